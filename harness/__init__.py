@@ -1,0 +1,71 @@
+"""The Embedding Bias Harness: social bias and name bias in embeddings, and their mitigations.
+
+>>> import harness
+>>> records = harness.evaluate("all-MiniLM-L6-v2", tasks=["weat-6"])  # doctest: +SKIP
+
+Everything public is named here; importing the package loads none of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.concept import Concept as Concept
+    from harness.embedder import Card as Card
+    from harness.embedder import Embedder as Embedder
+    from harness.embedder import ModelInfo as ModelInfo
+    from harness.errors import HarnessError as HarnessError
+    from harness.evaluation import evaluate as evaluate
+    from harness.hookspecs import hookimpl as hookimpl
+    from harness.mitigator import Mitigator as Mitigator
+    from harness.record import Record as Record
+    from harness.records import Records as Records
+    from harness.registry import Registry as Registry
+    from harness.scores import Interval as Interval
+    from harness.scores import Scale as Scale
+    from harness.scores import Score as Score
+    from harness.scores import metric as metric
+    from harness.specs import EmbedderSpec as EmbedderSpec
+    from harness.specs import EngineSpec as EngineSpec
+    from harness.specs import MetricSpec as MetricSpec
+    from harness.specs import MitigatorSpec as MitigatorSpec
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Card": "embedder",
+    "Concept": "concept",
+    "Embedder": "embedder",
+    "EmbedderSpec": "specs",
+    "EngineSpec": "specs",
+    "HarnessError": "errors",
+    "Interval": "scores",
+    "MetricSpec": "specs",
+    "Mitigator": "mitigator",
+    "MitigatorSpec": "specs",
+    "ModelInfo": "embedder",
+    "Record": "record",
+    "Records": "records",
+    "Registry": "registry",
+    "Scale": "scores",
+    "Score": "scores",
+    "evaluate": "evaluation",
+    "hookimpl": "hookspecs",
+    "metric": "scores",
+}
+
+__all__ = ["__version__", *_HOMES]  # strings all
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'harness' has no attribute '{name}'")
+    value = getattr(importlib.import_module(f"harness.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,31 @@
+"""One way to name content: a 128-bit BLAKE2b of canonical JSON, text or files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+SIZE = 16  # bytes: 128 bits, as design asks of text keys; collisions are out of reach
+
+
+def digest(content: Any) -> str:
+    """Return 32 hex digits that name JSON-like `content`, whatever the order of its keys."""
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.blake2b(canonical.encode(), digest_size=SIZE).hexdigest()
+
+
+def text_keys(texts: Iterable[str]) -> bytes:
+    """Return the 16-byte keys of `texts`, one after the other."""
+    blake2b = hashlib.blake2b
+    return b"".join(
+        blake2b(text.encode("utf-8", "surrogatepass"), digest_size=SIZE).digest() for text in texts
+    )
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file as hex digits: what hubs and package indexes publish."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,213 @@
+"""From a task file's sources to the texts and numbers of each input, scenario by scenario."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harness import data
+from harness.arrays import Floats
+from harness.concept import Concept
+from harness.digest import digest
+from harness.errors import suggestion
+from harness.task_file import InputFile, ScenarioFile, Source, TaskFile
+from harness.yaml_files import Document, KeyPath
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Input:
+    """One named input of a scenario.
+
+    Parameters
+    ----------
+    name
+        Its name in the task.
+    texts
+        The texts to embed, or None for numbers.
+    numbers
+        (n,) numbers, or None for texts.
+    clusters
+        (n,) code of the item (word, row) that each text was made of.
+    group
+        Inputs of one group are aligned, row by row: a row lost to one is lost to all.
+    probe
+        Whether mitigators leave the texts as they are written.
+    """
+
+    name: str
+    texts: tuple[str, ...] | None
+    numbers: Floats | None
+    clusters: np.ndarray[Any, np.dtype[np.int64]]
+    group: str
+    probe: bool
+
+    def __len__(self) -> int:
+        return len(self.clusters)
+
+    def content(self) -> dict[str, Any]:
+        """Return what makes the input what it is, as JSON-like values."""
+        numbers = None if self.numbers is None else self.numbers.tolist()
+        texts = None if self.texts is None else list(self.texts)
+        return {"texts": texts, "numbers": numbers, "group": self.group, "probe": self.probe}
+
+
+class Inputs:
+    """Resolves the inputs of a task.
+
+    Parameters
+    ----------
+    document
+        The parsed file, for errors.
+    file
+        What it says.
+    concept
+        The task's concept, whose sets and pairs inputs may name.
+    """
+
+    def __init__(self, document: Document, file: TaskFile, concept: Concept | None) -> None:
+        self.document, self.file, self.concept = document, file, concept
+        self._tables: dict[str, list[Row]] = {}
+
+    def of_scenario(self, name: str, scenario: ScenarioFile) -> dict[str, Input]:
+        """Return the inputs of a scenario by name.
+
+        Raises
+        ------
+        InvalidFile
+            If a source names what is not there, or aligned inputs differ in length.
+        """
+        templates = self.file.templates | scenario.templates
+        resolved = {}
+        for key, source in self.file.inputs.items():
+            resolved[key] = self._input(key, source, ("inputs", key), templates)
+        for key, source in scenario.inputs.items():
+            where = ("scenarios", name, "inputs", key)
+            resolved[key] = self._input(key, source, where, templates)
+        lengths: dict[str, Input] = {}
+        for item in resolved.values():
+            other = lengths.setdefault(item.group, item)
+            if len(other) != len(item):
+                raise self.document.error(
+                    f"has {len(item)} items where '{other.name}', of the same table, "
+                    f"has {len(other)}: give both the same templates",
+                    ("inputs", item.name),
+                )
+        return resolved
+
+    def _input(
+        self, name: str, source: InputFile, where: KeyPath, templates: Mapping[str, Any]
+    ) -> Input:
+        if isinstance(source, Source):
+            parts, keys = [source], [where]
+        else:
+            parts, keys = list(source), [(*where, i) for i in range(len(source))]
+        if any(part.number != parts[0].number for part in parts):
+            raise self.document.error("mixes numbers and texts", where)
+        items: list[Any] = []
+        clusters: list[int] = []
+        for part, key in zip(parts, keys, strict=True):
+            rows = self._rows(part, key)
+            offset = clusters[-1] + 1 if clusters else 0
+            for i, row in enumerate(rows):
+                filled = self._fill(part, row, key, templates)
+                items += filled
+                clusters += [offset + i] * len(filled)
+        group = name
+        if len(parts) == 1 and parts[0].table is not None:
+            group = f"{parts[0].table} {digest(parts[0].where)[:8]}"
+        return Input(
+            name=name,
+            texts=None if parts[0].number else tuple(items),
+            numbers=self._numbers(items, where) if parts[0].number else None,
+            clusters=np.asarray(clusters, dtype=np.int64),
+            group=group,
+            probe=any(part.probe for part in parts),
+        )
+
+    def _rows(self, source: Source, key: KeyPath) -> Sequence[Row]:
+        if source.words is not None:
+            return [{"text": word} for word in source.words]
+        if source.set is not None:
+            return [{"text": word} for word in self._set(source.set, key)]
+        rows = self._table(source.table or "", key)
+        for column in (source.column, *source.where):
+            if rows and column not in rows[0]:
+                raise self.document.error(
+                    f"table '{source.table}' has no column '{column}'{suggestion(column, rows[0])}",
+                    (*key, "column" if column == source.column else "where"),
+                )
+        kept = [row for row in rows if all(row[c] == v for c, v in source.where.items())]
+        if not kept:
+            raise self.document.error("no row of the table is left; this set is empty", key)
+        return kept
+
+    def _set(self, name: str, key: KeyPath) -> Sequence[str]:
+        known: dict[str, Sequence[str]] = dict(self.file.sets)
+        if self.concept is not None:
+            known |= {f"concept.{n}": words for n, words in self.concept.sets.items()}
+            known["concept.specific_words"] = self.concept.specific_words
+        if name not in known:
+            raise self.document.error(
+                f"there is no set '{name}'{suggestion(name, known)}", (*key, "set")
+            )
+        if not known[name]:
+            raise self.document.error(
+                f"the set '{name}' is empty; an input needs at least one text", (*key, "set")
+            )
+        return known[name]
+
+    def _table(self, name: str, key: KeyPath) -> Sequence[Row]:
+        if name == "concept.definitional_pairs" and self.concept is not None:
+            return [
+                {"first": first, "second": second}
+                for first, second in self.concept.definitional_pairs
+            ]
+        if name not in self.file.tables:
+            raise self.document.error(
+                f"there is no table '{name}'{suggestion(name, self.file.tables)}", (*key, "table")
+            )
+        if name not in self._tables:
+            self._tables[name] = data.read(self.file.tables[name], self.document, ("tables", name))
+        return self._tables[name]
+
+    def _fill(
+        self, source: Source, row: Row, key: KeyPath, templates: Mapping[str, Any]
+    ) -> list[Any]:
+        value = row.get(source.column, row.get("text"))
+        if source.number:
+            return [value]
+        if source.template is None:
+            return [str(value)]
+        if source.template not in templates:
+            raise self.document.error(
+                f"there is no template '{source.template}'{suggestion(source.template, templates)}",
+                (*key, "template"),
+            )
+        chosen = templates[source.template]
+        fields = {"text": str(value)} | {name: str(cell) for name, cell in row.items()}
+        fields |= {name.capitalize(): cell[:1].upper() + cell[1:] for name, cell in fields.items()}
+        texts = []
+        for template in [chosen] if isinstance(chosen, str) else chosen:
+            for _, field, _, _ in string.Formatter().parse(template):
+                if field is not None and field not in fields:
+                    raise self.document.error(
+                        f"the template '{template}' has '{{{field}}}'{suggestion(field, fields)}",
+                        ("templates", source.template),
+                    )
+            texts.append(string.Formatter().vformat(template, (), fields))
+        return texts
+
+    def _numbers(self, items: Sequence[Any], where: KeyPath) -> Floats:
+        try:
+            numbers: Floats = np.asarray([float(item) for item in items], dtype=np.float64)
+        except ValueError as error:
+            raise self.document.error(f"expected numbers ({error})", where) from None
+        if not np.isfinite(numbers).all():
+            raise self.document.error("expected finite numbers", where)
+        return numbers

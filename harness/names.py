@@ -1,0 +1,91 @@
+"""The grammar of names that users type.
+
+::
+
+    model       NAME[?OPTIONS]  or  PROVIDER:REFERENCE[?OPTIONS]
+    mitigator   NAME[?OPTIONS][+NAME[?OPTIONS]]…, or `none`
+    OPTIONS     KEY=VALUE[&KEY=VALUE]…     as in a URL: %26 stands for &, %2B for +
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from harness.errors import HarnessError, InvalidOption, UsageError
+
+NONE = "none"
+"""The mitigator that changes nothing."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class Named:
+    """A name with its options, still as text."""
+
+    name: str
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ModelName:
+    """A parsed model name; `reference` is None for a registered model."""
+
+    provider: str
+    reference: str | None
+    options: Mapping[str, str]
+
+
+def model(text: str) -> ModelName:
+    """Parse a model name.
+
+    Raises
+    ------
+    InvalidOption
+        If its options are not `key=value` pairs.
+    """
+    head, _, query = text.partition("?")
+    provider, colon, reference = head.partition(":")
+    if colon and not reference:
+        raise InvalidOption(f"'{text}' names no model after '{provider}:'")
+    return ModelName(provider, reference if colon else None, _options(query, text))
+
+
+def mitigators(text: str) -> list[Named]:
+    """Parse the name of a mitigator or of a chain of them; `none` is the empty chain."""
+    stages = []
+    for part in text.split("+"):
+        name, _, query = part.partition("?")
+        if not name:
+            raise UsageError(f"'{text}' names no mitigator beside '+'")
+        if name != NONE:
+            stages.append(Named(name, _options(query, text)))
+    return stages
+
+
+def plain(text: str) -> str:
+    """Return a mitigator's name without options: `anonymize+hard-debias`."""
+    return "+".join(stage.name for stage in mitigators(text)) or NONE
+
+
+def check(name: str, what: str, plugin: str) -> None:
+    """Raise HarnessError if a plugin registers a name that could not be typed."""
+    if not _NAME.fullmatch(name) or name == NONE:
+        raise HarnessError(
+            f"plugin '{plugin}' registers the {what} '{name}'; "
+            "a name has letters, digits, '.', '_' and '-', and is not 'none'"
+        )
+
+
+def _options(query: str, text: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for pair in filter(None, query.split("&")):
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise InvalidOption(f"in '{text}', '{pair}' is not of the form KEY=VALUE")
+        if key in options:
+            raise InvalidOption(f"in '{text}', the option '{key}' is given twice")
+        options[key] = unquote(value)
+    return options

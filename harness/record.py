@@ -1,0 +1,217 @@
+"""A record: one score of one embedder under one mitigator on one task and scenario.
+
+One JSON line with all that is needed to trust and to repeat it. NaN and infinity never enter: the
+value is null, with the reason.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from harness.digest import digest
+from harness.scores import Ideal
+
+SCHEMA = 1
+"""Version of the schema of a record."""
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Part(BaseModel):
+    """Base of a record and its parts: no unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ModelPart(Part):
+    """The embedder."""
+
+    name: str
+    """Registered name, or `provider:reference`."""
+    revision: str | None = None
+    """Commit or version of the weights."""
+    fingerprint: str
+    """Names the exact weights and settings."""
+    kind: Literal["word", "text"]
+    """`word` or `text`."""
+    dimensions: int | None = None
+    """Length of a vector."""
+    parameters: int | None = None
+    """Number of weights."""
+    url: str | None = None
+    """Page of the model."""
+    published: dict[str, Finite] = Field(default_factory=dict)
+    """Published scores by name, such as MTEB's."""
+
+
+class MitigatorPart(Part):
+    """The mitigator."""
+
+    name: str
+    """As users type it, without options: `none`, `hard-debias`, `anonymize+hard-debias`."""
+    params: dict[str, Any] = Field(default_factory=dict)
+    """Hyper-parameters, by stage for a chain."""
+    concept: str | None = None
+    """Concept that it was fitted on."""
+    fingerprint: str
+    """Names the mitigator, its hyper-parameters and the concept's content."""
+
+
+class TaskPart(Part):
+    """The task."""
+
+    name: str
+    """Name of the task."""
+    version: int
+    """Version that its file states."""
+    digest: str
+    """Names the resolved task with its data."""
+    title: str = ""
+    """One line."""
+    measures: Literal["bias", "usefulness"]
+    """What its scores say."""
+
+
+class IntervalPart(Part):
+    """A confidence interval."""
+
+    low: Finite
+    """Lower end."""
+    high: Finite
+    """Upper end."""
+    level: float
+    """Confidence."""
+    method: str
+    """How it was found."""
+
+
+class Coverage(Part):
+    """How many of the distinct texts that the score rests on had a usable vector."""
+
+    asked: int
+    """Distinct texts."""
+    found: int
+    """Those with a vector."""
+    missing: tuple[str, ...] = ()
+    """The others."""
+
+
+class Environment(Part):
+    """What it ran on."""
+
+    harness: str
+    """Version of the harness."""
+    python: str
+    """Version of Python."""
+    platform: str
+    """Operating system and processor."""
+    device: str
+    """Devices that encoded."""
+    packages: dict[str, str] = Field(default_factory=dict)
+    """Version by package that can change a number."""
+
+
+class Record(Part):
+    """One score."""
+
+    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
+    """Version of this schema."""
+    id: str = ""
+    """Names what identifies the record, so that a repeat replaces it."""
+    run: str
+    """Identifies the run."""
+    created: str
+    """UTC time, ISO 8601."""
+    model: ModelPart
+    mitigator: MitigatorPart
+    task: TaskPart
+    concept: str | None = None
+    """Concept of the task."""
+    category: str
+    """Column group of the leaderboard."""
+    language: str
+    """ISO 639-1 code of the texts."""
+    scenario: str
+    """Reading of the task's texts."""
+    metric: str
+    """Name of the metric."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Options of the metric, defaults included."""
+    score: str
+    """Name of the score."""
+    primary: bool
+    """Whether this score stands for the task in rankings."""
+    value: Finite | None
+    """The number."""
+    reason: str | None = None
+    """Why there is no number."""
+    ideal: Ideal
+    """Where fair lies: a number, `higher` or `lower`."""
+    bounds: tuple[Finite | None, Finite | None]
+    """Lowest and highest possible value."""
+    p_value: Finite | None = None
+    """Under the null hypothesis."""
+    interval: IntervalPart | None = None
+    """Confidence interval of the value."""
+    n: int | None = None
+    """Items that the score rests on."""
+    clusters: int | None = None
+    """Words, templates or texts that items share: intervals resample these."""
+    details: dict[str, Any] = Field(default_factory=dict)
+    """Further values of the metric."""
+    coverage: Coverage
+    overlap: tuple[str, ...] = ()
+    """The task's texts that the mitigator was fitted on."""
+    seed: int
+    """Seed of the run."""
+    seconds: Finite
+    """Time that the metric took."""
+    environment: Environment
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, values: Any) -> Any:
+        if isinstance(values, dict) and not values.get("id"):
+            return {**values, "id": ""}
+        return values
+
+    def model_post_init(self, context: Any) -> None:
+        """Fill in the id."""
+        if not self.id:
+            object.__setattr__(self, "id", self.identity())
+
+    def identity(self) -> str:
+        """Return the digest of what identifies the record."""
+        return identity(
+            model=f"{self.model.name} {self.model.fingerprint}",
+            mitigator=self.mitigator.fingerprint,
+            task=self.task.digest,
+            scenario=self.scenario,
+            metric=self.metric,
+            score=self.score,
+            seed=self.seed,
+        )
+
+    def line(self) -> str:
+        """Return the record as one line of JSON, with its newline."""
+        return self.model_dump_json(by_alias=True) + "\n"
+
+
+def identity(
+    *, model: str, mitigator: str, task: str, scenario: str, metric: str, score: str, seed: int
+) -> str:
+    """Return a record's id: what was measured of what, but not when or where.
+
+    `model` is the model's name and fingerprint with a space between.
+    """
+    return digest([SCHEMA, model, mitigator, task, scenario, metric, score, seed])
+
+
+def finite(value: float | None) -> float | None:
+    """Return `value`, or None if it is NaN or infinite."""
+    return None if value is None or not math.isfinite(value) else float(value)

@@ -1,0 +1,268 @@
+"""Turns names into things: models, mitigators, metrics, tasks and concepts.
+
+Names map to specs, and specs to import paths that are followed only when the thing is used. Two
+plugins that claim one name are an error that names both.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from harness import discovery, names, yaml_files
+from harness.concept import Concept
+from harness.errors import (
+    HarnessError,
+    InvalidFile,
+    InvalidOption,
+    NameClash,
+    Unavailable,
+    UnknownName,
+)
+from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, Spec
+
+if TYPE_CHECKING:
+    from harness.embedder import Embedder
+    from harness.mitigator import Mitigator
+    from harness.scores import Metric
+    from harness.task import Task
+
+S = TypeVar("S", bound=Spec)
+
+
+class Registry:
+    """All that is known by name.
+
+    Parameters
+    ----------
+    plugins
+        Where specs come from; by default the installed plugins.
+    include
+        Further folders of tasks, or task files.
+    """
+
+    def __init__(
+        self,
+        plugins: discovery.Plugins | None = None,
+        include: Iterable[Path] = (),
+    ) -> None:
+        self.plugins = plugins or discovery.installed()
+        self.include = tuple(include)
+
+    @functools.cached_property
+    def embedders(self) -> dict[str, EmbedderSpec]:
+        """Models and providers by name."""
+        return self._specs("harness_embedders", EmbedderSpec, "model")
+
+    @functools.cached_property
+    def mitigators(self) -> dict[str, MitigatorSpec]:
+        """Mitigators by name."""
+        return self._specs("harness_mitigators", MitigatorSpec, "mitigator")
+
+    @functools.cached_property
+    def metrics(self) -> dict[str, MetricSpec]:
+        """Metrics by name."""
+        return self._specs("harness_metrics", MetricSpec, "metric")
+
+    @functools.cached_property
+    def engines(self) -> dict[str, EngineSpec]:
+        """Engines by name."""
+        return self._specs("harness_engines", EngineSpec, "engine")
+
+    @functools.cached_property
+    def task_files(self) -> dict[str, yaml_files.Document]:
+        """Parsed task files by the name they state."""
+        return self._documents("task", lambda folder: folder.glob("*.yaml"))
+
+    @functools.cached_property
+    def concept_files(self) -> dict[str, yaml_files.Document]:
+        """Parsed concept files by the name they state."""
+        return self._documents("concept", lambda folder: (folder / "concepts").glob("*.yaml"))
+
+    def embedder(self, name: str, *, device: str | None = None) -> Embedder:
+        """Return the embedder that a model name stands for.
+
+        Raises
+        ------
+        UnknownName, InvalidOption
+            If the name or an option is not known.
+        Unavailable, ModelError
+            If the model cannot be had, or is broken.
+        """
+        asked = names.model(name)
+        spec = self.embedders.get(asked.provider)
+        if spec is None or spec.provider != (asked.reference is not None):
+            raise self._unknown_model(name, asked, spec)
+        target = self.load(spec, f"model '{asked.provider}'")
+        from harness import options
+
+        chosen = dict(spec.options) | options.convert(
+            target,
+            asked.options,
+            known=set(options.parameters(target)) - {"reference", "card", "name", "device"},
+            what=f"model '{asked.provider}'",
+        )
+        taken = options.parameters(target)
+        if "device" in taken and device is not None:
+            chosen["device"] = device
+        if "card" in taken and spec.card is not None:
+            chosen.setdefault("card", spec.card)
+        if "name" in taken:
+            chosen["name"] = name
+        if spec.provider:
+            return cast("Embedder", target(asked.reference, **chosen))
+        return cast("Embedder", target(**chosen))
+
+    def mitigator(self, name: str) -> Mitigator:
+        """Return the unfitted mitigator, a chain where the name has `+`, or identity for `none`.
+
+        Raises
+        ------
+        UnknownName, InvalidOption
+            If a name or an option is not known.
+        """
+        from harness.mitigator import Chain
+
+        return Chain([self._stage(stage) for stage in names.mitigators(name)])
+
+    def metric(self, name: str) -> Metric:
+        """Return a metric by name."""
+        if name not in self.metrics:
+            raise UnknownName("metric", name, self.metrics)
+        spec = self.metrics[name]
+        function = self.load(spec, f"metric '{name}'")
+        found = getattr(function, "metric", None)
+        if found is None or found.name != name:
+            raise HarnessError(
+                f"'{spec.target}' is not decorated with @metric(\"{name}\", …), "
+                f"which its registration as metric '{name}' needs"
+            )
+        return cast("Metric", found)
+
+    def concept(self, name: str) -> Concept:
+        """Return a concept by name."""
+        if name not in self.concept_files:
+            raise UnknownName("concept", name, self.concept_files)
+        return self.concept_files[name].validate(Concept)
+
+    def task(self, name: str) -> Task:
+        """Return a task by name, resolved."""
+        from harness.task import resolve
+
+        if name not in self.task_files:
+            raise UnknownName("task", name, self.task_files)
+        return resolve(self.task_files[name], concept=self.concept, metric=self.metric)
+
+    def task_file(self, path: Path) -> Task:
+        """Return the task that a file describes, resolved."""
+        from harness.task import resolve
+
+        return resolve(yaml_files.load(path), concept=self.concept, metric=self.metric)
+
+    def load(self, spec: Spec, what: str) -> Callable[..., Any]:
+        """Follow a spec's import path.
+
+        Raises
+        ------
+        Unavailable
+            If a package that it imports is not installed.
+        HarnessError
+            If there is no such object.
+        """
+        module, _, attribute = spec.target.partition(":")
+        try:
+            return cast("Callable[..., Any]", getattr(importlib.import_module(module), attribute))
+        except ModuleNotFoundError as error:
+            raise Unavailable(
+                f"{what} needs the package '{error.name}': pip install {error.name}"
+            ) from error
+        except (AttributeError, ImportError) as error:
+            raise HarnessError(f"{what}: '{spec.target}' cannot be imported ({error})") from error
+
+    def owner(self, kind: str, name: str) -> str:
+        """Return the distribution that adds a thing, for listings."""
+        return self._owners.get((kind, name), "")
+
+    @functools.cached_property
+    def _owners(self) -> dict[tuple[str, str], str]:
+        return {}
+
+    def _specs(self, hook: str, kind: type[S], what: str) -> dict[str, S]:
+        found: dict[str, S] = {}
+        for plugin, spec in self.plugins.results(hook):
+            if not isinstance(spec, kind):
+                raise HarnessError(
+                    f"plugin '{plugin.name}' ({plugin.distribution}): {hook} returned "
+                    f"{spec!r} where {kind.__name__} objects are expected"
+                )
+            names.check(spec.name, what, plugin.name)
+            owner = f"'{plugin.name}' ({plugin.distribution} {plugin.version})"
+            if spec.name in found:
+                raise NameClash(
+                    f"two plugins claim the {what} '{spec.name}': "
+                    f"{self._owners[what, spec.name]} and {owner}; uninstall one of them"
+                )
+            found[spec.name] = spec
+            self._owners[what, spec.name] = owner
+        return found
+
+    def _documents(
+        self, what: str, files: Callable[[Path], Iterable[Path]]
+    ) -> dict[str, yaml_files.Document]:
+        found: dict[str, yaml_files.Document] = {}
+        paths: list[tuple[str, Path]] = []
+        for plugin, folder in self.plugins.results("harness_task_folders"):
+            owner = f"'{plugin.name}' ({plugin.distribution} {plugin.version})"
+            paths += [(owner, path) for path in sorted(files(Path(folder)))]
+        for place in self.include:
+            if place.is_dir():
+                paths += [(str(place), path) for path in sorted(files(place))]
+            elif not place.exists():
+                raise InvalidFile("there is no such file or folder", path=place)
+            elif what == "task":
+                paths.append((str(place), place))
+        for owner, path in paths:
+            if path.name.startswith("_"):
+                continue  # a fragment that others include
+            document = yaml_files.load(path)
+            name = document.data.get("name")
+            if not isinstance(name, str):
+                raise document.error(f"a {what} needs a 'name'", ("name",))
+            if name in found and found[name].path.resolve() != path.resolve():
+                raise NameClash(
+                    f"two files claim the {what} '{name}': {found[name].path} and {path}"
+                )
+            found[name] = document
+            self._owners[what, name] = owner
+        return found
+
+    def _stage(self, stage: names.Named) -> Mitigator:
+        from harness import options
+        from harness.mitigator import Mitigator
+
+        if stage.name not in self.mitigators:
+            raise UnknownName("mitigator", stage.name, {*self.mitigators, "none"})
+        what = f"mitigator '{stage.name}'"
+        target = self.load(self.mitigators[stage.name], what)
+        made = target(**options.convert(target, stage.options, what=what))
+        if not isinstance(made, Mitigator):
+            raise HarnessError(f"{what} is not a subclass of harness.Mitigator")
+        return made
+
+    def _unknown_model(
+        self, name: str, asked: names.ModelName, spec: EmbedderSpec | None
+    ) -> HarnessError:
+        if spec is not None and spec.provider:
+            return InvalidOption(f"'{name}' is a provider: name a model as '{spec.name}:REFERENCE'")
+        if spec is not None:
+            return InvalidOption(f"'{spec.name}' is a model, not a provider: write just its name")
+        if asked.reference is not None:
+            providers = [n for n, s in self.embedders.items() if s.provider]
+            return UnknownName("provider of models", asked.provider, providers)
+        hint = ""
+        if "/" in name or Path(name).exists():
+            hint = f" For a hub id or a folder write 'sentence-transformers:{name}'."
+        return UnknownName("model", asked.provider, self.embedders, hint=hint)

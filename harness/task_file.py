@@ -1,0 +1,177 @@
+"""The schema of a task file: what a person writes. `harness.task` makes a task of it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from harness.concept import Name, Word
+from harness.embedder import Kind
+
+Cell = str | int | float
+DEFAULT_SCENARIO = "default"
+"""Name of the only scenario of a task that lists none."""
+
+
+class Strict(BaseModel):
+    """Base of the schema: no unknown keys, nothing changes after loading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Table(Strict):
+    """Rows with named columns: written here, or in a file of one of four places."""
+
+    columns: tuple[str, ...] = ()
+    """Column names; for a file, they stand in for a missing header line."""
+    rows: tuple[tuple[Cell, ...], ...] | None = None
+    """The rows themselves."""
+    file: str | None = None
+    """A file beside the task file or, with `package`, inside that package."""
+    package: str | None = None
+    """An installed package that has `file`."""
+    url: str | None = None
+    """`https://…`, or `hf://datasets/owner/name@revision/path`."""
+    local: str | None = None
+    """Where a copy may lie under HARNESS_DATA; it is preferred to a download."""
+    sha256: str | None = None
+    """Of the file; a download must have it."""
+    delimiter: str | None = None
+    """Of a text table; by default a tab, or a comma for `.csv`; `.jsonl` needs none."""
+    quoted: bool = False
+    """Whether double quotes enclose cells."""
+    comment: str | None = None
+    """Lines that begin with this are skipped."""
+    encoding: str = "utf-8"
+    """Of the file."""
+    how_to_get: str = ""
+    """What to tell a person who lacks the file."""
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> Self:
+        if (self.rows is None) == (self.file is None and self.url is None and self.local is None):
+            raise ValueError("a table has either 'rows' or one of 'file', 'url' and 'local'")
+        if self.url and not self.sha256:
+            raise ValueError("a 'url' needs the 'sha256' of what it must give")
+        for row in self.rows or ():
+            if len(row) != len(self.columns):
+                raise ValueError(
+                    f"the row {list(row)} has {len(row)} cells for {len(self.columns)} columns"
+                )
+        return self
+
+
+class Source(Strict):
+    """Where an input's items come from: exactly one of `words`, `set` and `table`."""
+
+    words: tuple[Word, ...] | None = None
+    """Words or texts, written here."""
+    set: str | None = None
+    """A set of the task, or `concept.NAME` for one of the concept's."""
+    table: str | None = None
+    """A table of the task; `concept.definitional_pairs` has the columns `first` and `second`."""
+    column: str = "text"
+    """Which column of the table."""
+    where: dict[str, Cell] = Field(default_factory=dict)
+    """Keep the rows whose cells equal these."""
+    template: str | None = None
+    """Name of the template, or list of templates, that each item is put into."""
+    number: bool = False
+    """Whether the items are numbers (labels), not texts."""
+    probe: bool = False
+    """Whether the texts define the concept itself: a mitigator that rewrites texts leaves them."""
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> Self:
+        given = [name for name in ("words", "set", "table") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(
+                "an input has exactly one of 'words', 'set' and 'table'"
+                + (f", but this has {' and '.join(given)}" if given else "")
+            )
+        if self.words is not None and not self.words:
+            raise ValueError("this set is empty; an input needs at least one text")
+        return self
+
+
+InputFile = Source | tuple[Source, ...]
+"""An input is one source, or several put one after the other."""
+
+
+class MetricUse(Strict):
+    """How a task uses a metric."""
+
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Options of the metric."""
+    inputs: dict[str, str] = Field(default_factory=dict)
+    """Input of the task by parameter of the metric, where the names differ."""
+
+
+class ScenarioFile(Strict):
+    """One reading of a task's texts: what differs from the task."""
+
+    title: str = ""
+    """One line for listings."""
+    templates: dict[str, Word | tuple[Word, ...]] = Field(default_factory=dict)
+    """Templates by name."""
+    inputs: dict[str, InputFile] = Field(default_factory=dict)
+    """Inputs that this scenario replaces."""
+    options: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Options by metric."""
+
+
+class Primary(Strict):
+    """The score that stands for the task in rankings."""
+
+    metric: str
+    """One of the task's metrics."""
+    score: str
+    """One of that metric's scores."""
+    scenario: str = DEFAULT_SCENARIO
+    """One of the task's scenarios."""
+
+
+class TaskFile(Strict):
+    """A task: which texts, under which concept, scored by which metrics."""
+
+    name: Name
+    """Name that users type."""
+    version: int = Field(ge=1)
+    """To be raised with every change that changes scores."""
+    title: str
+    """One line for listings."""
+    description: str = ""
+    """What is asked and how to read the answer."""
+    source: str = ""
+    """Paper, table and data set that this was taken from."""
+    licence: str = ""
+    """Licence of the task's texts."""
+    measures: Literal["bias", "usefulness"] = "bias"
+    """What its scores say: bias and usefulness are ranked apart."""
+    category: Name
+    """Column group of the leaderboard, such as `gender` or `similarity`."""
+    concept: Name | None = None
+    """Concept that mitigators are fitted on for this task."""
+    language: str = "en"
+    """ISO 639-1 code."""
+    kinds: tuple[Kind, ...] = ("word", "text")
+    """Kinds of embedder that it is made for."""
+    tags: tuple[str, ...] = ()
+    """For `--tasks`."""
+    sets: dict[str, tuple[Word, ...]] = Field(default_factory=dict)
+    """Word sets by name."""
+    tables: dict[str, Table] = Field(default_factory=dict)
+    """Tables by name."""
+    templates: dict[str, Word | tuple[Word, ...]] = Field(default_factory=dict)
+    """Templates by name: `{text}` or `{column}` is replaced, `{Text}` with a capital letter."""
+    inputs: dict[str, InputFile]
+    """Inputs of the metrics by name."""
+    scenarios: dict[str, ScenarioFile] = Field(default_factory=dict)
+    """Readings of the texts by name; without any there is one, `default`."""
+    metrics: dict[str, MetricUse] = Field(min_length=1)
+    """Metrics by name."""
+    primary: Primary
+    """The score that stands for the task in rankings."""
+    max_missing: float = Field(default=0.2, ge=0, le=1)
+    """Largest share of an input's words that a vocabulary may lack before the score is void."""

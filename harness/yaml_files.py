@@ -1,0 +1,223 @@
+"""The one place that reads YAML: safely, with the line of every key, includes and schemas.
+
+`include: other.yaml` (or a list) at the top of a file merges that file's mappings below its own:
+what the file says itself wins. Included files may include others. Scalars keep the types that
+YAML gives them, so a word such as `no` must be quoted, and the error says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from harness.errors import InvalidFile, suggestion
+
+Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+KeyPath: TypeAlias = tuple[str | int, ...]
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A parsed file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    data
+        Its mapping, includes merged in.
+    places
+        File and line, from 1, of each key by its path.
+    """
+
+    path: Path
+    data: dict[str, Any]
+    places: dict[KeyPath, tuple[Path, int]] = field(repr=False)
+
+    def error(self, problem: str, key: KeyPath = ()) -> InvalidFile:
+        """Return an error that points at `key`, or at the nearest key above it."""
+        for end in range(len(key), -1, -1):
+            if key[:end] in self.places:
+                path, line = self.places[key[:end]]
+                return InvalidFile(problem, path=path, line=line, key=dotted(key))
+        return InvalidFile(problem, path=self.path, key=dotted(key))
+
+    def validate(self, schema: type[Model]) -> Model:
+        """Return the data as `schema`.
+
+        Raises
+        ------
+        InvalidFile
+            With file, line and key of the first mistake, and what would be right.
+        """
+        try:
+            return schema.model_validate(self.data)
+        except ValidationError as error:
+            raise self._first_mistake(error, schema) from None
+
+    def _first_mistake(self, error: ValidationError, schema: type[BaseModel]) -> InvalidFile:
+        # A wrong key explains a missing one, so unknown keys are told first.
+        details = sorted(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
+        detail = details[0]
+        where = detail["loc"]
+        key: KeyPath = tuple(part for part in where if self._is_key(part, where))
+        match detail["type"]:
+            case "extra_forbidden":
+                known = _fields_at(schema, key[:-1])
+                hint = suggestion(str(key[-1]), known)
+                if not hint and known:
+                    hint = "; known keys: " + ", ".join(sorted(known))
+                problem = f"unknown key '{key[-1]}'{hint}"
+            case "missing":
+                problem = f"missing; expected here: '{key[-1]}'"
+            case "string_type" if isinstance(detail["input"], bool | int | float | type(None)):
+                said = _as_written(detail["input"])
+                problem = f"YAML reads this as {said}, not as text; put it in quotes"
+            case "value_error":
+                problem = str(detail["ctx"]["error"])
+            case _:
+                problem = detail["msg"][0].lower() + detail["msg"][1:]
+                if isinstance(detail["input"], str | int | float | bool):
+                    problem += f", but this is {detail['input']!r}"
+        return self.error(problem, key)
+
+    def _is_key(self, part: str | int, where: tuple[str | int, ...]) -> bool:
+        # pydantic puts names of union members and validators into locations: not keys of the file
+        index = where.index(part)
+        path = tuple(p for p in where[:index] if isinstance(p, int) or not p[:1].isupper())
+        if isinstance(part, int):
+            return True
+        return "[" not in part and not (part[:1].isupper() and (*path, part) not in self.places)
+
+
+def load(path: Path) -> Document:
+    """Return the mapping in a YAML file, with its includes.
+
+    Raises
+    ------
+    InvalidFile
+        If it cannot be read, is not YAML or not a mapping, repeats a key, or includes itself.
+    """
+    return _load(path, ())
+
+
+def dotted(key: KeyPath) -> str:
+    """Return a key path as people write it: `inputs.targets_1[3]`."""
+    text = ""
+    for part in key:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _load(path: Path, parents: tuple[Path, ...]) -> Document:
+    if path in parents:
+        raise InvalidFile("includes itself", path=parents[-1], line=1, key="include")
+    document = _parse(path)
+    names = document.data.pop("include", [])
+    merged: dict[str, Any] = {}
+    places: dict[KeyPath, tuple[Path, int]] = {}
+    for name in [names] if isinstance(names, str) else names:
+        if not isinstance(name, str):
+            raise document.error("expected the name of a file, or a list of them", ("include",))
+        other = path.parent / name
+        if not other.is_file():
+            near = suggestion(name, (p.name for p in path.parent.glob("*.yaml")))
+            raise document.error(f"there is no file '{name}' beside this one{near}", ("include",))
+        included = _load(other, (*parents, path))
+        _merge(merged, included.data)
+        places |= included.places
+    _merge(merged, document.data)
+    return Document(path, merged, places | document.places)
+
+
+def _merge(below: dict[str, Any], above: dict[str, Any]) -> None:
+    for key, value in above.items():
+        if isinstance(value, dict) and isinstance(below.get(key), dict):
+            below[key] = dict(below[key])
+            _merge(below[key], value)
+        else:
+            below[key] = value
+
+
+def _parse(path: Path) -> Document:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidFile(f"cannot be read ({error.strerror})", path=path) from None
+    except UnicodeDecodeError as error:
+        raise InvalidFile(f"is not UTF-8 text (byte {error.start})", path=path) from None
+    loader = Loader(text)
+    places: dict[KeyPath, tuple[Path, int]] = {(): (path, 1)}
+    try:
+        node = loader.get_single_node()
+        if not isinstance(node, yaml.MappingNode):
+            raise InvalidFile("expected a mapping of keys to values", path=path, line=1)
+        data = _convert(loader, node, (), path, places)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise InvalidFile(f"not YAML: {error.problem}", path=path, line=line) from None
+    except yaml.YAMLError as error:
+        raise InvalidFile(f"not YAML: {error}", path=path) from None
+    finally:
+        loader.dispose()
+    return Document(path, data, places)
+
+
+def _convert(
+    loader: Any, node: Any, key: KeyPath, path: Path, places: dict[KeyPath, tuple[Path, int]]
+) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        mapping: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            name = str(key_node.value)
+            line = key_node.start_mark.line + 1
+            if name in mapping:
+                raise InvalidFile(
+                    "this key stands here twice", path=path, line=line, key=dotted((*key, name))
+                )
+            places[(*key, name)] = (path, line)
+            mapping[name] = _convert(loader, value_node, (*key, name), path, places)
+        return mapping
+    if isinstance(node, yaml.SequenceNode):
+        items = []
+        for i, item in enumerate(node.value):
+            places[(*key, i)] = (path, item.start_mark.line + 1)
+            items.append(_convert(loader, item, (*key, i), path, places))
+        return items
+    return loader.construct_object(node)
+
+
+def _fields_at(schema: type[BaseModel], key: KeyPath) -> set[str]:
+    """Return the names of the fields that a nested schema has at `key`."""
+    found = {schema}
+    for part in key:
+        nested: set[type[BaseModel]] = set()
+        for model in found:
+            if isinstance(part, int):
+                nested.add(model)
+            elif part in model.model_fields:
+                nested |= _models_in(model.model_fields[part].annotation)
+            else:  # a key of a mapping
+                nested.add(model)
+        found = nested
+    return {name for model in found for name in model.model_fields}
+
+
+def _models_in(annotation: Any) -> set[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return {annotation}
+    arguments = getattr(annotation, "__args__", ())
+    return {model for argument in arguments for model in _models_in(argument)}
+
+
+def _as_written(value: Any) -> str:
+    return (
+        {True: "true", False: "false", None: "null"}.get(value, str(value))
+        if isinstance(value, bool | type(None))
+        else str(value)
+    )

@@ -1,0 +1,1 @@
+"""Plugins that third parties could have written; each comes in through an entry point."""
