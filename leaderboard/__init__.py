@@ -1,1 +1,1 @@
-"""The leaderboard: compiles records into rankings and static pages. A plugin that adds a command."""
+"""The leaderboard: compiles records into rankings and static pages; adds a command."""
