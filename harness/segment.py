@@ -9,6 +9,7 @@ the schema's version, the embedder's fingerprint and a CRC-32 of keys and vector
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -73,7 +74,7 @@ def write(folder: Path, fingerprint: str, keys: Keys, vectors: Vectors) -> Path:
     DiskError
         If the folder cannot be written or the disk is full; nothing is left behind.
     """
-    payload = [memoryview(np.ascontiguousarray(part)).cast("B") for part in (keys, vectors)]
+    payload = [np.ascontiguousarray(part).data.cast("B") for part in (keys, vectors)]
     header = _header(fingerprint, keys, vectors, zlib.crc32(payload[1], zlib.crc32(payload[0])))
     # Names sort by the time of writing, and no two processes or machines make the same one.
     path = folder / f"{time.time_ns():016x}-{uuid.uuid4().hex}{SUFFIX}"
@@ -81,8 +82,8 @@ def write(folder: Path, fingerprint: str, keys: Keys, vectors: Vectors) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:
-            for part in (header, *payload):
-                file.write(part)
+            file.write(header)
+            file.writelines(payload)
             file.flush()
             os.fsync(file.fileno())
         temporary.rename(path)
@@ -91,7 +92,8 @@ def write(folder: Path, fingerprint: str, keys: Keys, vectors: Vectors) -> Path:
             f"cannot write embeddings to '{folder}' ({error.strerror}); those written so far stay"
         ) from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
     return path
 
 
@@ -167,8 +169,8 @@ def check(segment: Segment) -> None:
     Damaged
         If they differ.
     """
-    found = zlib.crc32(memoryview(segment.keys).cast("B"))
-    if zlib.crc32(memoryview(segment.vectors).cast("B"), found) != segment.checksum:
+    found = zlib.crc32(segment.keys.data)
+    if zlib.crc32(segment.vectors.data, found) != segment.checksum:
         raise Damaged("its content does not fit its checksum")
 
 

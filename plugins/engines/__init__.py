@@ -9,4 +9,12 @@ from harness.specs import EngineSpec
 @hookimpl
 def harness_engines() -> list[EngineSpec]:
     """List the built-in engines."""
-    return []
+    here = "harness.plugins.engines"
+    return [
+        EngineSpec(name="local", target=f"{here}.local:LocalEngine", summary="in this process"),
+        EngineSpec(
+            name="devices",
+            target=f"{here}.devices:DevicesEngine",
+            summary="one process a device: several GPUs, or several CPU processes",
+        ),
+    ]

@@ -1,0 +1,49 @@
+"""The engine `local`: encodes in this process, on one device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.embedder import Embedder
+from harness.engine import OnDone, Report, batch_tokens, encode_batches
+from harness.errors import UsageError
+from harness.store import Store
+
+
+class LocalEngine:
+    """Encodes in this process.
+
+    Parameters
+    ----------
+    devices
+        At most one, the one that the embedder was made for; none leaves the choice to it.
+
+    Raises
+    ------
+    UsageError
+        If there are several.
+    """
+
+    def __init__(self, devices: Sequence[str] = ()) -> None:
+        if len(devices) > 1:
+            raise UsageError(
+                f"the engine 'local' uses one device, not {len(devices)}; "
+                "the engine 'devices' uses several"
+            )
+        self.devices = tuple(devices)
+
+    def encode(
+        self,
+        embedder: Embedder,
+        texts: Sequence[str],
+        store: Store,
+        *,
+        on_done: OnDone,
+        name: str | None,
+    ) -> Report:
+        """Encode `texts` into the store; see `harness.engine.Engine`."""
+        device = self.devices[0] if self.devices else str(getattr(embedder, "device", "cpu"))
+        with store.writer() as writer:
+            return encode_batches(
+                embedder, texts, writer, batch_tokens=batch_tokens(device), on_done=on_done
+            )
