@@ -23,6 +23,11 @@ def cache() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "harness"
 
 
+def embeddings() -> Path:
+    """Return the folder of stores, in the cache folder."""
+    return cache() / "embeddings"
+
+
 def make(folder: Path) -> Path:
     """Make a folder with its parents, check that it can be written to, and return it.
 

@@ -94,6 +94,17 @@ class Chain(Mitigator):
         """Whether any stage works on texts."""
         return any(stage.rewrites for stage in self.mitigators)
 
+    @property
+    def all_needs(self) -> tuple[str, ...]:
+        """The concept's fields that any stage reads."""
+        return tuple(dict.fromkeys(need for stage in self.mitigators for need in stage.needs))
+
+    @property
+    def all_kinds(self) -> tuple[Kind, ...]:
+        """The kinds of embedder that every stage works on."""
+        kinds: tuple[Kind, ...] = ("word", "text")
+        return tuple(kind for kind in kinds if all(kind in s.kinds for s in self.mitigators))
+
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return every stage's fitting texts, rewritten by the stages before it.
 
@@ -131,7 +142,6 @@ class Chain(Mitigator):
         """Transform `vectors`, (n, d), by each stage in turn."""
         for stage in self.mitigators:
             vectors = stage.transform(vectors, texts)
-            texts = stage.rewrite(texts)
         return np.asarray(vectors, dtype=np.float32)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -26,6 +26,7 @@ from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, S
 
 if TYPE_CHECKING:
     from harness.embedder import Embedder
+    from harness.engine import Engine
     from harness.mitigator import Mitigator
     from harness.scores import Metric
     from harness.task import Task
@@ -127,6 +128,13 @@ class Registry:
         from harness.mitigator import Chain
 
         return Chain([self._stage(stage) for stage in names.mitigators(name)])
+
+    def engine(self, name: str, devices: Sequence[str]) -> Engine:
+        """Return an engine by name, for some devices."""
+        if name not in self.engines:
+            raise UnknownName("engine", name, self.engines)
+        target = self.load(self.engines[name], f"engine '{name}'")
+        return cast("Engine", target(list(devices)))
 
     def metric(self, name: str) -> Metric:
         """Return a metric by name."""

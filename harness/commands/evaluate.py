@@ -1,0 +1,122 @@
+"""`harness eval`: the main job."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.commands import arguments
+
+if TYPE_CHECKING:
+    from harness.records import Records
+
+
+@click.command("eval")
+@arguments.what
+@click.option(
+    "--devices", default="", help="Devices, such as cuda:0,cuda:1 or cpu,cpu: one process each."
+)
+@click.option("--engine", help="Name of the engine that encodes.")
+@click.pass_context
+def command(ctx: click.Context, **given: Any) -> int:
+    """Evaluate models under mitigators on tasks.
+
+    \b
+    harness eval --model all-MiniLM-L6-v2 --mitigator none --mitigator hard-debias --tasks all
+    harness eval -m vectors:./my-vectors.txt -t 'weat-*' -t similarity
+    """
+    from harness import evaluation, progress
+
+    records = evaluation.evaluate(
+        list(dict.fromkeys(given["models"])),
+        arguments.split(given["tasks"]),
+        list(given["mitigators"]),
+        results=given["results"],
+        cache=given["cache"],
+        concept=arguments.concept_or_none(given["concept"]),
+        seed=given["seed"],
+        overwrite=given["overwrite"],
+        include=list(given["include"]),
+        devices=arguments.split([given["devices"]]),
+        engine=given["engine"],
+        progress=progress.for_terminal(),
+        debug="--debug" in sys.argv,
+    )
+    report(records, given["results"], as_json=given["as_json"])
+    return 1 if records.failed else 0
+
+
+def report(records: Records, results: Path, *, as_json: bool) -> None:
+    """Print what an evaluation gave: a table a model, and what was not run and why."""
+    from harness.commands import output
+
+    if as_json:
+        output.as_json(
+            {
+                "records": [record.model_dump(mode="json", by_alias=True) for record in records],
+                "not_run": [vars(ruled) for ruled in records.ruled_out],
+                "notices": list(records.notices),
+                "encoded": records.encoded,
+            }
+        )
+        return
+    _scores(records)
+    for line in not_run(records):
+        click.echo(line, err=True)
+    for notice in records.notices:
+        click.echo(notice, err=True)
+    if len(records):
+        click.echo(f"{len(records)} records in {results}, {records.encoded} texts encoded")
+
+
+def _scores(records: Records) -> None:
+    from harness.commands import output
+
+    shown = [record for record in records if record.primary]
+    for model in dict.fromkeys(record.model.name for record in shown):
+        own = [record for record in shown if record.model.name == model]
+        columns = list(dict.fromkeys(_column(record.mitigator) for record in own))
+        cells = {(record.task.name, _column(record.mitigator)): record for record in own}
+        rows = []
+        for task in dict.fromkeys(record.task.name for record in own):
+            found = [cells.get((task, column)) for column in columns]
+            first = next(record for record in found if record)
+            ideal = first.ideal if isinstance(first.ideal, str) else f"{first.ideal:g}"
+            rows.append([task, first.score, ideal, *(_value(record) for record in found)])
+        output.table(["task", "score", "ideal", *columns], rows, title=model)
+    if shown:
+        click.echo("* p < .1, ** p < .05, *** p < .01; – was not run\n")
+
+
+def _column(mitigator: Any) -> str:
+    return str(mitigator.name)
+
+
+def _value(record: Any) -> str:
+    if record is None:
+        return "–"
+    if record.value is None:
+        return "void"
+    p = record.p_value
+    stars = "" if p is None else "***" if p < 0.01 else "**" if p < 0.05 else "*" if p < 0.1 else ""
+    return f"{record.value:.3f}{stars}"
+
+
+def not_run(records: Records) -> list[str]:
+    """Return a line for each reason that tasks were not run."""
+    grouped: dict[tuple[str, str, str, bool], list[str]] = {}
+    for ruled in records.ruled_out:
+        key = (ruled.model, ruled.mitigator, ruled.reason, ruled.failed)
+        grouped.setdefault(key, []).append(ruled.task)
+    merged: dict[tuple[str, str, str, bool], list[str]] = {}
+    for (model, mitigator, reason, failed), tasks in grouped.items():
+        key = (model, ", ".join(tasks), reason, failed)
+        merged.setdefault(key, []).append(mitigator)
+    return [
+        f"{'FAILED' if failed else 'not run'}: {model} under {', '.join(mitigators)} "
+        f"on {tasks}: {reason}"
+        for (model, tasks, reason, failed), mitigators in merged.items()
+    ]

@@ -1,0 +1,83 @@
+"""`harness plan`: what an evaluation would encode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.commands import arguments
+
+
+@click.command("plan")
+@arguments.what
+def command(**given: Any) -> int:
+    """Show what an evaluation would encode, without encoding anything."""
+    from harness import evaluation
+    from harness.commands import output
+    from harness.registry import Registry
+
+    settings = evaluation.Settings(
+        results=given["results"],
+        cache=given["cache"],
+        seed=given["seed"],
+        overwrite=given["overwrite"],
+        concept=arguments.concept_or_none(given["concept"]),
+    )
+    registry = Registry(include=given["include"])
+    run = evaluation.Run(
+        registry, settings, arguments.split(given["tasks"]), list(given["mitigators"])
+    )
+    plans = [_of_model(run, model, settings) for model in dict.fromkeys(given["models"])]
+    if given["as_json"]:
+        output.as_json(plans)
+        return 0
+    for plan in plans:
+        output.table(
+            ["task", "mitigators", "texts", "stored", "to encode"],
+            [list(row.values()) for row in plan["tasks"]],
+            title=plan["model"],
+        )
+        click.echo(
+            f"{plan['texts']} distinct texts, {plan['stored']} stored, "
+            f"{plan['to_encode']} to encode; {plan['done']} jobs recorded already\n"
+        )
+        for line in plan["not_run"]:
+            click.echo(line, err=True)
+    return 0
+
+
+def _of_model(run: Any, model: str, settings: Any) -> dict[str, Any]:
+    from harness.commands.evaluate import not_run
+    from harness.records import Records
+    from harness.results import ResultsFile
+
+    info = run.registry.embedder(model).info
+    folder: Path = settings.results
+    file = ResultsFile(folder, info.name) if folder.is_dir() else None
+    plan = run.plan(info, file)
+    with run.store(info) as store:
+        lacking = set(store.missing(plan.texts))
+    rows = []
+    for task in dict.fromkeys(job.task.name for job in plan.jobs):
+        jobs = [job for job in plan.jobs if job.task.name == task]
+        texts = {text for job in jobs for text in job.needed}
+        rows.append(
+            {
+                "task": task,
+                "mitigators": ", ".join(job.part.name for job in jobs),
+                "texts": len(texts),
+                "stored": len(texts - lacking),
+                "to_encode": len(texts & lacking),
+            }
+        )
+    return {
+        "model": info.name,
+        "tasks": rows,
+        "texts": len(plan.texts),
+        "stored": len(plan.texts) - len(lacking),
+        "to_encode": len(lacking),
+        "done": len(plan.done),
+        "not_run": not_run(Records([], ruled_out=plan.ruled_out)),
+    }

@@ -1,0 +1,282 @@
+"""The main job: models × mitigators × tasks in, records out.
+
+For each model: plan, encode what the store lacks, score task by task, write records as they come.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness import adapters, folders, names, plan, recording, scoring
+from harness.concept import Concept
+from harness.embedder import ModelInfo
+from harness.engine import Engine
+from harness.errors import HarnessError, NotApplicable, Unavailable
+from harness.mitigator import Chain
+from harness.progress import Progress, Silent
+from harness.record import Record
+from harness.records import Records, Ruled
+from harness.registry import Registry
+from harness.results import ResultsFile
+from harness.selection import select
+from harness.store import Store
+from harness.stored import StoredEmbedder
+from harness.task import Task, resolve
+
+FALLBACK_CONCEPT = "gender"
+"""Concept that mitigators are fitted on where a task's own lacks what they need."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How an evaluation runs.
+
+    Parameters
+    ----------
+    results
+        Folder to write records to, and to take up again; None writes none.
+    cache
+        Folder of the store; by default `embeddings` in the cache folder.
+    devices
+        Devices to encode on, such as `("cuda:0", "cuda:1")`; by default one, the model's choice.
+    engine
+        Name of the engine; by default `local` for one device and `devices` for several.
+    seed
+        Seed of every random choice.
+    overwrite
+        Whether to run again what is recorded.
+    concept
+        Concept to fit a mitigator on where the task's own lacks what it needs; None for none.
+    include
+        Further folders of tasks.
+    progress
+        Where to show progress.
+    debug
+        Whether an unforeseen error in a task is raised, rather than reported.
+    """
+
+    results: Path | None = None
+    cache: Path | None = None
+    devices: Sequence[str] = ()
+    engine: str | None = None
+    seed: int = 0
+    overwrite: bool = False
+    concept: str | None = FALLBACK_CONCEPT
+    include: Sequence[Path] = ()
+    progress: Progress = field(default_factory=Silent)
+    debug: bool = False
+
+
+def evaluate(
+    model: str | object | Iterable[str | object],
+    tasks: str | Iterable[str] = "all",
+    mitigators: str | Iterable[str] = names.NONE,
+    *,
+    results: Path | str | None = None,
+    cache: Path | str | None = None,
+    registry: Registry | None = None,
+    **settings: Any,
+) -> Records:
+    """Evaluate models under mitigators on tasks.
+
+    Parameters
+    ----------
+    model
+        A model name, an `Embedder`, any object with `encode(texts)`, or several of these. An
+        object that does not say by `info` what it is shares no vectors with a later call.
+    tasks
+        Names, globs, tags, categories, `all`, or paths to task files.
+    mitigators
+        Names, such as `hard-debias?k=2` or `context-injection+normalize`; `none` for the model
+        as it is.
+    results
+        Folder to write records to; what is recorded there already is not run again.
+    cache
+        Folder of the store.
+    registry
+        Where names are looked up; by default the installed plugins.
+    **settings
+        Further fields of `Settings`.
+
+    Returns
+    -------
+    Records
+        The records asked for, whether made now or before.
+
+    Raises
+    ------
+    UsageError
+        If a name, option or file is wrong; nothing was run then.
+    HarnessError
+        If a model cannot be had or a folder cannot be written.
+    """
+    chosen = Settings(
+        results=Path(results) if results is not None else None,
+        cache=Path(cache) if cache is not None else None,
+        **settings,
+    )
+    registry = registry or Registry(include=chosen.include)
+    one = isinstance(model, str) or callable(getattr(model, "encode", None))
+    models: list[Any] = [model] if one else list(model)  # type: ignore[call-overload]
+    run = Run(registry, chosen, _several(tasks), _several(mitigators))
+    parts = [run.model(each) for each in models]
+    return Records(
+        (record for part in parts for record in part),
+        ruled_out=[ruled for part in parts for ruled in part.ruled_out],
+        notices=[notice for part in parts for notice in part.notices],
+        encoded=sum(part.encoded for part in parts),
+    )
+
+
+class Run:
+    """An evaluation under way; every name is looked up when it is made.
+
+    Parameters
+    ----------
+    registry
+        Where names are looked up.
+    settings
+        How it runs.
+    tasks, mitigators
+        What users typed.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        settings: Settings,
+        tasks: Sequence[str],
+        mitigators: Sequence[str],
+    ) -> None:
+        self.registry, self.settings = registry, settings
+        self.mitigators: dict[str, Chain] = {
+            name: registry.mitigator(name) for name in dict.fromkeys(mitigators)
+        }
+        self.fallback: Concept | None = (
+            registry.concept(settings.concept) if settings.concept else None
+        )
+        self.tasks: list[Task] = []
+        self.unavailable: list[Ruled] = []
+        for one in select(registry, tasks):
+            try:
+                self.tasks.append(
+                    resolve(one.document, concept=registry.concept, metric=registry.metric)
+                )
+            except Unavailable as reason:
+                self.unavailable.append(Ruled("", "", one.file.name, str(reason)))
+        self.id = uuid.uuid4().hex[:12]
+        self._fitted: list[Chain] = []
+
+    def plan(self, info: ModelInfo, file: ResultsFile | None) -> plan.Plan:
+        """Return the plan for a model, less what is recorded in `file`."""
+        recorded = file.records if file and not self.settings.overwrite else {}
+        return plan.make(
+            info,
+            self.tasks,
+            self.mitigators,
+            unavailable=[
+                Ruled(info.name, name, ruled.task, ruled.reason)
+                for ruled in self.unavailable
+                for name in self.mitigators
+            ],
+            fallback=self.fallback,
+            recorded=recorded.__contains__,
+            seed=self.settings.seed,
+        )
+
+    @contextlib.contextmanager
+    def store(self, info: ModelInfo) -> Iterator[Store]:
+        """Give the store of a model; one that cannot be named gets one that goes away."""
+        with adapters.store_folder(info, self.settings.cache or folders.embeddings()) as folder:
+            store = Store(folder, info.fingerprint)
+            store.describe({"name": info.name, "kind": info.kind, "revision": info.revision})
+            yield store
+
+    def model(self, model: str | object) -> Records:
+        """Evaluate one model."""
+        name = model if isinstance(model, str) else None
+        devices = list(self.settings.devices)
+        embedder = (
+            self.registry.embedder(name, device=devices[0] if devices else None)
+            if name is not None
+            else adapters.as_embedder(model)
+        )
+        info = embedder.info
+        file = ResultsFile(self.settings.results, info.name) if self.settings.results else None
+        todo = self.plan(info, file)
+        notices = list(file.notices) if file else []
+        made: dict[str, Record] = dict(file.records) if file else {}
+        ruled_out = list(todo.ruled_out)
+        encoded = 0
+        if todo.jobs:
+            with self.store(info) as store:
+                engine = self._engine(info)
+                vectors = StoredEmbedder(embedder, name, engine, store, self.settings.progress)
+                vectors.ensure(todo.texts)
+                label = f"{info.name}: scoring"
+                with self.settings.progress.stage(label, len(todo.jobs), "tasks") as advance:
+                    for job in todo.jobs:
+                        try:
+                            records = self._score(job, vectors, info, engine)
+                        except NotApplicable as reason:
+                            ruled_out.append(_ruled(info, job, str(reason)))
+                        except HarnessError as error:
+                            ruled_out.append(_ruled(info, job, str(error), failed=True))
+                        except Exception as error:  # a plugin may raise anything
+                            if self.settings.debug:
+                                raise
+                            told = f"{type(error).__name__}: {error}"
+                            ruled_out.append(_ruled(info, job, told, failed=True))
+                        else:
+                            made |= {record.id: record for record in records}
+                            if file:
+                                file.add(records)
+                        advance(1)
+                encoded = vectors.encoded
+                notices += [*store.notices, *vectors.notices]
+        wanted = [one for job in (*todo.done, *todo.jobs) for one in self._ids(job, info)]
+        return Records(
+            [made[one] for one in wanted if one in made],
+            ruled_out=ruled_out,
+            notices=notices,
+            encoded=encoded,
+        )
+
+    def _ids(self, job: plan.Job, info: ModelInfo) -> Iterable[str]:
+        return job.ids(info, self.settings.seed).values()
+
+    def _engine(self, info: ModelInfo) -> Engine:
+        devices = list(self.settings.devices)
+        # Looking words up is no work worth a process.
+        name = self.settings.engine or (
+            "devices" if len(devices) > 1 and info.kind == "text" else "local"
+        )
+        return self.registry.engine(name, devices)
+
+    def _score(
+        self, job: plan.Job, vectors: StoredEmbedder, info: ModelInfo, engine: Engine
+    ) -> list[Record]:
+        if not any(job.mitigator is one for one in self._fitted):
+            self._fitted.append(job.mitigator.fit(vectors, job.concept))
+        measured = scoring.measure(job, vectors.encode, seed=self.settings.seed)
+        device = ",".join(engine.devices) or "default"
+        return [
+            record
+            for one in measured
+            for record in recording.records(
+                job, one, info, run=self.id, seed=self.settings.seed, device=device
+            )
+        ]
+
+
+def _ruled(info: ModelInfo, job: plan.Job, reason: str, *, failed: bool = False) -> Ruled:
+    return Ruled(info.name, job.part.name, job.task.name, reason, failed)
+
+
+def _several(given: str | Iterable[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)

@@ -1,0 +1,204 @@
+"""The plan of a run: which jobs there are for a model, and the texts that they need, each once.
+
+Made before anything is encoded, over all tasks, scenarios and mitigators together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from harness import names, record
+from harness.arrays import Vectors
+from harness.concept import Concept
+from harness.digest import digest
+from harness.embedder import ModelInfo
+from harness.errors import HarnessError, NotApplicable
+from harness.inputs import Input
+from harness.mitigator import Chain
+from harness.record import MitigatorPart
+from harness.records import Ruled
+from harness.task import Task, applicable
+
+
+@dataclass(frozen=True)
+class Job:
+    """A task under a mitigator.
+
+    Parameters
+    ----------
+    task
+        The task.
+    mitigator
+        The mitigator, with its stages that rewrite texts fitted.
+    concept
+        Concept that it is fitted on; None if it needs none.
+    part
+        How records name the mitigator.
+    """
+
+    task: Task
+    mitigator: Chain
+    concept: Concept | None
+    part: MitigatorPart
+
+    def texts(self, given: Input) -> list[str]:
+        """Return the texts to embed for an input: rewritten, unless they are probes."""
+        written = given.texts or ()
+        return list(written) if given.probe else self.mitigator.rewrite(written)
+
+    @cached_property
+    def needed(self) -> tuple[str, ...]:
+        """The distinct texts to embed for the task and for fitting, in order."""
+        texts = [text for given in self.task.texts() for text in self.texts(given)]
+        return tuple(dict.fromkeys(texts + self.mitigator.fitting_texts(self.concept)))
+
+    def ids(self, info: ModelInfo, seed: int) -> dict[tuple[str, str, str], str]:
+        """Return the id of every record of the job, by scenario, metric and score."""
+        return {
+            (scenario.name, measurement.metric.name, score): record.identity(
+                model=f"{info.name} {info.fingerprint}",
+                mitigator=self.part.fingerprint,
+                task=self.task.digest,
+                scenario=scenario.name,
+                metric=measurement.metric.name,
+                score=score,
+                seed=seed,
+            )
+            for scenario in self.task.scenarios
+            for measurement in scenario.measurements
+            for score in measurement.metric.scores
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All jobs of a model.
+
+    Parameters
+    ----------
+    jobs
+        What is to be run.
+    done
+        Jobs whose records are all there.
+    ruled_out
+        What is not run, with the reason.
+    """
+
+    jobs: tuple[Job, ...]
+    done: tuple[Job, ...] = ()
+    ruled_out: tuple[Ruled, ...] = field(default=())
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The distinct texts that the jobs need, in order."""
+        return tuple(dict.fromkeys(text for job in self.jobs for text in job.needed))
+
+
+def make(
+    info: ModelInfo,
+    tasks: Sequence[Task],
+    mitigators: Mapping[str, Chain],
+    *,
+    unavailable: Iterable[Ruled] = (),
+    fallback: Concept | None = None,
+    recorded: Callable[[str], bool] = lambda _: False,
+    seed: int = 0,
+) -> Plan:
+    """Return the plan for a model.
+
+    Parameters
+    ----------
+    info
+        What the model is.
+    tasks
+        The tasks asked for.
+    mitigators
+        Unfitted mitigators by the name that users type.
+    unavailable
+        Tasks that could not be had at all.
+    fallback
+        Concept to fit a mitigator on where the task's own lacks what it needs.
+    recorded
+        Whether a record of that id is there already.
+    seed
+        Seed of the run.
+    """
+    from sklearn.base import clone
+
+    jobs: list[Job] = []
+    done: list[Job] = []
+    ruled_out = list(unavailable)
+    fitted: dict[tuple[str, str | None], Chain] = {}
+    for task in tasks:
+        for name, unfitted in mitigators.items():
+            try:
+                applicable(task, info.kind)
+                concept = concept_for(unfitted, name, task, info, fallback)
+                key = (name, concept.name if concept else None)
+                if key not in fitted:
+                    fitted[key] = clone(unfitted).fit_rewriters(NotYetEncoding(info), concept)
+            except NotApplicable as reason:
+                ruled_out.append(Ruled(info.name, name, task.name, str(reason)))
+                continue
+            job = Job(task, fitted[key], concept, mitigator_part(name, unfitted, concept))
+            whole = all(recorded(one) for one in job.ids(info, seed).values())
+            (done if whole else jobs).append(job)
+    return Plan(tuple(jobs), tuple(done), tuple(ruled_out))
+
+
+def concept_for(
+    mitigator: Chain, name: str, task: Task, info: ModelInfo, fallback: Concept | None
+) -> Concept | None:
+    """Return the concept to fit a mitigator on for a task: the task's, else the fallback.
+
+    Raises
+    ------
+    NotApplicable
+        If neither has what it needs, or it is not made for the kind of embedder.
+    """
+    if info.kind not in mitigator.all_kinds:
+        raise NotApplicable(f"'{name}' does not work on {info.kind} embedders")
+    needs = mitigator.all_needs
+    if not needs:
+        return None
+    for concept in (task.concept, fallback):
+        if concept is not None and concept.has(needs):
+            return concept
+    own = f"its concept '{task.concept.name}' lacks them" if task.concept else "it has no concept"
+    other = f", and so does '{fallback.name}'" if fallback else ""
+    raise NotApplicable(f"'{name}' needs {' and '.join(needs)} of a concept; {own}{other}")
+
+
+def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> MitigatorPart:
+    """Return how records name a mitigator."""
+    params: dict[str, Any] = {}
+    for stage, made in zip(names.mitigators(name), mitigator.mitigators, strict=True):
+        key = stage.name
+        while key in params:
+            key += "'"
+        params[key] = made.get_params(deep=False)
+    plain = names.plain(name)
+    about = digest(concept.model_dump(exclude={"title", "source"})) if concept else None
+    return MitigatorPart(
+        name=plain,
+        params=params[plain] if list(params) == [plain] else params,
+        concept=concept.name if concept else None,
+        fingerprint=digest([plain, params, about]),
+    )
+
+
+class NotYetEncoding:
+    """The embedder that mitigators see while the plan is made: it has info, and encodes nothing."""
+
+    def __init__(self, info: ModelInfo) -> None:
+        self.info = info
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Refuse."""
+        raise HarnessError(
+            "a mitigator that rewrites texts is fitted before anything is encoded, "
+            "so its fit cannot ask for vectors"
+        )

@@ -1,0 +1,148 @@
+"""Results folders: JSONL files of records, one file a model.
+
+Trade-off: plain appended text, so that any tool reads it and a kill loses at most one line, against
+no index: a folder is read whole. Lines are appended whole, a task at a time, and synced. A torn
+last line, left by a kill, is skipped by readers and cut off by the next writer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from pydantic import ValidationError
+
+from harness import folders
+from harness.errors import DiskError, InvalidFile
+from harness.record import Record
+
+try:
+    import fcntl
+except ImportError:  # Windows: two runs must not write one results folder at once
+    fcntl = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read.
+
+    Parameters
+    ----------
+    records
+        One record for each id, the last that was written.
+    notices
+        One line for each thing that was passed over.
+    """
+
+    records: tuple[Record, ...]
+    notices: tuple[str, ...]
+
+
+def read(paths: Iterable[Path]) -> Reading:
+    """Return the records in files and folders (their `*.jsonl`, at any depth).
+
+    Raises
+    ------
+    InvalidFile
+        If a path does not exist, or a line that is not the last is no record.
+    """
+    records: dict[str, Record] = {}
+    notices: list[str] = []
+    for path in paths:
+        if not path.exists():
+            raise InvalidFile("there is no such file or folder", path=path)
+        for file in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
+            for record in _lines(file, notices):
+                records.pop(record.id, None)
+                records[record.id] = record
+    return Reading(tuple(records.values()), tuple(notices))
+
+
+class ResultsFile:
+    """The records of one model in a results folder.
+
+    Parameters
+    ----------
+    folder
+        The results folder; made if it is not there.
+    model
+        Name of the model.
+
+    Raises
+    ------
+    DiskError
+        If the folder cannot be written to.
+    """
+
+    def __init__(self, folder: Path, model: str) -> None:
+        self.path = folders.make(folder) / f"{folders.safe_name(model)}.jsonl"
+        reading = read([self.path]) if self.path.exists() else Reading((), ())
+        self.notices = reading.notices
+        self.records = {record.id: record for record in reading.records}
+
+    def add(self, records: Sequence[Record]) -> None:
+        """Write records; those with an id that is there replace it.
+
+        Raises
+        ------
+        DiskError
+            If the disk is full or the file cannot be written; what was there is left.
+        """
+        replaced = any(record.id in self.records for record in records)
+        self.records |= {record.id: record for record in records}
+        if replaced:
+            with self._locked():
+                current = {record.id: record for record in read([self.path]).records}
+                current |= {record.id: record for record in records}
+                text = "".join(record.line() for record in current.values())
+                folders.write_atomically(self.path, text.encode())
+            return
+        try:
+            with self._locked(), self.path.open("ab") as file:
+                self._cut_torn_line(file)
+                file.write("".join(record.line() for record in records).encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise DiskError(f"cannot write '{self.path}' ({error.strerror})") from None
+
+    def _cut_torn_line(self, file: IO[bytes]) -> None:
+        content = self.path.read_bytes()
+        if content and not content.endswith(b"\n"):
+            file.truncate(content.rfind(b"\n") + 1)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        if fcntl is None:
+            yield
+            return
+        with self.path.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def _lines(file: Path, notices: list[str]) -> Iterator[Record]:
+    try:
+        lines = file.read_bytes().splitlines(keepends=True)
+    except OSError as error:
+        raise DiskError(f"cannot read '{file}' ({error.strerror})") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.endswith(b"\n"):
+            notices.append(f"{file}:{number}: the last line is torn and was passed over")
+            return
+        if not line.strip():
+            continue
+        try:
+            yield Record.model_validate_json(line)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(str(part) for part in problem["loc"])
+            raise InvalidFile(
+                f"not a record: {where + ': ' if where else ''}{problem['msg']}",
+                path=file,
+                line=number,
+            ) from None

@@ -1,0 +1,180 @@
+"""From stored vectors to scores: fits the mitigator, drops what is missing, calls the metrics."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harness.arrays import Reals, Vectors
+from harness.digest import digest
+from harness.inputs import Input
+from harness.plan import Job
+from harness.record import Coverage
+from harness.scores import Score
+from harness.task import Measurement, Scenario
+
+Encode = Callable[[Sequence[str]], Vectors]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a metric said of a scenario.
+
+    Parameters
+    ----------
+    scenario, measurement
+        What was measured.
+    options
+        Options of the metric, defaults included.
+    scores
+        Scores by name.
+    coverage
+        How many distinct texts had a usable vector.
+    clusters
+        Number of distinct items that the texts were made of.
+    overlap
+        Texts that the mitigator was fitted on too.
+    seconds
+        Time that the metric took.
+    """
+
+    scenario: Scenario
+    measurement: Measurement
+    options: Mapping[str, Any]
+    scores: Mapping[str, Score]
+    coverage: Coverage
+    clusters: int
+    overlap: tuple[str, ...]
+    seconds: float
+
+
+def measure(job: Job, encode: Encode, *, seed: int) -> list[Measured]:
+    """Return all measurements of a job; its mitigator must be fitted.
+
+    Parameters
+    ----------
+    job
+        The task under its mitigator.
+    encode
+        Gives the vectors, (n, d), of texts, unmitigated.
+    seed
+        Seed of the run.
+    """
+    fitted_on = {
+        text for stage in job.mitigator.mitigators for text in stage.fitting_texts(job.concept)
+    }
+    measured = []
+    for scenario in job.task.scenarios:
+        vectors = {
+            name: job.mitigator.transform(encode(job.texts(given)), given.texts)
+            for name, given in scenario.inputs.items()
+            if given.texts is not None
+        }
+        for measurement in scenario.measurements:
+            generator = random_generator(
+                seed, job.task.digest, scenario.name, measurement.metric.name
+            )
+            measured.append(_measure(job, scenario, measurement, vectors, fitted_on, generator))
+    return measured
+
+
+def random_generator(seed: int, *what: str) -> np.random.Generator:
+    """Return the generator for a random choice: a function of the seed and what it is for.
+
+    The model is left out, so that all models are judged by the same draws.
+    """
+    return np.random.default_rng([seed, int(digest(list(what)), 16)])
+
+
+def _measure(
+    job: Job,
+    scenario: Scenario,
+    measurement: Measurement,
+    vectors: Mapping[str, Vectors],
+    fitted_on: set[str],
+    rng: np.random.Generator,
+) -> Measured:
+    metric, inputs = measurement.metric, measurement.inputs
+    kept = _usable(inputs, vectors)
+    coverage = _coverage(inputs, kept, vectors)
+    options = metric.options | dict(measurement.options)
+    reason = _too_few(inputs, kept, job.task.file.max_missing)
+    started = time.perf_counter()
+    if reason:
+        scores = {name: Score(float("nan"), reason=reason) for name in metric.scores}
+    else:
+        arrays: dict[str, Reals] = {}
+        clusters = {}
+        for parameter, given in inputs.items():
+            values = vectors[given.name] if given.numbers is None else given.numbers
+            arrays[parameter] = values[kept[given.group]]
+            clusters[parameter] = given.clusters[kept[given.group]]
+        supplied = {"rng": rng, "clusters": clusters}
+        extra = {name: supplied[name] for name in metric.supplied}
+        scores = metric(**arrays, **options, **extra)
+    texts = {text for given in inputs.values() for text in given.texts or ()}
+    return Measured(
+        scenario=scenario,
+        measurement=measurement,
+        options=options,
+        scores=scores,
+        coverage=coverage,
+        clusters=sum(
+            len(np.unique(given.clusters))
+            for given in {given.group: given for given in inputs.values()}.values()
+        ),
+        overlap=tuple(sorted(texts & fitted_on)),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _has_direction(vectors: Vectors) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return (n,) whether a row can be used: a NaN row is a missing word, a zero row no vector."""
+    usable: np.ndarray[Any, np.dtype[np.bool_]] = np.isfinite(vectors).all(axis=1) & (
+        vectors != 0
+    ).any(axis=1)
+    return usable
+
+
+def _usable(
+    inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]
+) -> dict[str, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """Return by group the rows that have a vector in every aligned input."""
+    kept = {given.group: np.ones(len(given), dtype=bool) for given in inputs.values()}
+    for given in inputs.values():
+        if given.texts is not None:
+            kept[given.group] &= _has_direction(vectors[given.name])
+    return kept
+
+
+def _coverage(
+    inputs: Mapping[str, Input],
+    kept: Mapping[str, np.ndarray[Any, np.dtype[np.bool_]]],
+    vectors: Mapping[str, Vectors],
+) -> Coverage:
+    found: dict[str, bool] = {}
+    for given in inputs.values():
+        if given.texts is not None:
+            has = _has_direction(vectors[given.name])
+            found |= dict(zip(given.texts, has.tolist(), strict=True))
+    missing = tuple(text for text, has in found.items() if not has)
+    return Coverage(asked=len(found), found=len(found) - len(missing), missing=missing)
+
+
+def _too_few(
+    inputs: Mapping[str, Input],
+    kept: Mapping[str, np.ndarray[Any, np.dtype[np.bool_]]],
+    max_missing: float,
+) -> str | None:
+    for given in inputs.values():
+        lost = 1 - float(kept[given.group].mean())
+        if lost > max_missing or lost == 1:
+            return (
+                f"{lost:.0%} of '{given.name}' has no vector, "
+                f"more than the {max_missing:.0%} that the task allows"
+            )
+    return None

@@ -1,0 +1,77 @@
+"""Which tasks `--tasks` means: names, globs, tags, categories, `all`, or a path to a file."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import yaml_files
+from harness.errors import UnknownName
+from harness.registry import Registry
+from harness.task_file import TaskFile
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A task as its file states it, not yet resolved."""
+
+    document: yaml_files.Document
+    file: TaskFile
+
+
+def listed(registry: Registry) -> list[Listed]:
+    """Return every task there is, in the order of their names (WEAT 10 after WEAT 9)."""
+    files = [Listed(one, one.validate(TaskFile)) for one in registry.task_files.values()]
+    return sorted(files, key=lambda one: _natural(one.file.name))
+
+
+def select(registry: Registry, wanted: Iterable[str]) -> list[Listed]:
+    """Return the tasks that `wanted` names, each once, in the order of their names.
+
+    Raises
+    ------
+    UnknownName
+        If one of `wanted` names nothing.
+    """
+    every = listed(registry)
+    chosen: dict[str, Listed] = {}
+    for want in wanted:
+        found = _matching(every, want)
+        if not found and Path(want).suffix in (".yaml", ".yml"):
+            document = yaml_files.load(Path(want))
+            found = [Listed(document, document.validate(TaskFile))]
+        if not found:
+            raise UnknownName("task, tag or category", want, _known(every))
+        chosen |= {one.file.name: one for one in found}
+    return sorted(chosen.values(), key=lambda one: _natural(one.file.name))
+
+
+def _matching(every: Sequence[Listed], want: str) -> list[Listed]:
+    if want == ALL:
+        return list(every)
+    return [
+        one
+        for one in every
+        if fnmatch.fnmatchcase(one.file.name, want)
+        or want in one.file.tags
+        or want in (one.file.category, one.file.measures)
+    ]
+
+
+def _known(every: Iterable[Listed]) -> set[str]:
+    known = {ALL}
+    for one in every:
+        known |= {one.file.name, one.file.category, one.file.measures, *one.file.tags}
+    return known
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    pieces: list[tuple[int, str]] = []
+    for piece in name.split("-"):
+        digits = "".join(c for c in piece if c.isdigit())
+        pieces.append((int(digits or 0), piece) if piece[:1].isdigit() else (0, piece))
+    return pieces
