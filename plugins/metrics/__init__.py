@@ -9,4 +9,17 @@ from harness.specs import MetricSpec
 @hookimpl
 def harness_metrics() -> list[MetricSpec]:
     """List the built-in metrics."""
-    return []
+    return [
+        _metric("weat", "association of two target sets with two attribute sets"),
+        _metric("association-test", "attributes nearer to one of two target sets, binomial"),
+        _metric("concept-direction", "projections on a concept's direction against ratings"),
+        _metric("similarity-correlation", "cosines of pairs against people's ratings"),
+        _metric("triplet-auc", "same meaning against same names, by triplets"),
+    ]
+
+
+def _metric(name: str, summary: str) -> MetricSpec:
+    """Describe a metric whose module and function have its name."""
+    module = name.replace("-", "_")
+    target = f"harness.plugins.metrics.{module}:{module}"
+    return MetricSpec(name=name, target=target, summary=summary)

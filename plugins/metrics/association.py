@@ -1,0 +1,92 @@
+"""The differential association that the tests of the WEAT family share. Knows no test."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.arrays import Floats, Reals, unit_rows
+
+
+def differential_association(targets: Reals, attributes_1: Reals, attributes_2: Reals) -> Floats:
+    """Return s(w, A, B): how much nearer each target is to the one attribute set than the other.
+
+    s(w, A, B) = mean over a in A of cos(w, a) − mean over b in B of cos(w, b); in [-2, 2],
+    0 where neither is nearer. A vector of length 0 has cosine 0 with everything.
+
+    Parameters
+    ----------
+    targets
+        (n, d) vectors w.
+    attributes_1, attributes_2
+        (a, d) vectors A and (b, d) vectors B.
+
+    Returns
+    -------
+    (n,) float64
+
+    References
+    ----------
+    Caliskan et al. (2017), Semantics derived automatically from language corpora.
+    """
+    direction = unit_rows(attributes_1).mean(axis=0) - unit_rows(attributes_2).mean(axis=0)
+    return unit_rows(targets) @ direction
+
+
+def effect_size(s_1: Floats, s_2: Floats, *, ddof: int) -> float:
+    """Return WEAT's d: the difference of the means over the deviation of all; NaN if that is 0.
+
+    Parameters
+    ----------
+    s_1, s_2
+        (n,) and (m,) differential associations of the two target sets.
+    ddof
+        Subtracted from n + m in the deviation: 1 for the sample's, 0 for the population's.
+    """
+    every = np.concatenate([s_1, s_2])
+    deviation = every.std(ddof=ddof) if len(every) > ddof else 0.0
+    if deviation <= 1e-12:  # equal but for rounding
+        return float("nan")
+    return float((s_1.mean() - s_2.mean()) / deviation)
+
+
+def resampled_effect_sizes(
+    targets_1: Floats,
+    targets_2: Floats,
+    attributes_1: Floats,
+    attributes_2: Floats,
+    counts: tuple[Floats, ...],
+    *,
+    ddof: int,
+) -> Floats:
+    """Return the (b,) effect sizes of b resamples of targets and attributes.
+
+    Parameters
+    ----------
+    targets_1, targets_2, attributes_1, attributes_2
+        Unit rows, (n, d) each.
+    counts
+        For each of the four, (b, n): how often each item was drawn.
+    ddof
+        As for `effect_size`.
+    """
+    x, y, a, b = counts
+    directions = _means(a, attributes_1) - _means(b, attributes_2)  # (b, d)
+    weights = np.hstack([x, y])
+    s = directions @ np.vstack([targets_1, targets_2]).T  # (b, n + m)
+    split = len(targets_1)
+    total = weights.sum(axis=1)
+    difference = (x * s[:, :split]).sum(axis=1) / x.sum(axis=1)
+    difference -= (y * s[:, split:]).sum(axis=1) / y.sum(axis=1)
+    mean = (weights * s).sum(axis=1) / total
+    squares = (weights * (s - mean[:, None]) ** 2).sum(axis=1)
+    variance = squares / np.maximum(total - ddof, 1)
+    defined = variance > 1e-24
+    sizes: Floats = np.where(
+        defined, difference / np.sqrt(np.where(defined, variance, 1.0)), np.nan
+    )
+    return sizes
+
+
+def _means(counts: Floats, rows: Floats) -> Floats:
+    means: Floats = counts @ rows / counts.sum(axis=1, keepdims=True)
+    return means

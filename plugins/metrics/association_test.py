@@ -1,0 +1,123 @@
+"""The binomial association test of the context-injection paper (Uriot 2024, section 2.1.2)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from harness.plugins.metrics.bootstrap import CONFIDENCE
+from scipy.stats import binomtest
+
+from harness.arrays import Reals, unit_rows
+from harness.scores import Interval, Scale, Score, metric
+
+Scenario = Literal["neutral", "debiasing", "positive", "negative"]
+Reading = Literal["table-1", "printed"]
+Alternative = Literal["greater", "less", "two-sided"]
+
+
+@metric(
+    "association-test",
+    scores={
+        "proportion": Scale(
+            ideal=0.5,
+            bounds=(0, 1),
+            help="share of attributes that are nearer to the targets expected",
+        )
+    },
+    disjoint=(("attributes_1", "attributes_2"),),
+)
+def association_test(
+    targets_1: Reals,
+    targets_2: Reals,
+    attributes_1: Reals,
+    attributes_2: Reals,
+    *,
+    test: Scenario = "neutral",
+    reading: Reading = "table-1",
+    confidence: float = CONFIDENCE,
+) -> Score:
+    """Share of attributes nearer to one target set than to the other, and its binomial test.
+
+    With s_ij the mean cosines of the attributes of A_j with the targets T_i (equation 4):
+
+    - k1 counts s_11 > s_21 and s_22 > s_12: attributes nearer to their own targets (equation 5);
+    - k2 counts s_11 > s_21 and s_12 > s_22: attributes nearer to T_1, the group that is
+      discriminated against (equation 6).
+
+    ========= ============= ============================== ==================================
+    test      k shown       null and alternative: table-1  null and alternative: printed
+    ========= ============= ============================== ==================================
+    neutral   k1            p = 1/2, greater               p = 1/2, greater
+    debiasing max(k1, k2)   k1: p = 1/2, two-sided;        p = 1/2, two-sided
+                            k2: p = |A_1|/N, greater
+    positive  k2            p = |A_1|/N, greater           p = |A_1|/N, greater
+    negative  k2            p = |A_1|/N, less              p = 1/2, less
+    ========= ============= ============================== ==================================
+
+    `table-1` is what the paper's table 1 defines, `printed` what its table 4 shows (its age rows
+    under debiasing, though, show the neutral test of k1). Fair is 1/2.
+
+    Parameters
+    ----------
+    targets_1, targets_2
+        (n, d) and (m, d) vectors of T_1 and T_2.
+    attributes_1, attributes_2
+        (a, d) and (b, d) vectors of A_1 and A_2, N = a + b.
+    test
+        Which scenario the attributes' texts stand in.
+    reading
+        Which of the paper's two accounts of the tests.
+    confidence
+        Level of Wilson's interval.
+
+    Returns
+    -------
+    Score
+        k/N in [0, 1]. Details: `k1`, `k2`, `shown`, `null`, `alternative`, `test`, `reading`;
+        under debiasing by table 1 also `p_k1` and `p_k2`, the p-values of both of its tests.
+
+    References
+    ----------
+    Uriot (2024), On debiasing text embeddings through context injection,
+    equations 4–6 and table 1.
+    """
+    n = len(attributes_1) + len(attributes_2)
+    if n == 0 or len(targets_1) == 0 or len(targets_2) == 0:
+        return Score(float("nan"), n=n, reason="there are no targets or no attributes")
+    # s_1j − s_2j of equation 4: T_1's mean unit vector less T_2's, along each attribute
+    direction = unit_rows(targets_1).mean(axis=0) - unit_rows(targets_2).mean(axis=0)
+    difference_1 = unit_rows(attributes_1) @ direction
+    difference_2 = unit_rows(attributes_2) @ direction
+    k1 = int(np.count_nonzero(difference_1 > 0) + np.count_nonzero(difference_2 < 0))
+    k2 = int(np.count_nonzero(difference_1 > 0) + np.count_nonzero(difference_2 > 0))
+    share = len(attributes_1) / n
+
+    details: dict[str, object] = {"k1": k1, "k2": k2, "test": test, "reading": reading}
+    shown, null = "k1", 0.5
+    alternative: Alternative = "greater"
+    if test == "debiasing":
+        shown = "k2" if k2 > k1 else "k1"
+        alternative = "two-sided"
+        if reading == "table-1":
+            details["p_k1"] = _p_value(k1, n, 0.5, "two-sided")
+            details["p_k2"] = _p_value(k2, n, share, "greater")
+            if shown == "k2":
+                null, alternative = share, "greater"
+    elif test == "positive":
+        shown, null = "k2", share
+    elif test == "negative":
+        shown, null, alternative = "k2", share if reading == "table-1" else 0.5, "less"
+    k = k1 if shown == "k1" else k2
+    ends = binomtest(k, n).proportion_ci(confidence_level=confidence, method="wilson")
+    return Score(
+        k / n,
+        p_value=_p_value(k, n, null, alternative),
+        interval=Interval(float(ends.low), float(ends.high), confidence, "Wilson"),
+        n=n,
+        details=details | {"shown": shown, "null": null, "alternative": alternative},
+    )
+
+
+def _p_value(k: int, n: int, null: float, alternative: Alternative) -> float:
+    return float(binomtest(k, n, null, alternative=alternative).pvalue)

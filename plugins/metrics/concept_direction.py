@@ -1,0 +1,180 @@
+"""The geometric bias of the context-injection paper (Uriot 2024, section 2.1.1).
+
+A concept's direction is found from pairs of words; attributes' places along it are compared with
+how biased people say they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from harness.plugins.metrics import bootstrap
+from harness.plugins.metrics.weighted import pearson, spearman
+from scipy.stats import rankdata
+
+from harness.arrays import Floats, Reals, unit_rows
+from harness.scores import Scale, Score, metric
+
+CHUNK = 1_000  # random directions projected at once
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The direction of a concept.
+
+    Parameters
+    ----------
+    vector
+        (d,) of length 1, from the first side of the pairs to the second.
+    auc
+        How well it tells the sides apart, in [0.5, 1].
+    component
+        Which right singular vector it is, from 0.
+    explained
+        Share of the differences' sum of squares along it, in [0, 1].
+    """
+
+    vector: Floats
+    auc: float
+    component: int
+    explained: float
+
+
+@metric(
+    "concept-direction",
+    scores={
+        "correlation": Scale(
+            ideal=0,
+            bounds=(-1, 1),
+            help="Pearson, between people's labels and the projections on the concept's direction",
+        ),
+        "auc": Scale(
+            ideal="higher",
+            bounds=(0.5, 1),
+            help="how well the direction tells the pairs' sides apart; below 0.8 it is no concept",
+        ),
+    },
+)
+def concept_direction(
+    pairs_1: Reals,
+    pairs_2: Reals,
+    attributes: Reals,
+    labels: Floats,
+    *,
+    unit_length: bool = True,
+    projections: int = 10_000,
+    confidence: float = bootstrap.CONFIDENCE,
+    resamples: int = bootstrap.RESAMPLES,
+    rng: np.random.Generator,
+    clusters: Mapping[str, bootstrap.Codes] | None = None,
+) -> dict[str, Score]:
+    """Correlation of attributes' projections on a concept's direction with people's labels.
+
+    ΔX = X_2 − X_1 is decomposed as it is: centring it would remove the concept itself. Of its
+    right singular vectors g is the one with the highest AUC up to sign, max(a, 1 − a)
+    (equation 1), turned so that the second side projects higher: singular vectors have no sign of
+    their own. ρ = corr(y, A g) (equation 2); fair is 0, positive where high labels lie towards the
+    second side. p (equation 3) is the share of random directions r, drawn from N(0, I_d), with
+    |corr(y, A r)| ≥ |ρ|, as (hits + 1)/(draws + 1): projected through the attributes'
+    embeddings, since correlated attributes make the null wider than that of random numbers.
+
+    Parameters
+    ----------
+    pairs_1, pairs_2
+        (n, d) vectors X_1 and X_2 of pairs that differ in the concept alone, the group that is
+        discriminated against first.
+    attributes
+        (m, d) vectors A.
+    labels
+        (m,) y, people's ratings: low for the first side, high for the second.
+    unit_length
+        Whether to set all vectors to length 1 first, as the paper's sentence encoders do; if not,
+        words with long vectors, the rare ones, weigh more.
+    projections
+        Number of random directions.
+    confidence, resamples
+        Level and number of draws of the bootstrap interval over attributes, g being given.
+    rng
+        Source of the draws.
+    clusters
+        By input, the (m,) codes of items made of one word or template.
+
+    Returns
+    -------
+    dict of Score
+        `correlation`, with details `spearman`, `component` and `explained`; `auc`.
+
+    References
+    ----------
+    Uriot (2024), On debiasing text embeddings through context injection,
+    equations 1–3.
+    """
+    x_1, x_2, a, y = (np.asarray(x, np.float64) for x in (pairs_1, pairs_2, attributes, labels))
+    if unit_length:
+        x_1, x_2, a = unit_rows(x_1), unit_rows(x_2), unit_rows(a)
+    g = find_direction(x_1, x_2)
+    if g is None:
+        undefined = Score(float("nan"), n=len(x_1), reason="the two sides of all pairs are equal")
+        return {"correlation": undefined, "auc": undefined}
+    area = Score(g.auc, n=len(x_1), details={"component": g.component, "explained": g.explained})
+    a_g = a @ g.vector
+    rho = float(pearson(a_g, y)[0]) if len(y) > 1 else float("nan")
+    if np.isnan(rho):
+        reason = "there are fewer than two attributes, or their labels or projections are all equal"
+        return {"correlation": Score(rho, n=len(y), reason=reason), "auc": area}
+    interval = bootstrap.percentile_interval(
+        partial(pearson, a_g, y),
+        [len(y)],
+        rng=rng,
+        clusters=bootstrap.codes_of(clusters, ["attributes"]),
+        resamples=resamples,
+        confidence=confidence,
+    )
+    correlation = Score(
+        rho,
+        p_value=_p_value(rho, a, y, projections, rng) if projections > 0 else None,
+        interval=interval,
+        n=len(y),
+        details={
+            "spearman": float(spearman(a_g, y)[0]),
+            "component": g.component,
+            "explained": g.explained,
+        },
+    )
+    return {"correlation": correlation, "auc": area}
+
+
+def find_direction(x_1: Floats, x_2: Floats) -> Direction | None:
+    """Return g of equation 1 for pairs (n, d), or None if no pair differs."""
+    if len(x_1) == 0 or not np.any(x_2 - x_1):
+        return None
+    _, singular_values, components = np.linalg.svd(x_2 - x_1, full_matrices=False)
+    components = components[singular_values > 1e-10 * singular_values[0]]
+    projections = np.concatenate([x_1, x_2]) @ components.T  # (2n, k)
+    # equal but for rounding is equal: the ranks of ties must not hang on the last bit
+    projections = np.round(projections, 12)
+    n = len(x_1)
+    rank_sums = rankdata(projections, axis=0)[n:].sum(axis=0)
+    aucs = (rank_sums - n * (n + 1) / 2) / n**2
+    best = int(np.argmax(np.maximum(aucs, 1 - aucs)))
+    towards_second = (x_2 - x_1).sum(axis=0) @ components[best]
+    flip = aucs[best] < 0.5 or (aucs[best] == 0.5 and towards_second < 0)
+    return Direction(
+        vector=-components[best] if flip else components[best],
+        auc=float(max(aucs[best], 1 - aucs[best])),
+        component=best,
+        explained=float(singular_values[best] ** 2 / (singular_values**2).sum()),
+    )
+
+
+def _p_value(rho: float, a: Floats, y: Floats, projections: int, rng: np.random.Generator) -> float:
+    """Return p of equation 3, two-sided."""
+    hits = 0
+    for start in range(0, projections, CHUNK):
+        r = rng.standard_normal((min(CHUNK, projections - start), a.shape[1]))
+        null = pearson(r @ a.T, y, np.ones((len(r), len(y))))
+        hits += int(np.count_nonzero(np.abs(null) >= abs(rho) - 1e-12))
+    return (hits + 1) / (projections + 1)

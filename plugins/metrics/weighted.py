@@ -1,0 +1,98 @@
+"""Correlations and AUC of items that count more than once, for many sets of counts together.
+
+The same formulas serve the sample itself (every item counts once) and its bootstrap resamples.
+Knows no embeddings.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.arrays import Floats
+
+
+def pearson(x: Floats, y: Floats, counts: Floats | None = None) -> Floats:
+    """Return the (b,) Pearson correlations of x and y, NaN where one of them does not vary.
+
+    Parameters
+    ----------
+    x, y
+        (n,) values, or (b, n) where they differ by resample; finite.
+    counts
+        (b, n) how often each item counts; by default once, b = 1.
+
+    Returns
+    -------
+    (b,) in [-1, 1]
+    """
+    w = np.ones((1, np.shape(x)[-1])) if counts is None else counts
+    total = w.sum(axis=1, keepdims=True)
+    dx = _centred(np.atleast_2d(x), w, total)
+    dy = _centred(np.atleast_2d(y), w, total)
+    xx, yy = (w * dx * dx).sum(axis=1), (w * dy * dy).sum(axis=1)
+    defined = (xx > 0) & (yy > 0)
+    scale = np.sqrt(np.where(defined, xx, 1.0)) * np.sqrt(np.where(defined, yy, 1.0))
+    rho: Floats = np.where(defined, (w * dx * dy).sum(axis=1) / scale, np.nan)
+    return np.clip(rho, -1.0, 1.0)
+
+
+def spearman(x: Floats, y: Floats, counts: Floats | None = None) -> Floats:
+    """Return the (b,) Spearman correlations of x and y, (n,); arguments as for `pearson`."""
+    w = np.ones((1, len(x))) if counts is None else counts
+    return pearson(midranks(x, w), midranks(y, w), w)
+
+
+def auc(
+    positives: Floats, negatives: Floats, counts: tuple[Floats, Floats] | None = None
+) -> Floats:
+    """Return the (b,) areas under the ROC curve: P(positive > negative) + ½ P(equal).
+
+    Parameters
+    ----------
+    positives, negatives
+        (n,) and (m,) scores.
+    counts
+        (b, n) and (b, m) how often each counts; by default once, b = 1.
+
+    Returns
+    -------
+    (b,) in [0, 1]; NaN where either side counts nothing
+    """
+    if counts is None:
+        counts = np.ones((1, len(positives))), np.ones((1, len(negatives)))
+    w = np.hstack(counts)
+    p, n = counts[0].sum(axis=1), counts[1].sum(axis=1)
+    ranks = midranks(np.concatenate([positives, negatives]), w)
+    rank_sum = (counts[0] * ranks[:, : len(positives)]).sum(axis=1)
+    defined = p * n > 0
+    area: Floats = (rank_sum - p * (p + 1) / 2) / np.where(defined, p * n, 1.0)
+    return np.where(defined, area, np.nan)
+
+
+def midranks(values: Floats, counts: Floats) -> Floats:
+    """Return the (b, n) ranks, from 1, that items have in samples where they count `counts` times.
+
+    Equal values share the mean of the ranks that they take up.
+
+    Parameters
+    ----------
+    values
+        (n,) what is ranked.
+    counts
+        (b, n) how often each item counts.
+    """
+    _, group = np.unique(values, return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    sizes = np.add.reduceat(counts[:, order], starts, axis=1)  # by distinct value, ascending
+    ranks: Floats = np.cumsum(sizes, axis=1) - (sizes - 1) / 2
+    return ranks[:, group]
+
+
+def _centred(values: Floats, w: Floats, total: Floats) -> Floats:
+    """Return values less their mean; what is left of equal values by rounding becomes 0."""
+    mean = (w * values).sum(axis=1, keepdims=True) / total
+    centred = values - mean
+    scale = np.abs(values).max(axis=1, keepdims=True, initial=0.0)
+    zeroed: Floats = np.where(np.abs(centred) <= 1e-14 * scale, 0.0, centred)
+    return zeroed
