@@ -46,12 +46,15 @@ class Report:
         Wall-clock time.
     failed
         Reason by text that could not be encoded.
+    batch_tokens
+        The budget of a batch at the end, after all halvings.
     """
 
     n_texts: int = 0
     n_batches: int = 0
     n_halvings: int = 0
     seconds: float = 0.0
+    batch_tokens: int = 0
     failed: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -161,6 +164,7 @@ def encode_batches(
         n_halvings=n_halvings,
         seconds=time.perf_counter() - began,
         failed=failed,
+        batch_tokens=budget,
     )
 
 
@@ -170,7 +174,7 @@ def token_lengths(embedder: Embedder, texts: Sequence[str]) -> Lengths:
     An embedder may offer `lengths(texts)`, one number a text, for a better estimate.
     """
     counted = getattr(embedder, "lengths", None)
-    if callable(counted):
+    if callable(counted) and texts:
         return np.asarray(counted(texts), dtype=np.int64)
     limit = embedder.info.max_tokens or sys.maxsize
     return np.asarray([min(2 + len(text) // 4, limit) for text in texts], dtype=np.int64)
