@@ -22,7 +22,8 @@ from harness.errors import HarnessError, ModelError
 
 if TYPE_CHECKING:
     from harness.embedder import Embedder
-    from harness.store import Store, Writer
+    from harness.store import Store
+    from harness.store_writer import Writer
 
 Lengths = npt.NDArray[np.int64]
 """(n,) tokens of each text."""

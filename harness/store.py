@@ -11,26 +11,26 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from harness import folders, segment
 from harness.arrays import Vectors
-from harness.digest import digest, text_keys
-from harness.errors import ModelError
-from harness.segment import Keys, Segment
+from harness.digest import digest
+from harness.key_index import KeyIndex, keys_of
+from harness.segment import Segment
+from harness.store_writer import Writer
 
 MODEL_FILE = "model.json"
 """Beside the segments: says of which model they are."""
 DAMAGED = ".damaged"
-_SEGMENT_BYTES = 64 << 20  # a segment of a wide embedder has fewer rows
+LEFTOVERS = (DAMAGED, segment.TEMPORARY)
+"""Suffixes of what `harness cache prune` removes."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,34 @@ class Checked:
         return not self.problem
 
 
+@dataclass(frozen=True)
+class Info:
+    """What a store holds.
+
+    Parameters
+    ----------
+    folder, fingerprint
+        Where it lies and whose it is.
+    model
+        What `describe` wrote.
+    segments, rows, bytes
+        How many segments, vectors in them, and bytes on disk.
+    last_used
+        When it was last read or written, in UTC.
+    leftovers
+        Damaged segments, and temporary files that a kill left or that are being written.
+    """
+
+    folder: Path
+    fingerprint: str
+    model: Mapping[str, Any]
+    segments: int
+    rows: int
+    bytes: int
+    last_used: datetime
+    leftovers: int
+
+
 class Store:
     """Vectors of one embedder by text.
 
@@ -80,14 +108,14 @@ class Store:
         self.notices: list[str] = []
         self._segments: dict[str, Segment] = {}
         self._ignored: set[str] = set()
-        self._index = _Index.of(())
+        self._index = KeyIndex.of(())
         self._stale = True
         self._touched = False
 
     def missing(self, texts: Iterable[str]) -> list[str]:
         """Return the distinct texts without a vector, in the order first seen."""
         distinct = list(dict.fromkeys(texts))
-        found = self._current().find(_keys(distinct))
+        found = self._current().find(keys_of(distinct))
         return [distinct[i] for i in np.flatnonzero(found < 0)]
 
     def get(self, texts: Sequence[str]) -> Vectors:
@@ -99,7 +127,7 @@ class Store:
             If some have none; the message says how many.
         """
         index = self._current()
-        found = index.find(_keys(texts))
+        found = index.find(keys_of(texts))
         lacking = int((found < 0).sum())
         if lacking:
             raise KeyError(f"{lacking} of {len(texts)} texts have no vector in '{self.folder}'")
@@ -126,7 +154,7 @@ class Store:
     def verify(self) -> list[Checked]:
         """Read every segment, compare it with its checksum, and set damaged ones aside."""
         report = []
-        for path in _segment_files(self.folder):
+        for path in segment_files(self.folder):
             rows = 0
             try:
                 opened = segment.read(path, self.fingerprint)
@@ -144,11 +172,33 @@ class Store:
         self._stale = True
         return report
 
-    def _current(self) -> _Index:
+    def info(self) -> Info:
+        """Return what the store holds, without reading vectors."""
+        rows = size = leftovers = 0
+        paths = segment_files(self.folder)
+        for path in paths:
+            with contextlib.suppress(segment.Damaged, OSError):
+                size += path.stat().st_size
+                rows += int(segment.read_header(path)[1]["vectors"]["shape"][0])
+        with contextlib.suppress(OSError):
+            leftovers = sum(p.suffix in LEFTOVERS for p in self.folder.iterdir())
+        used = self.folder.stat().st_mtime if self.folder.is_dir() else 0
+        return Info(
+            folder=self.folder,
+            fingerprint=self.fingerprint,
+            model=_model(self.folder),
+            segments=len(paths),
+            rows=rows,
+            bytes=size,
+            last_used=datetime.fromtimestamp(used, UTC),
+            leftovers=leftovers,
+        )
+
+    def _current(self) -> KeyIndex:
         if not self._stale:
             return self._index
         for _ in range(5):  # a segment may vanish while `harness cache prune` merges
-            paths = {path.name: path for path in _segment_files(self.folder)}
+            paths = {path.name: path for path in segment_files(self.folder)}
             opened = {n: s for n, s in self._segments.items() if n in paths}
             try:
                 for name in paths.keys() - opened.keys() - self._ignored:
@@ -161,7 +211,7 @@ class Store:
         opened = self._of_one_width(opened)
         if opened.keys() != self._segments.keys():
             self._segments = opened
-            self._index = _Index.of([opened[name] for name in sorted(opened)])
+            self._index = KeyIndex.of([opened[name] for name in sorted(opened)])
         if not self._touched:
             self._touched = True
             with contextlib.suppress(OSError):  # a store that may only be read
@@ -204,136 +254,16 @@ class Store:
         )
 
 
-class Writer:
-    """Adds vectors to a store, a segment at a time; leaving it flushes, also on an exception.
-
-    Parameters
-    ----------
-    store
-        Where to.
-    rows
-        A segment is written when so many rows wait …
-    seconds
-        … or so long after the first of them came.
-    """
-
-    def __init__(self, store: Store, rows: int, seconds: float) -> None:
-        self._store, self._rows, self._seconds = store, rows, seconds
-        self._keys: list[Keys] = []
-        self._buffer: Vectors = np.empty((0, 0), dtype=np.float32)
-        self._n = 0
-        self._since = 0.0
-
-    def add(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Add the (n, d) `vectors` of n `texts`.
-
-        Raises
-        ------
-        ModelError
-            If the vectors differ in length from earlier ones.
-        DiskError
-            If a segment is due and cannot be written.
-        """
-        n, d = vectors.shape
-        if n != len(texts):
-            raise ValueError(f"{len(texts)} texts, {n} vectors")
-        if not n:
-            return
-        if not self._buffer.size:
-            room = max(1, min(self._rows, _SEGMENT_BYTES // (4 * d)))
-            self._buffer = np.empty((room, d), dtype=np.float32)
-        if self._buffer.shape[1] != d:
-            raise ModelError(f"a vector has length {d}, earlier ones {self._buffer.shape[1]}")
-        keys = _keys(texts)
-        start = 0
-        while start < n:
-            stop = min(n, start + len(self._buffer) - self._n)
-            self._since = self._since if self._n else time.monotonic()
-            self._buffer[self._n : self._n + stop - start] = vectors[start:stop]
-            self._keys.append(keys[start:stop])
-            self._n += stop - start
-            start = stop
-            late = time.monotonic() - self._since > self._seconds
-            if self._n == len(self._buffer) or late:
-                self.flush()
-
-    def flush(self) -> None:
-        """Write what waits as a segment."""
-        if not self._n:
-            return
-        keys = np.concatenate(self._keys)
-        order = np.lexsort((keys[:, 1], keys[:, 0]))
-        segment.write(self._store.folder, self._store.fingerprint, keys[order], self._buffer[order])
-        self._keys, self._n = [], 0
-        self._store.refresh()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.flush()
-
-
-@dataclass(frozen=True)
-class _Index:
-    """All keys of a store, sorted, each once, with the place of its vector."""
-
-    first: npt.NDArray[np.uint64]
-    second: npt.NDArray[np.uint64]
-    place: npt.NDArray[np.int64]  # row among the rows of all segments, one after the other
-    starts: npt.NDArray[np.int64]  # (segments + 1,) where each segment's rows begin
-    segments: tuple[Segment, ...]
-
-    @classmethod
-    def of(cls, segments: Sequence[Segment]) -> _Index:
-        keys = np.concatenate([np.empty((0, 2), np.uint64), *(s.keys for s in segments)])
-        order = np.lexsort((keys[:, 1], keys[:, 0]))  # stable: of equal keys the first stays first
-        keys = keys[order]
-        new = np.ones(len(keys), dtype=bool)
-        new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
-        starts = np.cumsum([0, *(len(s.keys) for s in segments)], dtype=np.int64)
-        first, second = np.ascontiguousarray(keys[new].T)
-        return cls(first, second, order[new], starts, tuple(segments))
-
-    def find(self, keys: Keys) -> npt.NDArray[np.int64]:
-        """Return the place of each of the (n, 2) keys, -1 where there is none."""
-        n = len(self.first)
-        found = np.full(len(keys), -1, dtype=np.int64)
-        asked = np.arange(len(keys))
-        at = np.searchsorted(self.first, keys[:, 0])
-        while len(asked):  # once more for each text that shares half of its key with another
-            within = at < n
-            asked, at = asked[within], at[within]
-            same = self.first[at] == keys[asked, 0]
-            asked, at = asked[same], at[same]
-            hit = self.second[at] == keys[asked, 1]
-            found[asked[hit]] = self.place[at[hit]]
-            asked, at = asked[~hit], at[~hit] + 1
-        return found
-
-    def gather(self, places: npt.NDArray[np.int64]) -> Vectors:
-        """Return the (n, d) vectors at `places`."""
-        width = self.segments[0].vectors.shape[1] if self.segments else 0
-        vectors = np.empty((len(places), width), dtype=np.float32)
-        which = np.searchsorted(self.starts, places, side="right") - 1
-        order = np.argsort(which, kind="stable")
-        bounds = np.searchsorted(which[order], np.arange(len(self.segments) + 1))
-        for i, part in enumerate(self.segments):
-            rows = order[bounds[i] : bounds[i + 1]]
-            vectors[rows] = part.vectors[places[rows] - self.starts[i]]
-        return vectors
-
-
-def _keys(texts: Iterable[str]) -> Keys:
-    return np.frombuffer(text_keys(texts), dtype="<u8").reshape(-1, 2)
-
-
-def _segment_files(folder: Path) -> list[Path]:
+def segment_files(folder: Path) -> list[Path]:
+    """Return the segments of a store's folder, the oldest first; none if it is not there."""
     with contextlib.suppress(FileNotFoundError):
         return sorted(p for p in folder.iterdir() if p.name.endswith(segment.SUFFIX))
     return []
+
+
+def _model(folder: Path) -> Mapping[str, Any]:
+    with contextlib.suppress(OSError, ValueError):
+        content = json.loads((folder / MODEL_FILE).read_text(encoding="utf-8"))
+        if isinstance(content, dict):
+            return content
+    return {}

@@ -17,7 +17,8 @@ from pathlib import Path
 from harness.embedder import Embedder
 from harness.engine import batch_tokens, encode_batches
 from harness.errors import DiskError, ModelError
-from harness.store import Store, Writer
+from harness.store import Store
+from harness.store_writer import Writer
 
 
 @dataclass(frozen=True)
