@@ -118,8 +118,13 @@ def _parse(text: str, table: Table, path: Path) -> Sequence[Row]:
     if path.suffix == ".jsonl":
         return [_json(line, path, number) for number, line in numbered]
     delimiter = table.delimiter or ("," if path.suffix == ".csv" else "\t")
-    quoting = csv.QUOTE_MINIMAL if table.quoted else csv.QUOTE_NONE
-    cells = list(csv.reader((line for _, line in numbered), delimiter=delimiter, quoting=quoting))
+    cells = list(
+        csv.reader(
+            (line for _, line in numbered),
+            delimiter=delimiter,
+            quoting=csv.QUOTE_MINIMAL if table.quoted else csv.QUOTE_NONE,
+        )
+    )
     columns = list(table.columns) or cells.pop(0)
     rows = []
     offset = len(numbered) - len(cells)

@@ -10,14 +10,15 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from harness import adapters, folders, names, plan, recording, scoring
+from harness import adapters, folders, names, recording, scoring
 from harness.concept import Concept
 from harness.embedder import ModelInfo
 from harness.engine import Engine
 from harness.errors import HarnessError, NotApplicable, Unavailable
 from harness.mitigator import Chain
+from harness.plan import Job, Plan, make
 from harness.progress import Progress, Silent
 from harness.record import Record
 from harness.records import Records, Ruled
@@ -122,7 +123,7 @@ def evaluate(
     )
     registry = registry or Registry(include=chosen.include)
     one = isinstance(model, str) or callable(getattr(model, "encode", None))
-    models: list[Any] = [model] if one else list(model)  # type: ignore[call-overload]
+    models = [model] if one else list(cast("Iterable[str | object]", model))
     run = Run(registry, chosen, _several(tasks), _several(mitigators))
     parts = [run.model(each) for each in models]
     return Records(
@@ -172,10 +173,10 @@ class Run:
         self.id = uuid.uuid4().hex[:12]
         self._fitted: list[Chain] = []
 
-    def plan(self, info: ModelInfo, file: ResultsFile | None) -> plan.Plan:
+    def plan(self, info: ModelInfo, file: ResultsFile | None) -> Plan:
         """Return the plan for a model, less what is recorded in `file`."""
         recorded = file.records if file and not self.settings.overwrite else {}
-        return plan.make(
+        return make(
             info,
             self.tasks,
             self.mitigators,
@@ -193,9 +194,7 @@ class Run:
     def store(self, info: ModelInfo) -> Iterator[Store]:
         """Give the store of a model; one that cannot be named gets one that goes away."""
         with adapters.store_folder(info, self.settings.cache or folders.embeddings()) as folder:
-            store = Store(folder, info.fingerprint)
-            store.describe({"name": info.name, "kind": info.kind, "revision": info.revision})
-            yield store
+            yield Store(folder, info.fingerprint)
 
     def model(self, model: str | object) -> Records:
         """Evaluate one model."""
@@ -215,6 +214,7 @@ class Run:
         encoded = 0
         if todo.jobs:
             with self.store(info) as store:
+                store.describe({"name": info.name, "kind": info.kind, "revision": info.revision})
                 engine = self._engine(info)
                 vectors = StoredEmbedder(embedder, name, engine, store, self.settings.progress)
                 vectors.ensure(todo.texts)
@@ -239,16 +239,14 @@ class Run:
                         advance(1)
                 encoded = vectors.encoded
                 notices += [*store.notices, *vectors.notices]
-        wanted = [one for job in (*todo.done, *todo.jobs) for one in self._ids(job, info)]
+        jobs = (*todo.done, *todo.jobs)
+        wanted = [one for job in jobs for one in job.ids(info, self.settings.seed).values()]
         return Records(
             [made[one] for one in wanted if one in made],
             ruled_out=ruled_out,
             notices=notices,
             encoded=encoded,
         )
-
-    def _ids(self, job: plan.Job, info: ModelInfo) -> Iterable[str]:
-        return job.ids(info, self.settings.seed).values()
 
     def _engine(self, info: ModelInfo) -> Engine:
         devices = list(self.settings.devices)
@@ -259,7 +257,7 @@ class Run:
         return self.registry.engine(name, devices)
 
     def _score(
-        self, job: plan.Job, vectors: StoredEmbedder, info: ModelInfo, engine: Engine
+        self, job: Job, vectors: StoredEmbedder, info: ModelInfo, engine: Engine
     ) -> list[Record]:
         if not any(job.mitigator is one for one in self._fitted):
             self._fitted.append(job.mitigator.fit(vectors, job.concept))
@@ -274,7 +272,7 @@ class Run:
         ]
 
 
-def _ruled(info: ModelInfo, job: plan.Job, reason: str, *, failed: bool = False) -> Ruled:
+def _ruled(info: ModelInfo, job: Job, reason: str, *, failed: bool = False) -> Ruled:
     return Ruled(info.name, job.part.name, job.task.name, reason, failed)
 
 

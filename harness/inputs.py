@@ -72,7 +72,7 @@ class Inputs:
 
     def __init__(self, document: Document, file: TaskFile, concept: Concept | None) -> None:
         self.document, self.file, self.concept = document, file, concept
-        self._tables: dict[str, list[Row]] = {}
+        self._tables: dict[str, Sequence[Row]] = {}
 
     def of_scenario(self, name: str, scenario: ScenarioFile) -> dict[str, Input]:
         """Return the inputs of a scenario by name.

@@ -15,7 +15,7 @@ from harness.digest import digest
 from harness.scores import Ideal
 
 SCHEMA = 1
-"""Version of the schema of a record."""
+"""Version of the schema of a record; also its only value of `schema`."""
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -117,7 +117,7 @@ class Environment(Part):
 class Record(Part):
     """One score."""
 
-    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
+    schema_version: Literal[1] = Field(default=1, alias="schema")
     """Version of this schema."""
     id: str = ""
     """Names what identifies the record, so that a repeat replaces it."""

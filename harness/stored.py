@@ -55,7 +55,9 @@ class StoredEmbedder:
                 self.embedder, missing, self.store, on_done=advance, name=self.name
             )
         self.encoded += report.n_texts
-        self.notices += [f"not encoded: {text[:60]!r}: {why}" for text, why in report.failed]
+        self.notices += [
+            f"not encoded: {text[:60]!r}: {why}" for text, why in report.failed.items()
+        ]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the (n, d) vectors of `texts`.

@@ -179,12 +179,11 @@ def _scenario(
     metrics: Mapping[str, Metric],
 ) -> Scenario:
     resolved = inputs.of_scenario(name, scenario)
-    for metric in scenario.options:
-        if metric not in metrics:
-            raise document.error(
-                f"the task has no metric '{metric}'{suggestion(metric, metrics)}",
-                ("scenarios", name, "options", metric),
-            )
+    for unknown in set(scenario.options) - set(metrics):
+        raise document.error(
+            f"the task has no metric '{unknown}'{suggestion(unknown, metrics)}",
+            ("scenarios", name, "options", unknown),
+        )
     measurements = []
     for metric_name, metric in metrics.items():
         use = file.metrics[metric_name]

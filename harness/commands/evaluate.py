@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     "--devices", default="", help="Devices, such as cuda:0,cuda:1 or cpu,cpu: one process each."
 )
 @click.option("--engine", help="Name of the engine that encodes.")
-@click.pass_context
-def command(ctx: click.Context, **given: Any) -> int:
-    """Evaluate models under mitigators on tasks.
+def command(**given: Any) -> int:
+    r"""Evaluate models under mitigators on tasks.
 
     \b
     harness eval --model all-MiniLM-L6-v2 --mitigator none --mitigator hard-debias --tasks all

@@ -1,0 +1,107 @@
+"""`harness cache`: shows, verifies and prunes the stored embeddings."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+_FOLDER = click.option(
+    "--cache",
+    type=click.Path(path_type=Path),
+    help="Folder of the stored embeddings.  [default: in HARNESS_CACHE]",
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+
+
+@click.group("cache")
+def command() -> None:
+    """Show, verify and prune the stored embeddings."""
+
+
+@command.command("info")
+@_FOLDER
+@_JSON
+def info(cache: Path | None, as_json: bool) -> None:
+    """Show which models' embeddings are stored, and how large they are."""
+    from harness import stores
+    from harness.commands import output
+
+    folder = _folder(cache)
+    rows = [
+        {
+            "model": found.model.get("name", "?"),
+            "fingerprint": found.fingerprint[:16],
+            "texts": found.rows,
+            "dimensions": found.dimensions,
+            "segments": found.segments,
+            "MB": round(found.bytes / 1e6, 1),
+            "last used": datetime.fromtimestamp(found.last_used, UTC).strftime("%Y-%m-%d %H:%M"),
+        }
+        for found in stores.stores(folder)
+    ]
+    if as_json:
+        output.as_json({"folder": str(folder), "stores": rows})
+    elif rows:
+        output.table(list(rows[0]), [list(row.values()) for row in rows], title=str(folder))
+    else:
+        click.echo(f"nothing is stored in {folder}")
+
+
+@command.command("verify")
+@_FOLDER
+@_JSON
+def verify(cache: Path | None, as_json: bool) -> int:
+    """Check every stored vector; what is damaged is set aside and made again when needed."""
+    from harness import stores
+    from harness.commands import output
+
+    rows = []
+    for found in stores.stores(_folder(cache)):
+        for checked in stores.store_of(found).verify():
+            rows.append(
+                {
+                    "model": found.model.get("name", "?"),
+                    "segment": checked.name,
+                    "texts": checked.rows,
+                    "problem": checked.problem or None,
+                }
+            )
+    bad = [row for row in rows if row["problem"]]
+    if as_json:
+        output.as_json(rows)
+    else:
+        if bad:
+            output.table(list(bad[0]), [list(row.values()) for row in bad])
+        click.echo(f"{len(rows)} segments, {len(bad)} damaged")
+    return 1 if bad else 0
+
+
+@command.command("prune")
+@_FOLDER
+@click.option("--model", "names", multiple=True, help="Remove this model's embeddings.")
+@click.option("--unused-days", type=float, help="Remove what was not used for so many days.")
+@click.option("--max-gb", type=float, help="Remove the longest unused until this much is left.")
+def prune(
+    cache: Path | None, names: tuple[str, ...], unused_days: float | None, max_gb: float | None
+) -> None:
+    """Remove embeddings; merge small segments; tidy up what a kill left."""
+    from harness import stores
+
+    done = stores.prune(
+        _folder(cache),
+        names=names,
+        unused_days=unused_days,
+        max_bytes=None if max_gb is None else int(max_gb * 1e9),
+    )
+    click.echo(
+        f"removed {len(done.removed)} stores and {done.leftovers} leftovers, "
+        f"merged {done.merged} segments, freed {done.freed / 1e6:.1f} MB"
+    )
+
+
+def _folder(cache: Path | None) -> Path:
+    from harness import folders
+
+    return cache or folders.embeddings()

@@ -1,0 +1,134 @@
+"""`harness list`: what there is, without loading any of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from harness.registry import Registry
+
+Rows = list[dict[str, Any]]
+
+
+@click.group("list")
+def command() -> None:
+    """List models, mitigators, metrics, tasks or concepts; PATTERN is a glob or part of a name."""
+
+
+def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *more: Any) -> None:
+    @click.argument("pattern", default="*")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+    @click.option("--include", type=click.Path(path_type=Path), multiple=True, hidden=True)
+    def run(pattern: str, as_json: bool, include: tuple[Path, ...], **filters: Any) -> None:
+        from fnmatch import fnmatchcase
+
+        from harness.commands import output
+        from harness.registry import Registry
+
+        glob = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
+        found = [
+            row
+            for row in rows(Registry(include=include), filters)
+            if fnmatchcase(row["name"].lower(), glob.lower())
+        ]
+        if as_json:
+            output.as_json(found)
+        elif found:
+            output.table(list(found[0]), [list(row.values()) for row in found])
+        else:
+            click.echo(f"no {kind} fit", err=True)
+
+    for option in more:
+        run = option(run)
+    command.command(kind, help=f"List {kind}.")(run)
+
+
+def _models(registry: Registry, filters: dict[str, Any]) -> Rows:
+    rows = []
+    for name, spec in registry.embedders.items():
+        card = spec.card
+        if filters["kind"] and not (card and card.kind == filters["kind"]):
+            continue
+        rows.append(
+            {
+                "name": f"{name}:…" if spec.provider else name,
+                "kind": card.kind if card else None,
+                "dimensions": card.dimensions if card else None,
+                "parameters": _millions(card.n_parameters) if card else None,
+                "licence": card.licence if card else None,
+                "summary": spec.summary,
+            }
+        )
+    return rows
+
+
+def _mitigators(registry: Registry, filters: dict[str, Any]) -> Rows:
+    return [{"name": n, "summary": s.summary} for n, s in registry.mitigators.items()]
+
+
+def _metrics(registry: Registry, filters: dict[str, Any]) -> Rows:
+    return [{"name": n, "summary": s.summary} for n, s in registry.metrics.items()]
+
+
+def _tasks(registry: Registry, filters: dict[str, Any]) -> Rows:
+    from harness.selection import listed
+
+    rows = []
+    for one in listed(registry):
+        file = one.file
+        if filters["kind"] and filters["kind"] not in file.kinds:
+            continue
+        if filters["tag"] and filters["tag"] not in file.tags:
+            continue
+        if filters["category"] and filters["category"] not in (file.category, file.measures):
+            continue
+        rows.append(
+            {
+                "name": file.name,
+                "version": file.version,
+                "measures": file.measures,
+                "category": file.category,
+                "concept": file.concept,
+                "kinds": ", ".join(file.kinds),
+                "tags": ", ".join(file.tags),
+                "title": file.title,
+            }
+        )
+    return rows
+
+
+def _concepts(registry: Registry, filters: dict[str, Any]) -> Rows:
+    from harness.concept import Concept
+
+    rows = []
+    for name, document in sorted(registry.concept_files.items()):
+        concept = document.validate(Concept)
+        rows.append(
+            {
+                "name": name,
+                "pairs": len(concept.definitional_pairs),
+                "equalize sets": len(concept.equalize_sets),
+                "specific words": len(concept.specific_words),
+                "contexts": ", ".join(concept.contexts),
+                "title": concept.title,
+            }
+        )
+    return rows
+
+
+def _millions(n: int | None) -> str | None:
+    return None if n is None else f"{n / 1e6:,.0f} M"
+
+
+_kind = click.option("--kind", type=click.Choice(["word", "text"]), help="Kind of embedder.")
+_tag = click.option("--tag", help="A tag.")
+_category = click.option("--category", help="A category, or bias or usefulness.")
+_add("models", _models, _kind)
+_add("mitigators", _mitigators)
+_add("metrics", _metrics)
+_add("tasks", _tasks, _category, _tag, _kind)
+_add("concepts", _concepts)

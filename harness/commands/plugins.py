@@ -1,0 +1,54 @@
+"""`harness plugins`: what is installed, what it adds, and what failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+
+@click.command("plugins")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def command(as_json: bool) -> int:
+    """List the plugins, what each adds, and those that failed to load with their error."""
+    from harness import discovery
+    from harness.commands import output
+
+    plugins = discovery.installed()
+    adds: dict[str, dict[str, list[str]]] = {}
+    for hook in discovery.HOOKS:
+        if hook == "harness_commands":
+            continue
+        for plugin, thing in plugins.results(hook):
+            kind = hook.removeprefix("harness_")
+            name = str(getattr(thing, "name", thing))
+            adds.setdefault(plugin.name, {}).setdefault(kind, []).append(name)
+    rows: list[dict[str, Any]] = [
+        {
+            "plugin": plugin.name,
+            "distribution": plugin.distribution,
+            "version": plugin.version,
+            "module": plugin.module,
+            "adds": adds.get(plugin.name, {}),
+            "error": plugin.error,
+        }
+        for plugin in plugins.plugins
+    ]
+    if as_json:
+        output.as_json(rows)
+    else:
+        output.table(
+            ["plugin", "distribution", "version", "adds"],
+            [[r["plugin"], r["distribution"], r["version"], _adds(r)] for r in rows],
+        )
+    return 1 if plugins.failed else 0
+
+
+def _adds(row: dict[str, Any]) -> str:
+    if row["error"]:
+        return f"FAILED {row['error']}"
+    told = []
+    for kind, names in row["adds"].items():
+        shown = ", ".join(names[:6]) + (" …" if len(names) > 6 else "")
+        told.append(f"{len(names)} {kind.replace('_', ' ')}: {shown}")
+    return "; ".join(told) or "commands"

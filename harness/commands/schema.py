@@ -1,0 +1,30 @@
+"""`harness schema`: JSON Schemas, for editors and other programs."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("schema")
+@click.argument("kind", type=click.Choice(["task", "concept", "record"]))
+def command(kind: str) -> None:
+    """Print the JSON Schema of task, concept or record files.
+
+    An editor that follows `# yaml-language-server: $schema=task.schema.json` checks while you type.
+    """
+    from pydantic import BaseModel
+
+    from harness.commands import output
+    from harness.concept import Concept
+    from harness.record import Record
+    from harness.task_file import TaskFile
+
+    schemas: dict[str, type[BaseModel]] = {"task": TaskFile, "concept": Concept, "record": Record}
+    schema = schemas[kind].model_json_schema(by_alias=True)
+    if kind != "record":  # files of people may include others
+        schema["properties"]["include"] = {
+            "description": "Files whose mappings are merged below this one's.",
+            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+        }
+        schema["required"] = [name for name in schema.get("required", []) if name == "name"]
+    output.as_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})

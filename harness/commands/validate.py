@@ -1,0 +1,100 @@
+"""`harness validate`: loads task and concept files, reads their data, and runs them on a mock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from harness.registry import Registry
+
+
+@click.command("validate")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+def command(paths: tuple[Path, ...]) -> int:
+    """Check task and concept files, or folders of them, by really running them.
+
+    Each file is loaded, its data is read, its metrics' inputs and options are checked, and it is
+    run on a mock embedder. Every mistake is told with file, line and key.
+    """
+    from harness.errors import HarnessError, Unavailable
+    from harness.registry import Registry
+
+    registry = Registry(include=_folders(paths))
+    mistakes = unavailable = checked = 0
+    for path in _files(paths):
+        checked += 1
+        try:
+            told = _check(registry, path)
+        except Unavailable as error:
+            unavailable += 1
+            click.echo(f"{path}: unavailable: {error}")
+        except HarnessError as error:
+            mistakes += 1
+            click.echo(str(error) if str(path) in str(error) else f"{path}: {error}")
+        else:
+            click.echo(f"{path}: {told}")
+    click.echo(
+        f"{checked} files, {mistakes} with mistakes"
+        + (f", {unavailable} whose data is not here" if unavailable else "")
+    )
+    return 2 if mistakes else 1 if unavailable or not checked else 0
+
+
+def _check(registry: Registry, path: Path) -> str:
+    from harness import yaml_files
+    from harness.concept import Concept
+
+    if path.parent.name == "concepts":
+        concept = yaml_files.load(path).validate(Concept)
+        return f"concept '{concept.name}', {len(concept.definitional_pairs)} definitional pairs"
+    task = registry.task_file(path)
+    n = _run(registry, path)
+    return f"task '{task.name}', {len(task.scenarios)} scenarios, {n} scores on a mock embedder"
+
+
+def _run(registry: Registry, path: Path) -> int:
+    from harness import plan, scoring
+    from harness.embedder import MockEmbedder
+    from harness.errors import InvalidFile
+
+    task = registry.task_file(path)
+    mock = MockEmbedder(kind=task.file.kinds[0])
+    made = plan.make(mock.info, [task], {"none": registry.mitigator("none")})
+    scores = 0
+    for job in made.jobs:
+        try:
+            for measured in scoring.measure(job, mock.encode, seed=0):
+                scores += len(measured.scores)
+                reasons = [score.reason for score in measured.scores.values() if score.reason]
+                if reasons:
+                    raise InvalidFile(
+                        f"scenario '{measured.scenario.name}' gives no score: {reasons[0]}",
+                        path=path,
+                    )
+        except (TypeError, ValueError, ArithmeticError, IndexError) as error:
+            told = f"its metric raised {type(error).__name__}: {error}"
+            raise InvalidFile(told, path=path) from error
+    return scores
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    from harness.errors import InvalidFile
+
+    for path in paths:
+        if not path.exists():
+            raise InvalidFile("there is no such file or folder", path=path)
+        if path.is_dir():
+            found = [*path.glob("*.yaml"), *(path / "concepts").glob("*.yaml")]
+            yield from (file for file in sorted(found) if not file.name.startswith("_"))
+        else:
+            yield path
+
+
+def _folders(paths: Iterable[Path]) -> list[Path]:
+    """Return the folders whose concepts the files may name."""
+    folders = [path if path.is_dir() else path.parent for path in paths if path.exists()]
+    return [folder for folder in dict.fromkeys(folders) if (folder / "concepts").is_dir()]
