@@ -29,7 +29,8 @@ def differential_association(targets: Reals, attributes_1: Reals, attributes_2: 
     Caliskan et al. (2017), Semantics derived automatically from language corpora.
     """
     direction = unit_rows(attributes_1).mean(axis=0) - unit_rows(attributes_2).mean(axis=0)
-    return unit_rows(targets) @ direction
+    s: Floats = unit_rows(targets) @ direction
+    return s
 
 
 def effect_size(s_1: Floats, s_2: Floats, *, ddof: int) -> float:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from harness.plugins.metrics import bootstrap
 from harness.plugins.metrics.weighted import pearson, spearman
-from scipy import stats
+from scipy.special import betainc
 
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.scores import Scale, Score, metric
@@ -79,8 +79,11 @@ def similarity_correlation(
             resamples=resamples,
             confidence=confidence,
         )
-        test = stats.spearmanr if name == "spearman" else stats.pearsonr
-        scores[name] = Score(
-            value, p_value=float(test(cosines, y).pvalue), interval=interval, n=len(y)
-        )
+        p_value = _p_value(value, len(y))
+        scores[name] = Score(value, p_value=p_value, interval=interval, n=len(y))
     return scores
+
+
+def _p_value(r: float, n: int) -> float:
+    """Return the two-sided p-value of t = r·√((n − 2)/(1 − r²)) on n − 2 degrees of freedom."""
+    return float(betainc(n / 2 - 1, 0.5, 1 - r * r))

@@ -9,4 +9,14 @@ from harness.specs import MitigatorSpec
 @hookimpl
 def harness_mitigators() -> list[MitigatorSpec]:
     """List the built-in mitigators."""
-    return []
+    return [
+        _mitigator("normalize", "Normalize", "unit length and nothing else, to compare with"),
+        _mitigator("context-injection", "ContextInjection", "a sentence that says what is unknown"),
+        _mitigator("hard-debias", "HardDebias", "projects the concept out, equalises its pairs"),
+    ]
+
+
+def _mitigator(name: str, class_name: str, summary: str) -> MitigatorSpec:
+    """Describe a mitigator whose module has its name."""
+    target = f"harness.plugins.mitigators.{name.replace('-', '_')}:{class_name}"
+    return MitigatorSpec(name=name, target=target, summary=summary)
