@@ -89,7 +89,7 @@ class DevicesEngine:
             for unit, reason in accused:
                 blamed.update(unit.texts)
                 reasons |= dict.fromkeys(unit.texts, reason)
-            if len(accused) == len(units) and not job.deaths:
+            if len(accused) == len(units) and not job.n_batches and not job.deaths:
                 raise ModelError(f"model '{name}' encoded nothing: {accused[0][1]}")
             store.refresh()
             left = [text for text in store.missing(texts) if text not in job.unsound]
@@ -169,9 +169,9 @@ class _Job:
                         problem = problem or reason
                         continue
                     if isinstance(answer, worker.Unusable):
-                        problem = f"{answer.reason} (on {each.device})"
+                        problem = answer.reason
                         self.store.notices.append(
-                            f"model '{self.name}' could not be used: {problem}"
+                            f"model '{self.name}' is not used on {each.device}: {problem}"
                         )
                         continue
                     if isinstance(answer, worker.Unwritable):

@@ -1,0 +1,233 @@
+"""Facts about encoding in several processes, on models that die, raise, or do nothing wrong."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+from harness.embedder import MockEmbedder
+from harness.errors import DiskError, ModelError, UnknownName, UsageError
+from harness.registry import Registry
+from harness.store import Store
+
+PLUGIN = '''
+import os, signal, time
+from pathlib import Path
+
+from harness import EmbedderSpec, hookimpl
+from harness.embedder import MockEmbedder
+
+
+class Troubled(MockEmbedder):
+    """Does what a text says."""
+
+    def __init__(
+        self, *, device="cpu", dimensions: int = 4, fails_on="", once="", log="", sleep=0.0
+    ):
+        if device == fails_on:
+            raise ValueError(f"there is no {device}")
+        super().__init__(dimensions=dimensions)
+        self.once, self.log, self.sleep = once, log, float(sleep)
+
+    def encode(self, texts):
+        if self.log:
+            with open(self.log, "a") as file:
+                file.write(f"{os.getpid()} {len(texts)}\\n")
+        time.sleep(self.sleep)
+        if any("raise" in text for text in texts):
+            raise ValueError("no such text")
+        if any("die" in text for text in texts):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.once and any("end" in text for text in texts) and not Path(self.once).exists():
+            Path(self.once).touch()
+            os._exit(3)
+        return super().encode(texts)
+
+
+@hookimpl
+def harness_embedders():
+    return [EmbedderSpec(name="troubled", target="troubled_plugin:Troubled")]
+'''
+
+
+@pytest.fixture
+def plugin(tmp_path_factory, monkeypatch):
+    """A package with the embedder `troubled`, as if it were installed; workers see it too."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "troubled_plugin.py").write_text(PLUGIN)
+    about = folder / "troubled-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: troubled\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[harness]\ntroubled = troubled_plugin\n")
+    monkeypatch.syspath_prepend(str(folder))
+    return folder
+
+
+def encode(tmp_path, texts, *, devices=("cpu", "cpu"), name="troubled", dimensions=4):
+    embedder, done = MockEmbedder(dimensions=dimensions), []
+    store = Store(tmp_path / "store", embedder.info.fingerprint)
+    engine = Registry().engine("devices", devices)
+    report = engine.encode(embedder, texts, store, on_done=done.append, name=name)
+    assert sum(done) == len(texts)
+    assert report.n_texts == len(texts) - len(report.failed)
+    assert set(store.missing(texts)) == set(report.failed)
+    good = [text for text in texts if text not in report.failed]
+    np.testing.assert_array_equal(store.get(good), embedder.encode(good))
+    return store, report
+
+
+def texts_of(n):
+    return [f"text {i} " + "long " * (i % 40) for i in range(n)]
+
+
+def test_several_processes_share_the_work(tmp_path, plugin):
+    log = tmp_path / "log"
+    _, report = encode(tmp_path, texts_of(3000), name=f"troubled?log={log}&sleep=0.02")
+    workers = {line.split()[0] for line in log.read_text().splitlines()}
+    assert len(workers) == 2
+    assert str(os.getpid()) not in workers
+    assert report.failed == {}
+
+
+def test_texts_of_a_worker_that_died_are_encoded_by_another(tmp_path, plugin):
+    texts = [*texts_of(500), "the end"]
+    store, report = encode(tmp_path, texts, name=f"troubled?once={tmp_path / 'once'}")
+    assert (tmp_path / "once").exists()
+    assert report.failed == {}
+    assert store.missing(texts) == []
+
+
+@pytest.mark.parametrize("devices", [("cpu",), ("cpu", "cpu")])
+def test_a_text_that_kills_is_reported_and_all_others_are_encoded(tmp_path, plugin, devices):
+    texts = ["die " * 30, *texts_of(500)]
+    _, report = encode(tmp_path, texts, devices=devices)
+    assert report.failed == {texts[0]: "the process for cpu died (signal 9)"}
+
+
+@pytest.mark.parametrize("text", ["raise", "raise " * 5000])
+def test_a_text_on_which_the_model_raises_is_reported_and_all_others_are_encoded(
+    tmp_path, plugin, text
+):
+    _, report = encode(tmp_path, [*texts_of(500), text])
+    assert list(report.failed) == [text]
+    assert report.failed[text].endswith("(ValueError: no such text)")
+
+
+def test_a_model_that_always_raises_is_a_model_error(tmp_path, plugin):
+    with pytest.raises(ModelError, match=r"encoded nothing: .*no such text"):
+        encode(tmp_path, ["raise 1", "raise 2"])
+
+
+def test_a_device_that_cannot_be_used_leaves_the_work_to_the_others(tmp_path, plugin):
+    store, _ = encode(
+        tmp_path, texts_of(500), devices=("cpu", "gpu:7"), name="troubled?fails_on=gpu:7"
+    )
+    assert store.notices == [
+        "model 'troubled?fails_on=gpu:7' is not used on gpu:7: there is no gpu:7"
+    ]
+
+
+def test_a_model_that_no_worker_can_make_is_a_model_error(tmp_path, plugin):
+    with pytest.raises(ModelError, match="cannot be used: there is no cpu"):
+        encode(tmp_path, ["a"], name="troubled?fails_on=cpu")
+
+
+def test_a_worker_whose_model_differs_is_not_used(tmp_path, plugin):
+    with pytest.raises(ModelError, match="mock-text-5, not mock-text-4"):
+        encode(tmp_path, ["a"], name="troubled?dimensions=5")
+
+
+def test_an_embedder_given_as_an_object_is_refused_with_the_reason(tmp_path):
+    with pytest.raises(UsageError, match="need a model given by its name"):
+        encode(tmp_path, ["a"], name=None)
+
+
+def test_no_devices_are_refused():
+    with pytest.raises(UsageError, match="cuda:0,cuda:1"):
+        Registry().engine("devices", [])
+
+
+def test_a_store_that_cannot_be_written_is_a_disk_error(tmp_path, plugin):
+    (tmp_path / "store").write_text("a file where the folder should be")
+    with pytest.raises(DiskError, match="cannot write embeddings"):
+        encode(tmp_path, ["a", "b"])
+
+
+def test_an_interrupt_ends_the_workers_and_keeps_what_was_encoded(tmp_path, plugin):
+    script = """
+        import sys
+        from pathlib import Path
+        from harness.embedder import MockEmbedder
+        from harness.registry import Registry
+        from harness.store import Store
+        if __name__ == "__main__":
+            sys.path.insert(0, sys.argv[1])
+            embedder = MockEmbedder(dimensions=4)
+            Registry().engine("devices", ["cpu", "cpu"]).encode(
+                embedder,
+                [f"text {i} " + "long " * 400 for i in range(3000)],
+                Store(Path(sys.argv[2]), embedder.info.fingerprint),
+                on_done=lambda n: print(n, flush=True),
+                name=f"troubled?sleep=0.05&log={sys.argv[2]}/log",
+            )
+    """
+    (tmp_path / "script.py").write_text(textwrap.dedent(script))
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / "script.py"), str(plugin), str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    done = sum(int(process.stdout.readline()) for _ in range(6))
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the group
+    rest, told = process.communicate()
+    done += sum(int(line) for line in rest.split())
+    assert told.rstrip().endswith("KeyboardInterrupt")
+    assert told.count("Traceback") == 1
+    store = Store(tmp_path, "mock-text-4")
+    assert store.info().rows >= done
+    assert store.info().leftovers == 0
+    for worker in {line.split()[0] for line in (tmp_path / "log").read_text().splitlines()}:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(worker), 0)
+
+
+def test_workers_whose_parent_was_killed_write_what_they_have_and_end(tmp_path, plugin):
+    child = os.fork()
+    if child == 0:
+        encode(tmp_path, texts_of(9000), name=f"troubled?sleep=0.05&log={tmp_path / 'log'}")
+        os._exit(0)
+    log = tmp_path / "log"
+    while not log.exists() or len(log.read_text().splitlines()) < 4:
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    store = Store(tmp_path / "store", "mock-text-4")
+    while not store.info().rows:  # the suite's own limit ends a failure
+        time.sleep(0.01)
+    assert len(store.missing(texts_of(9000))) < 9000
+
+
+def test_an_unknown_engine_is_told_with_the_names_there_are():
+    with pytest.raises(UnknownName, match="did you mean 'devices'"):
+        Registry().engine("device", ["cpu"])
+
+
+def test_two_devices_give_the_vectors_of_one_on_a_real_model(tmp_path):
+    name = "all-MiniLM-L6-v2"
+    texts = [f"A sentence about {i} things" + ", and more of them" * (i % 7) for i in range(120)]
+    vectors = []
+    for devices in (["cpu"], ["cpu", "cpu"]):
+        engine = Registry().engine("local" if len(devices) == 1 else "devices", devices)
+        embedder = Registry().embedder(name, device="cpu")
+        store = Store(tmp_path / str(len(devices)), embedder.info.fingerprint)
+        report = engine.encode(embedder, texts, store, on_done=lambda n: None, name=name)
+        assert report.failed == {}
+        vectors.append(store.get(texts))
+    np.testing.assert_allclose(vectors[1], vectors[0], atol=1e-5, rtol=0)
