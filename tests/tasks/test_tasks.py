@@ -1,0 +1,239 @@
+"""The tasks that come with the harness: they load, are whole, and keep to the conventions."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from harness import tasks, yaml_files
+from harness.errors import Unavailable
+from harness.registry import Registry
+
+FOLDER = Path(tasks.__file__).parent
+FILES = sorted(path for path in FOLDER.glob("*.yaml") if not path.name.startswith("_"))
+FRAGMENTS = sorted(FOLDER.glob("_*.yaml"))
+NAMES = [path.stem for path in FILES]
+WEAT_SIZES = {
+    "weat-1": (25, 25, 25, 25),
+    "weat-2": (25, 25, 25, 25),
+    "weat-3": (32, 32, 25, 25),
+    "weat-4": (18, 18, 25, 25),
+    "weat-5": (18, 18, 8, 8),
+    "weat-6": (8, 8, 8, 8),
+    "weat-7": (8, 8, 8, 8),
+    "weat-8": (8, 8, 8, 8),
+    "weat-9": (6, 6, 7, 7),
+    "weat-10": (8, 8, 8, 8),
+}
+FOUR = ("targets_1", "targets_2", "attributes_1", "attributes_2")
+INJECTION_SIZES = {
+    "gender-occupations": {"targets_1": 20, "targets_2": 20, "pairs_1": 20, "labels": 48},
+    "age-traits": {"targets_1": 22, "targets_2": 21, "pairs_1": 22, "labels": 29},
+    "wealth-ethnicities": {"targets_1": 44, "targets_2": 44, "pairs_1": 44, "labels": 34},
+}
+
+
+@pytest.fixture(scope="module")
+def registry():
+    default = FOLDER.parents[1] / "shared" / "data"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_DATA", os.environ.get("HARNESS_DATA", str(default)))
+        yield Registry()
+
+
+@pytest.fixture(scope="module")
+def task(registry):
+    def find(name):
+        try:
+            return registry.task(name)
+        except Unavailable as error:
+            pytest.skip(f"task '{name}': {error}")
+
+    return find
+
+
+def test_there_are_tasks():
+    assert set(WEAT_SIZES) | set(INJECTION_SIZES) <= set(NAMES)
+    assert {"name-triplets", "ws-353", "simlex-999", "sts-b", "seat-c1", "seat-c8b"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_task_loads_under_the_name_of_its_file(name, task):
+    assert task(name).name == name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_task_says_what_it_is_and_where_it_is_from(name, task):
+    file = task(name).file
+    assert file.title
+    assert file.source
+    assert file.licence
+    assert file.description
+    assert file.tags
+    assert len(file.title) <= 100
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_input_is_empty_and_no_text_is_blank(name, task):
+    for scenario in task(name).scenarios:
+        for item in scenario.inputs.values():
+            assert len(item) > 1, f"{scenario.name}: {item.name}"
+            for text in item.texts or ():
+                assert text.strip(), f"{scenario.name}: {item.name}"
+                assert not re.search(r"\{\w*\}", text), text
+                assert "\n" not in text, text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_input_is_used_by_a_metric(name, task):
+    for scenario in task(name).scenarios:
+        used = {i.name for use in scenario.measurements for i in use.inputs.values()}
+        assert used == set(scenario.inputs)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_scenario_stands_for_the_task(name, task):
+    loaded = task(name)
+    assert loaded.file.primary.scenario == loaded.scenarios[0].name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scenarios_differ(name, task):
+    contents = [
+        {key: item.content() for key, item in scenario.inputs.items()}
+        for scenario in task(name).scenarios
+    ]
+    for i, content in enumerate(contents):
+        assert content not in contents[:i]
+
+
+@pytest.mark.parametrize("name", ["ws-353", "simlex-999", "sts-b"])
+def test_usefulness_is_priced_under_the_concept_that_is_removed(name, task):
+    file = task(name).file
+    assert file.measures == "usefulness"
+    assert file.concept == "gender"
+    assert "mitigators" in file.description
+
+
+def test_similarity_data_have_their_published_sizes(task):
+    sizes = {"ws-353": 353, "simlex-999": 999, "sts-b": 1379}
+    for name, size in sizes.items():
+        assert len(task(name).scenarios[0].inputs["ratings"]) == size
+
+
+def test_data_that_cannot_be_had_are_reported_with_what_to_do(monkeypatch):
+    monkeypatch.delenv("HARNESS_DATA", raising=False)
+    with pytest.raises(Unavailable, match=r"stsb/sts-test\.csv.*ixa2\.si\.ehu\.eus"):
+        Registry().task("sts-b")
+
+
+@pytest.mark.parametrize(("name", "sizes"), WEAT_SIZES.items())
+def test_weat_sets_have_their_published_sizes(name, sizes, task):
+    inputs = task(name).scenarios[0].inputs
+    assert tuple(len(inputs[key]) for key in FOUR) == sizes
+    for key in FOUR:
+        assert len(set(inputs[key].texts)) == len(inputs[key]), f"{key} repeats a word"
+
+
+@pytest.mark.parametrize("test", ["1", "2", "6", "7", "8"])
+def test_seat_at_word_level_has_the_words_of_weat(test, task):
+    weat = task(f"weat-{test}").scenarios[0].inputs
+    word = {s.name: s.inputs for s in task(f"seat-c{test}").scenarios}["word"]
+    assert [word[key].texts for key in FOUR] == [weat[key].texts for key in FOUR]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("seat-")])
+def test_seat_sentences_are_sentences_and_know_the_word_they_were_made_of(name, task):
+    scenarios = {s.name: s.inputs for s in task(name).scenarios}
+    for key in FOUR:
+        item = scenarios["sentence"][key]
+        assert len(set(item.texts)) == len(item), f"{key} repeats a sentence"
+        for text in item.texts:
+            assert re.fullmatch(r"[A-Z][A-Za-z' ]+\.", text), text
+            assert not re.search(r"\b[Aa] [aeio]|\b[Aa]n [^aeiouh]", text), text
+        words = len(scenarios["word"][key])
+        assert len(set(item.clusters.tolist())) == words, f"{key}: a cluster is a word"
+
+
+@pytest.mark.parametrize(("name", "sizes"), INJECTION_SIZES.items())
+def test_context_injection_has_the_sizes_of_its_tables(name, sizes, task):
+    for scenario in task(name).scenarios:
+        assert {key: len(scenario.inputs[key]) for key in sizes} == sizes
+        sides = len(scenario.inputs["attributes_1"]) + len(scenario.inputs["attributes_2"])
+        assert sides == sizes["labels"]
+        labels = scenario.inputs["labels"].numbers
+        assert ((labels > 0) & (labels < 1)).all()
+
+
+@pytest.mark.parametrize("name", INJECTION_SIZES)
+def test_a_context_is_added_to_attributes_and_not_to_what_defines_the_concept(name, task):
+    loaded = task(name)
+    scenarios = {s.name: s.inputs for s in loaded.scenarios}
+    neutral = scenarios["neutral"]
+    assert {key for key, item in neutral.items() if item.probe} == {
+        "targets_1",
+        "targets_2",
+        "pairs_1",
+        "pairs_2",
+    }
+    for scenario, context in loaded.concept.contexts.items():
+        inputs = scenarios[scenario]
+        for key in ("attributes", "attributes_1", "attributes_2"):
+            assert inputs[key].texts == tuple(f"{text} {context}" for text in neutral[key].texts)
+        for key in ("targets_1", "targets_2", "pairs_1", "pairs_2"):
+            assert inputs[key].texts == neutral[key].texts
+
+
+def test_each_scenario_of_context_injection_has_its_own_test(task):
+    for name in INJECTION_SIZES:
+        for scenario in task(name).scenarios:
+            options = {use.metric.name: use.options for use in scenario.measurements}
+            assert options["association-test"]["test"] == scenario.name
+
+
+def test_only_the_positive_changes_its_names_where_names_are_identical(task):
+    scenarios = {s.name: s.inputs for s in task("name-triplets").scenarios}
+    original, identical = scenarios["original"], scenarios["identical-names"]
+    assert identical["queries"].texts == original["queries"].texts
+    assert identical["negatives"].texts == original["negatives"].texts
+    for before, after in zip(
+        original["positives"].texts, identical["positives"].texts, strict=True
+    ):
+        assert before != after
+
+
+def test_no_name_is_left_where_names_are_taken_out(task):
+    scenarios = {s.name: s.inputs for s in task("name-triplets").scenarios}
+    for key, item in scenarios["anonymised"].items():
+        for before, after in zip(scenarios["original"][key].texts, item.texts, strict=True):
+            # a capital letter inside a sentence is a name's, but for these
+            capitals = re.findall(r"(?<![.] )(?<!^)\b[A-Z][a-z]+", after)
+            assert set(capitals) <= {"Dr", "Tuesday", "American", "Chinese"}, after
+            assert len(after) < len(before)
+
+
+@pytest.mark.parametrize("path", FRAGMENTS, ids=lambda path: path.name)
+def test_every_fragment_is_included_by_something(path):
+    others = [other for other in FOLDER.glob("*.yaml") if other != path]
+    assert any(f"include: {path.name}" in other.read_text("utf-8") for other in others)
+
+
+def test_no_task_has_a_set_a_table_or_a_template_that_nothing_uses():
+    unused = {"sets": set(), "tables": set(), "templates": set()}
+    used = {"sets": set(), "tables": set(), "templates": set()}
+    for path in FILES:
+        document = yaml_files.load(path).data
+        scenarios = document.get("scenarios", {}).values()
+        for key in unused:
+            unused[key] |= set(document.get(key, {}))
+        for inputs in [document["inputs"], *(s.get("inputs", {}) for s in scenarios)]:
+            for source in inputs.values():
+                for part in source if isinstance(source, list) else [source]:
+                    used["sets"].add(part.get("set"))
+                    used["tables"].add(part.get("table"))
+                    used["templates"].add(part.get("template"))
+    for key in unused:
+        assert not unused[key] - used[key], key
