@@ -1,0 +1,88 @@
+"""What is installed: one import name, with its data, the same from a wheel and in place."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("installs")
+
+PACKAGES = ("harness", "harness.plugins", "harness.tasks", "harness.leaderboard")
+WHERE = f"""
+import importlib, json, os
+modules = [importlib.import_module(name) for name in {PACKAGES!r}]
+print(json.dumps([os.path.dirname(module.__file__) for module in modules]))
+"""
+
+
+@pytest.fixture(scope="session")
+def in_place(make_environment: Callable[[str], Any], source_tree: Path, wheel: Path) -> Any:
+    """Return an environment with an editable install; the wheel is built first, of a clean tree."""
+    environment = make_environment("in_place")
+    environment.install("-e", source_tree)
+    return environment
+
+
+def test_nothing_but_harness_lands_in_site_packages(installed: Any) -> None:
+    assert installed.own() == {"harness", "embedding_bias_harness-0.1.0.dist-info"}
+
+
+def test_the_wheel_has_all_that_is_read_at_run_time(wheel: Path, source_tree: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    expected = {"harness/py.typed"}
+    for folder, place, patterns in (
+        ("tasks", "harness/tasks", ("*.yaml", "*.tsv")),
+        ("harness/stubs", "harness/stubs", ("*",)),
+        ("leaderboard/templates", "harness/leaderboard/templates", ("*",)),
+    ):
+        found = [path for pattern in patterns for path in (source_tree / folder).rglob(pattern)]
+        assert found, f"{folder} has no such files"
+        expected |= {
+            f"{place}/{path.relative_to(source_tree / folder).as_posix()}"
+            for path in found
+            if path.is_file()
+        }
+    assert expected - names == set()
+
+
+def test_every_module_is_in_the_wheel(wheel: Path, source_tree: Path) -> None:
+    expected = set()
+    for folder in ("harness", "plugins", "tasks", "leaderboard"):
+        for path in (source_tree / folder).rglob("*.py"):
+            name = path.relative_to(source_tree).as_posix()
+            expected.add(name if folder == "harness" else f"harness/{name}")
+    assert expected - set(zipfile.ZipFile(wheel).namelist()) == set()
+
+
+def test_a_plain_install_has_the_four_folders_under_one_name(installed: Any) -> None:
+    top = installed.site_packages / "harness"
+    folders = [Path(folder) for folder in json.loads(installed.run(WHERE))]
+    assert folders == [top, top / "plugins", top / "tasks", top / "leaderboard"]
+
+
+def test_an_editable_install_has_the_four_folders_under_one_name(
+    in_place: Any, source_tree: Path
+) -> None:
+    folders = [Path(folder) for folder in json.loads(in_place.run(WHERE))]
+    assert folders == [
+        source_tree / name for name in ("harness", "plugins", "tasks", "leaderboard")
+    ]
+
+
+@pytest.mark.parametrize("kind", ["tasks", "concepts", "models", "metrics", "mitigators"])
+def test_both_installs_list_the_same(installed: Any, in_place: Any, kind: str) -> None:
+    rows = installed.harness_json("list", kind)
+    assert rows
+    assert rows == in_place.harness_json("list", kind)
+
+
+def test_all_plugins_load_in_both_installs(installed: Any, in_place: Any) -> None:
+    for environment in (installed, in_place):
+        errors = {p["plugin"]: p["error"] for p in environment.harness_json("plugins")}
+        assert set(errors.values()) == {None}, errors
+        assert "leaderboard" in environment.harness("--help")

@@ -1,0 +1,135 @@
+"""A package of somebody else adds to the harness through its entry point alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("installs")
+
+PACKAGE = Path(__file__).parents[1] / "example_package"
+MITIGATORS = ("none", "drop-difference", "drop-difference?strength=0.5", "normalize")
+TASKS = ("town-and-country-traits", "seat-c6")
+ADDED = {
+    "models": "letter-trigrams",
+    "metrics": "nearer-share",
+    "mitigators": "drop-difference",
+    "tasks": "town-and-country-traits",
+    "concepts": "residence",
+}
+
+
+@pytest.fixture(scope="module")
+def environment(
+    make_environment: Callable[[str], Any], wheel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Any:
+    """Return an environment with the harness and, from a copy of its source, the package."""
+    source = tmp_path_factory.mktemp("third_party") / "example_package"
+    shutil.copytree(PACKAGE, source, ignore=shutil.ignore_patterns("__pycache__"))
+    made = make_environment("third_party")
+    made.install(wheel, source)
+    return made
+
+
+@pytest.fixture(scope="module")
+def evaluated(environment: Any) -> dict[str, Any]:
+    """Return what `harness eval` prints of the package's model, metric, mitigator and task."""
+    options = [f"--mitigator={name}" for name in MITIGATORS]
+    return environment.harness_json(
+        *("eval", "--model", "letter-trigrams", "--model", "letter-trigrams?dimensions=32"),
+        *options,
+        *("--tasks", ",".join(TASKS)),
+        HARNESS_CACHE="cache",
+    )
+
+
+def test_plugins_name_what_the_package_adds(environment: Any) -> None:
+    (row,) = [r for r in environment.harness_json("plugins") if r["plugin"] == "example"]
+    assert (row["distribution"], row["version"]) == ("harness-example", "0.3.0")
+    assert row["error"] is None
+    assert row["adds"]["embedders"] == ["letter-trigrams"]
+    assert row["adds"]["metrics"] == ["nearer-share"]
+    assert row["adds"]["mitigators"] == ["drop-difference"]
+    assert [Path(folder).name for folder in row["adds"]["task_folders"]] == ["tasks"]
+
+
+@pytest.mark.parametrize("kind", ADDED)
+def test_it_is_listed_beside_the_built_in(environment: Any, installed: Any, kind: str) -> None:
+    with_it = {row["name"] for row in environment.harness_json("list", kind)}
+    without_it = {row["name"] for row in installed.harness_json("list", kind)}
+    assert with_it - without_it == {ADDED[kind]}
+    assert without_it < with_it
+
+
+@pytest.mark.parametrize("kind", ADDED)
+def test_it_is_shown_with_who_adds_it(environment: Any, kind: str) -> None:
+    facts = environment.harness_json("show", kind.removesuffix("s"), ADDED[kind])
+    assert facts
+    if kind in ("models", "metrics"):
+        assert "harness-example 0.3.0" in facts["registered by"]
+
+
+def test_its_task_is_valid(environment: Any) -> None:
+    folder = environment.site_packages / "harness_example" / "tasks"
+    assert "2 files, 0 with mistakes" in environment.harness("validate", str(folder))
+
+
+def test_its_model_runs_under_its_mitigator_on_its_task_and_on_a_built_in_one(
+    evaluated: dict[str, Any],
+) -> None:
+    assert evaluated["not_run"] == []
+    run = {(r["model"]["name"], r["mitigator"]["name"], r["task"]["name"], r["metric"])
+           for r in evaluated["records"]}  # fmt: skip
+    assert run == {
+        (model, mitigator, task, metric)
+        for model in ("letter-trigrams", "letter-trigrams?dimensions=32")
+        for mitigator in ("none", "drop-difference", "normalize")
+        for task, metrics in (
+            ("town-and-country-traits", ("nearer-share", "weat")),
+            ("seat-c6", ("weat",)),
+        )
+        for metric in metrics
+    }
+
+
+def test_its_records_say_all_that_is_needed_to_trust_them(evaluated: dict[str, Any]) -> None:
+    (record,) = [
+        record
+        for record in evaluated["records"]
+        if record["model"]["name"] == "letter-trigrams"
+        and record["mitigator"]["params"] == {"strength": 0.5}
+        and record["metric"] == "nearer-share"
+        and record["scenario"] == "words"
+    ]
+    assert record["score"] == "share"
+    assert record["ideal"] == 0.5
+    assert record["bounds"] == [0, 1]
+    assert record["primary"]
+    assert 0 <= record["value"] <= 1
+    assert 0 < record["p_value"] <= 1
+    assert record["interval"]["method"] == "Clopper-Pearson"
+    assert record["interval"]["low"] <= record["value"] <= record["interval"]["high"]
+    assert record["n"] == 5
+    assert record["concept"] == record["category"] == record["mitigator"]["concept"] == "residence"
+    assert record["model"]["revision"] == "1"
+    assert record["model"]["dimensions"] == 256
+    assert set(record["overlap"]) >= {"town", "village"}, "it was fitted on words of the task"
+
+
+def test_its_mitigator_changes_its_scores(evaluated: dict[str, Any]) -> None:
+    values = {
+        (json.dumps(r["mitigator"], sort_keys=True)): r["value"]
+        for r in evaluated["records"]
+        if r["model"]["name"] == "letter-trigrams"
+        and (r["task"]["name"], r["scenario"], r["metric"])
+        == ("town-and-country-traits", "sentences", "weat")
+    }
+    assert len(values) == len(MITIGATORS)
+    assert len(set(values.values())) >= len(MITIGATORS) - 1, (
+        "only normalize may leave WEAT as it is"
+    )
