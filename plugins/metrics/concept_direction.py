@@ -12,8 +12,7 @@ from functools import partial
 
 import numpy as np
 from harness.plugins.metrics import bootstrap
-from harness.plugins.metrics.weighted import pearson, spearman
-from scipy.stats import rankdata
+from harness.plugins.metrics.weighted import auc, pearson, spearman
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.scores import Scale, Score, metric
@@ -153,12 +152,7 @@ def find_direction(x_1: Floats, x_2: Floats) -> Direction | None:
         return None
     _, singular_values, components = np.linalg.svd(x_2 - x_1, full_matrices=False)
     components = components[singular_values > 1e-10 * singular_values[0]]
-    projections = np.concatenate([x_1, x_2]) @ components.T  # (2n, k)
-    # equal but for rounding is equal: the ranks of ties must not hang on the last bit
-    projections = np.round(projections, 12)
-    n = len(x_1)
-    rank_sums = rankdata(projections, axis=0)[n:].sum(axis=0)
-    aucs = (rank_sums - n * (n + 1) / 2) / n**2
+    aucs = np.array([auc(x_2 @ b, x_1 @ b)[0] for b in components])
     best = int(np.argmax(np.maximum(aucs, 1 - aucs)))
     towards_second = (x_2 - x_1).sum(axis=0) @ components[best]
     flip = aucs[best] < 0.5 or (aucs[best] == 0.5 and towards_second < 0)

@@ -15,6 +15,7 @@ from harness.plugins.metrics.association import (
 from harness.arrays import Floats, Reals, unit_rows
 from harness.scores import Scale, Score, metric
 
+EXACT_IN_JSON = 2**53  # readers of JSON hold larger integers as floats, or not at all
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
 
 
@@ -80,7 +81,7 @@ def weat(
     -------
     Score
         d, without unit. Details: `association`, WEAT's test statistic Σ s(x) − Σ s(y); `p_kind`;
-        `partitions`; `alternative`; `ddof`; `largest`.
+        `partitions`, how many there are, None beyond 2^53; `alternative`; `ddof`; `largest`.
 
     References
     ----------
@@ -127,7 +128,7 @@ def weat(
         details={
             "association": float(s_1.sum() - s_2.sum()),
             "p_kind": test.kind,
-            "partitions": test.partitions,
+            "partitions": test.partitions if test.partitions <= EXACT_IN_JSON else None,
             "alternative": alternative,
             "ddof": ddof,
             "largest": _largest(len(s_1), len(s_2), ddof),

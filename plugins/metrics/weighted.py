@@ -10,6 +10,9 @@ import numpy as np
 
 from harness.arrays import Floats
 
+ROUNDING = 1e-12
+"""Relative difference below which two values are equal: what order of summation may change."""
+
 
 def pearson(x: Floats, y: Floats, counts: Floats | None = None) -> Floats:
     """Return the (b,) Pearson correlations of x and y, NaN where one of them does not vary.
@@ -72,7 +75,7 @@ def auc(
 def midranks(values: Floats, counts: Floats) -> Floats:
     """Return the (b, n) ranks, from 1, that items have in samples where they count `counts` times.
 
-    Equal values share the mean of the ranks that they take up.
+    Values that are equal, but for rounding, share the mean of the ranks that they take up.
 
     Parameters
     ----------
@@ -81,7 +84,8 @@ def midranks(values: Floats, counts: Floats) -> Floats:
     counts
         (b, n) how often each item counts.
     """
-    _, group = np.unique(values, return_inverse=True)
+    scale = np.abs(values).max(initial=0.0) or 1.0
+    _, group = np.unique(np.round(values / (scale * ROUNDING)), return_inverse=True)
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     sizes = np.add.reduceat(counts[:, order], starts, axis=1)  # by distinct value, ascending
@@ -94,5 +98,5 @@ def _centred(values: Floats, w: Floats, total: Floats) -> Floats:
     mean = (w * values).sum(axis=1, keepdims=True) / total
     centred = values - mean
     scale = np.abs(values).max(axis=1, keepdims=True, initial=0.0)
-    zeroed: Floats = np.where(np.abs(centred) <= 1e-14 * scale, 0.0, centred)
+    zeroed: Floats = np.where(np.abs(centred) <= ROUNDING * scale, 0.0, centred)
     return zeroed

@@ -104,13 +104,13 @@ class HardDebias(Mitigator):
         if concept is None or not concept.definitional_pairs:
             lack = "no concept is given" if concept is None else f"'{concept.name}' has none"
             raise NotApplicable(f"hard-debias needs a concept with definitional_pairs; {lack}")
-        vectors = self._look_up(embedder, self.fitting_texts(concept))
-        listed = {word for pair in concept.definitional_pairs for word in pair}
-        if self.equalize:
-            listed.update(word for members in concept.equalize_sets for word in members)
-        self.missing_ = sorted(listed - set(vectors))
+        texts = self.fitting_texts(concept)
+        vectors = self._look_up(embedder, texts)
+        sets = (*concept.definitional_pairs, *concept.equalize_sets)
+        listed = {word for members in sets for word in members}
+        self.missing_ = sorted((listed & set(texts)) - set(vectors))
         self.ignores_case_ = all(
-            np.allclose(vectors[word], vectors[word.lower()], rtol=0, atol=SAME_CASE)
+            np.allclose(vectors[word], vectors.get(word.lower(), np.inf), rtol=0, atol=SAME_CASE)
             for word in listed & set(vectors)
         )
         pairs = [
@@ -122,8 +122,7 @@ class HardDebias(Mitigator):
         self.equalized_ = {}
         if self.equalize:
             self.equalized_ = self._equalized(concept.equalize_sets, vectors)
-        alone = listed | set(concept.specific_words)
-        self.left_alone_ = {self._key(word) for word in alone}
+        self.left_alone_ = {self._key(word) for word in listed.union(concept.specific_words)}
         return self
 
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:

@@ -1,0 +1,143 @@
+"""The concept's direction on data whose direction is known."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from harness.plugins.metrics.concept_direction import concept_direction, find_direction
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kstest, ortho_group, pearsonr, spearmanr
+
+FAST = {"projections": 200, "resamples": 0}
+
+
+def planted(seed: int, strength: float = 1.0, d: int = 12) -> tuple[np.ndarray, ...]:
+    """Pairs that differ along the first axis, and attributes that lie along it by their label."""
+    rng = np.random.default_rng(seed)
+    base, axis = rng.standard_normal((10, d)), np.eye(d)[0]
+    first = base - 4 * axis + 0.1 * rng.standard_normal((10, d))
+    second = base + 4 * axis + 0.1 * rng.standard_normal((10, d))
+    labels = rng.uniform(0, 1, 30)
+    attributes = rng.standard_normal((30, d)) + strength * np.outer(labels - 0.5, axis) * 10
+    return first, second, attributes, labels
+
+
+def run(*arrays, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return concept_direction(*arrays, rng=np.random.default_rng(0), **FAST | options)
+
+
+def test_a_planted_direction_is_found_and_points_to_the_second_side():
+    first, second, attributes, labels = planted(0)
+    g = find_direction(first, second)
+    assert g.vector @ np.eye(12)[0] > 0.99
+    assert (g.auc, g.component) == (1.0, 0)
+    scores = run(first, second, attributes, labels, unit_length=False)
+    correlation = scores["correlation"]
+    assert correlation.value == pytest.approx(pearsonr(attributes @ g.vector, labels).statistic)
+    assert correlation.details["spearman"] == pytest.approx(
+        spearmanr(attributes @ g.vector, labels).statistic
+    )
+    assert correlation.value > 0.8
+    assert correlation.p_value == pytest.approx(1 / 201)
+
+
+def test_the_direction_of_two_pairs_is_what_can_be_told_by_hand():
+    # both differences lie along the first axis: one component, with all of the variance
+    x_1, x_2 = np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([[1.0, 1.0], [3.0, 2.0]])
+    g = find_direction(x_1, x_2)
+    assert g.vector == pytest.approx([1.0, 0.0])
+    assert g.explained == pytest.approx(1.0)
+    labels = np.array([0.0, 1.0, 0.5])
+    attributes = np.array([[-1.0, 5.0], [1.0, -7.0], [0.0, 3.0]])
+    scores = run(x_1, x_2, attributes, labels, unit_length=False)
+    assert scores["correlation"].value == pytest.approx(1.0)
+    assert scores["auc"].value == pytest.approx(1.0)
+
+
+def test_the_component_with_the_highest_auc_wins_whatever_its_variance():
+    rng = np.random.default_rng(1)
+    base = rng.standard_normal((20, 2)) * [30, 0]
+    noise = rng.choice([-5.0, 5.0], 20)  # the larger differences, in either direction
+    second = base + np.stack([noise, np.full(20, 1.0)], axis=1)
+    g = find_direction(base, second)
+    assert g.component == 1
+    assert abs(g.vector[1]) > 0.9
+
+
+def test_differences_are_not_centred_since_their_mean_is_the_concept():
+    x_1, x_2 = np.zeros((3, 2)), np.array([[1.0, 0.0], [1.0, 0.1], [1.0, -0.1]])
+    assert abs(find_direction(x_1, x_2).vector[0]) == pytest.approx(1.0)
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=30)
+def test_scores_do_not_change_under_rotation_and_turn_with_the_sides(seed):
+    first, second, attributes, labels = planted(seed % 1000, strength=0.1)
+    rotation = ortho_group.rvs(12, random_state=seed)
+    one = run(first, second, attributes, labels)
+    turned = run(first @ rotation, second @ rotation, attributes @ rotation, labels)
+    swapped = run(second, first, attributes, labels)
+    assert one["correlation"].value == pytest.approx(turned["correlation"].value, abs=1e-6)
+    assert one["correlation"].value == pytest.approx(-swapped["correlation"].value, abs=1e-6)
+    assert one["auc"].value == pytest.approx(swapped["auc"].value)
+    assert -1 <= one["correlation"].value <= 1
+    assert 0.5 <= one["auc"].value <= 1
+
+
+def test_the_interval_holds_the_correlation_and_draws_clusters():
+    first, second, attributes, labels = planted(2, strength=0.2)
+    items = run(first, second, attributes, labels, resamples=300)["correlation"]
+    assert items.interval.low < items.value < items.interval.high
+    codes = {"attributes": np.repeat(np.arange(15), 2)}
+    clusters = run(first, second, attributes, labels, resamples=300, clusters=codes)
+    assert "clusters" in clusters["correlation"].interval.method
+
+
+def test_p_values_are_uniform_where_attributes_do_not_know_the_concept():
+    rng = np.random.default_rng(3)
+    p_values = []
+    for _ in range(200):
+        first, second = rng.standard_normal((2, 6, 10))
+        attributes = rng.standard_normal((20, 10)) @ np.diag(np.arange(1.0, 11.0))
+        scores = run(first, second, attributes, rng.uniform(0, 1, 20), unit_length=False)
+        p_values.append(scores["correlation"].p_value)
+    assert kstest(p_values, "uniform").pvalue > 0.005
+
+
+def test_unit_length_takes_the_weight_from_long_vectors():
+    first, second, attributes, labels = planted(4)
+    longer = attributes * np.linspace(0.1, 10, 30)[:, None]
+    one, other = (run(first, second, a, labels)["correlation"].value for a in (attributes, longer))
+    assert one == pytest.approx(other)
+
+
+def test_equal_sides_define_no_concept():
+    first, _, attributes, labels = planted(5)
+    scores = run(first, first, attributes, labels)
+    assert np.isnan(scores["correlation"].value)
+    assert np.isnan(scores["auc"].value)
+    assert "equal" in scores["auc"].reason
+
+
+@pytest.mark.parametrize("case", ["constant labels", "zero attributes", "one attribute"])
+def test_what_does_not_vary_has_no_correlation_and_says_so(case):
+    first, second, attributes, labels = planted(6)
+    if case == "constant labels":
+        labels = np.full(30, 0.3)
+    elif case == "zero attributes":
+        attributes = np.zeros((30, 12))
+    else:
+        attributes, labels = attributes[:1], labels[:1]
+    scores = run(first, second, attributes, labels, resamples=10)
+    assert np.isnan(scores["correlation"].value)
+    assert scores["correlation"].reason
+    assert scores["auc"].value == 1.0
+
+
+def test_one_pair_is_a_direction():
+    assert find_direction(np.array([[0.0, 0.0]]), np.array([[0.0, 2.0]])).auc == 1.0

@@ -1,0 +1,74 @@
+"""AUC of triplets by hand and by its symmetries."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from harness.plugins.metrics.triplet_auc import triplet_auc
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ortho_group
+from sklearn.metrics import roc_auc_score
+
+from harness.arrays import paired_cosines
+
+
+def run(*arrays, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        options = {"resamples": 0} | options
+        return triplet_auc(*arrays, rng=np.random.default_rng(0), **options)
+
+
+def at(*cosines: float) -> np.ndarray:
+    """Vectors with these cosines to the first axis."""
+    return np.array([[c, np.sqrt(1 - c * c)] for c in cosines])
+
+
+def test_all_cosines_are_pooled():
+    # 0.9 beats both negatives, 0.3 only the lower one, though each beats its own negative
+    score = run(at(1, 1), at(0.9, 0.3), at(0.5, 0.1))
+    assert score.value == pytest.approx(3 / 4)
+    assert score.details["within"] == 1.0
+    assert score.details["positive"] == pytest.approx(0.6)
+    assert score.details["negative"] == pytest.approx(0.3)
+    assert score.n == 2
+
+
+def test_names_over_meaning_is_zero_and_a_tie_is_a_half():
+    assert run(at(1), at(0.2), at(0.8)).value == 0.0
+    assert run(at(1), at(0.5), at(0.5)).value == 0.5
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
+def test_it_is_the_auc_of_scikit_learn_whatever_the_rotation(seed, n):
+    rng = np.random.default_rng(seed)
+    arrays = rng.standard_normal((3, n, 5))
+    q, p, m = arrays @ ortho_group.rvs(5, random_state=seed)
+    cosines = np.concatenate([paired_cosines(*arrays[:2]), paired_cosines(*arrays[::2])])
+    expected = roc_auc_score([1] * n + [0] * n, cosines)
+    score = run(q, p, m)
+    assert score.value == pytest.approx(expected)
+    assert 0 <= score.value <= 1
+    assert run(q, m, p).value == pytest.approx(1 - expected)
+
+
+def test_the_interval_draws_triplets():
+    arrays = np.random.default_rng(1).standard_normal((3, 20, 5))
+    score = run(*arrays, resamples=300)
+    assert score.interval.low < score.value < score.interval.high
+    assert score.interval.low >= 0
+    assert score.interval.high <= 1
+
+
+def test_one_triplet_has_no_interval_and_none_has_no_value():
+    assert run(at(1), at(0.9), at(0.1), resamples=10).interval is None
+    nothing = run(*np.empty((3, 0, 4)), resamples=10)
+    assert np.isnan(nothing.value)
+    assert nothing.reason
+
+
+def test_zero_vectors_tell_nothing_apart():
+    assert run(*np.zeros((3, 4, 2)), resamples=10).value == 0.5

@@ -1,0 +1,205 @@
+"""WEAT by hand, its symmetries, and its p-values."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from harness.plugins.metrics.partitions import partition_test
+from harness.plugins.metrics.weat import weat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kstest, ortho_group
+
+from harness.errors import InvalidOption
+
+EAST, WEST, NORTH = [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.tuples(*[st.integers(2, 6)] * 4)
+
+
+def draw(seed: int, sizes: tuple[int, ...], d: int = 5) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal((n, d)) for n in sizes]
+
+
+def run(arrays, **options):
+    options = {"resamples": 0, "rng": np.random.default_rng(0)} | options
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return weat(*[np.asarray(array, dtype=float) for array in arrays], **options)
+
+
+def test_weat_of_two_axes_is_what_the_formula_gives_by_hand():
+    # s is 2 for the east, 0 for the north, -2 for the west; d = (1 - -2) / sd(2, 0, -2, -2)
+    arrays = [EAST, NORTH], [WEST, WEST], [EAST], [WEST]
+    values = np.array([2.0, 0.0, -2.0, -2.0])
+    assert run(arrays).value == pytest.approx(3 / values.std(ddof=1))
+    assert run(arrays, ddof=0).value == pytest.approx(3 / values.std(ddof=0))
+    score = run(arrays)
+    assert score.details["association"] == pytest.approx(6.0)
+    assert score.n == 4
+    # of the six ways to choose two of the four, (2, 0) alone has a sum as high
+    assert score.p_value == pytest.approx(1 / 6)
+    assert (score.details["p_kind"], score.details["partitions"]) == ("exact", 6)
+
+
+def test_equal_values_on_both_sides_count_as_at_least_as_extreme():
+    arrays = [EAST, NORTH], [NORTH, WEST], [EAST], [WEST]
+    assert run(arrays).p_value == pytest.approx(2 / 6)  # either of the two norths may be taken
+
+
+def test_p_values_are_those_of_counting_every_partition():
+    for shape in ((4, 4), (3, 5), (5, 2)):
+        x, y = (np.random.default_rng(sum(shape)).standard_normal(n) for n in shape)
+        every = np.concatenate([x, y])
+        means = []
+        for chosen in itertools.combinations(range(len(every)), len(x)):
+            mask = np.isin(np.arange(len(every)), chosen)
+            means.append(every[mask].mean() - every[~mask].mean())
+        means, seen = np.array(means), x.mean() - y.mean()
+        for alternative, share in (
+            ("greater", (means >= seen - 1e-12).mean()),
+            ("less", (means <= seen + 1e-12).mean()),
+            ("two-sided", (np.abs(means) >= abs(seen) - 1e-12).mean()),
+        ):
+            test = partition_test(x, y, rng=np.random.default_rng(0), alternative=alternative)
+            assert test.p_value == pytest.approx(share), (shape, alternative)
+
+
+def test_sampled_p_values_agree_with_the_exact_ones_and_use_the_plus_one_rule():
+    x, y = np.random.default_rng(1).standard_normal((2, 8))
+    rng = np.random.default_rng(2)
+    exact = partition_test(x, y, rng=rng)
+    sampled = partition_test(x, y, rng=rng, exact_limit=10, permutations=50_000)
+    assert sampled.kind == "50000 permutations"
+    assert sampled.partitions == exact.partitions == 12_870
+    assert sampled.p_value == pytest.approx(exact.p_value, abs=0.01)
+    highest = partition_test(x + 100, y, rng=rng, exact_limit=10, permutations=99)
+    assert highest.p_value == pytest.approx(1 / 100)
+
+
+def test_every_sampled_partition_is_equally_likely():
+    values = np.array([1.0, 10.0, 100.0, 1000.0, 10000.0])
+    from harness.plugins.metrics.partitions import _sampled_sums
+
+    sums = _sampled_sums(values, 2, 20_000, np.random.default_rng(0))
+    found, counts = np.unique(sums, return_counts=True)
+    assert sorted(found) == sorted(a + b for a, b in itertools.combinations(values, 2))
+    assert counts == pytest.approx(np.full(10, 2000), abs=200)
+
+
+def test_more_partitions_than_json_can_count_are_not_told():
+    score = run(draw(0, (40, 40, 3, 3)), permutations=100)
+    assert score.details["p_kind"] == "100 permutations"
+    assert score.details["partitions"] is None
+
+
+@given(seeds, sizes)
+def test_weat_does_not_change_under_rotation_or_with_the_vectors_lengths(seed, sizes):
+    arrays = draw(seed, sizes)
+    rotation = ortho_group.rvs(5, random_state=seed)
+    rng = np.random.default_rng(seed)
+    turned = [array @ rotation * rng.uniform(0.5, 2, (len(array), 1)) for array in arrays]
+    one, other = run(arrays), run(turned)
+    assert one.value == pytest.approx(other.value, abs=1e-8)
+    assert one.p_value == pytest.approx(other.p_value)
+
+
+@given(seeds, sizes)
+def test_swapping_targets_or_attributes_turns_the_sign(seed, sizes):
+    x, y, a, b = draw(seed, sizes)
+    d = run((x, y, a, b)).value
+    assert run((y, x, a, b)).value == pytest.approx(-d)
+    assert run((x, y, b, a)).value == pytest.approx(-d)
+    greater, less = run((x, y, a, b)), run((y, x, a, b), alternative="less")
+    assert greater.p_value == pytest.approx(less.p_value)
+
+
+@given(seeds, sizes, st.integers(0, 1))
+def test_weat_stays_within_what_it_says_is_the_largest(seed, sizes, ddof):
+    score = run(draw(seed, sizes, d=2), ddof=ddof)
+    assert abs(score.value) <= score.details["largest"] + 1e-9
+    assert 0 < score.p_value <= 1
+
+
+def test_target_sets_of_one_size_reach_at_most_two():
+    score = run(([EAST] * 4, [WEST] * 4, [EAST], [WEST]), ddof=0)
+    assert score.value == pytest.approx(2.0)
+    assert score.details["largest"] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        ([EAST, EAST], [EAST, EAST], [EAST], [WEST]),
+        ([EAST, NORTH], [WEST, WEST], [EAST, WEST], [WEST, EAST]),
+        ([[0.0, 0.0]], [[0.0, 0.0]], [EAST], [WEST]),
+        (np.empty((0, 2)), [EAST], [EAST], [WEST]),
+        ([EAST], [WEST], [EAST], np.empty((0, 2))),
+    ],
+    ids=["equal targets", "equal attributes", "zero vectors", "no targets", "no attributes"],
+)
+def test_weat_without_any_spread_is_undefined_and_says_why(arrays):
+    score = run(arrays, resamples=10)
+    assert np.isnan(score.value)
+    assert score.reason
+    assert score.p_value is None
+
+
+def test_one_target_a_side_is_enough():
+    score = run(([EAST], [WEST], [EAST], [WEST]), resamples=10)
+    assert score.value == pytest.approx(2**0.5)
+    assert score.p_value == pytest.approx(0.5)
+
+
+def test_intervals_of_clusters_are_wider_than_those_of_items():
+    words = draw(3, (8, 8, 8, 8))
+    many = [np.repeat(array, 6, axis=0) for array in words]
+    codes = {
+        name: np.repeat(np.arange(8), 6)
+        for name in ("targets_1", "targets_2", "attributes_1", "attributes_2")
+    }
+    options = {"resamples": 1000, "permutations": 10, "ddof": 0}
+    items = run(many, **options).interval
+    clusters = run(many, **options, clusters=codes).interval
+    words_alone = run(words, **options).interval
+    assert clusters.high - clusters.low > 1.5 * (items.high - items.low)
+    width = words_alone.high - words_alone.low
+    assert clusters.high - clusters.low == pytest.approx(width, rel=0.1)
+    assert "clusters" in clusters.method
+    assert "items" in items.method
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    arrays = draw(4, (12, 12, 5, 5))
+    one, other = (
+        run(arrays, resamples=50, permutations=50, rng=np.random.default_rng(7)) for _ in range(2)
+    )
+    assert one == other
+
+
+def test_p_values_are_uniform_where_there_is_no_association():
+    rng = np.random.default_rng(5)
+    p_values = []
+    for _ in range(400):
+        arrays = [rng.standard_normal((n, 20)) for n in (6, 6, 4, 4)]
+        p_values.append(run(arrays).p_value)
+    assert kstest(p_values, "uniform").pvalue > 0.01
+    assert np.mean(np.array(p_values) <= 0.05) == pytest.approx(0.05, abs=0.03)
+
+
+@settings(max_examples=20)
+@given(seeds)
+def test_sampled_p_values_never_call_chance_more_significant_than_it_is(seed):
+    # under the null, P(p <= 1/m) <= 1/m: with 19 draws the smallest p is 0.05
+    score = run(draw(seed, (5, 5, 3, 3)), exact_limit=1, permutations=19)
+    assert score.p_value >= 0.05
+
+
+@pytest.mark.parametrize("options", [{"permutations": 0}, {"confidence": 95, "resamples": 10}])
+def test_options_out_of_range_are_refused_in_one_line(options):
+    with pytest.raises(InvalidOption, match=next(iter(options))):
+        run(draw(6, (3, 3, 3, 3)), **options)

@@ -1,0 +1,75 @@
+"""A sentence is added to the text."""
+
+from __future__ import annotations
+
+import pytest
+from harness.plugins.mitigators.context_injection import ContextInjection
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from harness.concept import Concept
+from harness.embedder import MockEmbedder
+from harness.errors import NotApplicable
+
+# Uriot, On debiasing text embeddings through context injection, table 2
+UNKNOWN = "This person's gender is unknown."
+GENDER = Concept(
+    name="gender", contexts={"debiasing": UNKNOWN, "positive": "This person is a woman."}
+)
+
+
+def fitted(**options) -> ContextInjection:
+    return ContextInjection(**options).fit(MockEmbedder(), GENDER)
+
+
+@pytest.mark.parametrize(
+    ("text", "rewritten"),
+    [
+        ("This person is a nurse.", f"This person is a nurse. {UNKNOWN}"),
+        ("Who is a nurse?", f"Who is a nurse? {UNKNOWN}"),
+        ('She said "stop!"', f'She said "stop!" {UNKNOWN}'),
+        ("nurse", f"nurse. {UNKNOWN}"),
+        ("nurse \n", f"nurse. {UNKNOWN}"),
+        ("", UNKNOWN),
+        (f"This person is a nurse. {UNKNOWN}", f"This person is a nurse. {UNKNOWN}"),
+    ],
+)
+def test_the_context_follows_as_a_sentence_of_its_own(text, rewritten):
+    assert fitted().rewrite([text]) == [rewritten]
+
+
+def test_another_context_can_be_chosen():
+    assert fitted(context="positive").rewrite(["A nurse."]) == ["A nurse. This person is a woman."]
+
+
+@given(st.lists(st.text(max_size=20)))
+def test_every_text_ends_with_the_context_once_however_often_it_is_added(texts):
+    once = fitted().rewrite(texts)
+    assert len(once) == len(texts)
+    assert all(text.endswith(UNKNOWN) for text in once)
+    assert fitted().rewrite(once) == once
+
+
+def test_vectors_are_left_as_they_are():
+    rows = MockEmbedder().encode(["a", "b"])
+    assert (fitted().transform(rows, ["a", "b"]) == rows).all()
+
+
+def test_an_unknown_context_is_refused_with_those_that_there_are():
+    with pytest.raises(NotApplicable, match=r"no context 'debias'; did you mean 'debiasing'\?"):
+        fitted(context="debias")
+    with pytest.raises(NotApplicable, match="there are: debiasing, positive"):
+        fitted(context="neutral")
+
+
+@pytest.mark.parametrize("concept", [None, Concept(name="age")])
+def test_a_concept_without_contexts_is_refused(concept):
+    with pytest.raises(NotApplicable, match="needs a concept with contexts"):
+        ContextInjection().fit(MockEmbedder(), concept)
+
+
+def test_it_works_on_texts_alone_and_can_be_cloned():
+    assert ContextInjection.kinds == ("text",)
+    assert ContextInjection().rewrites
+    assert clone(ContextInjection(context="positive")).context == "positive"

@@ -1,0 +1,78 @@
+"""The gender direction and hard debiasing of GloVe 6B 50d, with the word lists of debiaswe."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from harness.plugins.mitigators.hard_debias import HardDebias
+
+from harness.arrays import unit_rows
+from harness.concept import Concept
+from harness.embedder import ModelInfo
+
+KEYS = {"unit-differences": "pc_unitdiff", "centred-pairs": "pc_paircentered"}
+
+
+class Glove:
+    def __init__(self, encode) -> None:
+        self.encode = encode
+        self.info = ModelInfo(name="glove", kind="word", fingerprint="glove")
+
+
+@pytest.fixture(scope="module")
+def lists(data_folder):
+    names = ("definitional_pairs", "equalize_pairs", "gender_specific_seed", "professions")
+    folder = data_folder / "debiaswe"
+    return {name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in names}
+
+
+@pytest.fixture(scope="module")
+def gender(lists) -> Concept:
+    return Concept(
+        name="gender",
+        definitional_pairs=tuple(map(tuple, lists["definitional_pairs"])),
+        equalize_sets=tuple(map(tuple, lists["equalize_pairs"])),
+        specific_words=tuple(lists["gender_specific_seed"]),
+    )
+
+
+@pytest.fixture(scope="module")
+def professions(lists, glove):
+    """Return the professions that GloVe has, and their vectors."""
+    words = [row[0] for row in lists["professions"]]
+    rows = glove(words)
+    there = np.isfinite(rows).all(axis=1)
+    return [word for word, is_there in zip(words, there, strict=True) if is_there], rows[there]
+
+
+@pytest.mark.parametrize("subspace", KEYS)
+def test_the_direction_explains_and_biases_as_measured(
+    subspace, gender, glove, professions, expected
+):
+    wanted = expected("bolukbasi_words.json")["glove50"][KEYS[subspace]]
+    mitigator = HardDebias(k=10, subspace=subspace).fit(Glove(glove), gender)
+    assert mitigator.explained_ == pytest.approx(np.array(wanted["explained"]), abs=2e-3)
+    words, rows = professions
+    assert len(words) == wanted["n_prof"]
+    direct_bias = np.abs(unit_rows(rows) @ mitigator.subspace_[0]).mean()
+    assert direct_bias == pytest.approx(wanted["direct_bias_all"], abs=2e-3)
+
+
+@pytest.mark.parametrize("subspace", KEYS)
+def test_neutral_professions_are_equally_near_to_both_words_of_every_equalised_pair(
+    subspace, gender, glove, professions
+):
+    mitigator = HardDebias(subspace=subspace).fit(Glove(glove), gender)
+    words, rows = professions
+    listed = {word.lower() for pair in gender.definitional_pairs for word in pair}
+    listed.update(word.lower() for pair in gender.equalize_sets for word in pair)
+    neutral = [i for i, word in enumerate(words) if word not in listed | set(gender.specific_words)]
+    debiased = mitigator.transform(rows[neutral], [words[i] for i in neutral])
+    assert np.abs(debiased @ mitigator.subspace_.T).max() < 1e-6
+    pairs = [pair for pair in gender.equalize_sets if np.isfinite(glove(pair)).all()]
+    equal = mitigator.transform(glove(list(itertools.chain(*pairs))), list(itertools.chain(*pairs)))
+    assert np.linalg.norm(equal, axis=1) == pytest.approx(1.0, abs=1e-6)
+    assert np.abs(debiased @ (equal[::2] - equal[1::2]).T).max() < 1e-6
