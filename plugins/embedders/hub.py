@@ -1,0 +1,109 @@
+"""A model of the Hugging Face hub as a local folder: the cached copy, else a download.
+
+A copy in the hub's own cache is used without asking the network, so that a run repeats with the
+same weights and works offline; name a `revision` to have another. Weights in formats that are not
+read here (TensorFlow, Flax, ONNX …), and pickled ones beside safetensors, are not downloaded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path, PurePosixPath
+
+from harness.errors import Unavailable
+
+_OTHER_FORMATS = re.compile(
+    r"\.(h5|msgpack|ot|onnx|onnx_data|gguf|tflite|mlmodel|mlpackage|pdf|png|jpe?g|gif|svg|zip)$"
+    r"|^(onnx|openvino|original|coreml|gguf|\.github)/|^consolidated",
+    re.IGNORECASE,
+)
+
+
+def snapshot(model: str, revision: str | None = None) -> Path:
+    """Return the folder of a model, whose name is the commit.
+
+    Parameters
+    ----------
+    model
+        `owner/name`.
+    revision
+        Branch, tag or commit; None for the main branch.
+
+    Raises
+    ------
+    Unavailable
+        If there is no such model or revision, or it is not here and cannot be downloaded.
+    """
+    return _cached(model, revision) or _downloaded(model, revision)
+
+
+def needed(files: list[str]) -> list[str]:
+    """Return the files of a repository that loading it reads."""
+    kept = [file for file in files if not _OTHER_FORMATS.search(file)]
+    safe = {
+        str(PurePosixPath(file).parent)
+        for file in kept
+        if PurePosixPath(file).suffix == ".safetensors"
+    }
+    return [
+        file
+        for file in kept
+        if not (
+            str(PurePosixPath(file).parent) in safe
+            and re.fullmatch(r".*\.(bin|pt|pth)", PurePosixPath(file).name)
+        )
+    ]
+
+
+def _cached(model: str, revision: str | None) -> Path | None:
+    from huggingface_hub import try_to_load_from_cache
+
+    modules = try_to_load_from_cache(model, "modules.json", revision=revision)
+    config = try_to_load_from_cache(model, "config.json", revision=revision)
+    if modules is None:
+        # Something else may have fetched a part of the model; without this file it would be
+        # read as a plain transformer, with another pooling than its own.
+        return None
+    found = modules if isinstance(modules, str) else config
+    folder = Path(found).parent if isinstance(found, str) else None
+    if folder is None:
+        return None
+    weights = (file for file in folder.rglob("*") if file.suffix in (".safetensors", ".bin"))
+    return folder if any(weights) else None
+
+
+def _downloaded(model: str, revision: str | None) -> Path:
+    from huggingface_hub import HfApi, errors, hf_hub_download, snapshot_download
+
+    try:
+        info = HfApi().model_info(model, revision=revision, timeout=10)
+        files = needed([file.rfilename for file in info.siblings or ()])
+        folder = Path(snapshot_download(model, revision=revision, allow_patterns=files))
+        if "modules.json" not in files:
+            with contextlib.suppress(errors.EntryNotFoundError):
+                # It leaves a note in the cache that there is none: see _cached.
+                hf_hub_download(model, "modules.json", revision=folder.name)
+        return folder
+    except errors.GatedRepoError:
+        raise Unavailable(
+            f"'{model}' is given only to those who accept its terms: do so on "
+            f"https://huggingface.co/{model}, then run 'hf auth login'"
+        ) from None
+    except errors.RevisionNotFoundError:
+        raise Unavailable(f"'{model}' has no revision '{revision}' on the hub") from None
+    except errors.RepositoryNotFoundError:
+        raise Unavailable(
+            f"there is no folder '{model}', and no public model of that name on the hub"
+        ) from None
+    except errors.HFValidationError:
+        raise Unavailable(f"'{model}' is neither a folder nor a model id, owner/name") from None
+    except Exception as error:  # httpx's, requests' or urllib3's, depending on the version
+        raise Unavailable(
+            f"'{model}' is not in the local cache and cannot be downloaded "
+            f"({_first_line(error)}); connect once, or name a folder that holds it"
+        ) from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,0 +1,278 @@
+"""`sentence-transformers:MODEL`: encoders run by the sentence-transformers library.
+
+Knows how a model is found, named and run. What its folder says is read by `model_folder.py`, the
+hub is asked by `hub.py`. torch is imported when the first text is encoded.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from harness.plugins.embedders import file_hashes, hub, model_info
+from harness.plugins.embedders.model_folder import ModelFolder
+
+from harness.digest import digest
+from harness.embedder import Card, ModelInfo
+from harness.errors import InvalidOption, ModelError, suggestion
+
+if TYPE_CHECKING:
+    from harness.arrays import Vectors
+
+Pooling: TypeAlias = Literal[
+    "mean", "cls", "max", "lasttoken", "mean_sqrt_len_tokens", "weightedmean"
+]
+Precision: TypeAlias = Literal["float32", "float16", "bfloat16"]
+
+SHORTEST = 3
+"""Tokens: one of the text between the two that many models put around it."""
+_PROMPT_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class SentenceTransformersEmbedder:
+    """A text encoder of the sentence-transformers library.
+
+    Parameters
+    ----------
+    reference
+        A folder, or a model of the Hugging Face hub: `owner/name`, or just the name for those of
+        `sentence-transformers`. A model of the hub is downloaded when it is first asked for; after
+        that the copy in the hub's cache is used, online or not.
+    pooling
+        How the tokens' vectors become one; None for the model's own way.
+    prompt
+        Text put before each text. A single word (letters, digits, `_`, `-`) is the name of one of
+        the model's prompts, `query`; anything else, such as `query: `, is the prompt itself, and
+        an empty one switches the model's default prompt off. None for the model's default.
+    precision
+        Of weights and arithmetic; vectors are returned as float32 in any case.
+    max_length
+        Tokens after which a text is cut; None for the model's own limit.
+    normalize
+        Whether vectors are brought to length 1, for models that do not do so by themselves.
+    revision
+        Branch, tag or commit on the hub.
+    trust_remote_code
+        What to do with a model that brings its own Python code. None: refuse it. True: run that
+        code, which may do anything on this machine that you may; read it first, and name the
+        `revision` that you read. False: read the weights with the library's own code instead,
+        which may give other vectors than its authors'.
+    device
+        As torch names it, `cuda:1`; None for the best there is.
+    name, card
+        What the model is reported as.
+
+    Raises
+    ------
+    InvalidOption
+        If the model has no such prompt, or cannot take so many tokens.
+    ModelError
+        If the folder holds no model, lacks weights, or holds damaged ones.
+    Unavailable
+        If a model of the hub is not there or cannot be downloaded.
+    """
+
+    def __init__(
+        self,
+        reference: str,
+        *,
+        pooling: Pooling | None = None,
+        prompt: str | None = None,
+        precision: Precision = "float32",
+        max_length: int | None = None,
+        normalize: bool = False,
+        revision: str | None = None,
+        trust_remote_code: bool | None = None,
+        device: str | None = None,
+        name: str | None = None,
+        card: Card | None = None,
+    ) -> None:
+        path, commit = self._locate(reference, revision)
+        self._folder = folder = ModelFolder(path, reference)
+        self._runs_own_code = folder.runs_own_code and _decided(trust_remote_code, reference)
+        own_poolings = folder.poolings
+        if pooling is not None and not own_poolings:
+            raise InvalidOption(
+                f"'{reference}' does not pool, so that pooling={pooling} is nothing"
+            )
+        self._poolings = own_poolings if pooling is None else (pooling,)
+        prompts = {**(card.prompts if card else {}), **folder.prompts}
+        self._prompt = _prompt_text(prompt, prompts, folder.default_prompt, reference)
+        self._max_length = _max_length(max_length, folder)
+        self._precision: Precision = precision
+        self._normalize = normalize
+        self._device = device
+        self.info: ModelInfo = model_info.describe(
+            card,
+            name=name or f"sentence-transformers:{reference}",
+            kind="text",
+            fingerprint=f"sentence-transformers-{digest(self._identity())}",
+            dimensions=folder.dimensions(len(self._poolings)),
+            max_tokens=self._max_length,
+            n_parameters=folder.n_parameters,
+            revision=commit,
+            prompts=prompts or None,
+        )
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return (n, d) float32 vectors of `n` texts, encoded as one batch."""
+        if not texts:
+            return np.empty((0, self.info.dimensions or 0), dtype=np.float32)
+        vectors = self._model.encode(
+            list(texts),
+            prompt=self._prompt,
+            batch_size=len(texts),
+            show_progress_bar=False,
+            normalize_embeddings=self._normalize,
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+    def lengths(self, texts: Sequence[str]) -> Sequence[int]:
+        """Return how many tokens each text has, for batches of even cost.
+
+        Needs no weights and about 1 % of the time that encoding takes. Where the tokenizer's file
+        cannot be read on its own, the lengths are estimated from the characters.
+        """
+        limit = self._max_length or 10**9
+        if self._tokenizer is None:
+            return [min(2 + len(text) // 4, limit) for text in texts]
+        found = self._tokenizer.encode_batch([f"{self._prompt or ''}{text}" for text in texts])
+        return [min(len(tokens), limit) for tokens in found]
+
+    def close(self) -> None:
+        """Let go of the weights; they are loaded anew if they are needed again."""
+        self.__dict__.pop("_model", None)
+
+    def _locate(self, reference: str, revision: str | None) -> tuple[Path, str | None]:
+        """Return the folder of a model, and its commit if it is of the hub."""
+        path = Path(reference).expanduser()
+        if path.is_dir():
+            if revision is not None:
+                raise InvalidOption(f"'{reference}' is a folder, and folders have no revision")
+            return path.resolve(), None
+        if path.is_file():
+            raise ModelError(f"'{reference}' is a file; name the folder of the model")
+        if reference.startswith((".", "/", "~")) or reference.count("/") > 1:
+            raise ModelError(f"there is no folder '{reference}'")
+        model = reference if "/" in reference else f"sentence-transformers/{reference}"
+        folder = hub.snapshot(model, revision)
+        return folder, folder.name
+
+    def _identity(self) -> Mapping[str, Any]:
+        """Return everything that changes a vector.
+
+        An option that names what the model does anyway is no difference, and neither is the place
+        where the files were found.
+        """
+        files = self._folder.files(code=self._runs_own_code)
+        return {
+            "files": {path: file_hashes.sha256(file) for path, file in files.items()},
+            "pooling": self._poolings,
+            "prompt": self._prompt or "",
+            "precision": self._precision,
+            "max_length": self._max_length,
+            "normalize": self._normalize,
+            "own_code": self._runs_own_code,
+        }
+
+    @functools.cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        if not self._folder.tokenizer.is_file():
+            return None
+        try:
+            tokenizer = Tokenizer.from_file(str(self._folder.tokenizer))
+        except Exception:  # the library raises bare ones; lengths only make batches even
+            return None
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+    @functools.cached_property
+    def _model(self) -> Any:
+        import torch
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging as transformers_logging
+
+        logging: Any = transformers_logging
+        shown = logging.is_progress_bar_enabled()
+        logging.disable_progress_bar()
+        try:
+            model = SentenceTransformer(
+                str(self._folder.path),
+                device=self._device,
+                trust_remote_code=self._runs_own_code,
+                local_files_only=not self._runs_own_code,  # the code may lie in another repository
+                model_kwargs={"torch_dtype": getattr(torch, self._precision)},
+            )
+        except torch.OutOfMemoryError:
+            raise  # the engine knows what to do
+        except Exception as error:  # libraries raise all kinds on a model that does not fit them
+            raise ModelError(
+                f"'{self._folder.name}' cannot be loaded: {_first_line(error)}"
+            ) from error
+        finally:
+            if shown:
+                logging.enable_progress_bar()
+        if self._poolings != self._folder.poolings or self._folder.is_plain:
+            _set_pooling(model, self._poolings[0], self._folder.name)
+        if self._max_length is not None:
+            model.max_seq_length = self._max_length
+        return model.eval()
+
+
+def _decided(trust_remote_code: bool | None, reference: str) -> bool:
+    if trust_remote_code is None:
+        raise ModelError(
+            f"'{reference}' comes with Python code of its own: read it, then add "
+            "trust_remote_code=true to run it (or false to do without, if the library can)"
+        )
+    return trust_remote_code
+
+
+def _prompt_text(
+    prompt: str | None, prompts: Mapping[str, str], default: str, reference: str
+) -> str | None:
+    if prompt is None:
+        return default or None
+    if prompt in prompts:
+        return prompts[prompt]
+    if _PROMPT_NAME.fullmatch(prompt):
+        raise InvalidOption(
+            f"'{reference}' has no prompt '{prompt}'{suggestion(prompt, prompts)}"
+            " (a prompt that is not just one word is taken literally)"
+        )
+    return prompt
+
+
+def _max_length(asked: int | None, folder: ModelFolder) -> int | None:
+    if asked is None:
+        return folder.max_tokens
+    if asked < SHORTEST:
+        raise InvalidOption(f"max_length={asked}: at least {SHORTEST} tokens are needed")
+    if folder.max_positions is not None and asked > folder.max_positions:
+        raise InvalidOption(
+            f"max_length={asked}: '{folder.name}' can take {folder.max_positions} tokens"
+        )
+    return asked
+
+
+def _set_pooling(model: Any, pooling: str, name: str) -> None:
+    """Replace the model's pooling step."""
+    for key, old in model.named_children():
+        if type(old).__name__ == "Pooling":
+            # Called so in version 6 of the library, and before it.
+            size = getattr(old, "embedding_dimension", None) or old.word_embedding_dimension
+            new = type(old)(size, pooling_mode=pooling, include_prompt=old.include_prompt)
+            setattr(model, key, new)
+            return
+    raise ModelError(f"'{name}' has no pooling step that could be replaced")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
