@@ -71,7 +71,7 @@ class TaskPart(Part):
     """Names the resolved task with its data."""
     title: str = ""
     """One line."""
-    measures: Literal["bias", "usefulness"]
+    measures: Literal["bias", "usefulness", "control"]
     """What its scores say."""
 
 

@@ -147,8 +147,9 @@ class TaskFile(Strict):
     """Paper, table and data set that this was taken from."""
     licence: str = ""
     """Licence of the task's texts."""
-    measures: Literal["bias", "usefulness"] = "bias"
-    """What its scores say: bias and usefulness are ranked apart."""
+    measures: Literal["bias", "usefulness", "control"] = "bias"
+    """What its scores say. Bias and usefulness are ranked apart; a control is an association that
+    everybody shares, such as flowers and pleasantness, and is shown but not ranked."""
     category: Name
     """Column group of the leaderboard, such as `gender` or `similarity`."""
     concept: Name | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -34,10 +33,9 @@ def info(cache: Path | None, as_json: bool) -> None:
             "model": found.model.get("name", "?"),
             "fingerprint": found.fingerprint[:16],
             "texts": found.rows,
-            "dimensions": found.dimensions,
             "segments": found.segments,
             "MB": round(found.bytes / 1e6, 1),
-            "last used": datetime.fromtimestamp(found.last_used, UTC).strftime("%Y-%m-%d %H:%M"),
+            "last used": found.last_used.strftime("%Y-%m-%d %H:%M"),
         }
         for found in stores.stores(folder)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import click
 from harness.commands import arguments
 
 if TYPE_CHECKING:
+    from harness.record import MitigatorPart, Record
     from harness.records import Records
 
 
@@ -77,8 +79,9 @@ def _scores(records: Records) -> None:
     shown = [record for record in records if record.primary]
     for model in dict.fromkeys(record.model.name for record in shown):
         own = [record for record in shown if record.model.name == model]
-        columns = list(dict.fromkeys(_column(record.mitigator) for record in own))
-        cells = {(record.task.name, _column(record.mitigator)): record for record in own}
+        settings = _settings(own)
+        columns = list(dict.fromkeys(_column(record.mitigator, settings) for record in own))
+        cells = {(record.task.name, _column(record.mitigator, settings)): record for record in own}
         rows = []
         for task in dict.fromkeys(record.task.name for record in own):
             found = [cells.get((task, column)) for column in columns]
@@ -90,11 +93,28 @@ def _scores(records: Records) -> None:
         click.echo("* p < .1, ** p < .05, *** p < .01; – was not run\n")
 
 
-def _column(mitigator: Any) -> str:
-    return str(mitigator.name)
+def _settings(records: Iterable[Record]) -> dict[str, list[dict[str, Any]]]:
+    """Return the distinct parameters that each mitigator was run with."""
+    settings: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        known = settings.setdefault(record.mitigator.name, [])
+        if record.mitigator.params not in known:
+            known.append(record.mitigator.params)
+    return settings
 
 
-def _value(record: Any) -> str:
+def _column(mitigator: MitigatorPart, settings: dict[str, list[dict[str, Any]]]) -> str:
+    """Return a mitigator's name, with those parameters that tell it from its like."""
+    alike = settings[mitigator.name]
+    telling = [
+        f"{key}={value}"
+        for key, value in mitigator.params.items()
+        if any(params.get(key) != value for params in alike)
+    ]
+    return mitigator.name + ("?" + "&".join(telling) if telling else "")
+
+
+def _value(record: Record | None) -> str:
     if record is None:
         return "–"
     if record.value is None:

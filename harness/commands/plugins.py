@@ -22,14 +22,14 @@ def command(as_json: bool) -> int:
         for plugin, thing in plugins.results(hook):
             kind = hook.removeprefix("harness_")
             name = str(getattr(thing, "name", thing))
-            adds.setdefault(plugin.name, {}).setdefault(kind, []).append(name)
+            adds.setdefault(plugin.module, {}).setdefault(kind, []).append(name)
     rows: list[dict[str, Any]] = [
         {
             "plugin": plugin.name,
             "distribution": plugin.distribution,
             "version": plugin.version,
             "module": plugin.module,
-            "adds": adds.get(plugin.name, {}),
+            "adds": adds.get(plugin.module, {}),
             "error": plugin.error,
         }
         for plugin in plugins.plugins

@@ -167,8 +167,10 @@ def find_direction(x_1: Floats, x_2: Floats) -> Direction | None:
 def _p_value(rho: float, a: Floats, y: Floats, projections: int, rng: np.random.Generator) -> float:
     """Return p of equation 3, two-sided."""
     hits = 0
+    # With Aᵀ = QT, a random r gives A r = Tᵀ (Qᵀ r), and Qᵀ r is as random in fewer dimensions.
+    t = np.linalg.qr(a.T, mode="r")
     for start in range(0, projections, CHUNK):
-        r = rng.standard_normal((min(CHUNK, projections - start), a.shape[1]))
-        null = pearson(r @ a.T, y, np.ones((len(r), len(y))))
+        r = rng.standard_normal((min(CHUNK, projections - start), len(t)))
+        null = pearson(r @ t, y, np.ones((len(r), len(y))))
         hits += int(np.count_nonzero(np.abs(null) >= abs(rho) - 1e-12))
     return (hits + 1) / (projections + 1)
