@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from harness.embedder import Embedder
 from harness.engine import OnDone, Report, batch_tokens, encode_batches
@@ -42,8 +43,17 @@ class LocalEngine:
         name: str | None,
     ) -> Report:
         """Encode `texts` into the store; see `harness.engine.Engine`."""
-        device = self.devices[0] if self.devices else str(getattr(embedder, "device", "cpu"))
+        device = self.devices[0] if self.devices else _best()
         with store.writer() as writer:
             return encode_batches(
                 embedder, texts, writer, batch_tokens=batch_tokens(device), on_done=on_done
             )
+
+
+def _best() -> str:
+    """Return the kind of device that a model takes if it is told none."""
+    if not Path("/dev/nvidiactl").exists():
+        return "cpu"  # known without importing torch
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
