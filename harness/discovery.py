@@ -5,25 +5,35 @@ The built-in plugins come in the same way. Loading a plugin imports only its hoo
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pluggy
 
 from harness import hookspecs
+from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec
 
-HOOKS = (
-    "harness_embedders",
-    "harness_mitigators",
-    "harness_metrics",
-    "harness_engines",
-    "harness_task_folders",
-    "harness_commands",
-)
+HOOKS: Mapping[str, tuple[type, ...]] = {
+    "harness_embedders": (EmbedderSpec,),
+    "harness_mitigators": (MitigatorSpec,),
+    "harness_metrics": (MetricSpec,),
+    "harness_engines": (EngineSpec,),
+    "harness_task_folders": (Path, str),
+    "harness_commands": (),
+}
+"""Hook by name: what the things are that it returns."""
+PLUGIN_ERRORS = (Exception, SystemExit)
+"""A plugin may raise anything, and must not end the program."""
+
+
+class Unexpected(Exception):
+    """A plugin's hooks are not what they should be; the message says it all."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,7 @@ class Plugins:
         self.manager = pluggy.PluginManager(hookspecs.GROUP)
         self.manager.add_hookspecs(hookspecs)
         self.plugins: list[Plugin] = []
+        self._modules: list[ModuleType | None] = []
         found = entry_points(group=hookspecs.GROUP) if points is None else points
         for point in sorted(set(found), key=lambda p: (not p.value.startswith("harness."), p.name)):
             self._load(point)
@@ -72,35 +83,38 @@ class Plugins:
         A plugin whose hook raises is set aside like one that cannot be loaded.
         """
         things = []
-        for i, plugin in enumerate(self.plugins):
-            implementation = self._implementation(plugin, hook)
-            if implementation is None:
-                continue
+        for i, implementation in self._implementations(hook):
+            plugin = self.plugins[i]
             try:
-                things += [(plugin, thing) for thing in implementation()]
-            except Exception as error:  # a plugin may raise anything
+                given = list(implementation())
+                for thing in given:
+                    if not isinstance(thing, HOOKS[hook]):
+                        expected = " or ".join(kind.__name__ for kind in HOOKS[hook])
+                        raise Unexpected(f"it returned {thing!r} where {expected} is expected")
+            except PLUGIN_ERRORS as error:
                 self.plugins[i] = _failed(plugin, f"{hook}: {_told(error)}")
+            else:
+                things += [(plugin, thing) for thing in given]
         return things
 
     def add_commands(self, group: Any) -> None:
         """Let every plugin add its commands to the command line."""
-        for i, plugin in enumerate(self.plugins):
-            implementation = self._implementation(plugin, "harness_commands")
-            if implementation is not None:
-                try:
-                    implementation(group)
-                except Exception as error:  # a plugin may raise anything
-                    self.plugins[i] = _failed(plugin, f"harness_commands: {_told(error)}")
+        for i, implementation in self._implementations("harness_commands"):
+            try:
+                implementation(group)
+            except PLUGIN_ERRORS as error:
+                self.plugins[i] = _failed(self.plugins[i], f"harness_commands: {_told(error)}")
 
     @property
     def failed(self) -> list[Plugin]:
         """The plugins that could not be loaded."""
         return [plugin for plugin in self.plugins if plugin.error]
 
-    def _implementation(self, plugin: Plugin, hook: str) -> Any:
-        module = self.manager.get_plugin(plugin.name)
-        marked = getattr(getattr(module, hook, None), f"{hookspecs.GROUP}_impl", None)
-        return getattr(module, hook) if module is not None and marked is not None else None
+    def _implementations(self, hook: str) -> Iterator[tuple[int, Any]]:
+        for i, module in enumerate(self._modules):
+            function = getattr(module, hook, None)
+            if hasattr(function, f"{hookspecs.GROUP}_impl"):
+                yield i, function
 
     def _load(self, point: EntryPoint) -> None:
         distribution = point.dist
@@ -110,17 +124,21 @@ class Plugins:
             version=distribution.version if distribution else "?",
             module=point.value,
         )
+        module = None
         try:
-            module = point.load()
-            unknown = self._unknown_hooks(module)
+            loaded = point.load()
+            unknown = self._unknown_hooks(loaded)
             if unknown:
-                raise AttributeError(
+                raise Unexpected(
                     f"it implements the unknown hook '{unknown[0]}'; hooks: {', '.join(HOOKS)}"
                 )
-            self.manager.register(module, name=point.name)
-        except Exception as error:  # a plugin may raise anything on import
+            # Names of entry points are unique in one distribution only.
+            self.manager.register(loaded, name=f"{point.name} = {point.value}")
+            module = loaded
+        except PLUGIN_ERRORS as error:
             plugin = _failed(plugin, _told(error))
         self.plugins.append(plugin)
+        self._modules.append(module)
 
     @staticmethod
     def _unknown_hooks(module: ModuleType) -> list[str]:
@@ -138,9 +156,10 @@ def _has(module: ModuleType, name: str, mark: str) -> bool:
     return callable(vars(module)[name]) and hasattr(vars(module)[name], mark)
 
 
-def _told(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".splitlines()[0]
+def _told(error: BaseException) -> str:
+    told = str(error) if isinstance(error, Unexpected) else f"{type(error).__name__}: {error}"
+    return told.splitlines()[0]
 
 
 def _failed(plugin: Plugin, error: str) -> Plugin:
-    return Plugin(plugin.name, plugin.distribution, plugin.version, plugin.module, error)
+    return dataclasses.replace(plugin, error=error)

@@ -10,9 +10,9 @@ import functools
 import importlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from harness import discovery, names, yaml_files
+from harness import discovery, names, options, yaml_files
 from harness.concept import Concept
 from harness.errors import (
     HarnessError,
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from harness.mitigator import Mitigator
     from harness.scores import Metric
     from harness.task import Task
-
-S = TypeVar("S", bound=Spec)
 
 
 class Registry:
@@ -56,22 +54,22 @@ class Registry:
     @functools.cached_property
     def embedders(self) -> dict[str, EmbedderSpec]:
         """Models and providers by name."""
-        return self._specs("harness_embedders", EmbedderSpec, "model")
+        return self._specs("harness_embedders", "model")
 
     @functools.cached_property
     def mitigators(self) -> dict[str, MitigatorSpec]:
         """Mitigators by name."""
-        return self._specs("harness_mitigators", MitigatorSpec, "mitigator")
+        return self._specs("harness_mitigators", "mitigator")
 
     @functools.cached_property
     def metrics(self) -> dict[str, MetricSpec]:
         """Metrics by name."""
-        return self._specs("harness_metrics", MetricSpec, "metric")
+        return self._specs("harness_metrics", "metric")
 
     @functools.cached_property
     def engines(self) -> dict[str, EngineSpec]:
         """Engines by name."""
-        return self._specs("harness_engines", EngineSpec, "engine")
+        return self._specs("harness_engines", "engine")
 
     @functools.cached_property
     def task_files(self) -> dict[str, yaml_files.Document]:
@@ -93,19 +91,7 @@ class Registry:
         Unavailable, ModelError
             If the model cannot be had, or is broken.
         """
-        asked = names.model(name)
-        spec = self.embedders.get(asked.provider)
-        if spec is None or spec.provider != (asked.reference is not None):
-            raise self._unknown_model(name, asked, spec)
-        target = self.load(spec, f"model '{asked.provider}'")
-        from harness import options
-
-        chosen = dict(spec.options) | options.convert(
-            target,
-            asked.options,
-            known=set(options.parameters(target)) - {"reference", "card", "name", "device"},
-            what=f"model '{asked.provider}'",
-        )
+        spec, target, chosen = self._asked(name)
         taken = options.parameters(target)
         if "device" in taken and device is not None:
             chosen["device"] = device
@@ -114,8 +100,12 @@ class Registry:
         if "name" in taken:
             chosen["name"] = name
         if spec.provider:
-            return cast("Embedder", target(asked.reference, **chosen))
+            return cast("Embedder", target(names.model(name).reference, **chosen))
         return cast("Embedder", target(**chosen))
+
+    def check_embedder(self, name: str) -> None:
+        """Raise what `embedder` would for the name and its options, but make no model."""
+        self._asked(name)
 
     def mitigator(self, name: str) -> Mitigator:
         """Return the unfitted mitigator, a chain where the name has `+`, or identity for `none`.
@@ -183,12 +173,15 @@ class Registry:
         module, _, attribute = spec.target.partition(":")
         try:
             return cast("Callable[..., Any]", getattr(importlib.import_module(module), attribute))
-        except ModuleNotFoundError as error:
-            raise Unavailable(
-                f"{what} needs the package '{error.name}': pip install {error.name}"
-            ) from error
-        except (AttributeError, ImportError) as error:
-            raise HarnessError(f"{what}: '{spec.target}' cannot be imported ({error})") from error
+        except Exception as error:  # a module may raise anything
+            if isinstance(error, ModuleNotFoundError) and not (
+                "." in module and f"{module}.".startswith(f"{error.name}.")
+            ):
+                raise Unavailable(
+                    f"{what} needs the package '{error.name}': pip install {error.name}"
+                ) from error
+            told = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise HarnessError(f"{what}: '{spec.target}' cannot be imported ({told})") from error
 
     def owner(self, kind: str, name: str) -> str:
         """Return the distribution that adds a thing, for listings."""
@@ -198,14 +191,9 @@ class Registry:
     def _owners(self) -> dict[tuple[str, str], str]:
         return {}
 
-    def _specs(self, hook: str, kind: type[S], what: str) -> dict[str, S]:
-        found: dict[str, S] = {}
+    def _specs(self, hook: str, what: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
         for plugin, spec in self.plugins.results(hook):
-            if not isinstance(spec, kind):
-                raise HarnessError(
-                    f"plugin '{plugin.name}' ({plugin.distribution}): {hook} returned "
-                    f"{spec!r} where {kind.__name__} objects are expected"
-                )
             names.check(spec.name, what, plugin.name)
             owner = f"'{plugin.name}' ({plugin.distribution} {plugin.version})"
             if spec.name in found:
@@ -248,7 +236,6 @@ class Registry:
         return found
 
     def _stage(self, stage: names.Named) -> Mitigator:
-        from harness import options
         from harness.mitigator import Mitigator
 
         if stage.name not in self.mitigators:
@@ -259,6 +246,17 @@ class Registry:
         if not isinstance(made, Mitigator):
             raise HarnessError(f"{what} is not a subclass of harness.Mitigator")
         return made
+
+    def _asked(self, name: str) -> tuple[EmbedderSpec, Callable[..., Any], dict[str, Any]]:
+        asked = names.model(name)
+        spec = self.embedders.get(asked.provider)
+        if spec is None or spec.provider != (asked.reference is not None):
+            raise self._unknown_model(name, asked, spec)
+        what = f"model '{asked.provider}'"
+        target = self.load(spec, what)
+        known = set(options.parameters(target)) - {"reference", "card", "name", "device"}
+        given = options.convert(target, asked.options, known=known, what=what)
+        return spec, target, dict(spec.options) | given
 
     def _unknown_model(
         self, name: str, asked: names.ModelName, spec: EmbedderSpec | None

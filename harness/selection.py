@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness import yaml_files
-from harness.errors import UnknownName
+from harness.errors import UnknownName, UsageError
 from harness.registry import Registry
 from harness.task_file import TaskFile
 
@@ -36,7 +36,12 @@ def select(registry: Registry, wanted: Iterable[str]) -> list[Listed]:
     ------
     UnknownName
         If one of `wanted` names nothing.
+    UsageError
+        If nothing is wanted.
     """
+    wanted = list(wanted)
+    if not wanted:
+        raise UsageError("no task is asked for; 'all' means every task")
     every = listed(registry)
     chosen: dict[str, Listed] = {}
     for want in wanted:

@@ -19,6 +19,7 @@ from harness.errors import InvalidFile, suggestion
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 KeyPath: TypeAlias = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
+_PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,14 @@ class Document:
             raise self._first_mistake(error, schema) from None
 
     def _first_mistake(self, error: ValidationError, schema: type[BaseModel]) -> InvalidFile:
-        # A wrong key explains a missing one, so unknown keys are told first.
-        details = sorted(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
+        # A wrong key explains a missing one, so unknown keys are told first. Of the ways in which
+        # the alternatives of a union do not fit, the one that went deepest was meant.
+        details = sorted(
+            error.errors(),
+            key=lambda one: (one["type"] != "extra_forbidden", -len(self._key(one["loc"]))),
+        )
         detail = details[0]
-        where = detail["loc"]
-        key: KeyPath = tuple(part for part in where if self._is_key(part, where))
+        key = self._key(detail["loc"])
         match detail["type"]:
             case "extra_forbidden":
                 known = _fields_at(schema, key[:-1])
@@ -74,8 +78,11 @@ class Document:
                     hint = "; known keys: " + ", ".join(sorted(known))
                 problem = f"unknown key '{key[-1]}'{hint}"
             case "missing":
+                key = (*key, detail["loc"][-1])
                 problem = f"missing; expected here: '{key[-1]}'"
-            case "string_type" if isinstance(detail["input"], bool | int | float | type(None)):
+            case "model_type" | "dict_type":
+                problem = "expected a mapping of keys to values"
+            case "string_type" if not isinstance(detail["input"], dict | list):
                 said = _as_written(detail["input"])
                 problem = f"YAML reads this as {said}, not as text; put it in quotes"
             case "value_error":
@@ -86,13 +93,13 @@ class Document:
                     problem += f", but this is {detail['input']!r}"
         return self.error(problem, key)
 
-    def _is_key(self, part: str | int, where: tuple[str | int, ...]) -> bool:
-        # pydantic puts names of union members and validators into locations: not keys of the file
-        index = where.index(part)
-        path = tuple(p for p in where[:index] if isinstance(p, int) or not p[:1].isupper())
-        if isinstance(part, int):
-            return True
-        return "[" not in part and not (part[:1].isupper() and (*path, part) not in self.places)
+    def _key(self, where: KeyPath) -> KeyPath:
+        # pydantic puts names of union members into locations: not keys of the file
+        key: KeyPath = ()
+        for part in where:
+            if (*key, part) in self.places:
+                key = (*key, part)
+        return key
 
 
 def load(path: Path) -> Document:
@@ -115,20 +122,22 @@ def dotted(key: KeyPath) -> str:
 
 
 def _load(path: Path, parents: tuple[Path, ...]) -> Document:
-    if path in parents:
-        raise InvalidFile("includes itself", path=parents[-1], line=1, key="include")
     document = _parse(path)
     names = document.data.pop("include", [])
     merged: dict[str, Any] = {}
     places: dict[KeyPath, tuple[Path, int]] = {}
-    for name in [names] if isinstance(names, str) else names:
+    for i, name in enumerate(names if isinstance(names, list) else [names]):
+        key: KeyPath = ("include", i) if isinstance(names, list) else ("include",)
         if not isinstance(name, str):
-            raise document.error("expected the name of a file, or a list of them", ("include",))
+            raise document.error("expected the name of a file, or a list of them", key)
         other = path.parent / name
         if not other.is_file():
             near = suggestion(name, (p.name for p in path.parent.glob("*.yaml")))
-            raise document.error(f"there is no file '{name}' beside this one{near}", ("include",))
-        included = _load(other, (*parents, path))
+            raise document.error(f"there is no file '{name}' beside this one{near}", key)
+        above = (*parents, path.resolve())
+        if other.resolve() in above:
+            raise document.error(f"'{name}' includes itself", key)
+        included = _load(other, above)
         _merge(merged, included.data)
         places |= included.places
     _merge(merged, document.data)
@@ -162,7 +171,10 @@ def _parse(path: Path) -> Document:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise InvalidFile(f"not YAML: {error.problem}", path=path, line=line) from None
     except yaml.YAMLError as error:
-        raise InvalidFile(f"not YAML: {error}", path=path) from None
+        told = str(error).splitlines()[0]
+        raise InvalidFile(f"not YAML: {told}", path=path) from None
+    except RecursionError:
+        raise InvalidFile("not YAML: something stands within itself", path=path) from None
     finally:
         loader.dispose()
     return Document(path, data, places)
@@ -171,11 +183,16 @@ def _parse(path: Path) -> Document:
 def _convert(
     loader: Any, node: Any, key: KeyPath, path: Path, places: dict[KeyPath, tuple[Path, int]]
 ) -> Any:
+    line = node.start_mark.line + 1
+    if not isinstance(node, yaml.ScalarNode) and node.tag not in _PLAIN:
+        raise InvalidFile(f"the tag '{node.tag}' is not taken", path=path, line=line)
     if isinstance(node, yaml.MappingNode):
         mapping: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            name = str(key_node.value)
             line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise InvalidFile("not YAML: a key must be text", path=path, line=line)
+            name = str(key_node.value)
             if name in mapping:
                 raise InvalidFile(
                     "this key stands here twice", path=path, line=line, key=dotted((*key, name))
@@ -189,7 +206,11 @@ def _convert(
             places[(*key, i)] = (path, item.start_mark.line + 1)
             items.append(_convert(loader, item, (*key, i), path, places))
         return items
-    return loader.construct_object(node)
+    try:
+        return loader.construct_object(node)
+    except (ValueError, KeyError, AttributeError):  # such as the 45th of a month
+        problem = f"not YAML: '{node.value}' is not what it looks like; put text in quotes"
+        raise InvalidFile(problem, path=path, line=line, key=dotted(key)) from None
 
 
 def _fields_at(schema: type[BaseModel], key: KeyPath) -> set[str]:

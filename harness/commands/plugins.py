@@ -15,6 +15,7 @@ def command(as_json: bool) -> int:
     from harness.commands import output
 
     plugins = discovery.installed()
+    plugins.add_commands(click.Group())  # to see which fail in it
     adds: dict[str, dict[str, list[str]]] = {}
     for hook in discovery.HOOKS:
         if hook == "harness_commands":

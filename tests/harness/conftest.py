@@ -1,0 +1,118 @@
+"""A plugin installed for a test, and the command line as a user meets it."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import sys
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from harness import discovery
+from harness.commands import main
+from harness.registry import Registry
+
+TOY = Path(__file__).parent / "toy"
+_NUMBERS = itertools.count()
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """The cache folder of this test alone."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("HARNESS_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Install a distribution: `install("dist", {"entry point": "module"}, module="source")`."""
+
+    def make(distribution, points, **modules):
+        site = tmp_path / f"site-{distribution}"
+        about = site / f"{distribution}-1.0.dist-info"
+        about.mkdir(parents=True)
+        for name, source in modules.items():
+            (site / f"{name}.py").write_text(dedent(source))
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        (about / "METADATA").write_text(f"Name: {distribution}\nVersion: 1.0\n")
+        lines = [f"{name} = {module}" for name, module in points.items()]
+        (about / "entry_points.txt").write_text("\n".join(["[harness]", *lines]))
+        monkeypatch.syspath_prepend(str(site))
+        importlib.invalidate_caches()
+        discovery.installed.cache_clear()
+
+    yield make
+    discovery.installed.cache_clear()
+
+
+@pytest.fixture
+def toy(install, monkeypatch):
+    """The toy plugin, installed; gives its modules' list of what was encoded."""
+    monkeypatch.syspath_prepend(str(TOY))
+    install("toy", {"toy": "toy_plugin"})
+    encoded = importlib.import_module("toy_models").ENCODED
+    encoded.clear()
+    return encoded
+
+
+@pytest.fixture
+def registry(toy):
+    """A registry of the toy plugin alone."""
+    points = [EntryPoint("toy", "toy_plugin", "harness")]
+    return Registry(discovery.Plugins(points))
+
+
+@pytest.fixture
+def plugin(tmp_path, monkeypatch):
+    """Write a module and return an entry point to it: `plugin("source", name="mine")`."""
+
+    def make(source, name="mine"):
+        module = f"written_plugin_{next(_NUMBERS)}"
+        folder = tmp_path / "modules"
+        folder.mkdir(exist_ok=True)
+        monkeypatch.syspath_prepend(str(folder))
+        text = dedent(source).replace("THIS", module)
+        (folder / f"{module}.py").write_text(text)
+        return EntryPoint(name, module, "harness")
+
+    return make
+
+
+@pytest.fixture
+def harness(capsys):
+    """Run the command line."""
+
+    def run(*arguments):
+        capsys.readouterr()
+        code = main.run([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return Said(code, said.out, said.err)
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file below the test's folder and return its path."""
+
+    def make(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text))
+        return path
+
+    return make

@@ -1,0 +1,85 @@
+"""The grammar of names that users type."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness import names
+from harness.errors import HarnessError, InvalidOption, UsageError
+
+KEY = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1)
+
+
+def test_a_registered_model_has_no_reference():
+    assert names.model("all-MiniLM-L6-v2") == names.ModelName("all-MiniLM-L6-v2", None, {})
+
+
+def test_a_reference_may_have_colons_and_slashes():
+    parsed = names.model("vectors:C:/models/a.txt?limit=5")
+    assert (parsed.provider, parsed.reference) == ("vectors", "C:/models/a.txt")
+    assert parsed.options == {"limit": "5"}
+
+
+def test_a_provider_without_a_reference_is_told():
+    with pytest.raises(InvalidOption, match="'vectors:' names no model after 'vectors:'"):
+        names.model("vectors:")
+
+
+@given(options=st.dictionaries(KEY, st.text()))
+def test_quoted_options_come_back_as_they_were(options):
+    query = "&".join(f"{key}={quote(value, safe='')}" for key, value in options.items())
+    assert names.model(f"a:b?{query}").options == options
+    assert [stage.options for stage in names.mitigators(f"x?{query}+y")] == [options, {}]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a?k", "in 'a?k', 'k' is not of the form KEY=VALUE"),
+        ("a?=2", "in 'a?=2', '=2' is not of the form KEY=VALUE"),
+        ("a?k=1&k=2", "in 'a?k=1&k=2', the option 'k' is given twice"),
+    ],
+)
+def test_options_that_are_no_pairs_are_told(text, told):
+    for parse in (names.model, names.mitigators):
+        with pytest.raises(InvalidOption) as caught:
+            parse(text)
+        assert str(caught.value) == told
+
+
+def test_a_chain_has_its_stages_in_order():
+    stages = names.mitigators("first?k=2+second+none")
+    assert [(stage.name, stage.options) for stage in stages] == [
+        ("first", {"k": "2"}),
+        ("second", {}),
+    ]
+
+
+def test_none_is_the_empty_chain():
+    assert names.mitigators("none") == []
+    assert names.plain("none") == "none"
+
+
+@pytest.mark.parametrize("text", ["", "a+", "+a", "a++b", "?k=1"])
+def test_a_chain_with_a_gap_is_told(text):
+    with pytest.raises(UsageError, match="names no mitigator"):
+        names.mitigators(text)
+
+
+def test_the_plain_name_has_no_options():
+    assert names.plain("a?k=2+b?x=%2B") == "a+b"
+
+
+@pytest.mark.parametrize("name", ["a b", "a/b", "../a", "a?b", "a+b", "", "none", "é", "-a", "a:b"])
+def test_a_plugin_cannot_register_a_name_that_cannot_be_typed(name):
+    with pytest.raises(HarnessError, match="plugin 'mine' registers the metric"):
+        names.check(name, "metric", "mine")
+
+
+@pytest.mark.parametrize("name", ["a", "weat", "all-MiniLM-L6-v2", "glove.6b_50", "9"])
+def test_ordinary_names_can_be_registered(name):
+    names.check(name, "model", "mine")
