@@ -1,1 +1,18 @@
 """The leaderboard: compiles records into rankings and static pages; adds a command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    import click
+
+
+@hookimpl
+def harness_commands(group: click.Group) -> None:
+    """Add `harness leaderboard`."""
+    from harness.leaderboard.command import leaderboard
+
+    group.add_command(leaderboard)

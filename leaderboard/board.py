@@ -1,0 +1,260 @@
+"""Boards: the ranked and the incomplete rows of one kind of embedder, as data frames.
+
+A row is a model under a mitigator. Word and text embedders never share a board. Everything that
+the page, the CSV and the JSON show comes from these frames; none of them computes a number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from harness.leaderboard.cells import BASELINES, cells
+from harness.leaderboard.ranking import rank
+
+from harness.record import Record
+
+
+@dataclass(frozen=True)
+class Board:
+    """The leaderboard of one kind of embedder.
+
+    Parameters
+    ----------
+    kind
+        `word` or `text`.
+    tasks
+        One line a task: what it is, its chosen version and how its score is read.
+    rows
+        One line a row, best first, incomplete ones last. Identity: `row`, `model`, `mitigator`,
+        `fingerprint`, `params`, `url`, `dimensions`, `parameters`. Bias: `complete`, `rank`,
+        `rank_low`, `rank_high`, `group`, `borda`, and `bias`, the mean distance to the ideal in
+        [0, 1]. Usefulness: the same with the prefix `usefulness_`, and `usefulness`, 1 less the
+        mean distance. Changes: `bias_vs_none` and so on, over `tasks_vs_none` common tasks. Then
+        `bias:CATEGORY` and `usefulness:CATEGORY`, read as `bias` and `usefulness`; `task:NAME`,
+        the value itself.
+    cells
+        One line for a row and task that has a record.
+    lacks
+        One line for a row and task without a value, with the `reason`.
+    others
+        Records that are not of the board's version, with `why`.
+    environments
+        What the records were made on, with the number of records of each.
+    """
+
+    kind: str
+    tasks: pl.DataFrame
+    rows: pl.DataFrame
+    cells: pl.DataFrame
+    lacks: pl.DataFrame
+    others: pl.DataFrame
+    environments: tuple[tuple[str, int], ...]
+
+    def names(self, measures: str) -> list[str]:
+        """Return the names of the tasks that measure `bias` or `usefulness`."""
+        return self.tasks.filter(measures=measures)["task"].to_list()
+
+    def categories(self, measures: str) -> list[str]:
+        """Return the categories of those tasks, in alphabetical order."""
+        return sorted(set(self.tasks.filter(measures=measures)["category"]))
+
+    def summary(self) -> str:
+        """Return one line on how many rows are ranked, on how many tasks."""
+        ranked = int(self.rows["complete"].sum())
+        incomplete = self.rows.height - ranked
+        line = f"{ranked} ranked on {_count(len(self.names('bias')), 'bias task')}"
+        line += f" and {_count(len(self.names('usefulness')), 'usefulness task')}"
+        return line + (f"; {incomplete} incomplete" if incomplete else "")
+
+
+def compile_boards(records: Iterable[Record]) -> list[Board]:
+    """Return a board for each kind of embedder that has primary records, word before text."""
+    records = list(records)
+    found = cells(records)
+    kinds = sorted(set(found.ranked["kind"]), reverse=True)
+    return [
+        _board(
+            kind,
+            found.ranked.filter(kind=kind),
+            found.others.filter(kind=kind),
+            [record for record in records if record.model.kind == kind],
+        )
+        for kind in kinds
+    ]
+
+
+def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[Record]) -> Board:
+    labels = _labels(pl.concat([chosen, others], how="diagonal"))
+    tasks = (
+        chosen.group_by("task")
+        .agg(
+            pl.col(
+                *("version", "digest", "title", "measures", "category", "language"),
+                *("metric", "score", "scenario", "ideal", "low_bound", "high_bound", "seed"),
+            ).last(),
+            rows=pl.col("value").count(),
+            scaled=pl.col("distance").count() > 0,
+        )
+        .sort("measures", "category", "task")
+    )
+    grid = (
+        chosen.select("row")
+        .unique()
+        .join(tasks.select("task", "measures", "category"), how="cross")
+        .join(chosen.drop("measures", "category"), on=["row", "task"], how="left")
+        .sort("row", "task")
+    )
+    rows = _aggregated(grid, tasks).join(labels, on="row")
+    for measures, prefix in (("bias", ""), ("usefulness", "usefulness_")):
+        ranks = _ranked(grid, measures)
+        renamed = {c: prefix + c for c in ranks.columns if c != "row"}
+        rows = rows.join(ranks.rename(renamed), on="row", how="left")
+    for baseline in BASELINES:
+        rows = rows.join(_changes(grid, baseline), on="row", how="left")
+    deciding = "rank" if "bias" in tasks["measures"] else "usefulness_rank"
+    rows = rows.with_columns(complete=pl.col(deciding).is_not_null()).sort(
+        deciding, "bias", "usefulness", "model", "mitigator", nulls_last=True,
+        descending=[False, False, True, False, False],
+    )  # fmt: skip
+    first = ["row", "model", "mitigator", "complete"]
+    rest = [column for column in rows.columns if ":" not in column and column not in first]
+    wide = [column for column in rows.columns if ":" in column]
+    return Board(
+        kind=kind,
+        tasks=tasks,
+        rows=rows.select(first + rest + wide),
+        cells=chosen.drop("kind").sort("row", "task"),
+        lacks=_lacks(grid, others),
+        others=others.select(
+            "row", "task", "version", "digest", "seed", "value", "created", "why"
+        ).join(labels.select("row", "model", "mitigator"), on="row", how="left"),
+        environments=_environments(records),
+    )
+
+
+def _aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
+    """Return one line a row: a column is an expression over the row's cells."""
+    distance, of = pl.col("distance"), pl.col("measures")
+    columns: dict[str, pl.Expr] = {
+        "bias": distance.filter(of == "bias").mean(),
+        "usefulness": 1 - distance.filter(of == "usefulness").mean(),
+    }
+    pairs = tasks.select("measures", "category").unique().sort("measures", "category").rows()
+    for measures, category in pairs:
+        mean = distance.filter((of == measures) & (pl.col("category") == category)).mean()
+        columns[f"{measures}:{category}"] = mean if measures == "bias" else 1 - mean
+    for name in tasks["task"]:
+        columns[f"task:{name}"] = pl.col("value").filter(pl.col("task") == name).first()
+    return grid.group_by("row", maintain_order=True).agg(**columns)
+
+
+def _ranked(grid: pl.DataFrame, measures: str) -> pl.DataFrame:
+    """Return the ranks of the rows that have a value on every task of `measures`."""
+    complete = grid.filter(measures=measures).filter(pl.col("loss").is_not_null().all().over("row"))
+    return rank(complete.select("row", "task", "loss"))
+
+
+def _changes(grid: pl.DataFrame, baseline: str) -> pl.DataFrame:
+    """Return each mitigated row's change against the same model under `baseline`.
+
+    Bias and usefulness change by the mean difference over the tasks that both rows have.
+    """
+    model = ["model", "fingerprint"]
+    base = (
+        grid.filter(mitigator=baseline)
+        .sort(pl.col("params").str.len_chars(), "params", "row")  # plainest settings first
+        .unique([*model, "task"], keep="first", maintain_order=True)
+        .select(*model, "task", base="distance", base_row="row")
+    )
+    difference, of = pl.col("distance") - pl.col("base"), pl.col("measures")
+    return (
+        grid.filter(pl.col("mitigator").is_not_null(), pl.col("mitigator") != BASELINES[0])
+        .join(base, on=[*model, "task"])
+        .filter(pl.col("row") != pl.col("base_row"))
+        .group_by("row")
+        .agg(
+            difference.filter(of == "bias").mean().alias(f"bias_vs_{baseline}"),
+            (-difference.filter(of == "usefulness").mean()).alias(f"usefulness_vs_{baseline}"),
+            difference.count().alias(f"tasks_vs_{baseline}"),
+        )
+    )
+
+
+def _lacks(grid: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+    """Return a line for each row and task without a value, with the reason."""
+    elsewhere = others.group_by("row", "task").agg(why=pl.col("why").last())
+    return (
+        grid.filter(pl.col("value").is_null())
+        .join(elsewhere, on=["row", "task"], how="left")
+        .select(
+            "row",
+            "task",
+            "measures",
+            reason=pl.when(pl.col("id").is_not_null())
+            .then(pl.coalesce("reason", pl.lit("no value")))
+            .when(pl.col("why").is_not_null())
+            .then(pl.lit("only a record of ") + pl.col("why"))
+            .otherwise(pl.lit("not run")),
+        )
+        .sort("row", "measures", "task")
+    )
+
+
+def _labels(every: pl.DataFrame) -> pl.DataFrame:
+    """Return the name of each row's model and mitigator, with what tells equal names apart."""
+    identity = ["row", "model", "fingerprint", "mitigator", "params"]
+    facts = ["url", "dimensions", "parameters"]  # a later run may know more of them
+    unique = every.group_by(identity).agg(pl.col(facts).last()).sort("row")
+    prints, settings = defaultdict(set), defaultdict(list)
+    for row in unique.iter_rows(named=True):
+        prints[row["model"]].add(row["fingerprint"])
+        settings[row["mitigator"]].append(_flat(json.loads(row["params"])))
+    models, mitigators = [], []
+    for row in unique.iter_rows(named=True):
+        several = len(prints[row["model"]]) > 1
+        models.append(row["model"] + (f" [{row['fingerprint'][:8]}]" if several else ""))
+        own, every_one = _flat(json.loads(row["params"])), settings[row["mitigator"]]
+        told = [
+            f"{key}={own[key]}"
+            for key in sorted(own)
+            if any(other.get(key) != own[key] for other in every_one)
+        ]
+        mitigators.append(row["mitigator"] + (f" ({', '.join(told)})" if told else ""))
+    return unique.select(
+        "row",
+        pl.Series("model", models, dtype=pl.String),
+        pl.Series("mitigator", mitigators, dtype=pl.String),
+        "fingerprint",
+        "params",
+        *facts,
+    )
+
+
+def _flat(params: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Return nested settings under dotted keys, as text."""
+    flat: dict[str, str] = {}
+    for key, value in params.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = value if isinstance(value, str) else json.dumps(value)
+    return flat
+
+
+def _environments(records: list[Record]) -> tuple[tuple[str, int], ...]:
+    counts: Counter[str] = Counter()
+    for record in records:
+        e = record.environment
+        packages = ", ".join(f"{name} {version}" for name, version in sorted(e.packages.items()))
+        told = f"harness {e.harness}, Python {e.python}, {e.platform}, {e.device}"
+        counts[told + (f"; {packages}" if packages else "")] += 1
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" + ("" if n == 1 else "s")

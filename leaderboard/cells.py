@@ -1,0 +1,203 @@
+"""Cells of a leaderboard: one line for each primary record, with its distance to the ideal.
+
+Decides which records count: for every kind of embedder, one version of each task. Ranks nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from harness.record import Record
+
+BASELINES = ("none", "normalize")
+"""Mitigators that every other one is compared with."""
+
+_SCHEMA: dict[str, Any] = {
+    "kind": pl.String,
+    "row": pl.String,
+    "model": pl.String,
+    "fingerprint": pl.String,
+    "url": pl.String,
+    "dimensions": pl.Int64,
+    "parameters": pl.Int64,
+    "mitigator": pl.String,
+    "params": pl.String,
+    "fitted_on": pl.String,
+    "task": pl.String,
+    "version": pl.Int64,
+    "digest": pl.String,
+    "title": pl.String,
+    "measures": pl.String,
+    "category": pl.String,
+    "language": pl.String,
+    "scenario": pl.String,
+    "metric": pl.String,
+    "score": pl.String,
+    "value": pl.Float64,
+    "reason": pl.String,
+    "ideal": pl.String,
+    "low_bound": pl.Float64,
+    "high_bound": pl.Float64,
+    "p_value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "level": pl.Float64,
+    "n": pl.Int64,
+    "asked": pl.Int64,
+    "found": pl.Int64,
+    "missing": pl.List(pl.String),
+    "overlap": pl.List(pl.String),
+    "seed": pl.Int64,
+    "created": pl.String,
+    "id": pl.String,
+}
+
+_BY_AGE = ("created", "id")
+_TASK = ("kind", "task")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a leaderboard.
+
+    Parameters
+    ----------
+    ranked
+        Cells of the chosen version of each task, one for a row and task; `loss` orders the rows
+        of a task (lower is better), `distance` is the distance to the ideal in [0, 1], or null
+        for a score without bounds.
+    others
+        Cells that are of another version, seed or fit; `why` says which.
+    """
+
+    ranked: pl.DataFrame
+    others: pl.DataFrame
+
+
+def cells(records: Iterable[Record]) -> Cells:
+    """Return the cells of the primary records.
+
+    Of a task's versions, the highest counts; of equal versions with different content, the one
+    with most rows; of several seeds, the one with most rows. Whatever ties is settled by the
+    older, then the smaller, so that the order of the records does not matter.
+    """
+    lines = [_line(record) for record in records if record.primary]
+    every = pl.DataFrame(lines, schema=_SCHEMA).sort(_BY_AGE)
+    rows = pl.col("row").n_unique()
+    digests = _first(
+        every.group_by(*_TASK, "digest").agg(
+            pl.col("version").max(), rows.alias("rows"), pl.col("created").min()
+        ),
+        by=("version", "rows", "created", "digest"),
+        descending=(True, True, False, False),
+    )
+    every = _mark(every, digests, "digest")
+    seeds = _first(
+        every.filter("is_digest").group_by(*_TASK, "seed").agg(rows.alias("rows")),
+        by=("rows", "seed"),
+        descending=(True, False),
+    )
+    every = _mark(every, seeds, "seed")
+    fits = (
+        every.filter("is_digest", "is_seed")
+        .group_by("row", *_TASK)
+        .agg(pl.col("id").last().alias("last_id"))
+    )
+    every = every.join(fits, on=["row", *_TASK], how="left").with_columns(
+        pl.when(~pl.col("is_digest"))
+        .then(pl.lit("another version or content of the task"))
+        .when(~pl.col("is_seed"))
+        .then(pl.lit("another seed"))
+        .when(pl.col("id") != pl.col("last_id"))
+        .then(pl.lit("replaced by a later fit of the mitigator"))
+        .alias("why")
+    )
+    helpers = ["is_digest", "is_seed", "last_id"]
+    ranked = every.filter(pl.col("why").is_null()).drop(*helpers, "why")
+    others = every.filter(pl.col("why").is_not_null()).drop(helpers)
+    return Cells(_measured(ranked), others)
+
+
+def _line(record: Record) -> dict[str, Any]:
+    model, mitigator, task = record.model, record.mitigator, record.task
+    params = json.dumps(mitigator.params, sort_keys=True, default=str)
+    interval = record.interval
+    return {
+        "kind": model.kind,
+        "row": json.dumps([model.name, model.fingerprint, mitigator.name, params]),
+        **model.model_dump(include={"fingerprint", "url", "dimensions", "parameters"}),
+        "model": model.name,
+        "mitigator": mitigator.name,
+        "params": params,
+        "fitted_on": mitigator.concept,
+        "task": task.name,
+        **task.model_dump(include={"version", "digest", "title", "measures"}),
+        "ideal": str(record.ideal),
+        "low_bound": record.bounds[0],
+        "high_bound": record.bounds[1],
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "level": interval.level if interval else None,
+        "asked": record.coverage.asked,
+        "found": record.coverage.found,
+        "missing": list(record.coverage.missing),
+        "overlap": list(record.overlap),
+        **{name: getattr(record, name) for name in _PLAIN},
+    }
+
+
+_PLAIN = (
+    *("category", "language", "scenario", "metric", "score", "value", "reason", "p_value", "n"),
+    *("seed", "created", "id"),
+)
+
+
+def _first(
+    frame: pl.DataFrame, *, by: tuple[str, ...], descending: tuple[bool, ...]
+) -> pl.DataFrame:
+    """Return the first line of each task in the order `by`."""
+    return frame.sort(by, descending=descending).unique(
+        subset=_TASK, keep="first", maintain_order=True
+    )
+
+
+def _mark(frame: pl.DataFrame, chosen: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Add `is_<column>`: whether the cell has its task's chosen value of a column."""
+    pick = chosen.select(*_TASK, pl.col(column).alias("chosen"))
+    return (
+        frame.join(pick, on=list(_TASK), how="left")
+        .with_columns((pl.col(column) == pl.col("chosen")).alias(f"is_{column}"))
+        .drop("chosen")
+    )
+
+
+def _measured(frame: pl.DataFrame) -> pl.DataFrame:
+    """Add `loss` and `distance`, by the scale that the task's latest record states."""
+    scale = {
+        name: pl.col(name).last().over(*_TASK) for name in ("ideal", "low_bound", "high_bound")
+    }
+    frame = frame.sort(_BY_AGE).with_columns(**scale)
+    value, low, high = pl.col("value"), pl.col("low_bound"), pl.col("high_bound")
+    number = pl.col("ideal").cast(pl.Float64, strict=False)
+    losses: Mapping[str, tuple[pl.Expr, pl.Expr]] = {  # loss, and the largest there can be
+        "higher": (pl.coalesce(high, 0.0) - value, high - low),
+        "lower": (value - pl.coalesce(low, 0.0), high - low),
+    }
+    wide = pl.when(low.is_not_null() & high.is_not_null()).then(
+        pl.max_horizontal((number - low).abs(), (high - number).abs())
+    )
+    loss: pl.Expr = (value - number).abs()
+    largest: pl.Expr = wide
+    for ideal, (one, most) in losses.items():
+        loss = pl.when(pl.col("ideal") == ideal).then(one).otherwise(loss)
+        largest = pl.when(pl.col("ideal") == ideal).then(most).otherwise(largest)
+    distance = pl.when(largest > 0).then((loss / largest).clip(0.0, 1.0))
+    return frame.with_columns(loss=loss, distance=distance).with_columns(
+        # Mirror values such as .3 and .7 about .5 tie in spite of rounding.
+        loss=pl.coalesce(pl.col("distance").round(9), pl.col("loss").round_sig_figs(9))
+    )

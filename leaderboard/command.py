@@ -1,0 +1,48 @@
+"""`harness leaderboard`: the command line of the leaderboard. The work is done elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.group()
+def leaderboard() -> None:
+    """Rank models and mitigators by their records."""
+
+
+@leaderboard.command()
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    default=Path("site"),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Folder for index.html, leaderboard.csv and leaderboard.json.",
+)
+@click.option("--title", default="Bias in embeddings", show_default=True, help="Title of the page.")
+@click.option("--json", "as_json", is_flag=True, help="Print leaderboard.json too.")
+def build(results: tuple[Path, ...], out: Path, title: str, as_json: bool) -> None:
+    """Make a static leaderboard of the records in RESULTS (files and folders)."""
+    from harness.leaderboard import site
+    from harness.leaderboard.board import compile_boards
+
+    from harness import results as results_files
+    from harness.errors import UsageError
+
+    reading = results_files.read(results)
+    for notice in reading.notices:
+        click.echo(notice, err=True)
+    boards = compile_boards(reading.records)
+    if not boards:
+        where = ", ".join(f"'{path}'" for path in results)
+        what = "no record that ranks a task" if reading.records else "no records"
+        raise UsageError(f"there are {what} in {where}; `harness eval` makes them")
+    written = site.write(boards, out, title=title, notices=reading.notices)
+    if as_json:
+        click.echo(written.json.read_text("utf-8"))
+        return
+    for board in boards:
+        click.echo(f"{board.kind} embeddings: {board.summary()}")
+    click.echo(f"wrote {written.page}")

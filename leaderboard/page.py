@@ -1,0 +1,266 @@
+"""The page: boards as one HTML file that needs no network.
+
+Formats and explains; computes no number. Every text from a record is escaped by jinja2.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.leaderboard import ranking
+from harness.leaderboard.board import Board
+from harness.leaderboard.cells import BASELINES
+from harness.leaderboard.plot import plot
+
+import harness
+
+GENERATOR = "Embedding Bias Harness leaderboard"
+"""In the head of every page, so that a page of somebody else's is not written over."""
+
+_LAST = 1e99  # what is not there sorts after everything that is
+_LISTED = 12  # words of a list in a tooltip
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table.
+
+    Parameters
+    ----------
+    text
+        What is shown.
+    order
+        What it is sorted by.
+    tip
+        What is shown on asking.
+    distance
+        Distance to the ideal in [0, 1], drawn as tint and bar; None for neither.
+    marks
+        Signs after the text.
+    """
+
+    text: str
+    order: float | str
+    tip: str = ""
+    distance: float | None = None
+    marks: str = ""
+
+
+def render(boards: Iterable[Board], *, title: str, notices: Iterable[str], built: str) -> str:
+    """Return the page."""
+    import jinja2
+    from itables import options
+    from markupsafe import Markup
+    from plotly.offline import get_plotlyjs
+
+    folder = Path(__file__).parent / "templates"
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    bundle = Path(options.dt_bundle)  # DataTables, as itables ships it for offline use
+    views = [_view(board) for board in boards]
+    drawn = any(view["plot"] for view in views)
+    return environment.get_template("index.html.j2").render(
+        title=title,
+        generator=f"{GENERATOR} {harness.__version__}",
+        built=built,
+        notices=list(notices),
+        boards=views,
+        ranking=ranking,
+        # From our own package and our dependencies, hence safe:
+        style=Markup((folder / "style.css").read_text("utf-8")),  # noqa: S704
+        script=Markup((folder / "page.js").read_text("utf-8")),  # noqa: S704
+        tables_style=Markup(bundle.with_suffix(".css").read_text("utf-8")),  # noqa: S704
+        tables_script=base64.b64encode(bundle.read_bytes()).decode(),
+        plot_script=Markup(get_plotlyjs()) if drawn else "",  # noqa: S704
+    )
+
+
+def _view(board: Board) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    cells = {(cell["row"], cell["task"]): cell for cell in board.cells.iter_rows(named=True)}
+    lacks: dict[str, dict[str, str]] = {}
+    for lack in board.lacks.iter_rows(named=True):
+        lacks.setdefault(lack["row"], {})[lack["task"]] = lack["reason"]
+    tasks = [task | {"reading": _reading(task)} for task in board.tasks.to_dicts()]
+    rows = board.rows.to_dicts()
+    for row in rows:
+        row["href"] = row["url"] if (row["url"] or "").startswith(("https://", "http://")) else None
+        row["lacks"] = lacks.get(row["row"], {})
+        row["ranks"] = [_rank(row, "")]
+        row["numbers"] = _numbers(board, row)
+        row["values"] = [
+            _value(task, cells.get((row["row"], task["task"])), row["lacks"].get(task["task"]))
+            for task in tasks
+        ]
+        row["has"] = len(tasks) - len(row["lacks"])
+    drawing = plot(board)
+    return {
+        "kind": board.kind,
+        "title": f"{board.kind.capitalize()} embeddings",
+        "summary": board.summary(),
+        "bias_tasks": len(board.names("bias")),
+        "usefulness_tasks": len(board.names("usefulness")),
+        "columns": _columns(board),
+        "ranked": [row for row in rows if row["complete"]],
+        "incomplete": [row for row in rows if not row["complete"]],
+        "rows": rows,
+        "tasks": tasks,
+        "task_groups": _task_groups(tasks),
+        "warnings": _warnings(board),
+        "others": board.others.to_dicts(),
+        "environments": board.environments,
+        # plotly writes its data as JSON with <, > and / as \u escapes; names are escaped in it
+        "plot": Markup(drawing) if drawing else None,  # noqa: S704
+    }
+
+
+def _task_groups(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tasks, which stand in order of measure and category, by these."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for task in tasks:
+        groups.setdefault((task["measures"], task["category"]), []).append(task)
+    return [
+        {"title": category if measures == "bias" else f"{measures}: {category}", "tasks": group}
+        for (measures, category), group in groups.items()
+    ]
+
+
+def _columns(board: Board) -> list[dict[str, Any]]:
+    """Return the number columns of the ranking table, a group for each measure."""
+    groups = []
+    for measures, title in (
+        ("bias", "Bias: distance to the ideal, 0 is best"),
+        ("usefulness", "Usefulness: 1 is best"),
+    ):
+        if board.names(measures):
+            first = ["Mean"] if measures == "bias" else ["Rank", "Mean"]
+            changes = [f"vs {baseline}" for baseline in BASELINES]
+            groups.append(
+                {"title": title, "names": [*first, *changes, *_categories(board, measures)]}
+            )
+    return groups
+
+
+def _numbers(board: Board, row: Mapping[str, Any]) -> list[Cell]:
+    """Return the cells of `_columns`."""
+    cells = []
+    for measures, prefix in (("bias", ""), ("usefulness", "usefulness_")):
+        if not board.names(measures):
+            continue
+        if measures == "usefulness":
+            cells.append(_rank(row, prefix))
+        cells.append(_mean(row[measures], measures))
+        cells += [_change(row, measures, baseline, board.tasks.height) for baseline in BASELINES]
+        cells += [_mean(row[f"{measures}:{c}"], measures) for c in _categories(board, measures)]
+    return cells
+
+
+def _categories(board: Board, measures: str) -> list[str]:
+    """Return the categories to show; a single one would repeat the mean."""
+    found = board.categories(measures)
+    return found if len(found) > 1 else []
+
+
+def _rank(row: Mapping[str, Any], prefix: str) -> Cell:
+    rank, low, high = (row[f"{prefix}{name}"] for name in ("rank", "rank_low", "rank_high"))
+    if rank is None:
+        return Cell("–", _LAST, "not ranked: incomplete")
+    tip = f"Borda count {row[f'{prefix}borda']:g}"
+    if low is None:
+        return Cell(str(rank), rank, f"{tip}; too few tasks to say how sure the rank is")
+    tip += f"; rank {low} to {high} at {ranking.LEVEL:.0%} over resampled tasks"
+    return Cell(str(rank), rank, f"{tip}; group {row[f'{prefix}group']}")
+
+
+def _mean(value: float | None, measures: str) -> Cell:
+    if value is None:
+        return Cell("–", _LAST, "no value with bounds, so no distance")
+    distance = value if measures == "bias" else 1 - value
+    return Cell(_short(value), value, distance=distance)
+
+
+def _change(row: Mapping[str, Any], measures: str, baseline: str, n_tasks: int) -> Cell:
+    value, n = row[f"{measures}_vs_{baseline}"], row[f"tasks_vs_{baseline}"]
+    if value is None:
+        return Cell("", _LAST)
+    gain = -value if measures == "bias" else value
+    verdict = "no change" if abs(value) < 0.0005 else "better" if gain > 0 else "worse"
+    mark = {"no change": "", "better": "▲", "worse": "▼"}[verdict]
+    tip = f"{verdict} than {baseline}"
+    if n < n_tasks:
+        tip += f", over the {n} of {n_tasks} tasks that both have"
+    return Cell(_short(value, sign=True), value, tip, marks=mark)
+
+
+def _value(task: Mapping[str, Any], cell: Mapping[str, Any] | None, lack: str | None) -> Cell:
+    """Return the cell of a row's value on a task, with all that is known of it in the tip."""
+    if cell is None or cell["value"] is None:
+        return Cell("–", _LAST, f"no value: {lack}")
+    tip = [f"{task['metric']} {task['score']} {cell['value']:.6g}; {_reading(task)}"]
+    stars, p = "", cell["p_value"]
+    if p is not None:
+        stars = "*" * sum(p < bound for bound in (0.05, 0.01, 0.001))
+        tip.append(f"p = {p:.3g}")
+    if cell["low"] is not None:
+        tip.append(f"{cell['level']:.0%} interval {cell['low']:.3f} to {cell['high']:.3f}")
+    if cell["n"] is not None:
+        tip.append(f"n = {cell['n']}")
+    if cell["found"] < cell["asked"]:
+        stars += "◐"
+        tip.append(f"{cell['asked'] - cell['found']} of {cell['asked']} texts have no vector")
+    if cell["overlap"]:
+        stars += "†"
+        tip.append(f"mitigator was fitted on {len(cell['overlap'])} of its texts")
+    if cell["fitted_on"]:
+        tip.append(f"mitigator fitted on {cell['fitted_on']}")
+    return Cell(_short(cell["value"]), cell["value"], "; ".join(tip), cell["distance"], marks=stars)
+
+
+def _reading(task: Mapping[str, Any]) -> str:
+    """Return in words where the ideal of a task's score lies."""
+    low, high = (
+        "unbounded" if bound is None else f"{bound:g}"
+        for bound in (task["low_bound"], task["high_bound"])
+    )
+    ideal = {"higher": "higher is better", "lower": "lower is better"}.get(task["ideal"])
+    return f"{ideal or 'ideal ' + format(float(task['ideal']), 'g')}, from {low} to {high}"
+
+
+def _warnings(board: Board) -> list[dict[str, str]]:
+    """Return what a reader should hold against single values: gaps and leaks."""
+    found = []
+    names = {row["row"]: f"{row['model']} · {row['mitigator']}" for row in board.rows.to_dicts()}
+    for cell in board.cells.iter_rows(named=True):
+        row, task = names[cell["row"]], cell["task"]
+        if cell["found"] < cell["asked"]:
+            told = f"{cell['asked'] - cell['found']} of {cell['asked']} texts have no vector"
+            told += _list(cell["missing"])
+            found.append({"mark": "◐", "row": row, "task": task, "told": told})
+        if cell["overlap"]:
+            told = f"the mitigator was fitted on {len(cell['overlap'])} of the task's texts"
+            told += _list(cell["overlap"])
+            found.append({"mark": "†", "row": row, "task": task, "told": told})
+    return found
+
+
+def _list(words: list[str]) -> str:
+    if not words:
+        return ""
+    more = f" and {len(words) - _LISTED} more" if len(words) > _LISTED else ""
+    return ": " + ", ".join(words[:_LISTED]) + more
+
+
+def _short(value: float, *, sign: bool = False) -> str:
+    """Return a number with three decimals and a true minus sign; `-0.000` is `0.000`."""
+    text = format(round(value, 3) + 0.0, "+.3f" if sign else ".3f")
+    return text.replace("-", "−")

@@ -1,0 +1,43 @@
+// Makes the tables sortable and searchable, and shows a cell's details where nothing hovers.
+// A page opened from a file may not import modules beside it, so the bundle comes inline.
+const packed = document.getElementById("tables-script").textContent;
+const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+const url = URL.createObjectURL(new Blob([bytes], { type: "text/javascript" }));
+const { ITable } = await import(url);
+URL.revokeObjectURL(url);
+
+for (const table of document.querySelectorAll("table.interactive")) {
+  const long = table.tBodies[0].rows.length > 50;
+  new ITable(table, {
+    paging: long,
+    pageLength: 50,
+    order: [],
+    autoWidth: false,
+    layout: {
+      topStart: "info",
+      topEnd: "search",
+      bottomStart: long ? "pageLength" : null,
+      bottomEnd: long ? "paging" : null,
+    },
+    language: {
+      search: "",
+      searchPlaceholder: "Search " + table.dataset.name,
+      info: "_TOTAL_ rows",
+      infoEmpty: "no rows",
+      infoFiltered: "of _MAX_",
+      zeroRecords: "No row matches.",
+    },
+    columnDefs: [{ targets: "_all", orderSequence: ["asc", "desc"] }],
+  });
+}
+
+document.addEventListener("click", (event) => {
+  const cell = event.target.closest("td[data-tip]");
+  if (!cell) return;
+  const line = cell.closest(".scroll").nextElementSibling;
+  const name = cell.parentElement.querySelector(".model").textContent.trim();
+  const under = cell.parentElement.querySelector(".mitigator").textContent.trim();
+  line.textContent = `${name} · ${under}: ${cell.dataset.tip}`;
+});
+
+document.documentElement.dataset.ready = "yes";

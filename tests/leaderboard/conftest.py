@@ -1,0 +1,122 @@
+"""Records made in code: three models under four mitigators, and single records."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.record import Record
+
+MODELS = ("all-MiniLM-L6-v2", "all-mpnet-base-v2", "e5-small")
+MITIGATORS = ("none", "normalize", "hard-debias", "context-injection")
+TASKS = (  # name, measures, category, metric, score, ideal, bounds
+    *((f"seat-c{i}", "bias", "gender", "weat", "effect_size", 0.0, (-2.0, 2.0)) for i in (6, 7, 8)),
+    *((f"seat-c{i}", "bias", "race", "weat", "effect_size", 0.0, (-2.0, 2.0)) for i in (1, 2)),
+    ("age-traits", "bias", "age", "association-test", "proportion", 0.5, (0.0, 1.0)),
+    ("name-triplets", "bias", "names", "triplet-auc", "auc", 1.0, (0.0, 1.0)),
+    *(
+        (name, "usefulness", "similarity", "similarity-correlation", "spearman", "higher", (-1, 1))
+        for name in ("sts-b", "simlex-999")
+    ),
+)
+
+
+def record_of(**changes: Any) -> Record:
+    """Return a record; keyword arguments replace its fields, `a__b` those of its parts."""
+    content: dict[str, Any] = {
+        "run": "r1",
+        "created": "2026-01-01T00:00:00Z",
+        "model": {"name": "m", "fingerprint": "f" * 32, "kind": "text", "dimensions": 8},
+        "mitigator": {"name": "none", "fingerprint": "n"},
+        "task": {"name": "t", "version": 1, "digest": "d", "measures": "bias"},
+        "category": "gender",
+        "language": "en",
+        "scenario": "default",
+        "metric": "weat",
+        "score": "effect_size",
+        "primary": True,
+        "value": 0.0,
+        "ideal": 0.0,
+        "bounds": (-2.0, 2.0),
+        "coverage": {"asked": 10, "found": 10},
+        "seed": 0,
+        "seconds": 0.1,
+        "environment": {
+            "harness": "0.1.0",
+            "python": "3.11",
+            "platform": "Linux x86_64",
+            "device": "cpu",
+        },
+    }
+    for key, value in changes.items():
+        part, _, field = key.partition("__")
+        if field:
+            content[part] = {**content[part], field: value}
+        else:
+            content[key] = value
+    return Record.model_validate(content)
+
+
+def records_of(values: dict[str, dict[str, float | None]], **changes: Any) -> list[Record]:
+    """Return the records of models' values by task, each with its ideal at 0 in [-2, 2]."""
+    return [
+        record_of(model__name=model, task__name=task, task__digest=f"d-{task}",
+                    value=value, **changes)
+        for model, tasks in values.items()
+        for task, value in tasks.items()
+    ]  # fmt: skip
+
+
+def many_records(kind: str = "text", seed: int = 0) -> list[Record]:
+    """Return complete records of three models under four mitigators, drawn at random."""
+    rng = np.random.default_rng(seed)
+    effect = dict(zip(MITIGATORS, (1.0, 0.95, 0.5, 0.7), strict=True))
+    cost = dict(zip(MITIGATORS, (0.0, 0.0, 0.04, 0.1), strict=True))
+    records = []
+    for (i, model), mitigator, task in itertools.product(enumerate(MODELS), MITIGATORS, TASKS):
+        name, measures, category, metric, score, ideal, bounds = task
+        middle = ideal if isinstance(ideal, float) else 0.75
+        if measures == "bias":
+            far = max(bounds[1] - middle, middle - bounds[0])
+            sign = -1 if middle == bounds[1] else 1
+            value = middle + sign * far * effect[mitigator] * rng.uniform(0.2, 0.5)
+        else:
+            value = middle + 0.02 * i - cost[mitigator] + rng.normal(scale=0.02)
+        records.append(
+            record_of(
+                model__name=model, model__kind=kind, model__fingerprint=f"{i}" * 32,
+                model__url=f"https://models.example/{model}",
+                mitigator__name=mitigator, mitigator__fingerprint=mitigator,
+                mitigator__concept=category if mitigator == "hard-debias" else None,
+                task__name=name, task__digest=f"{name}-{kind}", task__measures=measures,
+                task__title=f"{name}, made up", category=category, metric=metric, score=score,
+                ideal=ideal, bounds=bounds, value=float(np.clip(value, *bounds)),
+                p_value=float(rng.uniform(0, 0.08)) if metric == "weat" else None, n=80,
+                interval={"low": value - 0.1, "high": value + 0.1, "level": 0.95,
+                          "method": "bootstrap"},
+                coverage={"asked": 40, "found": 38 if i == 2 else 40,
+                          "missing": ("Tamika", "Latoya") if i == 2 else ()},
+                overlap=("she", "he") if mitigator == "hard-debias" else (),
+            )
+        )  # fmt: skip
+    return records
+
+
+@pytest.fixture
+def make_record() -> Callable[..., Record]:
+    """One record; keyword arguments replace its fields, `a__b` those of its parts."""
+    return record_of
+
+
+@pytest.fixture
+def make_rows() -> Callable[..., list[Record]]:
+    """The records of models' values by task."""
+    return records_of
+
+
+@pytest.fixture
+def make_many() -> Callable[..., list[Record]]:
+    """Complete records of three models under four mitigators."""
+    return many_records

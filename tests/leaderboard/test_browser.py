@@ -1,0 +1,155 @@
+"""The page in a real headless Chromium, opened from a file."""
+
+import shutil
+
+import pytest
+from harness.leaderboard import site
+from harness.leaderboard.board import compile_boards
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("there is no chromium on this machine", allow_module_level=True)
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+HOSTILE = "</script><img src=x onerror='window.hacked=1'><a href='javascript:1'>x</a>"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """Opens the page of records; afterwards it must have logged and fetched nothing."""
+    troubles: list[str] = []
+    pages = []
+
+    def open_it(records, width: int = 1400):
+        written = site.write(compile_boards(records), tmp_path, title="T")
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        pages.append(page)
+        page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on(
+            "request",
+            lambda request: (
+                request.url.startswith(("file:", "blob:", "data:"))
+                or troubles.append(f"fetched {request.url}")
+            ),
+        )
+        page.goto(written.page.as_uri())
+        page.wait_for_selector("html[data-ready]", state="attached")
+        return page
+
+    yield open_it
+    for page in pages:
+        page.close()
+    assert troubles == []
+
+
+def rows(page, table: str) -> list[str]:
+    """Return the text of the rows that a table shows."""
+    return page.locator(f'table[data-name="{table}"] tbody tr:visible').all_inner_texts()
+
+
+def sort(page, table: str, column: str, direction: str) -> None:
+    """Click on a column's header, which sorts a moment later."""
+    header = page.locator(f'table[data-name="{table}"] thead th', has_text=column).last
+    header.click()
+    page.wait_for_selector(f'table[data-name="{table}"] th[aria-sort={direction}]')
+
+
+def test_rows_are_shown_best_first(open_page, make_many) -> None:
+    page = open_page([*make_many("word"), *make_many("text")])
+    for kind in ("word", "text"):
+        shown = rows(page, f"{kind} ranking")
+        assert len(shown) == 12
+        assert shown[0].startswith("1\t")
+        assert "hard-debias" in shown[0]
+        assert len(rows(page, f"{kind} by task")) == 12
+        assert page.locator(f"#plot-{kind} .point").count() == 12
+
+
+def test_a_click_on_a_header_sorts(open_page, make_many) -> None:
+    page = open_page(make_many())
+    table = page.locator('table[data-name="text by task"]')
+    before = rows(page, "text by task")
+    sort(page, "text by task", "sts-b", "ascending")
+    rising = rows(page, "text by task")
+    sort(page, "text by task", "sts-b", "descending")
+    falling = rows(page, "text by task")
+    values = table.locator("tbody tr td:last-child").evaluate_all(
+        "cells => cells.map(cell => Number(cell.dataset.order))"
+    )
+    assert sorted(before) == sorted(rising) == sorted(falling)
+    assert before != rising != falling
+    assert values == sorted(values, reverse=True)
+
+
+def test_what_is_missing_sorts_last(open_page, make_rows) -> None:
+    page = open_page(make_rows({"a": {"x": 1.0, "y": -1.0}, "b": {"x": 2.0}, "c": {"y": -2.0}}))
+    sort(page, "text by task", "y", "ascending")
+    names = [row.split("\t")[1] for row in rows(page, "text by task")]
+    assert names == ["c", "a", "b"]
+
+
+def test_the_search_filters_rows(open_page, make_many) -> None:
+    page = open_page(make_many())
+    page.get_by_placeholder("Search text ranking").fill("mpnet hard")
+    (row,) = rows(page, "text ranking")
+    assert "all-mpnet-base-v2\thard-debias" in row
+    page.get_by_placeholder("Search text ranking").fill("no such model")
+    assert rows(page, "text ranking") == ["No row matches."]
+
+
+def test_a_long_table_has_pages(open_page, make_rows) -> None:
+    page = open_page(make_rows({f"m{i:02}": {"x": i / 50} for i in range(60)}))
+    assert len(rows(page, "text ranking")) == 50
+    page.get_by_placeholder("Search text ranking").fill("m59")
+    assert len(rows(page, "text ranking")) == 1
+
+
+def test_a_tap_tells_the_details_of_a_value(open_page, make_many) -> None:
+    page = open_page(make_many(), width=420)
+    page.locator('table[data-name="text by task"] td[data-tip^="weat"]').first.click()
+    (detail,) = filter(None, page.locator(".detail").all_inner_texts())
+    assert "95% interval" in detail
+
+
+def test_a_hostile_name_does_nothing(open_page, make_record) -> None:
+    records = [
+        make_record(
+            model__name=HOSTILE, mitigator__name=HOSTILE + name, mitigator__fingerprint=name,
+            task__name=HOSTILE + measures, task__digest=measures, task__measures=measures,
+            category=HOSTILE, value=0.5,
+        )
+        for name in "ab"
+        for measures in ("bias", "usefulness")
+    ]  # fmt: skip
+    page = open_page(records)
+    page.locator("td[data-tip]").first.click()
+    sort(page, "text ranking", "Model", "ascending")
+    page.get_by_placeholder("Search text ranking").fill("onerror")
+    assert len(rows(page, "text ranking")) == 2
+    assert HOSTILE in page.locator("#plot-text .legendtext").first.text_content()
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img, [onerror], a[href^=javascript]").count() == 0
+
+
+@pytest.mark.parametrize("width", [1400, 420])
+def test_the_page_is_as_wide_as_the_window(width, open_page, make_many) -> None:
+    page = open_page(make_many(), width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

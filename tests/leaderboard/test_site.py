@@ -1,0 +1,272 @@
+"""The files of a leaderboard: what they hold, that nothing in them runs, and what is refused."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import click
+import harness.leaderboard
+import pytest
+from click.testing import CliRunner
+from harness.leaderboard import site
+from harness.leaderboard.board import compile_boards
+
+from harness.errors import DiskError, InvalidFile, UsageError
+
+HOSTILE = '</script><img src=x onerror="window.hacked=1">{{7*7}}\'"&'
+FILES = ["index.html", "leaderboard.csv", "leaderboard.json"]
+
+
+class Page(HTMLParser):
+    """Collects tags, and the cells of tables by the tables' names."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[str] = []
+        self.links: list[str] = []
+        self.text: list[str] = []
+        self.tables: dict[str, list[list[str]]] = {}
+        self._table: list[list[str]] = []
+        self._skip = self._cell = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs) -> None:
+        found = dict(attrs)
+        self.tags.append(tag)
+        self.attributes += found
+        self.links += [found[name] for name in ("href", "src") if found.get(name)]
+        self._skip = tag in ("script", "style")
+        if tag == "table":
+            self._table = self.tables.setdefault(found.get("data-name", ""), [])
+        elif tag == "tr":
+            self._table.append([])
+        elif tag in ("td", "th"):
+            self._cell = True
+            self._table[-1].append(found.get("data-order") or "")
+            self._ordered = "data-order" in found
+
+    def handle_endtag(self, tag) -> None:
+        self._skip = False
+        if tag in ("td", "th"):
+            self._cell = False
+
+    def handle_data(self, data) -> None:
+        if self._skip:
+            return
+        self.text.append(data)
+        if self._cell and not self._ordered:
+            self._table[-1][-1] += data
+
+
+def command(*arguments) -> click.testing.Result:
+    group = click.Group()
+    harness.leaderboard.harness_commands(group)
+    return CliRunner().invoke(group, ["leaderboard", "build", *map(str, arguments)])
+
+
+@pytest.fixture
+def results(tmp_path, make_many):
+    path = tmp_path / "results" / "m.jsonl"
+    path.parent.mkdir()
+    path.write_text("".join(record.line() for record in make_many()))
+    return path.parent
+
+
+def names_in(folder) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def page_of(records, folder) -> Page:
+    return Page(site.write(compile_boards(records), folder, title="T").page.read_text("utf-8"))
+
+
+def test_the_command_writes_three_files_and_says_so(results, tmp_path) -> None:
+    result = command(results, "--out", tmp_path / "site", "--title", "Our <models>")
+    assert result.exit_code == 0, result.output
+    assert "12 ranked on 7 bias tasks" in result.stdout
+    assert names_in(tmp_path / "site") == FILES
+    assert "<title>Our &lt;models&gt;</title>" in (tmp_path / "site/index.html").read_text("utf-8")
+
+
+def test_json_is_printed_as_written(results, tmp_path) -> None:
+    result = command(results, "--out", tmp_path / "site", "--json")
+    assert json.loads(result.stdout) == json.loads((tmp_path / "site/leaderboard.json").read_text())
+
+
+def test_page_csv_and_json_have_the_same_numbers(tmp_path, make_many) -> None:
+    records = make_many()
+    del records[-3]  # a bias task: its row is incomplete
+    written = site.write(compile_boards(records), tmp_path, title="T")
+    tables = Page(written.page.read_text("utf-8")).tables
+    rows = list(csv.DictReader(io.StringIO(written.csv.read_text("utf-8"))))
+    (board,) = json.loads(written.json.read_text("utf-8"))["boards"]
+    tasks = [task["task"] for task in board["tasks"]]
+    assert [r["model"] for r in rows] == [r["model"] for r in board["rows"]]
+    shown = tables["text by task"][2:]
+    assert len(shown) == len(rows) == len(board["rows"]) == 12
+    for cells, row, entry in zip(shown, rows, board["rows"], strict=True):
+        assert cells[1:3] == [row["model"], row["mitigator"]]
+        for cell, task in zip(cells[3:], tasks, strict=True):
+            number = entry[f"task:{task}"]
+            if number is None:
+                assert (cell, row[f"task:{task}"]) == ("1e+99", "")
+            else:
+                assert float(cell) == float(row[f"task:{task}"]) == number
+    for cells, row, entry in zip(tables["text ranking"][2:], rows, board["rows"], strict=False):
+        assert int(cells[0]) == int(row["rank"]) == entry["rank"]
+        assert cells[2] == row["group"] == entry["group"]
+        assert float(cells[5]) == float(row["bias"]) == entry["bias"]
+    assert len(tables["text ranking"]) == 2 + 11
+    assert len(tables["text incomplete"]) == 2 + 1
+
+
+def test_a_hostile_name_is_inert_everywhere(tmp_path, make_record) -> None:
+    records = [
+        make_record(
+            model__name=HOSTILE, model__url="javascript:alert(1)", mitigator__name=mitigator,
+            mitigator__params={HOSTILE: mitigator}, mitigator__fingerprint=mitigator,
+            mitigator__concept=HOSTILE, task__name=HOSTILE + task, task__title=HOSTILE,
+            task__digest=HOSTILE + task, task__measures=task, category=HOSTILE, language=HOSTILE,
+            scenario=HOSTILE, metric=HOSTILE, score=HOSTILE, value=value, reason=HOSTILE,
+            coverage={"asked": 2, "found": 1, "missing": (HOSTILE,)}, overlap=(HOSTILE,),
+            environment={"harness": HOSTILE, "python": HOSTILE, "platform": HOSTILE,
+                         "device": HOSTILE, "packages": {HOSTILE: HOSTILE}},
+        )
+        for mitigator, value in ((HOSTILE, 1.0), (HOSTILE * 2, 0.5), ("none", None))
+        for task in ("bias", "usefulness")
+    ]  # fmt: skip
+    plain = page_of([make_record(), make_record(task__measures="usefulness", task__name="u",
+                                                task__digest="u")], tmp_path / "plain")  # fmt: skip
+    page = page_of(records, tmp_path / "hostile")
+    assert "img" not in page.tags
+    assert page.tags.count("script") == plain.tags.count("script")
+    assert not [name for name in page.attributes if name.startswith("on")]
+    assert not [link for link in page.links if "javascript" in link]
+    assert HOSTILE in "".join(page.text), "it is shown as it is"
+    assert "49" not in "".join(page.text)
+
+
+def test_nothing_is_fetched_from_the_network(tmp_path, make_many) -> None:
+    page = page_of(make_many(), tmp_path)
+    outside = [link for link in page.links if "//" in link and "models.example" not in link]
+    assert outside == []
+    assert {"iframe", "object", "embed"}.isdisjoint(page.tags)
+
+
+def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path, make_record) -> None:
+    records = [make_record(model__name="=HYPERLINK(1)", value=-1.0)]
+    written = site.write(compile_boards(records), tmp_path, title="T")
+    (row,) = csv.DictReader(io.StringIO(written.csv.read_text("utf-8")))
+    assert row["model"] == "'=HYPERLINK(1)"
+    assert row["task:t"] == "-1.0"
+
+
+def test_the_tip_of_a_value_tells_what_is_known_of_it(tmp_path, make_record) -> None:
+    record = make_record(
+        value=1.0, p_value=0.004, n=8, overlap=("she",),
+        interval={"low": 0.5, "high": 1.5, "level": 0.95, "method": "bootstrap"},
+        coverage={"asked": 10, "found": 9, "missing": ("Latoya",)},
+    )  # fmt: skip
+    text = site.write(compile_boards([record]), tmp_path, title="T").page.read_text("utf-8")
+    tip = re.search(r'data-tip="(weat[^"]*)"[^>]*>1.000<span class="marks">([^<]*)<', text)
+    assert tip, "the value has a tip"
+    assert tip[2] == "**◐†"
+    for part in ("ideal 0, from -2 to 2", "p = 0.004", "95% interval 0.500 to 1.500", "n = 8",
+                 "1 of 10 texts have no vector", "fitted on 1 of its texts"):  # fmt: skip
+        assert part in tip[1]
+    assert "Latoya" in text
+
+
+@pytest.mark.parametrize("measures", ["bias", "usefulness"])
+def test_one_row_of_one_measure_makes_a_page_without_plot(measures, tmp_path, make_record) -> None:
+    page = page_of([make_record(task__measures=measures)], tmp_path)
+    assert len(page.tables["text ranking"]) == 3
+    assert "plot-text" not in " ".join(page.attributes)
+
+
+def test_incomplete_rows_alone_make_a_page(tmp_path, make_rows) -> None:
+    page = page_of(make_rows({"a": {"x": 1.0}, "b": {"y": 1.0}}), tmp_path)
+    assert "text ranking" not in page.tables
+    assert len(page.tables["text incomplete"]) == 4
+    assert "so nothing is ranked" in "".join(page.text)
+
+
+def test_scores_without_bounds_make_a_page(tmp_path, make_record) -> None:
+    page = page_of([make_record(bounds=(None, None), ideal="lower")], tmp_path)
+    assert "rank only" in "".join(page.text)
+
+
+def test_empty_results_are_refused_in_one_line(tmp_path) -> None:
+    (tmp_path / "results").mkdir()
+    error = command(tmp_path / "results", "--out", tmp_path / "site").exception
+    assert isinstance(error, UsageError)
+    assert "there are no records in" in str(error)
+    assert not (tmp_path / "site").exists()
+
+
+def test_missing_results_are_refused_in_one_line(tmp_path) -> None:
+    assert isinstance(command(tmp_path / "no", "--out", tmp_path).exception, InvalidFile)
+
+
+def test_a_torn_last_line_is_told_and_passed_over(results, tmp_path) -> None:
+    with (results / "m.jsonl").open("a") as file:
+        file.write('{"schema":1,"id":"')
+    result = command(results, "--out", tmp_path / "site")
+    assert result.exit_code == 0
+    assert "torn" in result.stderr
+    assert "torn" in (tmp_path / "site/index.html").read_text("utf-8")
+
+
+def test_a_record_of_another_schema_is_named(results, tmp_path, make_record) -> None:
+    line = make_record().line().replace('"schema":1', '"schema":99')
+    (results / "z.jsonl").write_text(line)
+    error = command(results, "--out", tmp_path / "site").exception
+    assert isinstance(error, InvalidFile)
+    assert "z.jsonl:1" in str(error)
+    assert "schema" in str(error)
+
+
+def test_a_second_build_replaces_its_own_files_and_leaves_others(results, tmp_path) -> None:
+    out = tmp_path / "site"
+    out.mkdir()
+    (out / "CNAME").write_text("bias.example")
+    assert command(results, "--out", out, "--title", "first").exit_code == 0
+    assert command(results, "--out", out, "--title", "second").exit_code == 0
+    assert names_in(out) == ["CNAME", *FILES]
+    assert (out / "CNAME").read_text() == "bias.example"
+    assert "<h1>second</h1>" in (out / "index.html").read_text("utf-8")
+
+
+def test_a_page_of_somebody_else_is_left_alone(results, tmp_path) -> None:
+    (tmp_path / "index.html").write_text("<h1>my home page</h1>")
+    error = command(results, "--out", tmp_path).exception
+    assert isinstance(error, DiskError)
+    assert (tmp_path / "index.html").read_text() == "<h1>my home page</h1>"
+    assert not (tmp_path / "leaderboard.csv").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_refused_in_one_line(results, tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    error = command(results, "--out", tmp_path / "file" / "site").exception
+    assert isinstance(error, DiskError)
+    assert len(str(error).splitlines()) == 1
+
+
+def test_the_files_can_be_read_by_a_web_server(results, tmp_path) -> None:
+    command(results, "--out", tmp_path / "site")
+    for name in FILES:
+        assert (tmp_path / "site" / name).stat().st_mode & 0o044 == 0o044
+
+
+def test_adding_the_command_loads_nothing_heavy() -> None:
+    code = (
+        "import click, sys, harness.leaderboard as l; l.harness_commands(click.Group()); "
+        "print({'polars', 'numpy', 'plotly', 'itables', 'jinja2', 'pydantic'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
