@@ -14,9 +14,9 @@ from typing import Any, cast
 
 from harness import adapters, folders, names, recording, scoring
 from harness.concept import Concept
-from harness.embedder import ModelInfo
+from harness.embedder import Embedder, ModelInfo
 from harness.engine import Engine
-from harness.errors import HarnessError, NotApplicable, Unavailable
+from harness.errors import DiskError, HarnessError, NotApplicable, Unavailable, UsageError
 from harness.mitigator import Chain
 from harness.plan import Job, Plan, make
 from harness.progress import Progress, Silent
@@ -125,11 +125,17 @@ def evaluate(
     one = isinstance(model, str) or callable(getattr(model, "encode", None))
     models = [model] if one else list(cast("Iterable[str | object]", model))
     run = Run(registry, chosen, _several(tasks), _several(mitigators))
-    parts = [run.model(each) for each in models]
+    parts = []
+    # Every name is looked up before the first model runs.
+    for each, embedder in [(each, run.embedder(each, alone=len(models) == 1)) for each in models]:
+        if isinstance(embedder, Ruled):
+            parts.append(Records([], ruled_out=[embedder]))
+        else:
+            parts.append(run.model(embedder, each if isinstance(each, str) else None))
     return Records(
         (record for part in parts for record in part),
         ruled_out=[ruled for part in parts for ruled in part.ruled_out],
-        notices=[notice for part in parts for notice in part.notices],
+        notices=dict.fromkeys(notice for part in parts for notice in part.notices),
         encoded=sum(part.encoded for part in parts),
     )
 
@@ -196,20 +202,27 @@ class Run:
         with adapters.store_folder(info, self.settings.cache or folders.embeddings()) as folder:
             yield Store(folder, info.fingerprint)
 
-    def model(self, model: str | object) -> Records:
-        """Evaluate one model."""
-        name = model if isinstance(model, str) else None
-        devices = list(self.settings.devices)
-        embedder = (
-            self.registry.embedder(name, device=devices[0] if devices else None)
-            if name is not None
-            else adapters.as_embedder(model)
-        )
+    def embedder(self, model: str | object, *, alone: bool) -> Embedder | Ruled:
+        """Return the embedder that is meant, or why it cannot be had, unless it is the only one."""
+        devices = self.settings.devices
+        try:
+            if isinstance(model, str):
+                return self.registry.embedder(model, device=devices[0] if devices else None)
+            return adapters.as_embedder(model)
+        except UsageError:
+            raise
+        except HarnessError as error:
+            if alone:
+                raise
+            return Ruled(str(model), "any mitigator", "any task", str(error), failed=True)
+
+    def model(self, embedder: Embedder, name: str | None) -> Records:
+        """Evaluate one model; `name` is what it was made from, if anything."""
         info = embedder.info
         file = ResultsFile(self.settings.results, info.name) if self.settings.results else None
         todo = self.plan(info, file)
         notices = list(file.notices) if file else []
-        made: dict[str, Record] = dict(file.records) if file else {}
+        made = dict(file.records) if file else {}
         ruled_out = list(todo.ruled_out)
         encoded = 0
         if todo.jobs:
@@ -221,17 +234,9 @@ class Run:
                 label = f"{info.name}: scoring"
                 with self.settings.progress.stage(label, len(todo.jobs), "tasks") as advance:
                     for job in todo.jobs:
-                        try:
-                            records = self._score(job, vectors, info, engine)
-                        except NotApplicable as reason:
-                            ruled_out.append(_ruled(info, job, str(reason)))
-                        except HarnessError as error:
-                            ruled_out.append(_ruled(info, job, str(error), failed=True))
-                        except Exception as error:  # a plugin may raise anything
-                            if self.settings.debug:
-                                raise
-                            told = f"{type(error).__name__}: {error}"
-                            ruled_out.append(_ruled(info, job, told, failed=True))
+                        records = self._attempt(job, vectors, engine)
+                        if isinstance(records, Ruled):
+                            ruled_out.append(records)
                         else:
                             made |= {record.id: record for record in records}
                             if file:
@@ -248,6 +253,23 @@ class Run:
             encoded=encoded,
         )
 
+    def _attempt(self, job: Job, vectors: StoredEmbedder, engine: Engine) -> list[Record] | Ruled:
+        """Return the records of a job, or why there are none; the run goes on."""
+        failed = True
+        try:
+            return self._score(job, vectors, engine)
+        except DiskError:
+            raise
+        except NotApplicable as error:
+            failed, reason = False, str(error)
+        except HarnessError as error:
+            reason = str(error)
+        except Exception as error:  # a plugin may raise anything
+            if self.settings.debug:
+                raise
+            reason = f"{type(error).__name__}: {error}"
+        return Ruled(vectors.info.name, job.part.name, job.task.name, reason, failed)
+
     def _engine(self, info: ModelInfo) -> Engine:
         devices = list(self.settings.devices)
         # Looking words up is no work worth a process.
@@ -256,9 +278,7 @@ class Run:
         )
         return self.registry.engine(name, devices)
 
-    def _score(
-        self, job: Job, vectors: StoredEmbedder, info: ModelInfo, engine: Engine
-    ) -> list[Record]:
+    def _score(self, job: Job, vectors: StoredEmbedder, engine: Engine) -> list[Record]:
         if not any(job.mitigator is one for one in self._fitted):
             self._fitted.append(job.mitigator.fit(vectors, job.concept))
         measured = scoring.measure(job, vectors.encode, seed=self.settings.seed)
@@ -267,13 +287,9 @@ class Run:
             record
             for one in measured
             for record in recording.records(
-                job, one, info, run=self.id, seed=self.settings.seed, device=device
+                job, one, vectors.info, run=self.id, seed=self.settings.seed, device=device
             )
         ]
-
-
-def _ruled(info: ModelInfo, job: Job, reason: str, *, failed: bool = False) -> Ruled:
-    return Ruled(info.name, job.part.name, job.task.name, reason, failed)
 
 
 def _several(given: str | Iterable[str]) -> list[str]:
