@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.plugins.embedders import cards
+from harness.plugins.embedders import cards, cards_context_injection, cards_name_bias
 
 from harness.embedder import Card
 from harness.hookspecs import hookimpl
@@ -37,7 +37,8 @@ def harness_embedders() -> list[EmbedderSpec]:
             summary="GloVe 6B, 50 dimensions, from a package of the package index",
             card=_GLOVE,
         ),
-        *cards.specs(),
+        *cards_context_injection.specs(),
+        *cards_name_bias.specs(),
     ]
 
 

@@ -65,7 +65,9 @@ def _downloaded(reference: str) -> Path:
             if reference not in models:
                 raise UnknownName("model of gensim's collection", reference, models)
             return Path(downloader.load(reference, return_path=True))
-    except OSError as error:  # no network, no such address, a full disk
+    except UnknownName:
+        raise
+    except Exception as error:  # no network, a full disk, and gensim's bare one on a wrong hash
         raise Unavailable(
             f"'gensim:{reference}' is not in '{_folder()}' and cannot be downloaded ({error}); "
             "download it where there is a network and copy that folder"

@@ -35,7 +35,12 @@ def snapshot(model: str, revision: str | None = None) -> Path:
     Unavailable
         If there is no such model or revision, or it is not here and cannot be downloaded.
     """
-    return _cached(model, revision) or _downloaded(model, revision)
+    from huggingface_hub import errors
+
+    try:
+        return _cached(model, revision) or _downloaded(model, revision)
+    except errors.HFValidationError:
+        raise Unavailable(f"'{model}' is neither a folder nor a model id, owner/name") from None
 
 
 def needed(files: list[str]) -> list[str]:
@@ -96,8 +101,6 @@ def _downloaded(model: str, revision: str | None) -> Path:
         raise Unavailable(
             f"there is no folder '{model}', and no public model of that name on the hub"
         ) from None
-    except errors.HFValidationError:
-        raise Unavailable(f"'{model}' is neither a folder nor a model id, owner/name") from None
     except Exception as error:  # httpx's, requests' or urllib3's, depending on the version
         raise Unavailable(
             f"'{model}' is not in the local cache and cannot be downloaded "

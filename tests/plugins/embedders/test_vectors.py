@@ -36,12 +36,12 @@ FORMATS = {
 
 
 @pytest.mark.parametrize("zipped", [False, True], ids=["plain", "gzip"])
-@pytest.mark.parametrize("format", FORMATS)
-def test_what_gensim_writes_is_read_back(tmp_path, format, zipped):
-    path = written_by_gensim(tmp_path / "vectors", **FORMATS[format])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_what_gensim_writes_is_read_back(tmp_path, kind, zipped):
+    path = written_by_gensim(tmp_path / "vectors", **FORMATS[kind])
     if zipped:
         path.write_bytes(gzip.compress(path.read_bytes()))
-    for asked in ("auto", format):
+    for asked in ("auto", kind):
         made = vectors_file(str(path), format=asked)
         assert isinstance(made, WordEmbedder)
         assert list(made.words) == WORDS
@@ -56,18 +56,18 @@ def test_what_gensim_writes_is_read_back(tmp_path, format, zipped):
 )
 @given(
     data=st.data(),
-    format=st.sampled_from(sorted(FORMATS)),
+    kind=st.sampled_from(sorted(FORMATS)),
     d=st.integers(1, 20),
 )
-def test_any_finite_vectors_of_any_words_survive_a_round_trip(tmp_path, data, format, d):
+def test_any_finite_vectors_of_any_words_survive_a_round_trip(tmp_path, data, kind, d):
     word = st.text(
         st.characters(exclude_characters=" \n\r", exclude_categories=["Cs", "Zs", "Cc"]), min_size=1
     )
     words = data.draw(st.lists(word, min_size=1, max_size=8, unique=True))
     finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
     vectors = data.draw(arrays.arrays(np.float32, (len(words), d), elements=finite))
-    path = written_by_gensim(tmp_path / "vectors", words=words, vectors=vectors, **FORMATS[format])
-    made = vectors_file(str(path), format=format)
+    path = written_by_gensim(tmp_path / "vectors", words=words, vectors=vectors, **FORMATS[kind])
+    made = vectors_file(str(path), format=kind)
     assert list(made.words) == words
     np.testing.assert_allclose(made.vectors, vectors, rtol=1e-6, atol=1e-38)
 

@@ -1,0 +1,220 @@
+"""Facts about the two models that come as packages, and about those that the papers compare."""
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from harness.plugins.embedders import (
+    cards_context_injection,
+    cards_name_bias,
+    file_hashes,
+    glove,
+    minilm,
+    packages,
+)
+
+from harness.embedder import WordEmbedder
+from harness.errors import ModelError
+from harness.registry import Registry
+
+# Uriot 2024, table 3.
+TABLE_3 = {
+    "stella-en-1.5B-v5": 71.19,
+    "gte-large-en-v1.5": 65.39,
+    "mxbai-embed-large-v1": 64.68,
+    "UAE-Large-V1": 64.64,
+    "multilingual-e5-large-instruct": 64.41,
+    "GIST-large-Embedding-v0": 64.34,
+    "bge-large-en-v1.5": 64.23,
+    "ember-v1": 63.34,
+    "nomic-embed-text-v1": 62.39,
+    "sentence-t5-xl": 57.87,
+    "all-mpnet-base-v2": 57.77,
+    "all-MiniLM-L12-v2": 56.46,
+    "all-MiniLM-L6-v2": 56.09,
+    "xlm-roberta-base": None,
+    "mistral": None,
+    "phi3": None,
+    "qwen2": None,
+    "gemma2": None,
+    "llama3.1": None,
+}
+# The name-bias paper, table 1, less the hosted models.
+NAME_BIAS = [
+    "all-mpnet-base-v2",
+    "all-distilroberta-v1",
+    "all-MiniLM-L6-v2",
+    "multi-qa-distilbert-cos-v1",
+    "paraphrase-MiniLM-L6-v2",
+    "distiluse-base-multilingual-cased-v1",
+    "distiluse-base-multilingual-cased-v2",
+    "paraphrase-multilingual-MiniLM-L12-v2",
+    "msmarco-distilbert-cos-v5",
+    "multi-qa-mpnet-base-cos-v1",
+]
+
+
+def test_every_model_of_both_papers_has_a_card():
+    registered = {
+        spec.name: spec for spec in [*cards_context_injection.specs(), *cards_name_bias.specs()]
+    }
+    assert set(registered) == {*TABLE_3, *NAME_BIAS}
+    for name, spec in registered.items():
+        assert spec.card is not None
+        assert spec.card.name == name
+        assert spec.card.scores == ({"MTEB": TABLE_3[name]} if TABLE_3.get(name) else {})
+        assert spec.card.sources, name
+        assert spec.card.url == f"https://huggingface.co/{spec.options['reference']}"
+        assert spec.card.dimensions, name
+        assert spec.card.max_tokens, name
+
+
+def test_a_model_whose_weights_the_paper_does_not_name_says_so():
+    for name in ("mistral", "phi3", "qwen2", "gemma2", "llama3.1"):
+        spec = Registry().embedders[name]
+        assert cards_context_injection.NOT_GIVEN in spec.card.sources
+        assert spec.options["pooling"] == "lasttoken"
+
+
+def test_no_model_is_trusted_to_run_its_own_code():
+    assert not any(
+        "trust_remote_code" in spec.options
+        for spec in [*cards_context_injection.specs(), *cards_name_bias.specs()]
+    )
+
+
+def test_listing_models_imports_nothing_heavy():
+    code = (
+        "import sys, harness.plugins.embedders as e\n"
+        "e.harness_embedders()\n"
+        "heavy = {'torch', 'numpy', 'transformers', 'gensim', 'polars', 'huggingface_hub'}\n"
+        "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def packaged():
+    if packages.folder(minilm.PACKAGE) is None or packages.folder(glove.PACKAGE) is None:
+        pytest.skip("the packages of the extra 'models' are not installed")
+    return Registry()
+
+
+SENTENCES = ["The nurse is here.", "word", "", "Überall – 王! " * 200, "This is a man. " * 3]
+
+
+def test_minilm_gives_the_vectors_that_its_library_gives(packaged):
+    from sentence_transformers import SentenceTransformer
+
+    made = packaged.embedder("all-MiniLM-L6-v2", device="cpu")
+    folder = packages.folder(minilm.PACKAGE) / "model"
+    expected = SentenceTransformer(str(folder), device="cpu").encode(SENTENCES)
+    np.testing.assert_allclose(made.encode(SENTENCES), expected, atol=1e-6)
+    assert made.info.name == "all-MiniLM-L6-v2"
+    assert (made.info.dimensions, made.info.max_tokens) == (384, 256)
+    assert made.info.n_parameters == 22_713_216
+    assert made.info.licence == "Apache-2.0"
+
+
+def test_minilm_is_one_model_by_its_name_and_by_its_folder(packaged):
+    folder = packages.folder(minilm.PACKAGE) / "model"
+    named, placed = (
+        packaged.embedder(name).info.fingerprint
+        for name in ("all-MiniLM-L6-v2", f"sentence-transformers:{folder}")
+    )
+    assert named == placed
+    assert packaged.embedder("all-MiniLM-L6-v2?pooling=cls").info.fingerprint != named
+
+
+def test_glove_has_the_words_and_vectors_of_stanford(packaged):
+    made = packaged.embedder("glove-6b-50d")
+    assert isinstance(made, WordEmbedder)
+    assert made.info.dimensions == 50
+    assert len(made.words) == len(made.vectors) == 400_000
+    assert list(made.words[:3]) == ["the", ",", "."]
+    # The first numbers of "the" in glove.6B.50d.txt.
+    np.testing.assert_allclose(
+        made.encode(["The"])[0, :4], [0.418, 0.24968, -0.41242, 0.1217], rtol=1e-6
+    )
+    assert np.isnan(made.encode(["no such word"])).all()
+    assert np.isfinite(made.vectors).all()
+    assert made.info.fingerprint == packaged.embedder("glove-6b-50d").info.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "file"),
+    [
+        ("glove-6b-50d", glove.PACKAGE, "data/glove_6B_50d_emb.npy"),
+        ("all-MiniLM-L6-v2", minilm.PACKAGE, "model/model.safetensors"),
+    ],
+)
+def test_a_package_with_other_files_is_refused(tmp_path, monkeypatch, name, package, file):
+    (tmp_path / package / file).parent.mkdir(parents=True)
+    (tmp_path / package / "__init__.py").write_text("raise AssertionError('it was imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModelError, match="cannot be read"):
+        Registry().embedder(name)
+    (tmp_path / package / file).write_bytes(b"other weights")
+    with pytest.raises(ModelError, match=r"its SHA-256 is [0-9a-f]{64}, expected") as caught:
+        Registry().embedder(name)
+    assert "\n" not in str(caught.value)
+
+
+def test_without_the_packages_the_models_say_how_to_install_them(tmp_path):
+    """In a process that cannot see them, with a hub that nobody answers for."""
+    code = (
+        "import sys\n"
+        f"sys.modules[{glove.PACKAGE!r}] = sys.modules[{minilm.PACKAGE!r}] = None\n"
+        "from harness.errors import Unavailable\n"
+        "from harness.registry import Registry\n"
+        "for name in ('glove-6b-50d', 'all-MiniLM-L6-v2'):\n"
+        "    try:\n"
+        "        Registry().embedder(name)\n"
+        "    except Unavailable as error:\n"
+        "        print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path), "PATH": ""},
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2, done.stderr
+    assert all(packages.INSTALL in line for line in lines)
+
+
+def test_a_missing_package_has_no_folder():
+    assert packages.folder("no_such_package_at_all") is None
+
+
+def test_a_large_file_is_hashed_once_and_again_when_it_changes(tmp_path):
+    path = tmp_path / "weights"
+    path.write_bytes(bytes(file_hashes.SMALL))
+    before = file_hashes.sha256(path)
+    assert before == hashlib.sha256(path.read_bytes()).hexdigest() == file_hashes.sha256(path)
+    path.write_bytes(bytes(file_hashes.SMALL) + b"more")
+    assert file_hashes.sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest() != before
+
+
+def test_a_remembered_hash_is_taken_and_a_torn_one_is_not(tmp_path):
+    path = tmp_path / "weights"
+    path.write_bytes(bytes(file_hashes.SMALL))
+    right = file_hashes.sha256(path)
+    (note,) = (tmp_path / "cache" / "sha256").iterdir()
+    note.write_text("f" * 64)
+    assert file_hashes.sha256(path) == "f" * 64
+    note.write_text("f" * 10)
+    assert file_hashes.sha256(path) == right
+
+
+def test_a_cache_that_cannot_be_written_only_costs_time(tmp_path, monkeypatch):
+    path = tmp_path / "weights"
+    path.write_bytes(bytes(file_hashes.SMALL))
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "file"))
+    assert file_hashes.sha256(path) == hashlib.sha256(Path(path).read_bytes()).hexdigest()
