@@ -89,7 +89,7 @@ def compile_boards(records: Iterable[Record]) -> list[Board]:
 
 
 def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[Record]) -> Board:
-    labels = _labels(pl.concat([chosen, others], how="diagonal"))
+    labels = _labels(pl.concat([others, chosen], how="diagonal"))
     tasks = (
         chosen.group_by("task")
         .agg(
@@ -209,7 +209,7 @@ def _labels(every: pl.DataFrame) -> pl.DataFrame:
     """Return the name of each row's model and mitigator, with what tells equal names apart."""
     identity = ["row", "model", "fingerprint", "mitigator", "params"]
     facts = ["url", "dimensions", "parameters"]  # a later run may know more of them
-    unique = every.group_by(identity).agg(pl.col(facts).last()).sort("row")
+    unique = every.group_by(identity).agg(pl.col(facts).drop_nulls().last()).sort("row")
     prints, settings = defaultdict(set), defaultdict(list)
     for row in unique.iter_rows(named=True):
         prints[row["model"]].add(row["fingerprint"])

@@ -22,7 +22,8 @@ for (const table of document.querySelectorAll("table.interactive")) {
     language: {
       search: "",
       searchPlaceholder: "Search " + table.dataset.name,
-      info: "_TOTAL_ rows",
+      entries: { _: "rows", 1: "row" },
+      info: "_TOTAL_ _ENTRIES-TOTAL_",
       infoEmpty: "no rows",
       infoFiltered: "of _MAX_",
       zeroRecords: "No row matches.",

@@ -204,6 +204,11 @@ def test_models_of_one_name_with_other_weights_are_told_apart(make_record) -> No
     assert only(records).rows["model"].sort().to_list() == ["m [aaaaaaaa]", "m [bbbbbbbb]"]
 
 
+def test_a_fact_that_only_one_record_of_a_row_knows_is_kept(make_record) -> None:
+    known = make_record(model__url="https://models.example/m", seed=1)
+    assert only([known, make_record()]).rows["url"].to_list() == ["https://models.example/m"]
+
+
 def test_the_order_of_the_records_does_not_matter(make_rows, make_many) -> None:
     records = [*make_many(), *make_rows({"x": {"seat-c6": 1.0}})]
     expected = only(records)

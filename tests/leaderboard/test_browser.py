@@ -111,6 +111,7 @@ def test_the_search_filters_rows(open_page, make_many) -> None:
     page.get_by_placeholder("Search text ranking").fill("mpnet hard")
     (row,) = rows(page, "text ranking")
     assert "all-mpnet-base-v2\thard-debias" in row
+    assert page.locator(".dt-info").first.inner_text() == "1 row of 12"
     page.get_by_placeholder("Search text ranking").fill("no such model")
     assert rows(page, "text ranking") == ["No row matches."]
 
