@@ -1,7 +1,8 @@
-"""The 19 models of the context-injection paper (Uriot 2024), table 3, with the MTEB scores there."""
+"""The 19 models of the context-injection paper (Uriot 2024), table 3, with their MTEB scores."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from harness.plugins.embedders.cards import NAME_BIAS, TABLE_3, encoder
@@ -179,6 +180,8 @@ def specs() -> list[EmbedderSpec]:
             max_tokens=4096,
             n_parameters=3_821_079_552,
             licence="MIT",
+            # Its page brings code from before transformers knew the model, which is not needed.
+            options={"trust_remote_code": False},
         ),
         _generator(
             "qwen2",
@@ -207,12 +210,14 @@ def specs() -> list[EmbedderSpec]:
     ]
 
 
-def _generator(name: str, model: str, **facts: Any) -> EmbedderSpec:
+def _generator(
+    name: str, model: str, *, options: Mapping[str, Any] | None = None, **facts: Any
+) -> EmbedderSpec:
     """Return a model that generates text, read by its last token, in the precision it came in."""
     return encoder(
         name,
         model,
         sources=(TABLE_3, NOT_GIVEN),
-        options={"pooling": "lasttoken", "precision": "bfloat16"},
+        options={"pooling": "lasttoken", "precision": "bfloat16", **(options or {})},
         **facts,
     )
