@@ -81,7 +81,7 @@ def test_a_model_whose_weights_the_paper_does_not_name_says_so():
 
 def test_no_model_is_trusted_to_run_its_own_code():
     assert not any(
-        "trust_remote_code" in spec.options
+        spec.options.get("trust_remote_code")
         for spec in [*cards_context_injection.specs(), *cards_name_bias.specs()]
     )
 
