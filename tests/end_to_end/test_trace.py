@@ -1,0 +1,78 @@
+"""A stranger can follow one text from task file to record: eight modules, none of them long."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+import harness
+from harness.embedder import MockEmbedder
+
+ROOT = Path(__file__).parents[2]
+LONGEST = 320
+PAGE = "docs/how-it-works.md"
+TASK = """
+name: one-text
+version: 1
+title: One text
+category: test
+inputs:
+  targets_1: {words: [he]}
+  targets_2: {words: [she]}
+  attributes_1: {words: [captain], template: job}
+  attributes_2: {words: [nurse], template: job}
+templates:
+  job: "This person works as {text}."
+metrics:
+  weat: {}
+primary: {metric: weat, score: effect_size}
+"""
+
+
+def modules_of_the_page() -> list[str]:
+    """Return the modules in the table that follows one text."""
+    section = (ROOT / PAGE).read_text(encoding="utf-8").split("\n## One text", 1)[1]
+    return re.findall(r"^\| `(\w+\.py)` \|", section.split("\n## ", 1)[0], re.MULTILINE)
+
+
+@pytest.mark.parametrize("folder", ["harness", "plugins", "leaderboard", "tasks"])
+def test_no_module_is_long(folder: str) -> None:
+    lengths = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for path in (ROOT / folder).rglob("*.py")
+    }
+    assert lengths
+    assert {name: n for name, n in lengths.items() if n >= LONGEST} == {}
+
+
+def test_the_page_names_at_most_eight_modules_and_they_exist() -> None:
+    named = modules_of_the_page()
+    assert 0 < len(set(named)) <= 8
+    assert [name for name in named if not (ROOT / "harness" / name).is_file()] == []
+
+
+def test_a_text_goes_through_the_modules_that_the_page_names(tmp_path: Path) -> None:
+    home = str(Path(harness.__file__).parent)
+    entered: set[str] = set()
+
+    def watch(frame: FrameType, event: str, argument: object) -> None:
+        folder, name = os.path.split(frame.f_code.co_filename)
+        if event == "call" and folder == home:
+            entered.add(name)
+
+    (tmp_path / "one-text.yaml").write_text(TASK)
+    task = str(tmp_path / "one-text.yaml")
+    harness.evaluate(MockEmbedder(), task, cache=tmp_path / "before")  # imports, unwatched
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        records = harness.evaluate(MockEmbedder(), task, results=tmp_path, cache=tmp_path)
+    finally:
+        sys.setprofile(before)
+    assert len(records)
+    assert set(modules_of_the_page()) - entered == set()
