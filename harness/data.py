@@ -43,10 +43,12 @@ def read(table: Table, document: Document, key: KeyPath) -> Sequence[Row]:
             f"{path} is not the file that the task was made for: its sha256 is not {table.sha256}"
         )
     try:
-        text = path.read_text(encoding=table.encoding)
-    except (OSError, UnicodeDecodeError) as error:
+        rows = _parse(path.read_text(encoding=table.encoding), table, path)
+    except (OSError, UnicodeDecodeError, LookupError, TypeError, csv.Error) as error:
         raise InvalidFile(f"cannot be read ({error})", path=path) from None
-    return _parse(text, table, path)
+    if not rows:
+        raise InvalidFile("has no rows", path=path)
+    return rows
 
 
 def locate(table: Table, document: Document, key: KeyPath) -> Path:
@@ -68,7 +70,10 @@ def locate(table: Table, document: Document, key: KeyPath) -> Path:
 
 
 def _in_package(package: str, file: str) -> Path:
-    spec = find_spec(package)
+    try:
+        spec = find_spec(package)
+    except (ImportError, ValueError):  # of a part of a package that is not here
+        spec = None
     if spec is None or not spec.submodule_search_locations:
         raise Unavailable(f"its data comes with the package '{package}': pip install {package}")
     path = Path(next(iter(spec.submodule_search_locations))) / file
@@ -125,7 +130,7 @@ def _parse(text: str, table: Table, path: Path) -> Sequence[Row]:
             quoting=csv.QUOTE_MINIMAL if table.quoted else csv.QUOTE_NONE,
         )
     )
-    columns = list(table.columns) or cells.pop(0)
+    columns = list(table.columns) or (cells.pop(0) if cells else [])
     rows = []
     offset = len(numbered) - len(cells)
     for i, row in enumerate(cells):

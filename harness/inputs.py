@@ -137,12 +137,18 @@ class Inputs:
             return [{"text": word} for word in self._set(source.set, key)]
         rows = self._table(source.table or "", key)
         for column in (source.column, *source.where):
+            at = (*key, "column" if column == source.column else "where")
             if rows and column not in rows[0]:
                 raise self.document.error(
                     f"table '{source.table}' has no column '{column}'{suggestion(column, rows[0])}",
-                    (*key, "column" if column == source.column else "where"),
+                    at,
                 )
-        kept = [row for row in rows if all(row[c] == v for c, v in source.where.items())]
+            for i, row in enumerate(rows, start=1):
+                if row.get(column) is None:
+                    problem = f"row {i} of table '{source.table}' has nothing in column '{column}'"
+                    raise self.document.error(problem, at)
+        # As text, since the cells of a file are text where YAML has numbers.
+        kept = [row for row in rows if all(str(row[c]) == str(v) for c, v in source.where.items())]
         if not kept:
             raise self.document.error("no row of the table is left; this set is empty", key)
         return kept
@@ -190,18 +196,30 @@ class Inputs:
                 (*key, "template"),
             )
         chosen = templates[source.template]
-        fields = {"text": str(value)} | {name: str(cell) for name, cell in row.items()}
-        fields |= {name.capitalize(): cell[:1].upper() + cell[1:] for name, cell in fields.items()}
-        texts = []
-        for template in [chosen] if isinstance(chosen, str) else chosen:
-            for _, field, _, _ in string.Formatter().parse(template):
-                if field is not None and field not in fields:
+        known = {"text": str(value)} | {name: str(cell) for name, cell in row.items()}
+        known |= {name.capitalize(): cell[:1].upper() + cell[1:] for name, cell in known.items()}
+        place: KeyPath = ("templates", source.template)
+        return [
+            self._filled(template, known, place)
+            for template in ([chosen] if isinstance(chosen, str) else chosen)
+        ]
+
+    def _filled(self, template: str, known: Mapping[str, str], place: KeyPath) -> str:
+        formatter = string.Formatter()
+        try:
+            for _, field, _, _ in formatter.parse(template):
+                if field is not None and field not in known:
                     raise self.document.error(
-                        f"the template '{template}' has '{{{field}}}'{suggestion(field, fields)}",
-                        ("templates", source.template),
+                        f"the template '{template}' has '{{{field}}}'{suggestion(field, known)}",
+                        place,
                     )
-            texts.append(string.Formatter().vformat(template, (), fields))
-        return texts
+            return formatter.vformat(template, (), known)
+        except (ValueError, KeyError) as error:
+            raise self.document.error(
+                f"the template '{template}' cannot be filled ({error}); "
+                "a brace that is text is doubled",
+                place,
+            ) from None
 
     def _numbers(self, items: Sequence[Any], where: KeyPath) -> Floats:
         try:

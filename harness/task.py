@@ -187,12 +187,16 @@ def _scenario(
     measurements = []
     for metric_name, metric in metrics.items():
         use = file.metrics[metric_name]
-        chosen = use.options | scenario.options.get(metric_name, {})
         key: yaml_files.KeyPath = ("metrics", metric_name)
-        with pointing_at(document, key):
-            chosen = options.convert(
-                metric.function, chosen, known=metric.options, what=f"metric '{metric_name}'"
-            )
+        chosen: dict[str, Any] = {}
+        for place, said in (
+            ((*key, "options"), use.options),
+            (("scenarios", name, "options", metric_name), scenario.options.get(metric_name, {})),
+        ):
+            with pointing_at(document, place):
+                chosen |= options.convert(
+                    metric.function, said, known=metric.options, what=f"metric '{metric_name}'"
+                )
         given = _inputs_of(document, key, metric, use, resolved)
         _check_disjoint(document, metric, given)
         measurements.append(Measurement(metric, given, chosen))

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
 
 from harness.concept import Name, Word
 from harness.embedder import Kind
 
-Cell = str | int | float
+Cell = StrictStr | StrictInt | StrictFloat
+"""Strict, since a `no` without quotes is a boolean to YAML and must not become the text `0`."""
 DEFAULT_SCENARIO = "default"
 """Name of the only scenario of a task that lists none."""
 
@@ -50,6 +59,8 @@ class Table(Strict):
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
+        if self.package and not self.file:
+            raise ValueError("a 'package' needs the 'file' in it")
         if (self.rows is None) == (self.file is None and self.url is None and self.local is None):
             raise ValueError("a table has either 'rows' or one of 'file', 'url' and 'local'")
         if self.url and not self.sha256:
