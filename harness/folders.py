@@ -63,12 +63,19 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())  # temporary files are private; this one is to be read
         temporary.replace(path)
     except OSError as error:
         raise DiskError(f"cannot write '{path}' ({error.strerror})") from None
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def safe_name(name: str) -> str:

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from harness import folders
 from harness.errors import DiskError, InvalidFile
-from harness.record import Record
+from harness.record import SCHEMA, Record
 
 try:
     import fcntl
@@ -141,6 +141,11 @@ def _lines(file: Path, notices: list[str]) -> Iterator[Record]:
         except ValidationError as error:
             problem = error.errors()[0]
             where = ".".join(str(part) for part in problem["loc"])
+            if where == "schema":
+                problem["msg"] = (
+                    f"its schema is {problem['input']!r} where this harness knows {SCHEMA}; "
+                    "use the version of the harness that wrote it, or a newer one"
+                )
             raise InvalidFile(
                 f"not a record: {where + ': ' if where else ''}{problem['msg']}",
                 path=file,

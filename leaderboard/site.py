@@ -118,7 +118,6 @@ def to_json(boards: Iterable[Board], *, title: str, notices: Iterable[str], buil
 
 def _publish(path: Path, content: str) -> None:
     folders.write_atomically(path, content.encode())
-    path.chmod(0o644)  # a web server is another user
 
 
 def _start(path: Path) -> str:
