@@ -6,6 +6,7 @@ For each model: plan, encode what the store lacks, score task by task, write rec
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,14 @@ from harness import adapters, folders, names, recording, scoring
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.engine import Engine
-from harness.errors import DiskError, HarnessError, NotApplicable, Unavailable, UsageError
+from harness.errors import (
+    DiskError,
+    HarnessError,
+    NameClash,
+    NotApplicable,
+    Unavailable,
+    UsageError,
+)
 from harness.mitigator import Chain
 from harness.plan import Job, Plan, make
 from harness.progress import Progress, Silent
@@ -122,16 +130,24 @@ def evaluate(
         **settings,
     )
     registry = registry or Registry(include=chosen.include)
-    one = isinstance(model, str) or callable(getattr(model, "encode", None))
-    models = [model] if one else list(cast("Iterable[str | object]", model))
+    single = isinstance(model, str) or callable(getattr(model, "encode", None))
+    models = [model] if single else list(cast("Iterable[str | object]", model))
     run = Run(registry, chosen, _several(tasks), _several(mitigators))
     parts = []
     # Every name is looked up before the first model runs.
-    for each, embedder in [(each, run.embedder(each, alone=len(models) == 1)) for each in models]:
-        if isinstance(embedder, Ruled):
-            parts.append(Records([], ruled_out=[embedder]))
-        else:
-            parts.append(run.model(embedder, each if isinstance(each, str) else None))
+    for each, embedder in [(each, run.embedder(each)) for each in models]:
+        name = each if isinstance(each, str) else None
+        try:
+            if isinstance(embedder, HarnessError):
+                raise embedder
+            parts.append(run.model(embedder, name))
+        except (UsageError, DiskError):
+            raise
+        except HarnessError as error:  # the other models go on
+            if len(models) == 1:
+                raise
+            lost = Ruled(name or str(each), "any mitigator", "any task", str(error), failed=True)
+            parts.append(Records([], ruled_out=[lost]))
     return Records(
         (record for part in parts for record in part),
         ruled_out=[ruled for part in parts for ruled in part.ruled_out],
@@ -174,8 +190,11 @@ class Run:
                 self.tasks.append(
                     resolve(one.document, concept=registry.concept, metric=registry.metric)
                 )
-            except Unavailable as reason:
-                self.unavailable.append(Ruled("", "", one.file.name, str(reason)))
+            except (UsageError, NameClash):
+                raise
+            except HarnessError as error:
+                failed = not isinstance(error, Unavailable)
+                self.unavailable.append(Ruled("", "", one.file.name, str(error), failed))
         self.id = uuid.uuid4().hex[:12]
         self._fitted: list[Chain] = []
 
@@ -187,7 +206,7 @@ class Run:
             self.tasks,
             self.mitigators,
             unavailable=[
-                Ruled(info.name, name, ruled.task, ruled.reason)
+                dataclasses.replace(ruled, model=info.name, mitigator=name)
                 for ruled in self.unavailable
                 for name in self.mitigators
             ],
@@ -202,8 +221,8 @@ class Run:
         with adapters.store_folder(info, self.settings.cache or folders.embeddings()) as folder:
             yield Store(folder, info.fingerprint)
 
-    def embedder(self, model: str | object, *, alone: bool) -> Embedder | Ruled:
-        """Return the embedder that is meant, or why it cannot be had, unless it is the only one."""
+    def embedder(self, model: str | object) -> Embedder | HarnessError:
+        """Return the embedder that is meant, or why it cannot be had."""
         devices = self.settings.devices
         try:
             if isinstance(model, str):
@@ -212,9 +231,7 @@ class Run:
         except UsageError:
             raise
         except HarnessError as error:
-            if alone:
-                raise
-            return Ruled(str(model), "any mitigator", "any task", str(error), failed=True)
+            return error
 
     def model(self, embedder: Embedder, name: str | None) -> Records:
         """Evaluate one model; `name` is what it was made from, if anything."""
@@ -267,7 +284,7 @@ class Run:
         except Exception as error:  # a plugin may raise anything
             if self.settings.debug:
                 raise
-            reason = f"{type(error).__name__}: {error}"
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
         return Ruled(vectors.info.name, job.part.name, job.task.name, reason, failed)
 
     def _engine(self, info: ModelInfo) -> Engine:

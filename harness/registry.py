@@ -103,10 +103,6 @@ class Registry:
             return cast("Embedder", target(names.model(name).reference, **chosen))
         return cast("Embedder", target(**chosen))
 
-    def check_embedder(self, name: str) -> None:
-        """Raise what `embedder` would for the name and its options, but make no model."""
-        self._asked(name)
-
     def mitigator(self, name: str) -> Mitigator:
         """Return the unfitted mitigator, a chain where the name has `+`, or identity for `none`.
 

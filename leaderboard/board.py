@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
+
 from harness.leaderboard.cells import BASELINES, cells
 from harness.leaderboard.ranking import rank
-
 from harness.record import Record
 
 

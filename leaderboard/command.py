@@ -25,11 +25,10 @@ def leaderboard() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print leaderboard.json too.")
 def build(results: tuple[Path, ...], out: Path, title: str, as_json: bool) -> None:
     """Make a static leaderboard of the records in RESULTS (files and folders)."""
-    from harness.leaderboard import site
-    from harness.leaderboard.board import compile_boards
-
     from harness import results as results_files
     from harness.errors import UsageError
+    from harness.leaderboard import site
+    from harness.leaderboard.board import compile_boards
 
     reading = results_files.read(results)
     for notice in reading.notices:

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import harness
 from harness.leaderboard import ranking
 from harness.leaderboard.board import Board
 from harness.leaderboard.cells import BASELINES
 from harness.leaderboard.plot import plot
-
-import harness
 
 GENERATOR = "Embedding Bias Harness leaderboard"
 """In the head of every page, so that a page of somebody else's is not written over."""

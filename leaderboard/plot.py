@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 import polars as pl
+
 from harness.leaderboard.board import Board
 
 # Okabe and Ito's colours, which people with any colour vision can tell apart; symbols say the same.

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from harness.leaderboard.board import Board
-from harness.leaderboard.page import GENERATOR, render
 
 import harness
 from harness import folders
 from harness.errors import DiskError
+from harness.leaderboard.board import Board
+from harness.leaderboard.page import GENERATOR, render
 
 SCHEMA = 1
 """Version of leaderboard.json."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
     "--devices", default="", help="Devices, such as cuda:0,cuda:1 or cpu,cpu: one process each."
 )
 @click.option("--engine", help="Name of the engine that encodes.")
-def command(**given: Any) -> int:
+@click.pass_obj
+def command(debug: bool, **given: Any) -> int:
     r"""Evaluate models under mitigators on tasks.
 
     \b
@@ -44,7 +44,7 @@ def command(**given: Any) -> int:
         devices=arguments.split([given["devices"]]),
         engine=given["engine"],
         progress=progress.for_terminal(),
-        debug="--debug" in sys.argv,
+        debug=debug,
     )
     report(records, given["results"], as_json=given["as_json"])
     return 1 if records.failed else 0

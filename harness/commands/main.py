@@ -89,12 +89,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code; every error becomes one line."""
-    from harness.errors import HarnessError
-
     debug = "--debug" in arguments  # taken anywhere on the line
     given = [argument for argument in arguments if argument != "--debug"]
+    code = _guarded(given, debug)
+    if given[:1] != ["plugins"]:
+        _tell_left_out()
+    return code
+
+
+def _guarded(given: list[str], debug: bool) -> int:
+    from harness.errors import HarnessError
+
     try:
-        code = group.main(args=given, prog_name="harness", standalone_mode=False)
+        code = group.main(args=given, prog_name="harness", standalone_mode=False, obj=debug)
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -113,6 +120,16 @@ def run(arguments: list[str]) -> int:
         told = str(error).splitlines()[0] if str(error) else ""
         return _fail(f"unforeseen {type(error).__name__}: {told} (--debug shows where)", 1)
     return code if isinstance(code, int) else 0
+
+
+def _tell_left_out() -> None:
+    """Tell which plugins failed, if plugins were looked for at all."""
+    from harness import discovery
+
+    if discovery.installed.cache_info().currsize:
+        for plugin in discovery.installed().failed:
+            where = f"'{plugin.name}' ({plugin.distribution} {plugin.version})"
+            click.echo(f"harness: the plugin {where} was left out: {plugin.error}", err=True)
 
 
 def _fail(line: str, code: int) -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from harness.plugins.embedders import cards, cards_context_injection, cards_name_bias
-
 from harness.embedder import Card
 from harness.hookspecs import hookimpl
+from harness.plugins.embedders import cards, cards_context_injection, cards_name_bias
 from harness.specs import EmbedderSpec
 
 _HERE = "harness.plugins.embedders"

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from harness.plugins.embedders import model_info
 
 from harness.digest import digest
 from harness.embedder import Embedder
 from harness.errors import InvalidOption
+from harness.plugins.embedders import model_info
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors

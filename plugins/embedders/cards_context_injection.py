@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.plugins.embedders.cards import NAME_BIAS, TABLE_3, encoder
-
 from harness.specs import EmbedderSpec
 
 NOT_GIVEN = "the paper does not say which weights it took; this is the most likely choice"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from harness.plugins.embedders.cards import NAME_BIAS, encoder
-
 from harness.specs import EmbedderSpec
 
 

@@ -12,11 +12,10 @@ import os
 import sys
 from pathlib import Path
 
-from harness.plugins.embedders.vectors import vectors_file
-from harness.plugins.embedders.word_vectors import WordVectors
-
 from harness.embedder import Card
 from harness.errors import InvalidFile, InvalidOption, Unavailable, UnknownName
+from harness.plugins.embedders.vectors import vectors_file
+from harness.plugins.embedders.word_vectors import WordVectors
 
 
 def gensim_data(

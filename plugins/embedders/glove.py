@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.plugins.embedders import model_info, packages
-from harness.plugins.embedders.word_vectors import Table, WordVectors
-
 from harness.digest import digest
 from harness.embedder import Card
 from harness.errors import ModelError, Unavailable
+from harness.plugins.embedders import model_info, packages
+from harness.plugins.embedders.word_vectors import Table, WordVectors
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors

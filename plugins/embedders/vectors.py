@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from harness.plugins.embedders import file_hashes, model_info
-from harness.plugins.embedders.word_vectors import Table, WordVectors
-
 from harness.digest import digest
 from harness.embedder import Card
 from harness.errors import InvalidFile
+from harness.plugins.embedders import file_hashes, model_info
+from harness.plugins.embedders.word_vectors import Table, WordVectors
 
 Format: TypeAlias = Literal["auto", "glove", "word2vec", "word2vec-binary"]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from harness.plugins.embedders.word_vectors import Table, first_of_each, not_finite
 
 from harness.errors import InvalidFile
+from harness.plugins.embedders.word_vectors import Table, first_of_each, not_finite
 
 if TYPE_CHECKING:
     from harness.plugins.embedders.vectors import Layout

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
-from harness.plugins.embedders.word_vectors import Table, first_of_each, not_finite
 
 from harness.errors import InvalidFile
+from harness.plugins.embedders.word_vectors import Table, first_of_each, not_finite
 
 if TYPE_CHECKING:
-    from harness.plugins.embedders.vectors import Layout
-
     from harness.arrays import Vectors
+    from harness.plugins.embedders.vectors import Layout
 
 
 def read(path: Path, layout: Layout) -> Table:

@@ -17,11 +17,10 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from harness.plugins.engines import worker
-
 from harness.embedder import Embedder
 from harness.engine import OnDone, Report, batch_tokens, split, token_lengths
 from harness.errors import DiskError, ModelError, UsageError
+from harness.plugins.engines import worker
 from harness.store import Store
 
 _ROUNDS = 4  # with new workers each: enough for some texts that kill, an end for a model that does

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from harness.plugins.metrics.bootstrap import CONFIDENCE
 from scipy.stats import binomtest
 
 from harness.arrays import Reals, unit_rows
+from harness.plugins.metrics.bootstrap import CONFIDENCE
 from harness.scores import Interval, Scale, Score, metric
 
 Scenario = Literal["neutral", "debiasing", "positive", "negative"]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from harness.plugins.metrics import bootstrap
-from harness.plugins.metrics.weighted import auc, pearson, spearman
 
 from harness.arrays import Floats, Reals, unit_rows
+from harness.plugins.metrics import bootstrap
+from harness.plugins.metrics.weighted import auc, pearson, spearman
 from harness.scores import Scale, Score, metric
 
 CHUNK = 1_000  # random directions projected at once

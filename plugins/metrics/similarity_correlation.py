@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
-from harness.plugins.metrics import bootstrap
-from harness.plugins.metrics.weighted import pearson, spearman
 from scipy.special import betainc
 
 from harness.arrays import Floats, Reals, paired_cosines
+from harness.plugins.metrics import bootstrap
+from harness.plugins.metrics.weighted import pearson, spearman
 from harness.scores import Scale, Score, metric
 
 

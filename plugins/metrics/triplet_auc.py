@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from harness.plugins.metrics import bootstrap
-from harness.plugins.metrics.weighted import auc
 
 from harness.arrays import Floats, Reals, paired_cosines
+from harness.plugins.metrics import bootstrap
+from harness.plugins.metrics.weighted import auc
 from harness.scores import Scale, Score, metric
 
 

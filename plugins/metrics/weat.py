@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+
+from harness.arrays import Floats, Reals, unit_rows
 from harness.plugins.metrics import bootstrap, partitions
 from harness.plugins.metrics.association import (
     differential_association,
     effect_size,
     resampled_effect_sizes,
 )
-
-from harness.arrays import Floats, Reals, unit_rows
 from harness.scores import Scale, Score, metric
 
 EXACT_IN_JSON = 2**53  # readers of JSON hold larger integers as floats, or not at all

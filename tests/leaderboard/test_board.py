@@ -4,6 +4,7 @@ import random
 
 import polars as pl
 import pytest
+
 from harness.leaderboard.board import compile_boards
 
 

@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+
 from harness.leaderboard import site
 from harness.leaderboard.board import compile_boards
 

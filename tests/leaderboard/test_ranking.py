@@ -1,9 +1,10 @@
 """Ranks by Borda count: hand-computed cases and properties."""
 
 import polars as pl
-from harness.leaderboard.ranking import ENOUGH_TASKS, rank
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from harness.leaderboard.ranking import ENOUGH_TASKS, rank
 
 
 def losses(table: dict[str, list[float]]) -> pl.DataFrame:

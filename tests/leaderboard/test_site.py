@@ -9,13 +9,13 @@ import sys
 from html.parser import HTMLParser
 
 import click
-import harness.leaderboard
 import pytest
 from click.testing import CliRunner
+
+import harness.leaderboard
+from harness.errors import DiskError, InvalidFile, UsageError
 from harness.leaderboard import site
 from harness.leaderboard.board import compile_boards
-
-from harness.errors import DiskError, InvalidFile, UsageError
 
 HOSTILE = '</script><img src=x onerror="window.hacked=1">{{7*7}}\'"&'
 FILES = ["index.html", "leaderboard.csv", "leaderboard.json"]

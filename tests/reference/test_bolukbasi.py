@@ -7,11 +7,11 @@ import json
 
 import numpy as np
 import pytest
-from harness.plugins.mitigators.hard_debias import HardDebias
 
 from harness.arrays import unit_rows
 from harness.concept import Concept
 from harness.embedder import ModelInfo
+from harness.plugins.mitigators.hard_debias import HardDebias
 
 KEYS = {"unit-differences": "pc_unitdiff", "centred-pairs": "pc_paircentered"}
 

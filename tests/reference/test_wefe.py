@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from harness.plugins.metrics.weat import weat
-from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.plugins.mitigators.normalize import Normalize
 
 from harness.arrays import cosines
 from harness.concept import Concept
 from harness.embedder import ModelInfo
 from harness.mitigator import Mitigator
+from harness.plugins.metrics.weat import weat
+from harness.plugins.mitigators.hard_debias import HardDebias
+from harness.plugins.mitigators.normalize import Normalize
 
 QUERIES = {
     "T_career_family": ("male_terms", "female_terms", "career", "family"),

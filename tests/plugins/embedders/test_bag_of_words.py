@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from harness.plugins.embedders.bag_of_words import BagOfWords
-from harness.plugins.embedders.word_vectors import WordVectors
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.embedder import Embedder, MockEmbedder
 from harness.errors import InvalidFile, InvalidOption, UnknownName
+from harness.plugins.embedders.bag_of_words import BagOfWords
+from harness.plugins.embedders.word_vectors import WordVectors
 from harness.registry import Registry
 
 INNER = WordVectors.of(["a", "b", "c", "anti-c", "don"], np.diag([1.0, 2, 3, 4, 5]))

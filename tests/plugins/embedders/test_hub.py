@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
 import pytest
+
 from harness.plugins.embedders import hub
 from harness.plugins.embedders.sentence_transformer import SentenceTransformersEmbedder
 

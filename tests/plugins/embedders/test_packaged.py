@@ -7,6 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from harness.embedder import WordEmbedder
+from harness.errors import ModelError
 from harness.plugins.embedders import (
     cards_context_injection,
     cards_name_bias,
@@ -15,9 +18,6 @@ from harness.plugins.embedders import (
     minilm,
     packages,
 )
-
-from harness.embedder import WordEmbedder
-from harness.errors import ModelError
 from harness.registry import Registry
 
 # Uriot 2024, table 3.

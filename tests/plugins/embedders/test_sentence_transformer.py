@@ -6,10 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-from harness.plugins.embedders.sentence_transformer import SentenceTransformersEmbedder
 
 from harness.embedder import Card, Embedder
 from harness.errors import InvalidOption, ModelError
+from harness.plugins.embedders.sentence_transformer import SentenceTransformersEmbedder
 from harness.registry import Registry
 
 TEXTS = ["the nurse is a woman", "hello", "", "the man is good the woman is bad hello world"]

@@ -6,14 +6,14 @@ import pickle
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
-from harness.plugins.embedders.vectors import vectors_file
-from harness.plugins.embedders.word_vectors import WordVectors
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from harness.embedder import WordEmbedder
 from harness.errors import InvalidFile, InvalidOption, ModelError
+from harness.plugins.embedders.vectors import vectors_file
+from harness.plugins.embedders.word_vectors import WordVectors
 from harness.registry import Registry
 
 WORDS = ["the", "King", "new_york", "naïve", "王", '"', "#", "NA", "nan", "3.5"]

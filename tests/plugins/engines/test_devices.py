@@ -27,18 +27,22 @@ class Troubled(MockEmbedder):
     """Does what a text says."""
 
     def __init__(
-        self, *, device="cpu", dimensions: int = 4, fails_on="", once="", log="", sleep=0.0
+        self, *, device="cpu", dimensions: int = 4, fails_on="", once="", log="", sleep=0.0, meet=""
     ):
         if device == fails_on:
             raise ValueError(f"there is no {device}")
         super().__init__(dimensions=dimensions)
-        self.once, self.log, self.sleep = once, log, float(sleep)
+        self.once, self.log, self.sleep, self.meet = once, log, float(sleep), meet
 
     def encode(self, texts):
         if self.log:
             with open(self.log, "a") as file:
                 file.write(f"{os.getpid()} {len(texts)}\\n")
         time.sleep(self.sleep)
+        for _ in range(6000 if self.meet else 0):  # until another process is there as well
+            if len({line.split()[0] for line in open(self.log)}) > 1:
+                break
+            time.sleep(0.01)
         if any("raise" in text for text in texts):
             raise ValueError("no such text")
         if any("die" in text for text in texts):
@@ -87,7 +91,7 @@ def texts_of(n):
 
 def test_several_processes_share_the_work(tmp_path, plugin):
     log = tmp_path / "log"
-    _, report = encode(tmp_path, texts_of(3000), name=f"troubled?log={log}&sleep=0.02")
+    _, report = encode(tmp_path, texts_of(300), name=f"troubled?log={log}&meet=yes")
     workers = {line.split()[0] for line in log.read_text().splitlines()}
     assert len(workers) == 2
     assert str(os.getpid()) not in workers

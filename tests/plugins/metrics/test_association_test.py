@@ -6,10 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
-from harness.plugins.metrics.association_test import association_test
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, ortho_group
+
+from harness.plugins.metrics.association_test import association_test
 
 EAST, WEST = [1.0, 0.0], [-1.0, 0.0]
 seeds = st.integers(0, 2**32 - 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from harness.plugins.metrics.bootstrap import percentile_interval
 
 

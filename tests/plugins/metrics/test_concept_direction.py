@@ -6,10 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
-from harness.plugins.metrics.concept_direction import concept_direction, find_direction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest, ortho_group, pearsonr, spearmanr
+
+from harness.plugins.metrics.concept_direction import concept_direction, find_direction
 
 FAST = {"projections": 200, "resamples": 0}
 

@@ -6,12 +6,12 @@ import warnings
 
 import numpy as np
 import pytest
-from harness.plugins.metrics.similarity_correlation import similarity_correlation
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group, pearsonr, spearmanr
 
 from harness.arrays import paired_cosines
+from harness.plugins.metrics.similarity_correlation import similarity_correlation
 
 
 def run(*arrays, **options):

@@ -6,13 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
-from harness.plugins.metrics.triplet_auc import triplet_auc
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 from sklearn.metrics import roc_auc_score
 
 from harness.arrays import paired_cosines
+from harness.plugins.metrics.triplet_auc import triplet_auc
 
 
 def run(*arrays, **options):

@@ -7,13 +7,13 @@ import warnings
 
 import numpy as np
 import pytest
-from harness.plugins.metrics.partitions import partition_test
-from harness.plugins.metrics.weat import weat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest, ortho_group
 
 from harness.errors import InvalidOption
+from harness.plugins.metrics.partitions import partition_test
+from harness.plugins.metrics.weat import weat
 
 EAST, WEST, NORTH = [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]
 seeds = st.integers(0, 2**32 - 1)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from harness.plugins.metrics.weighted import auc, midranks, pearson, spearman
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import roc_auc_score
+
+from harness.plugins.metrics.weighted import auc, midranks, pearson, spearman
 
 values = st.lists(st.integers(-3, 3), min_size=4, max_size=12)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from harness.plugins.mitigators.context_injection import ContextInjection
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -11,6 +10,7 @@ from sklearn.base import clone
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.errors import NotApplicable
+from harness.plugins.mitigators.context_injection import ContextInjection
 
 # Uriot, On debiasing text embeddings through context injection, table 2
 UNKNOWN = "This person's gender is unknown."

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from harness.plugins.mitigators.hard_debias import HardDebias, equalized
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
@@ -15,6 +14,7 @@ from sklearn.base import clone
 from harness.concept import Concept
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.errors import InvalidOption, NotApplicable
+from harness.plugins.mitigators.hard_debias import HardDebias, equalized
 
 WORDS = ("she", "he", "her", "his", "girl", "boy", "king", "queen", "nurse", "engineer", "beard")
 GENDER = Concept(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from harness.plugins.mitigators.normalize import Normalize
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 from harness.arrays import cosines
+from harness.plugins.mitigators.normalize import Normalize
 from harness.registry import Registry
 
 
