@@ -59,11 +59,11 @@ def test_the_longest_texts_come_first_in_batches_within_the_budget(tmp_path):
     assert (report.n_texts, report.n_batches, report.n_halvings) == (8, 4, 0)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(
-    counts=st.lists(st.integers(1, 40), min_size=1, max_size=30),
+    counts=st.lists(st.integers(1, 20), min_size=1, max_size=8),
     tokens=st.integers(1, 100),
-    fits=st.integers(1, 100),
+    fits=st.integers(1, 50),
 )
 def test_every_text_that_fits_alone_is_encoded_whatever_the_budget(
     tmp_path_factory, counts, tokens, fits

@@ -1,0 +1,52 @@
+"""CPU seconds that commands take before they say anything, beside `mteb --help`.
+
+    python benchmarks/start_up.py [--mteb MTEB-COMMAND] [--repeat 5]
+
+MTEB is optional and wants an environment of its own:
+
+    python -m venv mteb-env && mteb-env/bin/pip install mteb
+    python benchmarks/start_up.py --mteb mteb-env/bin/mteb
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+import timing
+
+HARNESS = [sys.executable, "-c", "from harness.commands.main import main; main()"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mteb", help="the command mteb of an environment that has it")
+    parser.add_argument("--repeat", type=int, default=5)
+    asked = parser.parse_args()
+    commands = {
+        "python -c pass": [sys.executable, "-c", "pass"],
+        "harness --help": [*HARNESS, "--help"],
+        "harness list tasks": [*HARNESS, "list", "tasks"],
+        "harness list models": [*HARNESS, "list", "models"],
+    }
+    if asked.mteb:
+        commands["mteb --help"] = [asked.mteb, "--help"]
+    measured: dict[str, list[timing.Seconds]] = {name: [] for name in commands}
+    for command in commands.values():
+        run(command)  # so that all have their byte code
+    for _ in range(asked.repeat):
+        for name, command in commands.items():
+            measured[name].append(timing.timed(lambda command=command: run(command)))
+    print(f"medians of {asked.repeat} runs in turns")
+    print(timing.HEAD)
+    for name, times in measured.items():
+        print(timing.row(name, times))
+
+
+def run(command: list[str]) -> None:
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+
+
+if __name__ == "__main__":
+    main()
