@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 )
 @click.option("--engine", help="Name of the engine that encodes.")
 @click.pass_obj
-def command(debug: bool, **given: Any) -> int:
+def command(debug: bool, /, **given: Any) -> int:
     r"""Evaluate models under mitigators on tasks.
 
     \b
