@@ -17,7 +17,7 @@ demo: $(DEMO)/made
 ## test: lint, types, layers and the tests, as CI runs them
 test: $(TEST)/made lint
 	$(TEST)/bin/pip install -q --no-deps --force-reinstall .
-	$(TEST)/bin/pytest -n 2 --dist loadgroup
+	$(TEST)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 ## lint: ruff, mypy --strict, and who may import whom
 lint: $(TEST)/made

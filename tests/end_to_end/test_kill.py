@@ -22,8 +22,6 @@ from harness.record import Record
 from harness.results import read
 from harness.stores import store_of, stores
 
-pytestmark = pytest.mark.xdist_group("heavy")
-
 MODEL = "all-MiniLM-L6-v2"
 TASKS = "gender-occupations,age-traits,wealth-ethnicities,name-triplets"
 MITIGATORS = (

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("installs")
-
 PACKAGES = ("harness", "harness.plugins", "harness.tasks", "harness.leaderboard")
 WHERE = f"""
 import importlib, json, os

@@ -16,8 +16,6 @@ from harness.commands.main import run
 from harness.record import Record
 from harness.results import read
 
-pytestmark = pytest.mark.xdist_group("heavy")
-
 MODELS = ("all-MiniLM-L6-v2", "glove-6b-50d", "bag-of-words:glove-6b-50d")
 MITIGATORS = ("none", "normalize", "hard-debias", "context-injection")
 

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("installs")
-
 PACKAGE = Path(__file__).parents[1] / "example_package"
 MITIGATORS = ("none", "drop-difference", "drop-difference?strength=0.5", "normalize")
 TASKS = ("town-and-country-traits", "seat-c6")
