@@ -9,7 +9,6 @@ import contextlib
 import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,58 +26,15 @@ from harness.errors import (
 )
 from harness.mitigator import Chain
 from harness.plan import Job, Plan, make
-from harness.progress import Progress, Silent
 from harness.record import Record
 from harness.records import Records, Ruled
 from harness.registry import Registry
 from harness.results import ResultsFile
 from harness.selection import select
+from harness.settings import Settings
 from harness.store import Store
 from harness.stored import StoredEmbedder
 from harness.task import Task, resolve
-
-FALLBACK_CONCEPT = "gender"
-"""Concept that mitigators are fitted on where a task's own lacks what they need."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """How an evaluation runs.
-
-    Parameters
-    ----------
-    results
-        Folder to write records to, and to take up again; None writes none.
-    cache
-        Folder of the store; by default `embeddings` in the cache folder.
-    devices
-        Devices to encode on, such as `("cuda:0", "cuda:1")`; by default one, the model's choice.
-    engine
-        Name of the engine; by default `local` for one device and `devices` for several.
-    seed
-        Seed of every random choice.
-    overwrite
-        Whether to run again what is recorded.
-    concept
-        Concept to fit a mitigator on where the task's own lacks what it needs; None for none.
-    include
-        Further folders of tasks.
-    progress
-        Where to show progress.
-    debug
-        Whether an unforeseen error in a task is raised, rather than reported.
-    """
-
-    results: Path | None = None
-    cache: Path | None = None
-    devices: Sequence[str] = ()
-    engine: str | None = None
-    seed: int = 0
-    overwrite: bool = False
-    concept: str | None = FALLBACK_CONCEPT
-    include: Sequence[Path] = ()
-    progress: Progress = field(default_factory=Silent)
-    debug: bool = False
 
 
 def evaluate(

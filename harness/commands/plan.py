@@ -17,8 +17,9 @@ def command(**given: Any) -> int:
     from harness import evaluation
     from harness.commands import output
     from harness.registry import Registry
+    from harness.settings import Settings
 
-    settings = evaluation.Settings(
+    settings = Settings(
         results=given["results"],
         cache=given["cache"],
         seed=given["seed"],

@@ -84,11 +84,6 @@ def test_a_provider_without_a_reference_and_a_model_with_one_are_told(registry):
 )
 def test_options_that_a_model_does_not_take_are_told(registry, name, said):
     assert told(InvalidOption, registry.embedder, name).startswith(said)
-    assert told(InvalidOption, registry.check_embedder, name).startswith(said)
-
-
-def test_checking_a_models_name_makes_no_model(registry):
-    registry.check_embedder("toy:no number")  # making it would raise
 
 
 def test_mitigators_come_as_chains(registry):
