@@ -6,6 +6,7 @@ imported everything, so that the kills fall into work and not into seconds of im
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import random
 import time
@@ -26,7 +27,8 @@ MODEL = "all-MiniLM-L6-v2"
 TASKS = "gender-occupations,age-traits,wealth-ethnicities,name-triplets"
 MITIGATORS = (
     *("none", "normalize", "hard-debias", "context-injection"),
-    *("hard-debias+normalize", "context-injection+hard-debias"),
+    *("hard-debias?k=2", "hard-debias+normalize"),
+    *("context-injection+normalize", "context-injection+hard-debias"),
 )
 JOBS = len(TASKS.split(",")) * len(MITIGATORS)
 KILLS_ENCODING, KILLS_SCORING = 4, 6
@@ -85,12 +87,13 @@ def test_killed_ten_times_it_ends_with_the_records_of_an_undisturbed_run(tmp_pat
     for _ in range(KILLS_SCORING):
         process = killed.start()
         _wait(process, lambda: killed.is_encoded)
-        _wait_for_jobs(process, killed, draw.randint(1, 2))
-        moment = time.monotonic() + draw.uniform(0, seconds_a_job)
-        _wait(process, lambda at=moment: time.monotonic() > at)
+        for _ in range(draw.randint(1, 2)):
+            _wait_for_a_job(process, killed)
+        _wait_for_a_job(process, killed, at_most=draw.uniform(0, seconds_a_job))
         in_scoring += 0 < killed.size < undisturbed.size
         _kill(process)
-    assert (in_encoding, in_scoring) >= (KILLS_ENCODING // 2, KILLS_SCORING), "kills fell elsewhere"
+    assert in_encoding >= KILLS_ENCODING // 2
+    assert in_scoring == KILLS_SCORING
 
     assert _ended(killed.start()) == 0
     _assert_same(_records(killed), _records(undisturbed))
@@ -113,11 +116,10 @@ def _wait(process: BaseProcess, until: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def _wait_for_jobs(process: BaseProcess, place: Place, n: int) -> None:
-    """Wait until the records of `n` more jobs are in the file; a job is written at once."""
-    for _ in range(n):
-        size = place.size
-        _wait(process, lambda size=size: place.size != size)
+def _wait_for_a_job(process: BaseProcess, place: Place, at_most: float = math.inf) -> None:
+    """Wait until a job's records, which are written at once, are in the file."""
+    size, end = place.size, time.monotonic() + at_most
+    _wait(process, lambda: place.size != size or time.monotonic() > end)
 
 
 def _kill(process: BaseProcess) -> None:
