@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,19 @@ def digest(content: Any) -> str:
     """Return 32 hex digits that name JSON-like `content`, whatever the order of its keys."""
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.blake2b(canonical.encode(), digest_size=SIZE).hexdigest()
+
+
+def json_like(value: Any) -> Any:
+    """Return a value as JSON knows it: what numpy made becomes what Python has, the rest text."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): json_like(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [json_like(one) for one in value]
+    if hasattr(value, "tolist"):
+        return json_like(value.tolist())
+    return str(value)
 
 
 def text_keys(texts: Iterable[str]) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any
 from harness import names, record
 from harness.arrays import Vectors
 from harness.concept import Concept
-from harness.digest import digest
+from harness.digest import digest, json_like
 from harness.embedder import ModelInfo
 from harness.errors import HarnessError, NotApplicable
 from harness.inputs import Input
@@ -179,7 +179,7 @@ def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> Miti
         key = stage.name
         while key in params:
             key += "'"
-        params[key] = made.get_params(deep=False)
+        params[key] = json_like(made.get_params(deep=False))
     plain = names.plain(name)
     about = digest(concept.model_dump(exclude={"title", "source"})) if concept else None
     return MitigatorPart(

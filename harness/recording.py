@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 
 import harness
+from harness.digest import json_like
 from harness.embedder import ModelInfo
 from harness.plan import Job
 from harness.record import Environment, IntervalPart, ModelPart, Record, TaskPart, finite
@@ -59,7 +60,7 @@ def records(
             language=file.language,
             scenario=measured.scenario.name,
             metric=metric.name,
-            options=dict(measured.options),
+            options=json_like(measured.options),
             score=name,
             primary=(measured.scenario.name, metric.name, name) == primary,
             value=value,
@@ -68,9 +69,9 @@ def records(
             bounds=scale.bounds,
             p_value=finite(score.p_value),
             interval=_interval(score) if value is not None else None,
-            n=score.n,
+            n=None if score.n is None else int(score.n),
             clusters=measured.clusters,
-            details=dict(score.details),
+            details=json_like(score.details),
             coverage=measured.coverage,
             overlap=measured.overlap,
             seed=seed,
