@@ -168,7 +168,7 @@ def concept_for(
         if concept is not None and concept.has(needs):
             return concept
     own = f"its concept '{task.concept.name}' lacks them" if task.concept else "it has no concept"
-    other = f", and so does '{fallback.name}'" if fallback else ""
+    other = f", and '{fallback.name}' lacks them" if fallback else ""
     raise NotApplicable(f"'{name}' needs {' and '.join(needs)} of a concept; {own}{other}")
 
 

@@ -94,21 +94,27 @@ class ResultsFile:
         """
         replaced = any(record.id in self.records for record in records)
         self.records |= {record.id: record for record in records}
-        if replaced:
-            with self._locked():
-                current = {record.id: record for record in read([self.path]).records}
-                current |= {record.id: record for record in records}
-                text = "".join(record.line() for record in current.values())
-                folders.write_atomically(self.path, text.encode())
-            return
         try:
-            with self._locked(), self.path.open("ab") as file:
-                self._cut_torn_line(file)
-                file.write("".join(record.line() for record in records).encode())
-                file.flush()
-                os.fsync(file.fileno())
+            with self._locked():
+                if replaced:
+                    self._rewrite(records)
+                else:
+                    self._append(records)
         except OSError as error:
             raise DiskError(f"cannot write '{self.path}' ({error.strerror})") from None
+
+    def _append(self, records: Sequence[Record]) -> None:
+        with self.path.open("ab") as file:
+            self._cut_torn_line(file)
+            file.write("".join(record.line() for record in records).encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _rewrite(self, records: Sequence[Record]) -> None:
+        current = {record.id: record for record in read([self.path]).records}
+        current |= {record.id: record for record in records}
+        text = "".join(record.line() for record in current.values())
+        folders.write_atomically(self.path, text.encode())
 
     def _cut_torn_line(self, file: IO[bytes]) -> None:
         content = self.path.read_bytes()

@@ -11,6 +11,7 @@ import numpy as np
 
 from harness.arrays import Reals, Vectors
 from harness.digest import digest
+from harness.errors import HarnessError
 from harness.inputs import Input
 from harness.plan import Job
 from harness.record import Coverage
@@ -70,7 +71,7 @@ def measure(job: Job, encode: Encode, *, seed: int) -> list[Measured]:
     measured = []
     for scenario in job.task.scenarios:
         vectors = {
-            name: job.mitigator.transform(encode(job.texts(given)), given.texts)
+            name: _mitigated(job, job.texts(given), given.texts, encode)
             for name, given in scenario.inputs.items()
             if given.texts is not None
         }
@@ -88,6 +89,17 @@ def random_generator(seed: int, *what: str) -> np.random.Generator:
     The model is left out, so that all models are judged by the same draws.
     """
     return np.random.default_rng([seed, int(digest(list(what)), 16)])
+
+
+def _mitigated(job: Job, rewritten: Sequence[str], texts: Sequence[str], encode: Encode) -> Vectors:
+    if len(rewritten) != len(texts):
+        raise HarnessError(f"'{job.part.name}' rewrote {len(texts)} texts as {len(rewritten)}")
+    vectors = job.mitigator.transform(encode(rewritten), texts)
+    if vectors.ndim != 2 or len(vectors) != len(texts):
+        raise HarnessError(
+            f"'{job.part.name}' returned an array of shape {vectors.shape} for {len(texts)} texts"
+        )
+    return vectors
 
 
 def _measure(

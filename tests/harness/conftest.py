@@ -71,8 +71,11 @@ def toy(install, monkeypatch):
 
 @pytest.fixture
 def registry(toy):
-    """A registry of the toy plugin alone."""
-    points = [EntryPoint("toy", "toy_plugin", "harness")]
+    """A registry of the toy plugin and the built-in engines alone."""
+    points = [
+        EntryPoint("toy", "toy_plugin", "harness"),
+        EntryPoint("engines", "harness.plugins.engines", "harness"),
+    ]
     return Registry(discovery.Plugins(points))
 
 

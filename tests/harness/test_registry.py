@@ -107,7 +107,9 @@ def test_unknown_mitigators_and_options_are_told(registry, name, said):
 
 
 def test_an_unknown_engine_metric_task_and_concept_are_told(registry):
-    assert told(UnknownName, registry.engine, "lokal", ()) == "no engine is called 'lokal'"
+    assert told(UnknownName, registry.engine, "lokal", ()) == (
+        "no engine is called 'lokal'; did you mean 'local'?"
+    )
     assert "did you mean 'toy-gap'" in told(UnknownName, registry.metric, "toy-gab")
     assert "did you mean 'toy-places'" in told(UnknownName, registry.task, "toy-place")
     assert "did you mean 'toy-place'" in told(UnknownName, registry.concept, "toy-plays")

@@ -1,0 +1,58 @@
+"""Progress: lines for logs, bars for terminals, or nothing."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from harness.progress import Bars, Lines, Silent, for_terminal
+
+
+def run(progress, n=3):
+    with progress.stage("model: encoding", n, "texts") as advance:
+        for _ in range(n):
+            advance(1)
+        progress.say("a notice [with] brackets")
+
+
+def test_silence_prints_nothing(capsys):
+    run(Silent())
+    assert capsys.readouterr() == ("", "")
+
+
+def test_lines_say_what_was_done_at_the_end_of_a_stage():
+    stream = io.StringIO()
+    run(Lines(stream))
+    notice, done = stream.getvalue().splitlines()
+    assert notice == "a notice [with] brackets"
+    assert done.startswith("model: encoding: 3/3 texts in ")
+
+
+def test_lines_go_to_standard_error(capsys):
+    run(Lines())
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "3/3 texts" in said.err
+
+
+def test_bars_leave_a_line_when_they_go():
+    bars, stream = Bars(), io.StringIO()
+    bars.console = Console(file=stream, force_terminal=True, width=100)
+    run(bars)
+    assert "a notice [with] brackets" in stream.getvalue()
+    assert "model: encoding: 3/3 texts in " in stream.getvalue()
+
+
+def test_a_stage_that_fails_leaves_no_bar(capsys):
+    stream = io.StringIO()
+    bars = Bars()
+    bars.console = Console(file=stream, force_terminal=True, width=100)
+    with pytest.raises(KeyboardInterrupt), bars.stage("x", 2, "tasks"):
+        raise KeyboardInterrupt
+    assert stream.getvalue().endswith("\x1b[2K")
+
+
+def test_without_a_terminal_there_are_lines():
+    assert isinstance(for_terminal(), Lines)
