@@ -85,6 +85,12 @@ class DiskError(HarnessError):
     """A results or cache folder that cannot be written or read."""
 
 
+def one_line(error: BaseException) -> str:
+    """Return what an error says in one line, with its type unless it is one of ours."""
+    told = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
+    return (told.splitlines() or [""])[0]
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return `; did you mean 'x'?` with the nearest names, or the names there are if few."""
     choices = sorted(set(known))

@@ -23,6 +23,7 @@ from harness.errors import (
     NotApplicable,
     Unavailable,
     UsageError,
+    one_line,
 )
 from harness.mitigator import Chain
 from harness.plan import Job, Plan, make
@@ -235,12 +236,10 @@ class Run:
             raise
         except NotApplicable as error:
             failed, reason = False, str(error)
-        except HarnessError as error:
-            reason = str(error)
         except Exception as error:  # a plugin may raise anything
-            if self.settings.debug:
+            if self.settings.debug and not isinstance(error, HarnessError):
                 raise
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
+            reason = one_line(error)
         return Ruled(vectors.info.name, job.part.name, job.task.name, reason, failed)
 
     def _engine(self, info: ModelInfo) -> Engine:

@@ -15,7 +15,7 @@ from harness.arrays import Vectors
 from harness.concept import Concept
 from harness.digest import digest, json_like
 from harness.embedder import ModelInfo
-from harness.errors import HarnessError, NotApplicable
+from harness.errors import HarnessError, NotApplicable, one_line
 from harness.inputs import Input
 from harness.mitigator import Chain
 from harness.record import MitigatorPart
@@ -140,12 +140,16 @@ def make(
                 key = (name, concept.name if concept else None)
                 if key not in fitted:
                     fitted[key] = clone(unfitted).fit_rewriters(NotYetEncoding(info), concept)
-            except NotApplicable as reason:
-                ruled_out.append(Ruled(info.name, name, task.name, str(reason)))
-                continue
-            job = Job(task, fitted[key], concept, mitigator_part(name, unfitted, concept))
-            whole = all(recorded(one) for one in job.ids(info, seed).values())
-            (done if whole else jobs).append(job)
+                job = Job(task, fitted[key], concept, mitigator_part(name, unfitted, concept))
+                whole = all(recorded(one) for one in job.ids(info, seed).values())
+                if not whole:
+                    _ = job.needed  # rewrites the texts, which may fail
+            except NotApplicable as error:
+                ruled_out.append(Ruled(info.name, name, task.name, str(error)))
+            except Exception as error:  # a plugin may raise anything
+                ruled_out.append(Ruled(info.name, name, task.name, one_line(error), failed=True))
+            else:
+                (done if whole else jobs).append(job)
     return Plan(tuple(jobs), tuple(done), tuple(ruled_out))
 
 

@@ -70,13 +70,23 @@ def toy(install, monkeypatch):
 
 
 @pytest.fixture
-def registry(toy):
+def registry_with(toy):
+    """Make a registry of the toy plugin, the built-in engines, and further entry points."""
+
+    def make(*points, include=()):
+        own = [
+            EntryPoint("toy", "toy_plugin", "harness"),
+            EntryPoint("engines", "harness.plugins.engines", "harness"),
+        ]
+        return Registry(discovery.Plugins([*own, *points]), include=include)
+
+    return make
+
+
+@pytest.fixture
+def registry(registry_with):
     """A registry of the toy plugin and the built-in engines alone."""
-    points = [
-        EntryPoint("toy", "toy_plugin", "harness"),
-        EntryPoint("engines", "harness.plugins.engines", "harness"),
-    ]
-    return Registry(discovery.Plugins(points))
+    return registry_with()
 
 
 @pytest.fixture
