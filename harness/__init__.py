@@ -9,6 +9,7 @@ Everything public is named here; importing the package loads none of it.
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,6 +34,12 @@ if TYPE_CHECKING:
     from harness.specs import MitigatorSpec as MitigatorSpec
 
 __version__ = "0.1.0"
+
+# In a checkout the folders of the package lie side by side, and Python started there finds this one
+# before the installed package: it takes its siblings from where they lie.
+_checkout = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+if os.path.isfile(os.path.join(_checkout, "plugins", "embedders", "minilm.py")):  # noqa: PTH113, PTH118
+    __path__.append(_checkout)
 
 _HOMES = {
     "Card": "embedder",
