@@ -13,7 +13,7 @@ Word = Annotated[str, StringConstraints(strict=True, min_length=1)]
 class Concept(BaseModel):
     """What a bias is about, such as gender: its word sets and contexts, with their sources."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     name: Name
     """Name that tasks and options use."""

@@ -26,7 +26,7 @@ DEFAULT_SCENARIO = "default"
 class Strict(BaseModel):
     """Base of the schema: no unknown keys, nothing changes after loading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Table(Strict):

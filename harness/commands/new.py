@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from keyword import iskeyword
 from pathlib import Path
 
 import click
@@ -31,9 +32,10 @@ def command(kind: str, name: str, out: Path) -> None:
     from harness import folders
     from harness.errors import UsageError
 
-    if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+    if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or name == "none" or iskeyword(name):
         raise UsageError(
-            f"'{name}' cannot be a name here: use small letters, digits and '-', a letter first"
+            f"'{name}' cannot be a name here: use small letters, digits and '-', a letter first, "
+            "and no word that Python keeps for itself"
         )
     module = "harness_" + name.replace("-", "_")
     names = {

@@ -26,5 +26,8 @@ def command(kind: str) -> None:
             "description": "Files whose mappings are merged below this one's.",
             "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
         }
+        # What is not here may be in them.
         schema["required"] = [name for name in schema.get("required", []) if name == "name"]
+        for part in schema.get("$defs", {}).values():
+            part.pop("required", None)
     output.as_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,7 +60,7 @@ def _check(registry: Registry, path: Path) -> str:
 def _run(registry: Registry, path: Path) -> int:
     from harness import plan, scoring
     from harness.embedder import MockEmbedder
-    from harness.errors import InvalidFile
+    from harness.errors import HarnessError, InvalidFile, one_line
 
     task = registry.task_file(path)
     mock = MockEmbedder(kind=task.file.kinds[0])
@@ -69,15 +70,15 @@ def _run(registry: Registry, path: Path) -> int:
         try:
             for measured in scoring.measure(job, mock.encode, seed=0):
                 scores += len(measured.scores)
-                reasons = [score.reason for score in measured.scores.values() if score.reason]
-                if reasons:
-                    raise InvalidFile(
-                        f"scenario '{measured.scenario.name}' gives no score: {reasons[0]}",
-                        path=path,
-                    )
-        except (TypeError, ValueError, ArithmeticError, IndexError) as error:
-            told = f"its metric raised {type(error).__name__}: {error}"
-            raise InvalidFile(told, path=path) from error
+                for name, score in measured.scores.items():
+                    if not math.isfinite(score.value):
+                        why = score.reason or f"'{name}' is {score.value}"
+                        where = f"scenario '{measured.scenario.name}'"
+                        raise InvalidFile(f"{where} gives no score: {why}", path=path)
+        except HarnessError:
+            raise
+        except Exception as error:  # a plugin may raise anything
+            raise InvalidFile(f"its metric raised {one_line(error)}", path=path) from error
     return scores
 
 

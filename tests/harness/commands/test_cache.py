@@ -1,0 +1,85 @@
+"""`harness cache`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def filled(harness, toy, tmp_path):
+    """Give the command line, with two models' embeddings stored."""
+    for model in ("toy-letters", "toy-words"):
+        said = harness("eval", "-m", model, "-t", "toy-places", "-r", tmp_path / "results",
+                       "--concept", "none")  # fmt: skip
+        assert said.code == 0, said.err
+    return harness
+
+
+def stored(run):
+    return {
+        row["model"]: row["texts"]
+        for row in json.loads(run("cache", "info", "--json").out)["stores"]
+    }
+
+
+def test_an_empty_cache_is_told(harness, cache):
+    said = harness("cache", "info")
+    assert (said.code, said.out) == (0, f"nothing is stored in {cache}/embeddings\n")
+    assert harness("cache", "verify").out == "0 segments, 0 damaged\n"
+    assert harness("cache", "prune").code == 0
+
+
+def test_what_is_stored_is_shown(filled):
+    assert stored(filled) == {"toy-letters": 6, "toy-words": 6}
+    table = filled("cache", "info").out
+    assert "toy-letters" in table
+    assert "last used" in table
+
+
+def test_another_folder_may_be_named(filled, tmp_path):
+    said = filled("cache", "info", "--cache", tmp_path / "other")
+    assert said.out == f"nothing is stored in {tmp_path}/other\n"
+
+
+def test_whole_segments_are_whole(filled):
+    said = filled("cache", "verify")
+    assert (said.code, said.out) == (0, "2 segments, 0 damaged\n")
+
+
+def test_a_damaged_segment_is_told_set_aside_and_made_again(filled, toy, cache, tmp_path):
+    (segment,) = cache.rglob("letters*/*.safetensors")
+    content = bytearray(segment.read_bytes())
+    content[-1] ^= 0xFF
+    segment.write_bytes(content)
+    said = filled("cache", "verify")
+    assert said.code == 1
+    assert "2 segments, 1 damaged" in said.out
+    assert segment.name in said.out
+    assert stored(filled)["toy-words"] == 6
+    assert stored(filled).get("toy-letters", 0) == 0
+    toy.clear()
+    again = filled("eval", "-m", "toy-letters", "-t", "toy-places", "-r", tmp_path / "r2",
+                   "--concept", "none")  # fmt: skip
+    assert again.code == 0
+    assert len(toy) == 6
+    assert filled("cache", "verify").code == 0
+
+
+def test_a_models_embeddings_are_removed_by_name(filled):
+    said = filled("cache", "prune", "--model", "toy-words")
+    assert said.code == 0
+    assert said.out.startswith("removed 1 stores and 0 leftovers")
+    assert stored(filled) == {"toy-letters": 6}
+
+
+def test_pruning_without_a_wish_removes_no_store(filled):
+    assert filled("cache", "prune").out.startswith("removed 0 stores")
+    assert filled("cache", "prune", "--unused-days", "1").out.startswith("removed 0 stores")
+    assert stored(filled) == {"toy-letters": 6, "toy-words": 6}
+
+
+def test_everything_is_removed_for_no_room(filled):
+    assert filled("cache", "prune", "--max-gb", "0").out.startswith("removed 2 stores")
+    assert stored(filled) == {}

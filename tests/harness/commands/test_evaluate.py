@@ -1,0 +1,244 @@
+"""`harness eval` and `harness plan`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness import results as results_files
+
+
+@pytest.fixture
+def evaluate(harness, toy, tmp_path):
+    """Run `harness eval` on the toy model and tasks, whatever else is given."""
+
+    def run(*arguments, command="eval", model="toy-letters", tasks="toy,usefulness-of-toys"):
+        tasks = "toy-places,toy-places-10,toy-ratings,toy-sentences" if "," in tasks else tasks
+        results = tmp_path / "results"
+        return harness(
+            command, "-m", model, "-t", tasks, "-r", results, "--concept", "toy-place", *arguments
+        )
+
+    return run
+
+
+def test_it_prints_a_table_and_how_much_there_is(evaluate, tmp_path):
+    said = evaluate("-M", "none", "-M", "toy-shift")
+    assert said.code == 0
+    lines = [line.split() for line in said.out.splitlines() if line.strip()]
+    assert lines[0] == ["toy-letters"]
+    assert lines[1] == ["task", "score", "ideal", "none", "toy-shift"]
+    tasks = [line[0] for line in lines if line[0].startswith("toy-")][1:]
+    assert tasks == ["toy-places", "toy-places-10", "toy-ratings", "toy-sentences"]
+    n = len(results_files.read([tmp_path / "results"]).records)
+    assert said.out.endswith(f"{n} records in {tmp_path}/results, 20 texts encoded\n")
+    assert "toy-letters: encoding: 20/20 texts in " in said.err
+
+
+def test_a_second_run_encodes_nothing_and_prints_the_same_table(evaluate, toy):
+    first = evaluate()
+    toy.clear()
+    second = evaluate()
+    assert toy == []
+    assert second.err == ""
+    assert second.out == first.out.replace("20 texts encoded", "0 texts encoded")
+
+
+def test_json_has_records_reasons_and_notices(evaluate, toy):
+    said = json.loads(evaluate("--json", model="toy-words").out)
+    assert set(said) == {"records", "not_run", "notices", "encoded"}
+    assert {record["task"]["name"] for record in said["records"]} == {
+        "toy-places", "toy-places-10", "toy-ratings",
+    }  # fmt: skip
+    assert said["not_run"] == [
+        {
+            "model": "toy-words",
+            "mitigator": "none",
+            "task": "toy-sentences",
+            "reason": "made for text embedders",
+            "failed": False,
+        }
+    ]
+
+
+def test_what_is_not_run_is_told_with_the_reason_and_is_no_failure(evaluate):
+    said = evaluate("-M", "none", "-M", "toy-polite", model="toy-words", tasks="toy-places*")
+    assert said.code == 0
+    assert (
+        "not run: toy-words under toy-polite on toy-places, toy-places-10: "
+        "'toy-polite' does not work on word embedders" in said.err.splitlines()
+    )
+
+
+def test_without_a_concept_a_mitigator_that_needs_one_is_told_and_the_rest_goes_on(evaluate):
+    said = evaluate(
+        "-M", "none", "-M", "toy-shift", "--concept", "none", tasks="toy-places,toy-ratings"
+    )
+    assert said.code == 0
+    told = [line for line in said.err.splitlines() if line.startswith("not run")]
+    assert told == [
+        "not run: toy-letters under toy-shift on toy-ratings: 'toy-shift' needs "
+        "definitional_pairs of a concept; it has no concept",
+        "not run: toy-letters under toy-shift on toy-sentences: 'toy-shift' needs "
+        "definitional_pairs of a concept; its concept 'toy-bare' lacks them",
+    ]
+    assert "–" in said.out
+
+
+def test_a_failure_leaves_with_1_and_keeps_the_rest(evaluate, install, write, tmp_path):
+    source = """
+        from harness import MetricSpec, Scale, hookimpl, metric
+
+        @hookimpl
+        def harness_metrics():
+            return [MetricSpec(name="bad-metric", target="bad_module:bad")]
+
+        @metric("bad-metric", scores={"a": Scale(ideal=0)})
+        def bad(targets_1):
+            raise ValueError("no way")
+    """
+    install("bad", {"bad": "bad_module"}, bad_module=source)
+    path = write(
+        "mine.yaml",
+        """
+        name: mine
+        version: 1
+        title: Mine
+        category: x
+        inputs: {targets_1: {words: [a]}}
+        metrics: {bad-metric: {}}
+        primary: {metric: bad-metric, score: a}
+        """,
+    )
+    said = evaluate("-t", path, tasks="toy-places")
+    assert said.code == 1
+    assert "FAILED: toy-letters under none on mine: ValueError: no way" in said.err.splitlines()
+    assert {r.task.name for r in results_files.read([tmp_path / "results"]).records} == {
+        "toy-places"
+    }
+    with pytest.raises(ValueError, match="no way"):
+        evaluate("-t", path, "--debug", tasks="toy-places")
+
+
+def test_an_interrupt_leaves_with_130_and_keeps_what_was_recorded(
+    evaluate, install, write, tmp_path
+):
+    source = """
+        from harness import MetricSpec, Scale, hookimpl, metric
+
+        @hookimpl
+        def harness_metrics():
+            return [MetricSpec(name="stop-metric", target="stop_module:stop")]
+
+        @metric("stop-metric", scores={"a": Scale(ideal=0)})
+        def stop(targets_1):
+            raise KeyboardInterrupt
+    """
+    install("stop", {"stop": "stop_module"}, stop_module=source)
+    path = write(
+        "z.yaml",
+        """
+        name: z-last
+        version: 1
+        title: Mine
+        category: x
+        inputs: {targets_1: {words: [a]}}
+        metrics: {stop-metric: {}}
+        primary: {metric: stop-metric, score: a}
+        """,
+    )
+    said = evaluate("-t", path, tasks="toy-places")
+    assert said.code == 130
+    assert said.err.splitlines()[-1] == (
+        "harness: stopped; the same command goes on where it stopped"
+    )
+    kept = results_files.read([tmp_path / "results"])
+    assert [r.task.name for r in kept.records] == ["toy-places"] * 3
+    assert kept.notices == ()
+    assert "0 texts encoded" in evaluate(tasks="toy-places").out
+
+
+def test_the_plan_agrees_with_what_is_then_encoded(evaluate, toy, tmp_path, cache):
+    mitigators = ("-M", "none", "-M", "toy-shift", "-M", "toy-polite+toy-shift")
+    (plan,) = json.loads(evaluate("--json", *mitigators, command="plan").out)
+    assert toy == []
+    assert not (tmp_path / "results").exists()
+    assert not cache.exists()
+    evaluate(*mitigators, tasks="toy-places")
+    (rest,) = json.loads(evaluate("--json", *mitigators, command="plan").out)
+    assert rest["done"] == 3
+    before = len(toy)
+    assert rest["to_encode"] == plan["to_encode"] - before
+    assert {row["task"] for row in rest["tasks"]} == {
+        "toy-places-10",
+        "toy-ratings",
+        "toy-sentences",
+    }
+    said = json.loads(evaluate("--json", *mitigators).out)
+    assert said["encoded"] == rest["to_encode"] == len(toy) - before
+    (done,) = json.loads(evaluate("--json", *mitigators, command="plan").out)
+    assert (done["to_encode"], done["texts"], done["done"], done["tasks"]) == (0, 0, 12, [])
+
+
+def test_the_plan_as_a_table(evaluate, toy):
+    said = evaluate(command="plan")
+    assert said.code == 0
+    assert "20 distinct texts, 0 stored, 20 to encode; 0 jobs recorded already" in said.out
+    row = next(line for line in said.out.splitlines() if line.split()[:1] == ["toy-ratings"])
+    assert row.split() == ["toy-ratings", "none", "7", "0", "7"]
+
+
+def test_the_plan_tells_what_is_not_run(evaluate):
+    said = evaluate(command="plan", model="toy-words")
+    assert said.code == 0
+    assert (
+        "not run: toy-words under none on toy-sentences: made for text embedders"
+        in said.err.splitlines()
+    )
+
+
+def test_the_plan_changes_nothing_on_disk(evaluate, tmp_path):
+    evaluate(tasks="toy-places")
+
+    def state():
+        return {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+
+    before = state()
+    evaluate(command="plan")
+    assert state() == before
+
+
+def test_two_settings_of_one_mitigator_stand_in_columns_of_their_own(evaluate):
+    said = evaluate("-M", "toy-shift?k=1", "-M", "toy-shift?k=2", tasks="toy-places")
+    assert said.code == 0
+    header = next(line for line in said.out.splitlines() if line.split()[:1] == ["task"])
+    assert header.count("toy-shift") == 2
+    assert "k=1" in header
+    assert "k=2" in header
+
+
+def test_values_that_are_void_or_significant_are_marked(evaluate, write):
+    path = write(
+        "void.yaml",
+        """
+        name: void
+        version: 1
+        title: Mine
+        category: x
+        inputs: {targets_1: {words: [village]}, targets_2: {words: [hamlet]}}
+        metrics: {toy-gap: {}}
+        primary: {metric: toy-gap, score: gap}
+        """,
+    )
+    said = evaluate(model="toy-words", tasks=str(path))
+    assert said.code == 0
+    assert next(line for line in said.out.splitlines() if line.split()[:1] == ["void"]).split() == [
+        "void", "gap", "0", "void",
+    ]  # fmt: skip
+
+
+def test_nothing_to_run_says_so(evaluate):
+    said = evaluate(tasks=" ")
+    assert said.code == 2
+    assert said.err == "harness: no task is asked for; 'all' means every task\n"
