@@ -12,7 +12,6 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from pydantic import ValidationError
 
@@ -83,6 +82,7 @@ class ResultsFile:
         reading = read([self.path]) if self.path.exists() else Reading((), ())
         self.notices = reading.notices
         self.records = {record.id: record for record in reading.records}
+        self._size = -1  # of the file as this object left it
 
     def add(self, records: Sequence[Record]) -> None:
         """Write records; those with an id that is there replace it.
@@ -92,41 +92,41 @@ class ResultsFile:
         DiskError
             If the disk is full or the file cannot be written; what was there is left.
         """
-        replaced = any(record.id in self.records for record in records)
-        self.records |= {record.id: record for record in records}
         try:
             with self._locked():
-                if replaced:
-                    self._rewrite(records)
+                self._catch_up()
+                replaces = not self.records.keys().isdisjoint(record.id for record in records)
+                self.records |= {record.id: record for record in records}
+                if replaces:
+                    lines = "".join(record.line() for record in self.records.values())
+                    folders.write_atomically(self.path, lines.encode())
                 else:
-                    self._append(records)
+                    self._append("".join(record.line() for record in records).encode())
+                self._size = self.path.stat().st_size
         except OSError as error:
             raise DiskError(f"cannot write '{self.path}' ({error.strerror})") from None
 
-    def _append(self, records: Sequence[Record]) -> None:
+    def _catch_up(self) -> None:
+        """Take in what another run wrote since, and cut off a line that a kill left torn."""
+        if not self.path.exists() or self.path.stat().st_size == self._size:
+            return
+        self.records |= {record.id: record for record in read([self.path]).records}
+        content = self.path.read_bytes()
+        if not content.endswith(b"\n"):
+            os.truncate(self.path, content.rfind(b"\n") + 1)
+
+    def _append(self, lines: bytes) -> None:
         with self.path.open("ab") as file:
-            self._cut_torn_line(file)
-            file.write("".join(record.line() for record in records).encode())
+            file.write(lines)
             file.flush()
             os.fsync(file.fileno())
-
-    def _rewrite(self, records: Sequence[Record]) -> None:
-        current = {record.id: record for record in read([self.path]).records}
-        current |= {record.id: record for record in records}
-        text = "".join(record.line() for record in current.values())
-        folders.write_atomically(self.path, text.encode())
-
-    def _cut_torn_line(self, file: IO[bytes]) -> None:
-        content = self.path.read_bytes()
-        if content and not content.endswith(b"\n"):
-            file.truncate(content.rfind(b"\n") + 1)
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         if fcntl is None:
             yield
             return
-        with self.path.with_suffix(".lock").open("w") as lock:
+        with self.path.with_name(f".{self.path.stem}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 

@@ -136,8 +136,8 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path, records):
 def test_a_lock_that_cannot_be_made_is_told(tmp_path, records):
     file = ResultsFile(tmp_path, "m")
     file.add(records)
-    (tmp_path / "m.lock").unlink()
-    (tmp_path / "m.lock").mkdir()
+    (tmp_path / ".m.lock").unlink()
+    (tmp_path / ".m.lock").mkdir()
     for some in (records, [records[0].model_copy(update={"id": "new"})]):
         with pytest.raises(DiskError, match=r"cannot write '.*m.jsonl' \(Is a directory\)"):
             file.add(some)
@@ -178,3 +178,13 @@ def test_two_writers_at_once_lose_nothing(tmp_path, records):
     two.add(records[1:])
     one.add([records[0].model_copy(update={"value": 9.0})])
     assert {record.id for record in read([tmp_path]).records} == {r.id for r in records}
+
+
+def test_two_runs_that_write_one_file_leave_each_record_once(tmp_path, records):
+    one, other = ResultsFile(tmp_path, "m"), ResultsFile(tmp_path, "m")
+    one.add(records[:1])
+    other.add(records)
+    one.add(records)
+    lines = one.path.read_text().splitlines()
+    assert len(lines) == len(records)
+    assert {record.id for record in read([one.path]).records} == {record.id for record in records}
