@@ -74,7 +74,9 @@ class Plugins:
         self.plugins: list[Plugin] = []
         self._modules: list[ModuleType | None] = []
         found = entry_points(group=hookspecs.GROUP) if points is None else points
-        for point in sorted(set(found), key=lambda p: (not p.value.startswith("harness."), p.name)):
+        for point in sorted(
+            set(found), key=lambda p: (not p.value.startswith("harness."), p.name, p.value)
+        ):
             self._load(point)
 
     def results(self, hook: str) -> list[tuple[Plugin, Any]]:

@@ -155,6 +155,7 @@ def test_glove_has_the_words_and_vectors_of_stanford(packaged):
 def test_a_package_with_other_files_is_refused(tmp_path, monkeypatch, name, package, file):
     (tmp_path / package / file).parent.mkdir(parents=True)
     (tmp_path / package / "__init__.py").write_text("raise AssertionError('it was imported')")
+    monkeypatch.delitem(sys.modules, package, raising=False)  # another test may have imported it
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModelError, match="cannot be read"):
         Registry().embedder(name)
