@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from harness import discovery, names, options, yaml_files
 from harness.concept import Concept
+from harness.embedder import ModelInfo
 from harness.errors import (
     HarnessError,
     InvalidFile,
     InvalidOption,
+    ModelError,
     NameClash,
     Unavailable,
     UnknownName,
+    one_line,
 )
 from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, Spec
 
@@ -99,9 +102,17 @@ class Registry:
             chosen.setdefault("card", spec.card)
         if "name" in taken:
             chosen["name"] = name
-        if spec.provider:
-            return cast("Embedder", target(names.model(name).reference, **chosen))
-        return cast("Embedder", target(**chosen))
+        reference = [names.model(name).reference] if spec.provider else []
+        try:
+            made = target(*reference, **chosen)
+            is_embedder = isinstance(made.info, ModelInfo) and callable(made.encode)
+        except HarnessError:
+            raise
+        except Exception as error:  # a model may raise anything
+            raise ModelError(f"model '{name}' cannot be made ({one_line(error)})") from error
+        if not is_embedder:
+            raise ModelError(f"model '{name}' is no embedder: its info is no harness.ModelInfo")
+        return cast("Embedder", made)
 
     def mitigator(self, name: str) -> Mitigator:
         """Return the unfitted mitigator, a chain where the name has `+`, or identity for `none`.
@@ -176,7 +187,7 @@ class Registry:
                 raise Unavailable(
                     f"{what} needs the package '{error.name}': pip install {error.name}"
                 ) from error
-            told = f"{type(error).__name__}: {error}".splitlines()[0]
+            told = one_line(error)
             raise HarnessError(f"{what}: '{spec.target}' cannot be imported ({told})") from error
 
     def owner(self, kind: str, name: str) -> str:
