@@ -119,8 +119,9 @@ class Inputs:
                 items += filled
                 clusters += [offset + i] * len(filled)
         group = name
-        if len(parts) == 1 and parts[0].table is not None:
-            group = f"{parts[0].table} {digest(parts[0].where)[:8]}"
+        if all(part.table is not None for part in parts):
+            # Several sources in one order are aligned as one is: row i of both is one row.
+            group = ", ".join(f"{part.table} {digest(part.where)[:8]}" for part in parts)
         return Input(
             name=name,
             texts=None if parts[0].number else tuple(items),
@@ -224,7 +225,7 @@ class Inputs:
     def _numbers(self, items: Sequence[Any], where: KeyPath) -> Floats:
         try:
             numbers: Floats = np.asarray([float(item) for item in items], dtype=np.float64)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise self.document.error(f"expected numbers ({error})", where) from None
         if not np.isfinite(numbers).all():
             raise self.document.error("expected finite numbers", where)

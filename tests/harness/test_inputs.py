@@ -91,6 +91,26 @@ def test_columns_of_one_table_are_aligned_and_other_rows_are_not(inputs):
     assert made["a"].group == made["b"].group != made["c"].group
 
 
+def test_inputs_of_several_tables_in_one_order_are_aligned(inputs):
+    def both(rest, first, then):
+        return f"[{{{rest}, where: {{place: {first}}}}}, {{{rest}, where: {{place: {then}}}}}]"
+
+    who, rating = "table: people, column: who", "table: people, column: rating, number: true"
+    made = inputs(
+        [
+            f"a: {both(who, 'village', 'city')}",
+            f"b: {both(rating, 'village', 'city')}",
+            f"c: {both(who, 'city', 'village')}",
+            f"d: [{{{who}}}, {{words: [dan]}}]",
+        ],
+        TABLE,
+    )
+    assert made["a"].texts == ("ada", "cid", "bob")
+    assert made["b"].numbers.tolist() == [1, 3, 2.5]
+    assert made["a"].group == made["b"].group
+    assert len({made[name].group for name in "acd"}) == 3
+
+
 def test_aligned_inputs_of_different_lengths_are_told(told):
     said = told(
         [
@@ -127,6 +147,15 @@ def test_a_scenario_replaces_inputs_and_templates(registry):
     assert marked.inputs["targets_1"].texts[:2] == ("Village!", "It is a village, really.")
     assert marked.inputs["probes"].probe
     assert marked.inputs["probes"].texts == ("calm", "loud")
+
+
+def test_a_cell_that_is_a_list_is_no_number(told, write):
+    write("levels.jsonl", '{"level": 1}\n{"level": [2]}\n')
+    said = told(
+        ["a: {table: levels, column: level, number: true}"],
+        "tables: {levels: {file: levels.jsonl}}\n",
+    )
+    assert said.startswith("mine.yaml:11: inputs.a: expected numbers (float() argument")
 
 
 @pytest.mark.parametrize(
