@@ -18,16 +18,28 @@ def digest(content: Any) -> str:
 
 
 def json_like(value: Any) -> Any:
-    """Return a value as JSON knows it: what numpy made becomes what Python has, the rest text."""
+    """Return a value as JSON knows it, the same in every process.
+
+    What numpy made becomes what Python has; a set is sorted; a function or class is its name, an
+    object its class with its attributes, and anything else its text.
+    """
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, Mapping):
         return {str(key): json_like(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, set | frozenset):
+        return sorted((json_like(one) for one in value), key=repr)
+    if isinstance(value, list | tuple):
         return [json_like(one) for one in value]
     if hasattr(value, "tolist"):
         return json_like(value.tolist())
-    return str(value)
+    if hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    text = str(value)
+    if " at 0x" in text:  # the address of an object, another in every process
+        kind = type(value)
+        return {f"{kind.__module__}.{kind.__qualname__}": json_like(getattr(value, "__dict__", {}))}
+    return text
 
 
 def text_keys(texts: Iterable[str]) -> bytes:

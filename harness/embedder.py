@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
+from harness.errors import ModelError
+
 if TYPE_CHECKING:
     from harness.arrays import Vectors
 
@@ -75,6 +77,13 @@ class ModelInfo(Card):
     """
 
     fingerprint: str
+
+    def __post_init__(self) -> None:
+        if not self.fingerprint.strip():
+            raise ModelError(
+                f"model '{self.name}' has an empty fingerprint; it must name the exact weights and "
+                "settings, since what shares it shares vectors"
+            )
 
 
 @runtime_checkable

@@ -19,7 +19,6 @@ from harness.engine import Engine
 from harness.errors import (
     DiskError,
     HarnessError,
-    NameClash,
     NotApplicable,
     Unavailable,
     UsageError,
@@ -90,26 +89,32 @@ def evaluate(
     single = isinstance(model, str) or callable(getattr(model, "encode", None))
     models = [model] if single else list(cast("Iterable[str | object]", model))
     run = Run(registry, chosen, _several(tasks), _several(mitigators))
-    parts = []
+    parts: dict[str, Records] = {}
     # Every name is looked up before the first model runs.
     for each, embedder in [(each, run.embedder(each)) for each in models]:
         name = each if isinstance(each, str) else None
         try:
             if isinstance(embedder, HarnessError):
                 raise embedder
-            parts.append(run.model(embedder, name))
+            key = embedder.info.fingerprint
+            if key not in parts:  # one model under two spellings is one
+                parts[key] = run.model(embedder, name)
         except (UsageError, DiskError):
             raise
         except HarnessError as error:  # the other models go on
             if len(models) == 1:
                 raise
             lost = Ruled(name or str(each), "any mitigator", "any task", str(error), failed=True)
-            parts.append(Records([], ruled_out=[lost]))
+            parts[str(each)] = Records([], ruled_out=[lost])
+        finally:
+            getattr(embedder, "close", lambda: None)()
     return Records(
-        (record for part in parts for record in part),
-        ruled_out=[ruled for part in parts for ruled in part.ruled_out],
-        notices=dict.fromkeys(notice for part in parts for notice in part.notices),
-        encoded=sum(part.encoded for part in parts),
+        (record for part in parts.values() for record in part),
+        ruled_out=[ruled for part in parts.values() for ruled in part.ruled_out],
+        notices=dict.fromkeys(
+            [*registry.left_out, *(n for part in parts.values() for n in part.notices)]
+        ),
+        encoded=sum(part.encoded for part in parts.values()),
     )
 
 
@@ -147,13 +152,12 @@ class Run:
                 self.tasks.append(
                     resolve(one.document, concept=registry.concept, metric=registry.metric)
                 )
-            except (UsageError, NameClash):
-                raise
-            except HarnessError as error:
+            except Exception as error:  # a plugin may raise anything
+                if one.named and isinstance(error, UsageError):
+                    raise
                 failed = not isinstance(error, Unavailable)
-                self.unavailable.append(Ruled("", "", one.file.name, str(error), failed))
+                self.unavailable.append(Ruled("", "", one.file.name, one_line(error), failed))
         self.id = uuid.uuid4().hex[:12]
-        self._fitted: list[Chain] = []
 
     def plan(self, info: ModelInfo, file: ResultsFile | None) -> Plan:
         """Return the plan for a model, less what is recorded in `file`."""
@@ -251,8 +255,8 @@ class Run:
         return self.registry.engine(name, devices)
 
     def _score(self, job: Job, vectors: StoredEmbedder, engine: Engine) -> list[Record]:
-        if not any(job.mitigator is one for one in self._fitted):
-            self._fitted.append(job.mitigator.fit(vectors, job.concept))
+        for chain in job.chains:
+            chain.fit_once(vectors, job.concept)
         measured = scoring.measure(job, vectors.encode, seed=self.settings.seed)
         device = ",".join(engine.devices) or "default"
         return [

@@ -38,6 +38,8 @@ class Input:
         Inputs of one group are aligned, row by row: a row lost to one is lost to all.
     probe
         Whether mitigators leave the texts as they are written.
+    items
+        The words or cells that the texts were made of, each once; none for numbers.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Input:
     clusters: np.ndarray[Any, np.dtype[np.int64]]
     group: str
     probe: bool
+    items: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.clusters)
@@ -110,6 +113,7 @@ class Inputs:
         if any(part.number != parts[0].number for part in parts):
             raise self.document.error("mixes numbers and texts", where)
         items: list[Any] = []
+        made_of: list[str] = []
         clusters: list[int] = []
         for part, key in zip(parts, keys, strict=True):
             rows = self._rows(part, key)
@@ -117,6 +121,7 @@ class Inputs:
             for i, row in enumerate(rows):
                 filled = self._fill(part, row, key, templates)
                 items += filled
+                made_of.append(str(row.get(part.column, row.get("text"))))
                 clusters += [offset + i] * len(filled)
         group = name
         if all(part.table is not None for part in parts):
@@ -129,6 +134,7 @@ class Inputs:
             clusters=np.asarray(clusters, dtype=np.int64),
             group=group,
             probe=any(part.probe for part in parts),
+            items=() if parts[0].number else tuple(dict.fromkeys(made_of)),
         )
 
     def _rows(self, source: Source, key: KeyPath) -> Sequence[Row]:

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from harness.arrays import Reals, Vectors
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind, ModelInfo
+from harness.errors import HarnessError
 
 
 class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
@@ -76,23 +77,29 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
 
 class Chain(Mitigator):
-    """Mitigators one after another: texts are rewritten in order, then vectors transformed.
+    """Mitigators one after another: all texts are rewritten in order, then vectors transformed.
 
-    Each is fitted on the embedder as those before it leave it.
+    Each stage that transforms is fitted on vectors as they come to it: of the texts as all stages
+    rewrite them, under the transforms of the stages before it.
 
     Parameters
     ----------
     mitigators
         The stages in order.
+    rewriting
+        Whether texts are rewritten. Without it the chain is what probes go through: texts that
+        define a concept stay as they are written, and so must what is learnt for them.
     """
 
-    def __init__(self, mitigators: Sequence[Mitigator]) -> None:
+    def __init__(self, mitigators: Sequence[Mitigator], rewriting: bool = True) -> None:
         self.mitigators = mitigators
+        self.rewriting = rewriting
+        self._outcome: bool | HarnessError = False  # of `fit_once`
 
     @property
     def rewrites(self) -> bool:
         """Whether any stage works on texts."""
-        return any(stage.rewrites for stage in self.mitigators)
+        return self.rewriting and any(stage.rewrites for stage in self.mitigators)
 
     @property
     def all_needs(self) -> tuple[str, ...]:
@@ -106,23 +113,19 @@ class Chain(Mitigator):
         return tuple(kind for kind in kinds if all(kind in s.kinds for s in self.mitigators))
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
-        """Return every stage's fitting texts, rewritten by the stages before it.
+        """Return every stage's fitting texts, as all stages rewrite them.
 
         Stages that rewrite must have been fitted.
         """
-        texts: list[str] = []
-        for i, stage in enumerate(self.mitigators):
-            own = stage.fitting_texts(concept)
-            for before in self.mitigators[:i]:
-                own = before.rewrite(own)
-            texts.extend(own)
-        return list(dict.fromkeys(texts))
+        own = [text for stage in self.mitigators for text in stage.fitting_texts(concept)]
+        return list(dict.fromkeys(self.rewrite(own)))
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
-        """Fit each stage on the embedder as the earlier stages leave it."""
-        for stage in self.mitigators:
-            stage.fit(embedder, concept)
-            embedder = MitigatedEmbedder(embedder, stage)
+        """Fit the stages that rewrite on the concept alone, the others on vectors, in order."""
+        self.fit_rewriters(embedder, concept)
+        for i, stage in enumerate(self.mitigators):
+            if not stage.rewrites:
+                stage.fit(MitigatedEmbedder(embedder, self, stages=i), concept)
         return self
 
     def fit_rewriters(self, embedder: Embedder, concept: Concept | None) -> Self:
@@ -132,32 +135,47 @@ class Chain(Mitigator):
                 stage.fit(embedder, concept)
         return self
 
+    def fit_once(self, embedder: Embedder, concept: Concept | None) -> None:
+        """Fit unless that was done; a fit that failed fails again in the same words."""
+        if self._outcome is False:
+            try:
+                self.fit(embedder, concept)
+                self._outcome = True
+            except HarnessError as error:
+                self._outcome = error
+        if isinstance(self._outcome, HarnessError):
+            raise self._outcome
+
     def rewrite(self, texts: Sequence[str]) -> list[str]:
         """Rewrite `texts` by each stage in turn."""
-        for stage in self.mitigators:
+        for stage in self.mitigators if self.rewriting else ():
             texts = stage.rewrite(texts)
         return list(texts)
 
-    def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
-        """Transform `vectors`, (n, d), by each stage in turn."""
-        for stage in self.mitigators:
+    def transform(
+        self, vectors: Reals, texts: Sequence[str], *, stages: int | None = None
+    ) -> Vectors:
+        """Transform `vectors`, (n, d), by each stage in turn, or by the first `stages` of them."""
+        for stage in self.mitigators[:stages]:
             vectors = stage.transform(vectors, texts)
         return np.asarray(vectors, dtype=np.float32)
 
 
 class MitigatedEmbedder:
-    """An embedder under a fitted mitigator; itself an embedder.
+    """An embedder under a chain of mitigators; itself an embedder.
 
     Parameters
     ----------
     embedder
         What is mitigated.
-    mitigator
-        The fitted mitigator.
+    chain
+        The mitigators; those that are used must be fitted.
+    stages
+        How many of them transform, from the first; all by default.
     """
 
-    def __init__(self, embedder: Embedder, mitigator: Mitigator) -> None:
-        self.embedder, self.mitigator = embedder, mitigator
+    def __init__(self, embedder: Embedder, chain: Chain, *, stages: int | None = None) -> None:
+        self.embedder, self.chain, self.stages = embedder, chain, stages
         self._fingerprint = uuid.uuid4().hex  # what was fitted cannot be named by its parameters
 
     @property
@@ -167,5 +185,5 @@ class MitigatedEmbedder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the mitigated (n, d) vectors of `texts`."""
-        vectors = self.embedder.encode(self.mitigator.rewrite(texts))
-        return self.mitigator.transform(vectors, texts)
+        vectors = self.embedder.encode(self.chain.rewrite(texts))
+        return self.chain.transform(vectors, texts, stages=self.stages)

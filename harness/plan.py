@@ -33,6 +33,9 @@ class Job:
         The task.
     mitigator
         The mitigator, with its stages that rewrite texts fitted.
+    probing
+        The mitigator that probes go through: the same, or where it rewrites texts, one that is
+        fitted on texts as they are written.
     concept
         Concept that it is fitted on; None if it needs none.
     part
@@ -41,25 +44,56 @@ class Job:
 
     task: Task
     mitigator: Chain
+    probing: Chain
     concept: Concept | None
     part: MitigatorPart
 
+    def chain(self, given: Input) -> Chain:
+        """Return the mitigator that an input goes through."""
+        return self.probing if given.probe else self.mitigator
+
     def texts(self, given: Input) -> list[str]:
-        """Return the texts to embed for an input: rewritten, unless they are probes."""
+        """Return the texts to embed for an input: rewritten, unless they are probes.
+
+        Raises
+        ------
+        HarnessError
+            If the mitigator does not give a text for each.
+        """
         written = given.texts or ()
-        return list(written) if given.probe else self.mitigator.rewrite(written)
+        rewritten = self.chain(given).rewrite(written)
+        if len(rewritten) != len(written):
+            raise HarnessError(
+                f"'{self.part.name}' rewrote {len(written)} texts as {len(rewritten)}"
+            )
+        if not all(isinstance(text, str) for text in rewritten):
+            raise HarnessError(f"'{self.part.name}' rewrote a text as something else")
+        return rewritten
+
+    @cached_property
+    def chains(self) -> tuple[Chain, ...]:
+        """The mitigators that the task's inputs go through, each once."""
+        probes = any(given.probe for given in self.task.texts())
+        return (self.mitigator, self.probing) if probes and self.splits else (self.mitigator,)
+
+    @property
+    def splits(self) -> bool:
+        """Whether probes go through a mitigator of their own."""
+        return self.probing is not self.mitigator
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
         """The distinct texts to embed for the task and for fitting, in order."""
         texts = [text for given in self.task.texts() for text in self.texts(given)]
-        return tuple(dict.fromkeys(texts + self.mitigator.fitting_texts(self.concept)))
+        for chain in self.chains:
+            texts += chain.fitting_texts(self.concept)
+        return tuple(dict.fromkeys(texts))
 
     def ids(self, info: ModelInfo, seed: int) -> dict[tuple[str, str, str], str]:
         """Return the id of every record of the job, by scenario, metric and score."""
         return {
             (scenario.name, measurement.metric.name, score): record.identity(
-                model=f"{info.name} {info.fingerprint}",
+                model=info.fingerprint,
                 mitigator=self.part.fingerprint,
                 task=self.task.digest,
                 scenario=scenario.name,
@@ -131,16 +165,23 @@ def make(
     jobs: list[Job] = []
     done: list[Job] = []
     ruled_out = list(unavailable)
-    fitted: dict[tuple[str, str | None], Chain] = {}
+    fitted: dict[tuple[str, str | None], tuple[Chain, Chain]] = {}
     for task in tasks:
+        seen: set[str] = set()
         for name, unfitted in mitigators.items():
             try:
                 applicable(task, info.kind)
                 concept = concept_for(unfitted, name, task, info, fallback)
                 key = (name, concept.name if concept else None)
+                part = mitigator_part(name, unfitted, concept)
+                if part.fingerprint in seen:
+                    continue  # the same under another spelling
+                seen.add(part.fingerprint)
                 if key not in fitted:
-                    fitted[key] = clone(unfitted).fit_rewriters(NotYetEncoding(info), concept)
-                job = Job(task, fitted[key], concept, mitigator_part(name, unfitted, concept))
+                    chain = clone(unfitted).fit_rewriters(NotYetEncoding(info), concept)
+                    bare = clone(unfitted).set_params(rewriting=False) if chain.rewrites else chain
+                    fitted[key] = chain, bare
+                job = Job(task, *fitted[key], concept, part)
                 whole = all(recorded(one) for one in job.ids(info, seed).values())
                 if not whole:
                     _ = job.needed  # rewrites the texts, which may fail

@@ -190,7 +190,7 @@ class Record(Part):
     def identity(self) -> str:
         """Return the digest of what identifies the record."""
         return identity(
-            model=f"{self.model.name} {self.model.fingerprint}",
+            model=self.model.fingerprint,
             mitigator=self.mitigator.fingerprint,
             task=self.task.digest,
             scenario=self.scenario,
@@ -209,7 +209,7 @@ def identity(
 ) -> str:
     """Return a record's id: what was measured of what, but not when or where.
 
-    `model` is the model's name and fingerprint with a space between.
+    `model` and `mitigator` are fingerprints: one thing under two spellings is one thing.
     """
     return digest([SCHEMA, model, mitigator, task, scenario, metric, score, seed])
 

@@ -17,15 +17,16 @@ from harness.concept import Concept
 from harness.embedder import ModelInfo
 from harness.errors import (
     HarnessError,
-    InvalidFile,
     InvalidOption,
     ModelError,
     NameClash,
     Unavailable,
     UnknownName,
     one_line,
+    suggestion,
 )
 from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, Spec
+from harness.task_folders import TaskFolders
 
 if TYPE_CHECKING:
     from harness.embedder import Embedder
@@ -52,7 +53,8 @@ class Registry:
         include: Iterable[Path] = (),
     ) -> None:
         self.plugins = plugins or discovery.installed()
-        self.include = tuple(include)
+        self._files = TaskFolders(self.plugins, tuple(include))
+        self._owners: dict[tuple[str, str], str] = {}
 
     @functools.cached_property
     def embedders(self) -> dict[str, EmbedderSpec]:
@@ -77,12 +79,21 @@ class Registry:
     @functools.cached_property
     def task_files(self) -> dict[str, yaml_files.Document]:
         """Parsed task files by the name they state."""
-        return self._documents("task", lambda folder: folder.glob("*.yaml"))
+        return self._files.read("task", lambda folder: folder.glob("*.yaml"))
 
     @functools.cached_property
     def concept_files(self) -> dict[str, yaml_files.Document]:
         """Parsed concept files by the name they state."""
-        return self._documents("concept", lambda folder: (folder / "concepts").glob("*.yaml"))
+        return self._files.read("concept", lambda folder: (folder / "concepts").glob("*.yaml"))
+
+    @property
+    def left_out(self) -> list[str]:
+        """Files that were left out for a mistake in them, a line each."""
+        return self._files.left_out
+
+    def leave_out(self, error: HarnessError) -> None:
+        """Note that a task or concept file was left out."""
+        self._files.leave_out(error)
 
     def embedder(self, name: str, *, device: str | None = None) -> Embedder:
         """Return the embedder that a model name stands for.
@@ -194,10 +205,6 @@ class Registry:
         """Return the distribution that adds a thing, for listings."""
         return self._owners.get((kind, name), "")
 
-    @functools.cached_property
-    def _owners(self) -> dict[tuple[str, str], str]:
-        return {}
-
     def _specs(self, hook: str, what: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for plugin, spec in self.plugins.results(hook):
@@ -212,36 +219,6 @@ class Registry:
             self._owners[what, spec.name] = owner
         return found
 
-    def _documents(
-        self, what: str, files: Callable[[Path], Iterable[Path]]
-    ) -> dict[str, yaml_files.Document]:
-        found: dict[str, yaml_files.Document] = {}
-        paths: list[tuple[str, Path]] = []
-        for plugin, folder in self.plugins.results("harness_task_folders"):
-            owner = f"'{plugin.name}' ({plugin.distribution} {plugin.version})"
-            paths += [(owner, path) for path in sorted(files(Path(folder)))]
-        for place in self.include:
-            if place.is_dir():
-                paths += [(str(place), path) for path in sorted(files(place))]
-            elif not place.exists():
-                raise InvalidFile("there is no such file or folder", path=place)
-            elif what == "task":
-                paths.append((str(place), place))
-        for owner, path in paths:
-            if path.name.startswith("_"):
-                continue  # a fragment that others include
-            document = yaml_files.load(path)
-            name = document.data.get("name")
-            if not isinstance(name, str):
-                raise document.error(f"a {what} needs a 'name'", ("name",))
-            if name in found and found[name].path.resolve() != path.resolve():
-                raise NameClash(
-                    f"two files claim the {what} '{name}': {found[name].path} and {path}"
-                )
-            found[name] = document
-            self._owners[what, name] = owner
-        return found
-
     def _stage(self, stage: names.Named) -> Mitigator:
         from harness.mitigator import Mitigator
 
@@ -249,9 +226,16 @@ class Registry:
             raise UnknownName("mitigator", stage.name, {*self.mitigators, "none"})
         what = f"mitigator '{stage.name}'"
         target = self.load(self.mitigators[stage.name], what)
-        made = target(**options.convert(target, stage.options, what=what))
+        chosen = options.convert(target, stage.options, what=what)
+        try:
+            made = target(**chosen)
+        except HarnessError:
+            raise
+        except Exception as error:  # a plugin may raise anything
+            raise HarnessError(f"{what} cannot be made ({one_line(error)})") from error
         if not isinstance(made, Mitigator):
             raise HarnessError(f"{what} is not a subclass of harness.Mitigator")
+        _check_needs(made, what)
         return made
 
     def _asked(self, name: str) -> tuple[EmbedderSpec, Callable[..., Any], dict[str, Any]]:
@@ -279,3 +263,13 @@ class Registry:
         if "/" in name or Path(name).exists():
             hint = f" For a hub id or a folder write 'sentence-transformers:{name}'."
         return UnknownName("model", asked.provider, self.embedders, hint=hint)
+
+
+def _check_needs(mitigator: Mitigator, what: str) -> None:
+    for need in mitigator.needs:
+        if need not in Concept.model_fields:
+            near = suggestion(need, Concept.model_fields)
+            raise HarnessError(
+                f"{what} says that it needs '{need}', which no concept has{near}; "
+                "`needs` is a tuple of names of a concept's fields"
+            )

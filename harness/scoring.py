@@ -67,11 +67,11 @@ def measure(job: Job, encode: Encode, *, seed: int) -> list[Measured]:
     """
     fitted_on = {
         text for stage in job.mitigator.mitigators for text in stage.fitting_texts(job.concept)
-    }
+    }  # as written: what is made of a word is about that word
     measured = []
     for scenario in job.task.scenarios:
         vectors = {
-            name: _mitigated(job, job.texts(given), given.texts, encode)
+            name: _mitigated(job, given, given.texts, encode)
             for name, given in scenario.inputs.items()
             if given.texts is not None
         }
@@ -91,10 +91,8 @@ def random_generator(seed: int, *what: str) -> np.random.Generator:
     return np.random.default_rng([seed, int(digest(list(what)), 16)])
 
 
-def _mitigated(job: Job, rewritten: Sequence[str], texts: Sequence[str], encode: Encode) -> Vectors:
-    if len(rewritten) != len(texts):
-        raise HarnessError(f"'{job.part.name}' rewrote {len(texts)} texts as {len(rewritten)}")
-    vectors = job.mitigator.transform(encode(rewritten), texts)
+def _mitigated(job: Job, given: Input, texts: Sequence[str], encode: Encode) -> Vectors:
+    vectors = job.chain(given).transform(encode(job.texts(given)), texts)
     if vectors.ndim != 2 or len(vectors) != len(texts):
         raise HarnessError(
             f"'{job.part.name}' returned an array of shape {vectors.shape} for {len(texts)} texts"
@@ -128,7 +126,7 @@ def _measure(
         supplied = {"rng": rng, "clusters": clusters}
         extra = {name: supplied[name] for name in metric.supplied}
         scores = metric(**arrays, **options, **extra)
-    texts = {text for given in inputs.values() for text in given.texts or ()}
+    texts = {text for given in inputs.values() for text in (*(given.texts or ()), *given.items)}
     return Measured(
         scenario=scenario,
         measurement=measurement,
@@ -136,7 +134,7 @@ def _measure(
         scores=scores,
         coverage=coverage,
         clusters=sum(
-            len(np.unique(given.clusters))
+            len(np.unique(given.clusters[kept[given.group]]))
             for given in {given.group: given for given in inputs.values()}.values()
         ),
         overlap=tuple(sorted(texts & fitted_on)),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness import yaml_files
-from harness.errors import UnknownName, UsageError
+from harness.errors import InvalidFile, NameClash, UnknownName, UsageError
 from harness.registry import Registry
 from harness.task_file import TaskFile
 
@@ -17,15 +18,24 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Listed:
-    """A task as its file states it, not yet resolved."""
+    """A task as its file states it, not yet resolved; whether the user named just it."""
 
     document: yaml_files.Document
     file: TaskFile
+    named: bool = False
 
 
 def listed(registry: Registry) -> list[Listed]:
-    """Return every task there is, in the order of their names (WEAT 10 after WEAT 9)."""
-    files = [Listed(one, one.validate(TaskFile)) for one in registry.task_files.values()]
+    """Return every task there is, in the order of their names (WEAT 10 after WEAT 9).
+
+    A file with a mistake in it is left out, and `registry.left_out` says why.
+    """
+    files = []
+    for document in registry.task_files.values():
+        try:
+            files.append(Listed(document, document.validate(TaskFile)))
+        except InvalidFile as error:
+            registry.leave_out(error)
     return sorted(files, key=lambda one: _natural(one.file.name))
 
 
@@ -38,6 +48,8 @@ def select(registry: Registry, wanted: Iterable[str]) -> list[Listed]:
         If one of `wanted` names nothing.
     UsageError
         If nothing is wanted.
+    NameClash
+        If two different files of one name are wanted.
     """
     wanted = list(wanted)
     if not wanted:
@@ -48,10 +60,18 @@ def select(registry: Registry, wanted: Iterable[str]) -> list[Listed]:
         found = _matching(every, want)
         if not found and Path(want).suffix in (".yaml", ".yml"):
             document = yaml_files.load(Path(want))
-            found = [Listed(document, document.validate(TaskFile))]
+            found = [Listed(document, document.validate(TaskFile), named=True)]
+        if not found and want in registry.task_files:
+            registry.task_files[want].validate(TaskFile)  # raises: it was left out
         if not found:
             raise UnknownName("task, tag or category", want, _known(every))
-        chosen |= {one.file.name: one for one in found}
+        for one in found:
+            other = chosen.setdefault(one.file.name, one)
+            if other.document.path.resolve() != one.document.path.resolve():
+                raise NameClash(
+                    f"two files claim the task '{one.file.name}': "
+                    f"{other.document.path} and {one.document.path}"
+                )
     return sorted(chosen.values(), key=lambda one: _natural(one.file.name))
 
 
@@ -59,7 +79,7 @@ def _matching(every: Sequence[Listed], want: str) -> list[Listed]:
     if want == ALL:
         return list(every)
     return [
-        one
+        dataclasses.replace(one, named=one.file.name == want)
         for one in every
         if fnmatch.fnmatchcase(one.file.name, want)
         or want in one.file.tags

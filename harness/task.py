@@ -12,7 +12,7 @@ from typing import Any
 
 from harness import options, yaml_files
 from harness.concept import Concept
-from harness.digest import digest
+from harness.digest import digest, json_like
 from harness.errors import NotApplicable, suggestion
 from harness.inputs import Input, Inputs
 from harness.scores import Metric
@@ -94,7 +94,7 @@ class Task:
                         "inputs": {n: i.content() for n, i in scenario.inputs.items()},
                         "metrics": {
                             m.metric.name: {
-                                "options": dict(m.options),
+                                "options": json_like(m.metric.options | dict(m.options)),
                                 "inputs": {p: i.name for p, i in m.inputs.items()},
                             }
                             for m in scenario.measurements

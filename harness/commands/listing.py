@@ -30,10 +30,9 @@ def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *more: Any
         from harness.registry import Registry
 
         glob = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
+        registry = Registry(include=include)
         found = [
-            row
-            for row in rows(Registry(include=include), filters)
-            if fnmatchcase(row["name"].lower(), glob.lower())
+            row for row in rows(registry, filters) if fnmatchcase(row["name"].lower(), glob.lower())
         ]
         if as_json:
             output.as_json(found)
@@ -41,6 +40,8 @@ def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *more: Any
             output.table(list(found[0]), [list(row.values()) for row in found])
         else:
             click.echo(f"no {kind} fit", err=True)
+        for line in registry.left_out:
+            click.echo(line, err=True)
 
     for option in more:
         run = option(run)
@@ -103,10 +104,15 @@ def _tasks(registry: Registry, filters: dict[str, Any]) -> Rows:
 
 def _concepts(registry: Registry, filters: dict[str, Any]) -> Rows:
     from harness.concept import Concept
+    from harness.errors import InvalidFile
 
     rows = []
     for name, document in sorted(registry.concept_files.items()):
-        concept = document.validate(Concept)
+        try:
+            concept = document.validate(Concept)
+        except InvalidFile as error:
+            registry.leave_out(error)
+            continue
         rows.append(
             {
                 "name": name,

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import InvalidFile, UnknownName, UsageError
+from harness.errors import InvalidFile, NameClash, UnknownName, UsageError
+from harness.registry import Registry
 from harness.selection import listed, select
 
 
@@ -43,6 +44,19 @@ def test_a_file_may_be_named_by_its_path(registry, write):
     path = write("mine.yaml", (Path(__file__).parent / "toy/tasks/toy-ratings.yaml").read_text())
     (one,) = select(registry, [str(path)])
     assert one.document.path == path
+    with pytest.raises(NameClash, match="two files claim the task 'toy-ratings'"):
+        select(registry, ["toy-ratings", str(path)])
+
+
+def test_a_file_with_a_mistake_is_left_out_and_told_unless_it_is_asked_for(registry, write):
+    path = write("more/bad.yaml", "name: bad\nversoin: 1")
+    write("more/worse.yaml", "name: [")
+    more = Registry(registry.plugins, include=[path.parent])
+    assert [one.file.name for one in select(more, ["toy-places"])] == ["toy-places"]
+    assert len(more.left_out) == 2
+    assert any(f"{path}:2: versoin: unknown key 'versoin'" in line for line in more.left_out)
+    with pytest.raises(InvalidFile, match="did you mean 'version'"):
+        select(more, ["bad"])
 
 
 def test_an_unknown_task_is_told_with_the_nearest_name_tag_or_category(registry):

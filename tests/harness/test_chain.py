@@ -1,0 +1,84 @@
+"""Chains of mitigators on the tasks and mitigators that come with the harness."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import harness
+from harness.embedder import MockEmbedder
+from harness.plan import make
+from harness.registry import Registry
+
+
+class Counting(MockEmbedder):
+    """A mock that remembers what it was asked for."""
+
+    def __init__(self):
+        super().__init__("text")
+        self.asked: list[str] = []
+
+    def encode(self, texts):
+        self.asked += texts
+        return super().encode(texts)
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return Registry()
+
+
+def job(registry, task, mitigator):
+    mock = MockEmbedder()
+    (made,) = make(
+        mock.info, [registry.task(task)], {mitigator: registry.mitigator(mitigator)}
+    ).jobs
+    for chain in made.chains:
+        chain.fit_once(mock, made.concept)
+    return made
+
+
+@pytest.mark.parametrize(
+    "mitigator",
+    [
+        "context-injection+hard-debias",
+        "hard-debias+context-injection",
+        "context-injection?context=positive+context-injection+hard-debias",
+    ],
+)
+def test_fitting_a_chain_encodes_what_the_plan_has_and_nothing_else(registry, mitigator):
+    mock = Counting()
+    task = registry.task("gender-occupations")
+    (made,) = make(mock.info, [task], {mitigator: registry.mitigator(mitigator)}).jobs
+    for chain in made.chains:
+        chain.fit_once(mock, made.concept)
+    assert mock.asked
+    assert set(mock.asked) <= set(made.needed)
+
+
+def test_a_stage_is_fitted_on_texts_as_they_will_be_transformed(registry):
+    one = job(registry, "seat-c6", "context-injection+hard-debias")
+    other = job(registry, "seat-c6", "hard-debias+context-injection")
+    texts = ["This is a nurse.", "She is here."]
+    vectors = MockEmbedder().encode(texts)
+    np.testing.assert_allclose(
+        one.mitigator.transform(vectors, texts), other.mitigator.transform(vectors, texts)
+    )
+
+
+def test_probes_are_transformed_by_what_was_learnt_of_texts_as_they_are_written(registry):
+    chained = job(registry, "gender-occupations", "context-injection+hard-debias")
+    alone = job(registry, "gender-occupations", "hard-debias")
+    probes = chained.task.scenarios[0].inputs["targets_1"]
+    vectors = MockEmbedder().encode(probes.texts)
+    np.testing.assert_allclose(
+        chained.chain(probes).transform(vectors, probes.texts),
+        alone.chain(probes).transform(vectors, probes.texts),
+    )
+    assert chained.texts(probes) == list(probes.texts)
+
+
+def test_a_text_made_of_a_word_that_was_fitted_on_is_an_overlap():
+    records = harness.evaluate(MockEmbedder(), tasks="seat-c6b", mitigators="hard-debias")
+    sentences = [record for record in records if record.scenario == "sentence"]
+    assert {"he", "she", "woman"} <= set(sentences[0].overlap)
