@@ -9,12 +9,14 @@ import csv
 import io
 import json
 import os
-import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
+from hashlib import sha256 as sha256_of
+from http.client import HTTPException
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import urlsplit
 
 from harness import folders
 from harness.digest import file_sha256
@@ -83,25 +85,35 @@ def _in_package(package: str, file: str) -> Path:
 
 
 def _fetched(url: str, sha256: str) -> Path:
-    target = folders.cache() / "downloads" / sha256 / Path(url).name
-    if target.is_file():
-        return target
+    if url.startswith("hf://"):
+        return _from_hub(url.removeprefix("hf://datasets/"))
+    folder = folders.cache() / "downloads" / sha256
     try:
-        if url.startswith("hf://datasets/"):
-            return _from_hub(url.removeprefix("hf://datasets/"))
-        if not url.startswith("https://"):
-            raise Unavailable(f"'{url}' is neither https:// nor hf://datasets/")
-        with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310  # https only
+        # Of the address only the suffix goes into the name: it says how to read the table.
+        suffix = PurePosixPath(urlsplit(url).path).suffix
+        target = folder / f"table{suffix if suffix in ('.csv', '.jsonl') else ''}"
+        if target.is_file():
+            return target
+        with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310  # https by the schema
             content = answer.read()
-    except (urllib.error.URLError, TimeoutError, OSError) as error:
+    except (OSError, HTTPException, ValueError) as error:
         raise Unavailable(f"'{url}' could not be fetched ({error})") from None
+    if sha256_of(content).hexdigest() != sha256:
+        raise Unavailable(
+            f"what '{url}' gives is not the file that the task was made for: "
+            f"its sha256 is not {sha256}"
+        )
     folders.write_atomically(target, content)
     return target
 
 
 def _from_hub(reference: str) -> Path:
     from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+    from huggingface_hub.errors import (
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+    )
 
     owner, name, path = reference.split("/", 2)
     name, _, revision = name.partition("@")
@@ -109,7 +121,7 @@ def _from_hub(reference: str) -> Path:
         return Path(
             hf_hub_download(f"{owner}/{name}", path, repo_type="dataset", revision=revision or None)
         )
-    except (HfHubHTTPError, LocalEntryNotFoundError) as error:
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError) as error:
         raise Unavailable(f"'{reference}' could not be fetched from the hub ({error})") from None
 
 

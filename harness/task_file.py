@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+import re
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -11,6 +12,8 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     StrictStr,
+    StringConstraints,
+    field_validator,
     model_validator,
 )
 
@@ -19,8 +22,13 @@ from harness.embedder import Kind
 
 Cell = StrictStr | StrictInt | StrictFloat
 """Strict, since a `no` without quotes is a boolean to YAML and must not become the text `0`."""
+Sha256 = Annotated[str, StringConstraints(to_lower=True, pattern=r"^[0-9a-fA-F]{64}$")]
+"""It names a folder in the cache, so nothing else may stand there."""
 DEFAULT_SCENARIO = "default"
 """Name of the only scenario of a task that lists none."""
+
+_NAME, _STEP = r"\w[\w.-]*", r"/(?!\.\.?(/|$))[^/]+"
+_URL = re.compile(rf"https://[^/\s]\S*|hf://datasets/{_NAME}/{_NAME}(@{_NAME})?({_STEP})+")
 
 
 class Strict(BaseModel):
@@ -44,7 +52,7 @@ class Table(Strict):
     """`https://…`, or `hf://datasets/owner/name@revision/path`."""
     local: str | None = None
     """Where a copy may lie under HARNESS_DATA; it is preferred to a download."""
-    sha256: str | None = None
+    sha256: Sha256 | None = None
     """Of the file; a download must have it."""
     delimiter: str | None = None
     """Of a text table; by default a tab, or a comma for `.csv`; `.jsonl` needs none."""
@@ -56,6 +64,14 @@ class Table(Strict):
     """Of the file."""
     how_to_get: str = ""
     """What to tell a person who lacks the file."""
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_address(cls, url: str | None) -> str | None:
+        if url is not None and not _URL.fullmatch(url):
+            forms = "'https://…' nor 'hf://datasets/owner/name@revision/path'"
+            raise ValueError(f"'{url}' is neither {forms}")
+        return url
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import urllib.request
+from urllib.response import addinfourl
 
 import pytest
 
 from harness.errors import HarnessError, InvalidFile, Unavailable
+from harness.task_file import Table
 
 TASK = """\
 name: mine
@@ -85,8 +89,65 @@ def test_a_download_that_is_there_is_not_fetched_again(texts, cache):
     sha256 = hashlib.sha256(ROWS.encode()).hexdigest()
     folder = cache / "downloads" / sha256
     folder.mkdir(parents=True)
-    (folder / "a.tsv").write_text(ROWS)
+    (folder / "table").write_text(ROWS)
     assert texts(f"url: 'https://example.invalid/a.tsv', sha256: {sha256}") == (("a",), ("b",))
+
+
+@pytest.fixture
+def serve(monkeypatch):
+    """Have every https address answer with a text."""
+
+    def answer(text):
+        class Answers(urllib.request.HTTPSHandler):
+            def https_open(self, request):
+                found = addinfourl(io.BytesIO(text.encode()), {}, request.full_url, 200)
+                found.msg = "OK"
+                return found
+
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), Answers)
+        monkeypatch.setattr(urllib.request, "_opener", opener)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("address", "content", "kept"),
+    [
+        ("a.tsv", ROWS, "table"),
+        ("a.csv?download=1", ROWS.replace("\t", ","), "table.csv"),
+        ("..%2f.hidden", ROWS, "table"),
+        ("", ROWS, "table"),
+    ],
+)
+def test_a_download_is_kept_under_a_name_of_our_own(texts, serve, cache, address, content, kept):
+    serve(content)
+    sha256 = hashlib.sha256(content.encode()).hexdigest()
+    table = f"url: 'https://example.invalid/{address}', sha256: {sha256.upper()}"
+    assert texts(table) == (("a",), ("b",))
+    files = [path for path in (cache / "downloads").rglob("*") if path.is_file()]
+    assert files == [cache / "downloads" / sha256 / kept]
+
+
+def test_a_download_that_is_not_the_file_meant_is_told_and_not_kept(texts, told, serve, cache):
+    serve(ROWS)
+    wrong = "0" * 64
+    assert told(f"url: 'https://example.invalid/a.tsv', sha256: '{wrong}'") == (
+        "what 'https://example.invalid/a.tsv' gives is not the file that the task was made for: "
+        f"its sha256 is not {wrong}"
+    )
+    assert not list(cache.rglob("downloads/**/*"))
+    sha256 = hashlib.sha256(ROWS.encode()).hexdigest()
+    table = f"url: 'https://example.invalid/a.tsv', sha256: {sha256}"
+    serve(ROWS[:-4])
+    assert "is not the file" in told(table)
+    serve(ROWS)
+    assert texts(table) == (("a",), ("b",))
+
+
+@pytest.mark.parametrize("url", ["https://[x", "https://x:port/a.tsv"])
+def test_an_address_that_cannot_be_asked_is_unavailable(texts, url):
+    with pytest.raises(Unavailable, match="could not be fetched"):
+        texts(f"url: '{url}', sha256: '{'0' * 64}'")
 
 
 def test_a_file_that_is_not_the_one_meant_is_told(told, write):
@@ -126,9 +187,39 @@ def test_a_file_of_an_installed_package_is_read(texts, told, tmp_path, write, mo
     )
 
 
-def test_an_address_of_another_kind_is_unavailable(texts):
-    with pytest.raises(Unavailable, match="is neither https:// nor hf://datasets/"):
-        texts("url: 'http://example.invalid/a.tsv', sha256: '0'")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.invalid/a.tsv",
+        "file:///etc/passwd",
+        "https://",
+        "hf://datasets/foo",
+        "hf://datasets/owner/name@revision",
+        "hf://datasets/owner/name@/a.tsv",
+        "hf://datasets/owner/name/../../a.tsv",
+        "hf://models/owner/name/a.tsv",
+    ],
+)
+def test_an_address_of_another_kind_is_told(told, url):
+    assert told(f"url: '{url}', sha256: '{'0' * 64}'") == (
+        f"mine.yaml:11: tables.t.url: '{url}' is neither 'https://…' "
+        "nor 'hf://datasets/owner/name@revision/path'"
+    )
+
+
+@pytest.mark.parametrize("rest", ["name/a.tsv", "name@main/sub/a b.tsv"])
+def test_an_address_on_the_hub_is_taken(rest):
+    url = f"hf://datasets/owner/{rest}"
+    assert Table(url=url, sha256="0" * 64).url == url
+
+
+@pytest.mark.parametrize("sha256", ["0" * 63, "0" * 65, "g" * 64, "../" + "0" * 61, ""])
+def test_a_sha256_of_another_form_is_told(told, write, sha256):
+    write("a.tsv", ROWS)
+    assert told(f"file: a.tsv, sha256: '{sha256}'") == (
+        "mine.yaml:11: tables.t.sha256: string should match pattern '^[0-9a-fA-F]{64}$', "
+        f"but this is '{sha256}'"
+    )
 
 
 @pytest.mark.parametrize(
