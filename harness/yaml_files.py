@@ -19,6 +19,8 @@ from harness.errors import InvalidFile, suggestion
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 KeyPath: TypeAlias = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
+MOST = 1_000_000
+"""Keys and items that a file may have; aliases of aliases make billions of a few lines."""
 _PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 
@@ -184,6 +186,9 @@ def _convert(
     loader: Any, node: Any, key: KeyPath, path: Path, places: dict[KeyPath, tuple[Path, int]]
 ) -> Any:
     line = node.start_mark.line + 1
+    if len(places) > MOST:
+        problem = f"has more than {MOST:,} keys and items, once its aliases ('*') are filled in"
+        raise InvalidFile(problem, path=path)
     if not isinstance(node, yaml.ScalarNode) and node.tag not in _PLAIN:
         raise InvalidFile(f"the tag '{node.tag}' is not taken", path=path, line=line)
     if isinstance(node, yaml.MappingNode):

@@ -217,3 +217,16 @@ def test_any_text_is_a_mapping_or_a_clear_error(tmp_path_factory, text):
     else:
         told = str(document.path)
     assert told.startswith(str(path))
+
+
+def test_an_alias_stands_for_what_it_names(write):
+    path = write("a.yaml", "name: x\ninner: {one: &one {words: [a]}, two: *one}\n")
+    assert yaml_files.load(path).data["inner"]["two"] == {"words": ["a"]}
+
+
+def test_aliases_of_aliases_do_not_fill_the_memory(write):
+    lines = ["name: &l0 [x]"]
+    lines += [f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 10)}]" for i in range(1, 12)]
+    assert told(write("a.yaml", "\n".join(lines))) == (
+        "a.yaml: has more than 1,000,000 keys and items, once its aliases ('*') are filled in"
+    )
