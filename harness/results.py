@@ -2,7 +2,8 @@
 
 Trade-off: plain appended text, so that any tool reads it and a kill loses at most one line, against
 no index: a folder is read whole. Lines are appended whole, a task at a time, and synced. A torn
-last line, left by a kill, is skipped by readers and cut off by the next writer.
+last line, left by a kill, is skipped by readers and cut off by the next writer; one that lacks
+nothing but its newline is read, and completed.
 """
 
 from __future__ import annotations
@@ -107,13 +108,16 @@ class ResultsFile:
             raise DiskError(f"cannot write '{self.path}' ({error.strerror})") from None
 
     def _catch_up(self) -> None:
-        """Take in what another run wrote since, and cut off a line that a kill left torn."""
+        """Take in what another run wrote since, and cut or complete a line that a kill left."""
         if not self.path.exists() or self.path.stat().st_size == self._size:
             return
-        self.records |= {record.id: record for record in read([self.path]).records}
+        reading = read([self.path])
+        self.records |= {record.id: record for record in reading.records}
         content = self.path.read_bytes()
-        if not content.endswith(b"\n"):
+        if reading.notices:  # only a torn line gives one
             os.truncate(self.path, content.rfind(b"\n") + 1)
+        elif content and not content.endswith(b"\n"):
+            self._append(b"\n")
 
     def _append(self, lines: bytes) -> None:
         with self.path.open("ab") as file:
@@ -137,15 +141,16 @@ def _lines(file: Path, notices: list[str]) -> Iterator[Record]:
     except OSError as error:
         raise DiskError(f"cannot read '{file}' ({error.strerror})") from None
     for number, line in enumerate(lines, start=1):
-        if not line.endswith(b"\n"):
-            notices.append(f"{file}:{number}: the last line is torn and was passed over")
-            return
         if not line.strip():
             continue
         try:
             yield Record.model_validate_json(line)
         except ValidationError as error:
             problem = error.errors()[0]
+            # A record is one JSON object, and no object cut short is JSON.
+            if not line.endswith(b"\n") and problem["type"] == "json_invalid":
+                notices.append(f"{file}:{number}: the last line is torn and was passed over")
+                return
             where = ".".join(str(part) for part in problem["loc"])
             if where == "schema":
                 problem["msg"] = (

@@ -60,12 +60,12 @@ def test_two_models_with_one_file_name_keep_their_records(tmp_path, records):
     assert len(read([tmp_path]).records) == len(records)
 
 
-@pytest.mark.parametrize("kept", [1, 40, -1])
+@pytest.mark.parametrize("kept", [1, 40, -2])
 def test_a_torn_last_line_is_passed_over_and_cut_by_the_next_writer(tmp_path, records, kept):
     file = ResultsFile(tmp_path, "m")
     file.add(records[:2])
     with file.path.open("a") as stream:
-        stream.write(records[2].line()[:kept].rstrip("\n"))
+        stream.write(records[2].line()[:kept])
     reading = read([tmp_path])
     assert reading.records == tuple(records[:2])
     assert reading.notices == (f"{file.path}:3: the last line is torn and was passed over",)
@@ -75,6 +75,29 @@ def test_a_torn_last_line_is_passed_over_and_cut_by_the_next_writer(tmp_path, re
     assert read([tmp_path]) == read([tmp_path])
     assert read([tmp_path]).records == tuple(records)
     assert read([tmp_path]).notices == ()
+
+
+@pytest.mark.parametrize("added", [0, 1, 2])
+def test_a_last_line_that_lacks_only_its_newline_is_read_and_completed(tmp_path, records, added):
+    path = tmp_path / "m.jsonl"
+    path.write_text("".join(record.line() for record in records[:2]).removesuffix("\n"))
+    reading = read([tmp_path])
+    assert reading.records == tuple(records[:2])
+    assert reading.notices == ()
+    ResultsFile(tmp_path, "m").add(records[added : added + 1])
+    found = {record.id for record in read([tmp_path]).records}
+    assert found == {record.id for record in [*records[:2], records[added]]}
+    assert path.read_bytes().endswith(b"\n")
+    assert len(path.read_bytes().splitlines()) == max(2, added + 1)
+
+
+def test_a_whole_line_of_another_schema_is_told_and_not_cut(tmp_path, records):
+    path = tmp_path / "m.jsonl"
+    path.write_text(records[0].line().replace('"schema":1', '"schema":2').removesuffix("\n"))
+    before = path.read_bytes()
+    with pytest.raises(InvalidFile, match="its schema is 2"):
+        ResultsFile(tmp_path, "m")
+    assert path.read_bytes() == before
 
 
 def test_a_torn_only_line_is_cut_too(tmp_path, records):
