@@ -80,11 +80,7 @@ def evaluate(
     HarnessError
         If a model cannot be had or a folder cannot be written.
     """
-    chosen = Settings(
-        results=Path(results) if results is not None else None,
-        cache=Path(cache) if cache is not None else None,
-        **settings,
-    )
+    chosen = Settings.of(results=results, cache=cache, **settings)
     registry = registry or Registry(include=chosen.include)
     single = isinstance(model, str) or callable(getattr(model, "encode", None))
     models = [model] if single else list(cast("Iterable[str | object]", model))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any, Self
 
+from harness.errors import InvalidOption, suggestion
+from harness.options import convert
 from harness.progress import Progress, Silent
 
 FALLBACK_CONCEPT = "gender"
@@ -50,3 +53,33 @@ class Settings:
     include: Sequence[Path] = ()
     progress: Progress = field(default_factory=Silent)
     debug: bool = False
+
+    @classmethod
+    def of(cls, **given: Any) -> Self:
+        """Return the settings that a caller gave, converted to the types of the fields.
+
+        A path may be text, and devices and folders may be a single one; commas part devices.
+
+        Raises
+        ------
+        InvalidOption
+            If there is no such setting, or a value does not fit.
+        """
+        known = [one.name for one in fields(cls)]
+        for name in given:
+            if name not in known:
+                near = suggestion(name, [*known, "model", "tasks", "mitigators", "registry"])
+                raise InvalidOption(f"an evaluation has no option '{name}'{near}")
+        for name in ("results", "cache"):  # before `convert`, to which `none` is None
+            if isinstance(given.get(name), str):
+                given[name] = Path(given[name])
+        if isinstance(given.get("include"), str | Path):
+            given["include"] = [given["include"]]
+        if isinstance(given.get("devices"), str):
+            given["devices"] = [one.strip() for one in given["devices"].split(",") if one.strip()]
+        progress = {"progress": given.pop("progress")} if "progress" in given else {}
+        chosen = cls(**progress, **convert(cls, given, what="an evaluation"))
+        if isinstance(given.get("seed"), bool) or chosen.seed < 0:
+            problem = "expected a whole number that is not negative"
+            raise InvalidOption(f"an evaluation: option seed={given['seed']}: {problem}")
+        return chosen
