@@ -9,11 +9,11 @@ import click
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    r"""Print the completion script of a shell.
+    """Print the completion script of a shell.
 
     \b
     harness completion bash >> ~/.bashrc
-    """
+    """  # noqa: D301  # click keeps the lines after a backspace
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)

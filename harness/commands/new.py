@@ -23,12 +23,12 @@ STUBS = Path(__file__).parents[1] / "stubs"
     help="Folder to write into.  [default: here]",
 )
 def command(kind: str, name: str, out: Path) -> None:
-    r"""Write a package with a working stub of a model, metric or mitigator, or a task file.
+    """Write a package with a working stub of a model, metric or mitigator, or a task file.
 
     \b
     harness new metric my-metric && pip install -e ./harness-my-metric
     harness new task my-task && harness validate my-task.yaml
-    """
+    """  # noqa: D301  # click keeps the lines after a backspace
     from harness import folders
     from harness.errors import UsageError
 
