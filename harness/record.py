@@ -16,6 +16,8 @@ from harness.scores import Ideal
 
 SCHEMA = 1
 """Version of the schema of a record; also its only value of `schema`."""
+STARS = "* p < .1, ** p < .05, *** p < .01"
+"""What `stars` means, for legends."""
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -217,3 +219,8 @@ def identity(
 def finite(value: float | None) -> float | None:
     """Return `value`, or None if it is NaN or infinite."""
     return None if value is None or not math.isfinite(value) else float(value)
+
+
+def stars(p: float | None) -> str:
+    """Return the stars that mark a p-value, as Uriot (2024, table 4) does."""
+    return "" if p is None else "*" * sum(p < level for level in (0.1, 0.05, 0.01))

@@ -106,7 +106,7 @@ def cells(records: Iterable[Record]) -> Cells:
     fits = (
         every.filter("is_digest", "is_seed")
         .group_by("row", *_TASK)
-        .agg(pl.col("id").last().alias("last_id"))
+        .agg(pl.col("id").sort_by(_BY_AGE).last().alias("last_id"))
     )
     every = every.join(fits, on=["row", *_TASK], how="left").with_columns(
         pl.when(~pl.col("is_digest"))
@@ -119,7 +119,8 @@ def cells(records: Iterable[Record]) -> Cells:
     )
     helpers = ["is_digest", "is_seed", "last_id"]
     ranked = every.filter(pl.col("why").is_null()).drop(*helpers, "why")
-    others = every.filter(pl.col("why").is_not_null()).drop(helpers)
+    # A join need not keep the order of its lines.
+    others = every.filter(pl.col("why").is_not_null()).drop(helpers).sort(_BY_AGE)
     return Cells(_measured(ranked), others)
 
 

@@ -16,6 +16,7 @@ from harness.leaderboard import ranking
 from harness.leaderboard.board import Board
 from harness.leaderboard.cells import BASELINES
 from harness.leaderboard.plot import plot
+from harness.record import STARS, stars
 
 GENERATOR = "Embedding Bias Harness leaderboard"
 """In the head of every page, so that a page of somebody else's is not written over."""
@@ -74,6 +75,7 @@ def render(boards: Iterable[Board], *, title: str, notices: Iterable[str], built
         notices=list(notices),
         boards=views,
         ranking=ranking,
+        stars=STARS,
         # From our own package and our dependencies, hence safe:
         style=Markup((folder / "style.css").read_text("utf-8")),  # noqa: S704
         script=Markup((folder / "page.js").read_text("utf-8")),  # noqa: S704
@@ -206,23 +208,23 @@ def _value(task: Mapping[str, Any], cell: Mapping[str, Any] | None, lack: str | 
     if cell is None or cell["value"] is None:
         return Cell("–", _LAST, f"no value: {lack}")
     tip = [f"{task['metric']} {task['score']} {cell['value']:.6g}; {_reading(task)}"]
-    stars, p = "", cell["p_value"]
+    p = cell["p_value"]
+    marks = stars(p)
     if p is not None:
-        stars = "*" * sum(p < bound for bound in (0.05, 0.01, 0.001))
         tip.append(f"p = {p:.3g}")
     if cell["low"] is not None:
         tip.append(f"{cell['level']:.0%} interval {cell['low']:.3f} to {cell['high']:.3f}")
     if cell["n"] is not None:
         tip.append(f"n = {cell['n']}")
     if cell["found"] < cell["asked"]:
-        stars += "◐"
+        marks += "◐"
         tip.append(f"{cell['asked'] - cell['found']} of {cell['asked']} texts have no vector")
     if cell["overlap"]:
-        stars += "†"
+        marks += "†"
         tip.append(f"mitigator was fitted on {len(cell['overlap'])} of its texts")
     if cell["fitted_on"]:
         tip.append(f"mitigator fitted on {cell['fitted_on']}")
-    return Cell(_short(cell["value"]), cell["value"], "; ".join(tip), cell["distance"], marks=stars)
+    return Cell(_short(cell["value"]), cell["value"], "; ".join(tip), cell["distance"], marks=marks)
 
 
 def _reading(task: Mapping[str, Any]) -> str:

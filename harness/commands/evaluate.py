@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 @click.option("--engine", help="Name of the engine that encodes.")
 @click.pass_obj
 def command(debug: bool, /, **given: Any) -> int:
-    r"""Evaluate models under mitigators on tasks.
+    """Evaluate models under mitigators on tasks.
 
     \b
     harness eval --model all-MiniLM-L6-v2 --mitigator none --mitigator hard-debias --tasks all
     harness eval -m vectors:./my-vectors.txt -t 'weat-*' -t similarity
-    """
+    """  # noqa: D301  # click keeps the lines after a backspace
     from harness import evaluation, progress
 
     records = evaluation.evaluate(
@@ -75,6 +75,7 @@ def report(records: Records, results: Path, *, as_json: bool) -> None:
 
 def _scores(records: Records) -> None:
     from harness.commands import output
+    from harness.record import STARS
 
     shown = [record for record in records if record.primary]
     for model in dict.fromkeys(record.model.name for record in shown):
@@ -90,7 +91,7 @@ def _scores(records: Records) -> None:
             rows.append([task, first.score, ideal, *(_value(record) for record in found)])
         output.table(["task", "score", "ideal", *columns], rows, title=model)
     if shown:
-        click.echo("* p < .1, ** p < .05, *** p < .01; – was not run\n")
+        click.echo(f"{STARS}; – was not run\n")
 
 
 def _settings(records: Iterable[Record]) -> dict[str, list[dict[str, Any]]]:
@@ -115,13 +116,13 @@ def _column(mitigator: MitigatorPart, settings: dict[str, list[dict[str, Any]]])
 
 
 def _value(record: Record | None) -> str:
+    from harness.record import stars
+
     if record is None:
         return "–"
     if record.value is None:
         return "void"
-    p = record.p_value
-    stars = "" if p is None else "***" if p < 0.01 else "**" if p < 0.05 else "*" if p < 0.1 else ""
-    return f"{record.value:.3f}{stars}"
+    return f"{record.value:.3f}{stars(record.p_value)}"
 
 
 def not_run(records: Records) -> list[str]:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from harness import plan, recording, scoring
 from harness.embedder import MockEmbedder
-from harness.record import Record, finite
+from harness.record import Record, finite, stars
 from harness.scores import Interval, Score
 
 MOCK = MockEmbedder("text", 8)
@@ -134,3 +134,12 @@ def test_unknown_keys_and_other_schemas_are_no_records(measured):
     for change in ({"colour": "red"}, {"schema": 2}, {"value": math.nan}, {"seed": "x"}):
         with pytest.raises(ValidationError):
             Record.model_validate(said | change)
+
+
+@pytest.mark.parametrize(
+    ("p", "marks"),
+    [(None, ""), (1.0, ""), (0.1, ""), (0.09, "*"), (0.05, "*"), (0.049, "**"), (0.01, "**"),
+     (0.009, "***"), (0.0, "***")],
+)  # fmt: skip
+def test_stars_mark_a_p_value(p, marks):
+    assert stars(p) == marks

@@ -175,7 +175,8 @@ def test_the_tip_of_a_value_tells_what_is_known_of_it(tmp_path, make_record) -> 
     text = site.write(compile_boards([record]), tmp_path, title="T").page.read_text("utf-8")
     tip = re.search(r'data-tip="(weat[^"]*)"[^>]*>1.000<span class="marks">([^<]*)<', text)
     assert tip, "the value has a tip"
-    assert tip[2] == "**◐†"
+    assert tip[2] == "***◐†"
+    assert "* p &lt; .1, ** p &lt; .05, *** p &lt; .01" in text
     for part in ("ideal 0, from -2 to 2", "p = 0.004", "95% interval 0.500 to 1.500", "n = 8",
                  "1 of 10 texts have no vector", "fitted on 1 of its texts"):  # fmt: skip
         assert part in tip[1]
