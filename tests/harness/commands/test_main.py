@@ -53,6 +53,39 @@ def test_every_command_has_help(harness, name):
     assert f"Usage: harness {name}" in said.out
 
 
+@pytest.mark.parametrize(
+    ("name", "examples"),
+    [
+        (
+            "eval",
+            [
+                "harness eval --model all-MiniLM-L6-v2 --mitigator none --mitigator hard-debias "
+                "--tasks all",
+                "harness eval -m vectors:./my-vectors.txt -t 'weat-*' -t similarity",
+            ],
+        ),
+        (
+            "new",
+            [
+                "harness new metric my-metric && pip install -e ./harness-my-metric",
+                "harness new task my-task && harness validate my-task.yaml",
+            ],
+        ),
+        ("completion", ["harness completion bash >> ~/.bashrc"]),
+    ],
+)
+def test_examples_stand_on_lines_of_their_own(harness, name, examples):
+    said = harness(name, "--help").out
+    assert set(examples) <= {line.strip() for line in said.splitlines()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_help_shows_marks_that_are_for_click(harness, name):
+    said = harness(name, "--help").out
+    assert "\\b" not in said
+    assert "\b" not in said
+
+
 def test_the_version_is_told(harness):
     assert harness("--version").out == "harness, version 0.1.0\n"
 
