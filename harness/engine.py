@@ -2,7 +2,8 @@
 
 An engine encodes texts into a store. The loop takes the longest texts first, so that a batch pads
 little and memory is tried at the start, and halves a batch that does not fit. It checks what the
-embedder returns. Knows no model and no engine; those are plugins.
+embedder returns, and keeps what one text does to a model from the others: a text that fails alone
+is told in the report. Knows no model and no engine; those are plugins.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Vectors
-from harness.errors import HarnessError, ModelError
+from harness.errors import HarnessError, ModelError, one_line
 
 if TYPE_CHECKING:
     from harness.embedder import Embedder
@@ -112,8 +113,9 @@ def encode_batches(
 ) -> Report:
     """Encode texts into a store by batches within a budget of tokens, padding included.
 
-    A batch that does not fit into memory is halved, and so is the budget from there on; a text
-    that does not fit alone is reported as failed and the run goes on.
+    A batch that does not fit into memory is halved, and so is the budget from there on. Where the
+    embedder raises anything else, the texts of the batch are tried one by one. A text that fails
+    alone is reported as failed and the run goes on, even if no text can be encoded.
 
     Parameters
     ----------
@@ -133,7 +135,9 @@ def encode_batches(
     Raises
     ------
     ModelError
-        If the embedder raises, or returns what is no (n, d) array of floats.
+        If the embedder returns what is no (n, d) array of floats.
+    HarnessError
+        If the embedder raises one: it says that it can do no more, such as without its weights.
     DiskError
         If the store cannot be written.
     """
@@ -141,24 +145,29 @@ def encode_batches(
     lengths = token_lengths(embedder, texts) if lengths is None else lengths
     order = np.argsort(-lengths, kind="stable")
     failed: dict[str, str] = {}
-    n_batches = n_halvings = start = 0
+    n_batches = n_halvings = start = one_by_one_until = 0
     budget = whole_budget = batch_tokens
     while start < len(order):
         longest = max(1, int(lengths[order[start]]))
-        batch = [texts[i] for i in order[start : start + max(1, budget // longest)]]
-        vectors, problem = _try(embedder, batch)
-        if vectors is not None:
+        size = 1 if start < one_by_one_until else max(1, budget // longest)
+        batch = [texts[i] for i in order[start : start + size]]
+        vectors = _try(embedder, batch)
+        if not isinstance(vectors, _Failure):
             sound, unsound = _sort_out(batch, vectors)
             writer.add([batch[i] for i in sound], vectors[sound])
             failed |= unsound
             n_batches += 1
-        elif len(batch) > 1:
+        elif len(batch) == 1:
+            failed[batch[0]] = vectors.reason
+            if vectors.of_memory:
+                budget = whole_budget  # that text may be at fault: do not crawl behind it
+        elif vectors.of_memory:
             n_halvings += 1
             budget = longest * (len(batch) // 2)
             continue
         else:
-            failed[batch[0]] = f"it does not fit into memory ({problem})"
-            budget = whole_budget  # that text may be at fault: do not crawl behind it
+            one_by_one_until = start + len(batch)
+            continue
         if len(batch) > 1:
             whole_budget = budget  # this much is known to fit
         start += len(batch)
@@ -180,7 +189,12 @@ def token_lengths(embedder: Embedder, texts: Sequence[str]) -> Lengths:
     """
     counted = getattr(embedder, "lengths", None)
     if callable(counted) and texts:
-        return np.asarray(counted(texts), dtype=np.int64)
+        try:
+            return np.asarray(counted(texts), dtype=np.int64)
+        except HarnessError:
+            raise
+        except Exception:  # noqa: S110  # of some text, which encoding will tell
+            pass
     limit = embedder.info.max_tokens or sys.maxsize
     return np.asarray([min(2 + len(text) // 4, limit) for text in texts], dtype=np.int64)
 
@@ -230,21 +244,26 @@ def checked(embedder: Embedder, texts: Sequence[str], vectors: Any) -> Vectors:
         return array.astype(np.float32, copy=False)
 
 
-def _try(embedder: Embedder, batch: Sequence[str]) -> tuple[Vectors | None, str]:
+@dataclass(frozen=True)
+class _Failure:
+    """Why a batch has no vectors, and whether that was for lack of memory."""
+
+    reason: str
+    of_memory: bool
+
+
+def _try(embedder: Embedder, batch: Sequence[str]) -> Vectors | _Failure:
     try:
-        return checked(embedder, batch, embedder.encode(batch)), ""
+        return checked(embedder, batch, embedder.encode(batch))
     except HarnessError:
         raise
     except Exception as error:  # a model may raise anything
-        problem = (str(error).splitlines() or [type(error).__name__])[0]
         if not is_out_of_memory(error):
-            raise ModelError(
-                f"model '{embedder.info.name}' failed on {len(batch)} texts, the first of them "
-                f"'{batch[0][:60]}' ({type(error).__name__}: {problem})"
-            ) from error
+            return _Failure(one_line(error), of_memory=False)
+        problem = (str(error).splitlines() or [type(error).__name__])[0]
     # Only here is the exception gone, and with it the frames that hold the device's memory.
     _free_memory()
-    return None, problem
+    return _Failure(f"it does not fit into memory ({problem})", of_memory=True)
 
 
 def _free_memory() -> None:

@@ -1,4 +1,7 @@
-"""An embedder that reads from the store, and has encoded what the store lacks."""
+"""An embedder that reads from the store, and has encoded what the store lacks.
+
+A text that could not be encoded is not tried again by the same object, which lives for one run.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Sequence
 from harness.arrays import Vectors
 from harness.embedder import Embedder, ModelInfo
 from harness.engine import Engine
-from harness.errors import HarnessError
+from harness.errors import HarnessError, ModelError
 from harness.progress import Progress
 from harness.store import Store
 
@@ -39,6 +42,7 @@ class StoredEmbedder:
         self.engine, self.store, self.progress = engine, store, progress
         self.encoded = 0
         self.notices: list[str] = []
+        self._failed: set[str] = set()
 
     @property
     def info(self) -> ModelInfo:
@@ -46,8 +50,14 @@ class StoredEmbedder:
         return self.embedder.info
 
     def ensure(self, texts: Sequence[str]) -> None:
-        """Encode those of `texts` that the store lacks."""
-        missing = self.store.missing(texts)
+        """Encode those of `texts` that the store lacks and that have not failed yet.
+
+        Raises
+        ------
+        ModelError
+            If none of `texts` has a vector, now or from before, since the model fails on all.
+        """
+        missing = [text for text in self.store.missing(texts) if text not in self._failed]
         if not missing:
             return
         with self.progress.stage(f"{self.info.name}: encoding", len(missing), "texts") as advance:
@@ -55,9 +65,19 @@ class StoredEmbedder:
                 self.embedder, missing, self.store, on_done=advance, name=self.name
             )
         self.encoded += report.n_texts
-        self.notices += [
-            f"not encoded: {text[:60]!r}: {why}" for text, why in report.failed.items()
-        ]
+        self._failed |= report.failed.keys()
+        if report.failed and len(self.store.missing(texts)) == len(set(texts)):
+            text, why = next(iter(report.failed.items()))
+            raise ModelError(
+                f"model '{self.info.name}' failed on {len(report.failed)} texts, "
+                f"the first of them '{text[:60]}': {why}"
+            )
+        by_reason: dict[str, list[str]] = {}
+        for text, why in report.failed.items():
+            by_reason.setdefault(why, []).append(text)
+        for why, lost in by_reason.items():
+            more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+            self.notices.append(f"not encoded: {lost[0][:60]!r}{more}: {why}")
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the (n, d) vectors of `texts`.

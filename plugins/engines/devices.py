@@ -1,8 +1,8 @@
 """The engine `devices`: one process a device, each with its own copy of the model.
 
 This process hands out batches, longest first, to whoever is free; the workers (`.worker`) write
-segments themselves. A batch whose worker died or whose embedder raised is tried once more, text by
-text and last; what a dead worker had not yet written is encoded again.
+segments themselves. What had failed, and the batch of a worker that died, is tried once more, by new
+workers, text by text and last; what a dead worker had not yet written is encoded again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
@@ -63,7 +63,7 @@ class DevicesEngine:
         UsageError
             If the embedder has no name by which a worker could make its own.
         ModelError
-            If no worker can make it, or it encodes nothing.
+            If no worker can make it, or it does not do what an embedder must.
         DiskError
             If the store cannot be written.
         """
@@ -85,19 +85,16 @@ class DevicesEngine:
             units = [worker.Unit([fresh[i] for i in batch]) for batch in split(lengths, budget)]
             units += [worker.Unit([text], suspect=True) for text in left if blamed[text]]
             accused = job.run(units)
-            for unit, reason in accused:
-                blamed.update(unit.texts)
-                reasons |= dict.fromkeys(unit.texts, reason)
-            if len(accused) == len(units) and not job.n_batches and not job.deaths:
-                raise ModelError(f"model '{name}' encoded nothing: {accused[0][1]}")
+            blamed.update(accused.keys())
+            reasons |= accused
             store.refresh()
-            left = [text for text in store.missing(texts) if text not in job.unsound]
+            left = store.missing(texts)
             failed |= {text: reasons[text] for text in left if blamed[text] > 1}
             left = [text for text in left if text not in failed]
-            if not left:
+            if not left or not (job.n_batches or job.deaths):  # it fails on each text alone
                 break
         gave_up = "the processes that were to encode it died"
-        failed |= {text: reasons.get(text, gave_up) for text in left} | job.unsound
+        failed |= {text: reasons.get(text, gave_up) for text in left}
         job.progress.finish()
         return Report(
             n_texts=len(texts) - len(failed),
@@ -145,12 +142,11 @@ class _Job:
     n_batches: int = 0
     n_halvings: int = 0
     deaths: int = 0
-    unsound: dict[str, str] = field(default_factory=dict)
 
-    def run(self, units: Sequence[worker.Unit]) -> list[tuple[worker.Unit, str]]:
-        """Have the units encoded; return those whose worker died or raised, with the reason."""
+    def run(self, units: Sequence[worker.Unit]) -> dict[str, str]:
+        """Have the units encoded; return by text why it failed, or what its worker died of."""
         waiting = deque(units)
-        accused: list[tuple[worker.Unit, str]] = []
+        accused: dict[str, str] = {}
         problem = ""
         with self._workers(min(len(self.devices), len(units))) as workers:
             busy = {each.connection: each for each in workers}
@@ -164,21 +160,22 @@ class _Job:
                         reason = _epitaph(each)
                         if each.unit is not None:
                             self.deaths += 1
-                            accused.append((each.unit, reason))
+                            accused |= dict.fromkeys(each.unit.texts, reason)
                         problem = problem or reason
                         continue
                     if isinstance(answer, worker.Unusable):
-                        problem = answer.reason
+                        problem = answer.reason.removeprefix(f"model '{self.name}' ")
                         self.store.notices.append(
                             f"model '{self.name}' is not used on {each.device}: {problem}"
                         )
                         continue
                     if isinstance(answer, worker.Unwritable):
                         raise DiskError(answer.reason)
-                    if isinstance(answer, worker.Raised) and each.unit is not None:
-                        accused.append((each.unit, answer.reason))
-                    elif isinstance(answer, Report):
+                    if isinstance(answer, worker.Raised):
+                        raise ModelError(answer.reason)
+                    if isinstance(answer, Report):
                         self._count(answer)
+                        accused |= answer.failed
                     each.unit = waiting.popleft() if waiting else None
                     with suppress(OSError):  # its death is seen when it is read from
                         each.connection.send(each.unit)
@@ -189,8 +186,7 @@ class _Job:
     def _count(self, report: Report) -> None:
         self.n_batches += report.n_batches
         self.n_halvings += report.n_halvings
-        self.unsound |= report.failed
-        self.progress.add(report.n_texts + len(report.failed))
+        self.progress.add(report.n_texts)
 
     @contextmanager
     def _workers(self, n: int) -> Iterator[list[_Worker]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from harness.embedder import Embedder
 from harness.engine import batch_tokens, encode_batches
-from harness.errors import DiskError, ModelError
+from harness.errors import DiskError, HarnessError, ModelError
 from harness.store import Store
 from harness.store_writer import Writer
 
@@ -54,7 +54,7 @@ class Unusable:
 
 @dataclass(frozen=True)
 class Raised:
-    """The embedder raised on a unit."""
+    """The embedder does not do what an embedder must, or says that it can do no more."""
 
     reason: str
 
@@ -120,8 +120,10 @@ def _serve(connection: Connection, embedder: Embedder, writer: Writer, order: Or
             report = encode_batches(
                 embedder, unit.texts, writer, batch_tokens=budget, on_done=lambda n: None
             )
-        except ModelError as error:
+        except DiskError:
+            raise
+        except HarnessError as error:
             connection.send(Raised(str(error)))
-            continue
+            return
         budget = report.batch_tokens
         connection.send(report)

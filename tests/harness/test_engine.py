@@ -126,15 +126,44 @@ def test_other_errors_are_not_taken_for_lack_of_memory(error):
     assert not is_out_of_memory(error)
 
 
-def test_an_embedder_that_raises_is_a_model_error_that_names_it_and_the_text(tmp_path):
-    def fail(texts):
-        raise ValueError("index out of range\nsecond line")
+def test_texts_on_which_the_embedder_raises_are_reported_and_the_rest_goes_on(tmp_path):
+    class Raises(Recorder):
+        def encode(self, texts):
+            self.batches.append(list(texts))
+            if any("w1" in text or "w4" in text for text in texts):
+                raise ValueError("index out of range\nsecond line")
+            return MockEmbedder.encode(self, texts)
 
-    with pytest.raises(ModelError) as caught:
-        run(tmp_path, Returning(fail), ["a text"])
-    told = "model 'mock-text' failed on 1 texts, the first of them 'a text' (ValueError: index"
-    assert str(caught.value).startswith(told)
-    assert "\n" not in str(caught.value)
+    texts = words(*[2] * 10)
+    embedder = Raises()
+    store, report = run(tmp_path, embedder, texts, tokens=12)
+    assert report.failed == dict.fromkeys([texts[1], texts[4]], "ValueError: index out of range")
+    assert store.missing(texts) == [texts[1], texts[4]]
+    assert [len(batch) for batch in embedder.batches] == [6, *[1] * 6, 4]
+    assert (report.n_texts, report.n_halvings, report.batch_tokens) == (8, 0, 12)
+
+
+def test_a_text_that_does_not_fit_is_told_from_one_on_which_the_embedder_raises(tmp_path):
+    class Both(Recorder):
+        def encode(self, texts):
+            if any("w1" in text for text in texts):
+                raise ValueError("no")
+            return super().encode(texts)
+
+    texts = words(9, 9, 2, 2)
+    _, report = run(tmp_path, Both(fits=8), texts, tokens=100)
+    assert report.failed.keys() == {texts[0], texts[1]}
+    assert report.failed[texts[0]].startswith("it does not fit into memory")
+    assert report.failed[texts[1]] == "ValueError: no"
+
+
+def test_an_embedder_that_cannot_count_the_tokens_of_a_text_still_encodes(tmp_path):
+    class CannotCount(MockEmbedder):
+        def lengths(self, texts):
+            raise TypeError("no text")
+
+    _, report = run(tmp_path, CannotCount(), ["a", "b"])
+    assert (report.n_texts, report.failed) == (2, {})
 
 
 def test_an_error_of_the_harness_passes_unchanged(tmp_path):
@@ -149,7 +178,7 @@ def test_what_was_encoded_before_an_error_is_kept(tmp_path):
     class Fails(Recorder):
         def encode(self, texts):
             if self.batches:
-                raise ValueError("now")
+                raise ModelError("now")
             return super().encode(texts)
 
     with pytest.raises(ModelError):
@@ -166,7 +195,6 @@ def test_what_was_encoded_before_an_error_is_kept(tmp_path):
         (lambda t: np.zeros((len(t), 3), np.int64), "int64 where vectors of floats belong"),
         (lambda t: [["a"] * 3] * len(t), "where vectors of floats belong"),
         (lambda t: None, "object where vectors of floats belong"),
-        (lambda t: [[1.0, 2.0, 3.0], [1.0]], "inhomogeneous"),
     ],
 )
 def test_what_is_no_array_of_vectors_is_a_model_error(tmp_path, make, told):
