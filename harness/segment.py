@@ -108,6 +108,8 @@ def read(path: Path, fingerprint: str) -> Segment:
         If its layout is of another version.
     FileNotFoundError
         If it is gone.
+    OSError
+        If it cannot be read now, which says nothing of its content.
     """
     metadata, header, start = read_header(path)
     if metadata.get("schema") != SCHEMA:

@@ -44,7 +44,7 @@ class Checked:
     rows
         Number of vectors, 0 if that cannot be told.
     problem
-        Why it was set aside; empty if it is whole.
+        Why it is not whole (then it was set aside) or cannot be read; empty if it is whole.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Store:
     Attributes
     ----------
     notices
-        One line for each segment that was set aside, for the caller to print.
+        One line for each segment that is not used, for the caller to print.
     """
 
     def __init__(self, folder: Path, fingerprint: str) -> None:
@@ -163,11 +163,11 @@ class Store:
                 report.append(Checked(path.name, rows))
             except FileNotFoundError:
                 continue  # merged into another one meanwhile
-            except (segment.Damaged, OSError) as error:
+            except segment.Damaged as error:
                 self._set_aside(path, error)
                 self._segments.pop(path.name, None)
                 report.append(Checked(path.name, rows, str(error)))
-            except segment.Foreign as error:
+            except (segment.Foreign, OSError) as error:
                 report.append(Checked(path.name, rows, str(error)))
         self._stale = True
         return report
@@ -224,10 +224,14 @@ class Store:
             return segment.read(path, self.fingerprint)
         except FileNotFoundError:
             raise
-        except (segment.Damaged, OSError) as error:
+        except segment.Damaged as error:
             self._set_aside(path, error)
         except segment.Foreign as error:
             self.notices.append(f"embeddings in '{path}' are not used: {error}")
+        except OSError as error:  # says nothing of the segment: lack of memory, rights, network
+            self.notices.append(
+                f"embeddings in '{path}' are not used: they cannot be read now ({error.strerror})"
+            )
         self._ignored.add(path.name)
         return None
 

@@ -274,6 +274,29 @@ def test_a_damaged_segment_is_set_aside_with_a_message_and_made_again(tmp_path, 
     assert len(fresh.notices) == 1
 
 
+def test_a_segment_that_cannot_be_read_now_is_left_alone_and_told():
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to others
+        folder = Path(name)
+        folder.chmod(0o755)
+        store = fill(Store(folder, "model"))
+        store.folder.chmod(0o777)  # so that a rename would succeed
+        path = files(store)[0]
+        path.chmod(0)
+        with not_as_root():
+            fresh = Store(folder, "model")
+            assert fresh.missing(TEXTS) == TEXTS
+            fresh.refresh()
+            assert fresh.missing(TEXTS) == TEXTS
+            assert fresh.notices == [
+                f"embeddings in '{path}' are not used: they cannot be read now (Permission denied)"
+            ]
+            (checked,) = fresh.verify()
+            assert "Permission denied" in checked.problem
+        path.chmod(0o644)
+        assert files(store) == [path]
+        assert Store(folder, "model").missing(TEXTS) == []
+
+
 def test_a_segment_of_a_later_version_is_left_alone(tmp_path):
     store = fill(Store(tmp_path, "model"))
     path = files(store)[0]
