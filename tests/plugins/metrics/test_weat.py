@@ -83,9 +83,9 @@ def test_sampled_p_values_agree_with_the_exact_ones_and_use_the_plus_one_rule():
 
 def test_every_sampled_partition_is_equally_likely():
     values = np.array([1.0, 10.0, 100.0, 1000.0, 10000.0])
-    from harness.plugins.metrics.partitions import _sampled_sums
+    from harness.plugins.metrics.partitions import _samples
 
-    sums = _sampled_sums(values, 2, 20_000, np.random.default_rng(0))
+    sums = _samples(5, 2, 20_000, np.random.default_rng(0)) @ values
     found, counts = np.unique(sums, return_counts=True)
     assert sorted(found) == sorted(a + b for a, b in itertools.combinations(values, 2))
     assert counts == pytest.approx(np.full(10, 2000), abs=200)
@@ -171,6 +171,95 @@ def test_intervals_of_clusters_are_wider_than_those_of_items():
     assert clusters.high - clusters.low == pytest.approx(width, rel=0.1)
     assert "clusters" in clusters.method
     assert "items" in items.method
+
+
+TARGETS = "targets_1", "targets_2"
+
+
+def test_partitions_of_clusters_are_what_counting_by_hand_gives():
+    # s of X: 2 and 2 of one word, 0 of another; of Y: -2 of one word, 0 and 0 of another
+    arrays = [EAST, EAST, NORTH], [WEST, NORTH, NORTH], [EAST], [WEST]
+    codes = {"targets_1": np.array([7, 7, 3]), "targets_2": np.array([0, 1, 1])}
+    score = run(arrays, clusters=codes)
+    # the first word with each of the other three, as sums over items: {2 2 0} has mean 4/3 against
+    # -2/3, {2 2 -2} 2/3 against 0, {2 2 0 0} 1 against -1: as extreme as the one observed
+    assert score.p_value == pytest.approx(2 / 6)
+    assert score.details["partitions"] == 6
+    assert (score.details["permute"], score.details["p_kind"]) == ("clusters", "exact")
+    items = run(arrays, clusters=codes, permute="items")
+    assert items.p_value == pytest.approx(3 / 20)  # both twos, and any of the three zeros
+    assert (items.details["permute"], items.details["partitions"]) == ("items", 20)
+    assert items.value == score.value
+
+
+def test_p_values_of_clusters_are_those_of_counting_every_partition_of_them():
+    rng = np.random.default_rng(8)
+    sizes = [1, 4, 2, 3, 1, 2, 2]
+    values = [rng.standard_normal(size) for size in sizes]
+    first, second = np.concatenate(values[:3]), np.concatenate(values[3:])
+    codes = [np.repeat(np.arange(3), sizes[:3]), np.repeat(np.arange(4), sizes[3:])]
+    means = []
+    for chosen in itertools.combinations(range(7), 3):
+        sides = [
+            np.concatenate([v for i, v in enumerate(values) if (i in chosen) == side])
+            for side in (True, False)
+        ]
+        means.append(sides[0].mean() - sides[1].mean())
+    means, seen = np.array(means), first.mean() - second.mean()
+    for alternative, share in (
+        ("greater", (means >= seen - 1e-12).mean()),
+        ("less", (means <= seen + 1e-12).mean()),
+        ("two-sided", (np.abs(means) >= abs(seen) - 1e-12).mean()),
+    ):
+        options = {"clusters": codes, "alternative": alternative}
+        test = partition_test(first, second, rng=np.random.default_rng(0), **options)
+        assert test.p_value == pytest.approx(share), alternative
+        sampled = partition_test(
+            first,
+            second,
+            rng=np.random.default_rng(0),
+            exact_limit=1,
+            permutations=20_000,
+            **options,
+        )
+        assert sampled.p_value == pytest.approx(share, abs=0.015), alternative
+
+
+@pytest.mark.parametrize("exact_limit", [10**6, 1])
+def test_clusters_of_one_item_give_the_p_value_of_items(exact_limit):
+    arrays = draw(9, (6, 5, 3, 3))
+    codes = {"targets_1": np.arange(6)[::-1], "targets_2": np.arange(5)}
+    options = {"exact_limit": exact_limit, "permutations": 500}
+    alone = run(arrays, **options)
+    assert alone.details["permute"] == "items"
+    assert run(arrays, clusters=codes, **options) == alone
+    assert run(arrays, clusters=codes, permute="items", **options) == alone
+
+
+@given(seeds, st.integers(2, 6), st.sampled_from([10**6, 1]))
+def test_more_copies_of_every_sentence_do_not_change_the_p_value(seed, k, exact_limit):
+    arrays = draw(seed, (5, 4, 3, 3))
+    options = {"exact_limit": exact_limit, "permutations": 99}
+    many = [*(np.repeat(array, k, axis=0) for array in arrays[:2]), *arrays[2:]]
+    codes = {"targets_1": np.repeat(np.arange(5), k), "targets_2": np.repeat(np.arange(4), k)}
+    assert run(many, clusters=codes, **options).p_value == run(arrays, **options).p_value
+
+
+def test_p_values_of_sentences_that_share_words_are_uniform_only_by_clusters():
+    rng = np.random.default_rng(10)
+    codes = {name: np.repeat(np.arange(6), 5) for name in TARGETS}
+    p_values = {"clusters": [], "items": []}
+    for _ in range(300):
+        x, y, a, b = (rng.standard_normal((n, 20)) for n in (6, 6, 4, 4))
+        sentences = [
+            np.repeat(words, 5, axis=0) + 0.1 * rng.standard_normal((30, 20)) for words in (x, y)
+        ]
+        for permute, found in p_values.items():
+            score = run((*sentences, a, b), clusters=codes, permute=permute, permutations=199)
+            found.append(score.p_value)
+    assert kstest(p_values["clusters"], "uniform").pvalue > 0.01
+    assert np.mean(np.array(p_values["clusters"]) <= 0.05) == pytest.approx(0.05, abs=0.03)
+    assert np.mean(np.array(p_values["items"]) <= 0.05) > 0.15
 
 
 def test_the_same_seed_gives_the_same_numbers():
