@@ -1,7 +1,7 @@
 """The engine `devices`: one process a device, each with its own copy of the model.
 
 This process hands out batches, longest first, to whoever is free; the workers (`.worker`) write
-segments themselves. What had failed, and the batch of a worker that died, is tried once more, by new
+segments themselves. What failed, and the batch of a worker that died, is tried once more, by new
 workers, text by text and last; what a dead worker had not yet written is encoded again.
 """
 

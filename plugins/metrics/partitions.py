@@ -64,8 +64,9 @@ def partition_test(
 
     Every partition of the union into parts of the observed sizes is equally likely under the
     null hypothesis. Items that share a cluster move together, and the sizes kept are numbers of
-    clusters; the statistic remains the difference of the means over items. Up to `exact_limit` partitions all are counted, the observed one among them;
-    beyond, `permutations` are drawn, each without replacement, and p = (hits + 1) / (draws + 1).
+    clusters; the statistic remains the difference of the means over items. Up to `exact_limit`
+    partitions all are counted, the observed one among them; beyond, `permutations` are drawn,
+    each without replacement, and p = (hits + 1) / (draws + 1).
 
     Parameters
     ----------
