@@ -82,8 +82,12 @@ def evaluate(
     """
     chosen = Settings.of(results=results, cache=cache, **settings)
     registry = registry or Registry(include=chosen.include)
+    # What encodes is one model, even if it is a sequence, as a SentenceTransformer is of modules.
     single = isinstance(model, str) or callable(getattr(model, "encode", None))
-    models = [model] if single else list(cast("Iterable[str | object]", model))
+    several = isinstance(model, Iterable) and not single
+    models = list(cast("Iterable[str | object]", model)) if several else [model]
+    if not models:
+        raise UsageError("no model is asked for")
     run = Run(registry, chosen, _several(tasks), _several(mitigators))
     parts: dict[str, Records] = {}
     # Every name is looked up before the first model runs.
@@ -108,7 +112,7 @@ def evaluate(
         (record for part in parts.values() for record in part),
         ruled_out=[ruled for part in parts.values() for ruled in part.ruled_out],
         notices=dict.fromkeys(
-            [*registry.left_out, *(n for part in parts.values() for n in part.notices)]
+            [*registry.notices, *(n for part in parts.values() for n in part.notices)]
         ),
         encoded=sum(part.encoded for part in parts.values()),
     )
@@ -135,6 +139,8 @@ class Run:
         mitigators: Sequence[str],
     ) -> None:
         self.registry, self.settings = registry, settings
+        if not mitigators:
+            raise UsageError("no mitigator is asked for; 'none' means the model as it is")
         self.mitigators: dict[str, Chain] = {
             name: registry.mitigator(name) for name in dict.fromkeys(mitigators)
         }

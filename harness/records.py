@@ -122,10 +122,26 @@ class Records(Sequence[Record]):
         """Return a polars data frame, one row a record."""
         import polars as pl
 
-        return pl.DataFrame(self.rows(), infer_schema_length=None)
+        return pl.DataFrame(self.rows(), schema=_SCHEMA)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a pandas data frame, one row a record (needs the package pandas)."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows())
+        return pd.DataFrame(self.rows(), columns=list(_SCHEMA))
+
+
+_SCHEMA = {
+    **dict.fromkeys(("model", "kind", "mitigator", "mitigator_params", "mitigator_concept"), str),
+    "task": str,
+    "version": int,
+    **dict.fromkeys(("measures", "category", "concept", "scenario", "metric", "score"), str),
+    "primary": bool,
+    "value": float,
+    "reason": str,
+    "ideal": str,
+    **dict.fromkeys(("p_value", "low", "high"), float),
+    **dict.fromkeys(("n", "asked", "found", "seed"), int),
+    "id": str,
+}
+"""Columns of the data frames and their types, so that a frame of no records has them too."""

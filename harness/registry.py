@@ -87,9 +87,13 @@ class Registry:
         return self._files.read("concept", lambda folder: (folder / "concepts").glob("*.yaml"))
 
     @property
-    def left_out(self) -> list[str]:
-        """Files that were left out for a mistake in them, a line each."""
-        return self._files.left_out
+    def notices(self) -> list[str]:
+        """What the user should know of task and concept files, such as those left out."""
+        return self._files.notices
+
+    def note(self, line: str) -> None:
+        """Note what the user should know of a file."""
+        self._files.note(line)
 
     def leave_out(self, error: HarnessError) -> None:
         """Note that a task or concept file was left out."""
@@ -260,8 +264,10 @@ class Registry:
             providers = [n for n, s in self.embedders.items() if s.provider]
             return UnknownName("provider of models", asked.provider, providers)
         hint = ""
-        if "/" in name or Path(name).exists():
-            hint = f" For a hub id or a folder write 'sentence-transformers:{name}'."
+        if Path(name).is_file():
+            hint = f"; for a file of word vectors write 'vectors:{name}'"
+        elif "/" in name or Path(name).exists():
+            hint = f"; for a hub id or a folder write 'sentence-transformers:{name}'"
         return UnknownName("model", asked.provider, self.embedders, hint=hint)
 
 

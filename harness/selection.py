@@ -28,7 +28,7 @@ class Listed:
 def listed(registry: Registry) -> list[Listed]:
     """Return every task there is, in the order of their names (WEAT 10 after WEAT 9).
 
-    A file with a mistake in it is left out, and `registry.left_out` says why.
+    A file with a mistake in it is left out, and `registry.notices` says why.
     """
     files = []
     for document in registry.task_files.values():
@@ -61,6 +61,7 @@ def select(registry: Registry, wanted: Iterable[str]) -> list[Listed]:
         if not found and Path(want).suffix in (".yaml", ".yml"):
             document = yaml_files.load(Path(want))
             found = [Listed(document, document.validate(TaskFile), named=True)]
+            _note_homonym(found[0], registry)
         if not found and want in registry.task_files:
             registry.task_files[want].validate(TaskFile)  # raises: it was left out
         if not found:
@@ -73,6 +74,15 @@ def select(registry: Registry, wanted: Iterable[str]) -> list[Listed]:
                     f"{other.document.path} and {one.document.path}"
                 )
     return sorted(chosen.values(), key=lambda one: _natural(one.file.name))
+
+
+def _note_homonym(one: Listed, registry: Registry) -> None:
+    other = registry.task_files.get(one.file.name)
+    if other is not None and other.path.resolve() != one.document.path.resolve():
+        registry.note(
+            f"{one.document.path} takes the name of the task '{one.file.name}' of {other.path}: "
+            "give it a name of its own, or its records will be taken for another version"
+        )
 
 
 def _matching(every: Sequence[Listed], want: str) -> list[Listed]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -82,4 +83,9 @@ class Settings:
         if isinstance(given.get("seed"), bool) or chosen.seed < 0:
             problem = "expected a whole number that is not negative"
             raise InvalidOption(f"an evaluation: option seed={given['seed']}: {problem}")
+        for device in chosen.devices:
+            if not re.fullmatch(r"(cpu|cuda|mps|xpu|hpu|npu)(:\d+)?", device):
+                raise InvalidOption(
+                    f"there is no device '{device}'; devices are called cpu, mps, cuda or cuda:1"
+                )
         return chosen

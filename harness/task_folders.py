@@ -25,7 +25,7 @@ class TaskFolders:
 
     def __init__(self, plugins: discovery.Plugins, include: Sequence[Path] = ()) -> None:
         self.plugins, self.include = plugins, include
-        self.left_out: list[str] = []
+        self.notices: list[str] = []
 
     def read(
         self, what: str, files: Callable[[Path], Iterable[Path]]
@@ -67,9 +67,12 @@ class TaskFolders:
 
     def leave_out(self, error: HarnessError) -> None:
         """Note that a file was left out."""
-        line = f"left out: {error}"
-        if line not in self.left_out:
-            self.left_out.append(line)
+        self.note(f"left out: {error}")
+
+    def note(self, line: str) -> None:
+        """Note what the user should know of a file."""
+        if line not in self.notices:
+            self.notices.append(line)
 
     def _paths(self, what: str, files: Callable[[Path], Iterable[Path]]) -> Iterable[Path]:
         for plugin, folder in self.plugins.results("harness_task_folders"):

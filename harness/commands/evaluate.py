@@ -47,7 +47,7 @@ def command(debug: bool, /, **given: Any) -> int:
         debug=debug,
     )
     report(records, given["results"], as_json=given["as_json"])
-    return 1 if records.failed else 0
+    return 0 if len(records) and not records.failed else 1
 
 
 def report(records: Records, results: Path, *, as_json: bool) -> None:

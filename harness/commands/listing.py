@@ -40,7 +40,7 @@ def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *more: Any
             output.table(list(found[0]), [list(row.values()) for row in found])
         else:
             click.echo(f"no {kind} fit", err=True)
-        for line in registry.left_out:
+        for line in registry.notices:
             click.echo(line, err=True)
 
     for option in more:

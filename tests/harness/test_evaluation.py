@@ -420,3 +420,21 @@ def test_a_task_whose_data_is_not_here_is_told_and_the_rest_goes_on(evaluate, wr
 def test_without_a_results_folder_nothing_is_written_but_vectors(evaluate, tmp_path):
     evaluate(tasks="toy-places")
     assert {path.name for path in tmp_path.iterdir() if path.is_dir()} <= {"cache", "site-toy"}
+
+
+@pytest.mark.parametrize("nothing", [object(), 3, []])
+def test_what_is_no_model_is_told(evaluate, nothing):
+    with pytest.raises(UsageError, match=r"expected a model's name|no model is asked for"):
+        evaluate(nothing, tasks="toy-places")
+
+
+def test_no_mitigator_and_no_such_device_are_told(evaluate):
+    with pytest.raises(UsageError, match="'none' means the model as it is"):
+        evaluate(tasks="toy-places", mitigators=[])
+    with pytest.raises(UsageError, match="there is no device 'foo'"):
+        evaluate(tasks="toy-places", devices="foo")
+
+
+def test_a_frame_of_no_records_has_the_columns(evaluate):
+    whole = evaluate(tasks="toy-places")
+    assert whole[:0].to_polars().columns == whole.to_polars().columns

@@ -50,9 +50,13 @@ def test_an_unknown_model_is_told_with_the_nearest(registry):
     )
 
 
-def test_a_hub_id_is_told_how_to_write_it(registry):
+def test_a_hub_id_or_a_file_is_told_how_to_write_it(registry, write):
     assert told(UnknownName, registry.embedder, "owner/model").endswith(
-        "For a hub id or a folder write 'sentence-transformers:owner/model'."
+        "; for a hub id or a folder write 'sentence-transformers:owner/model'"
+    )
+    path = write("words.txt", "a 1 2")
+    assert told(UnknownName, registry.embedder, str(path)).endswith(
+        f"; for a file of word vectors write 'vectors:{path}'"
     )
 
 
@@ -187,7 +191,7 @@ def test_a_task_without_a_name_and_a_missing_folder_are_told(registry, write):
     path = write("more/mine.yaml", "title: x")
     more = Registry(registry.plugins, include=[path])
     assert set(more.task_files) == set(registry.task_files)
-    assert more.left_out == [f"left out: {path}:1: name: a task needs a 'name'"]
+    assert more.notices == [f"left out: {path}:1: name: a task needs a 'name'"]
     with pytest.raises(InvalidFile, match="there is no such file or folder"):
         _ = Registry(registry.plugins, include=[path.parent / "absent"]).task_files
 

@@ -53,8 +53,8 @@ def test_a_file_with_a_mistake_is_left_out_and_told_unless_it_is_asked_for(regis
     write("more/worse.yaml", "name: [")
     more = Registry(registry.plugins, include=[path.parent])
     assert [one.file.name for one in select(more, ["toy-places"])] == ["toy-places"]
-    assert len(more.left_out) == 2
-    assert any(f"{path}:2: versoin: unknown key 'versoin'" in line for line in more.left_out)
+    assert len(more.notices) == 2
+    assert any(f"{path}:2: versoin: unknown key 'versoin'" in line for line in more.notices)
     with pytest.raises(InvalidFile, match="did you mean 'version'"):
         select(more, ["bad"])
 
