@@ -31,18 +31,33 @@ def info(cache: Path | None, as_json: bool) -> None:
     rows = [
         {
             "model": found.model.get("name", "?"),
-            "fingerprint": found.fingerprint[:16],
+            "fingerprint": found.fingerprint,
             "texts": found.rows,
             "segments": found.segments,
-            "MB": round(found.bytes / 1e6, 1),
-            "last used": found.last_used.strftime("%Y-%m-%d %H:%M"),
+            "bytes": found.bytes,
+            "last_used": found.last_used.isoformat(timespec="seconds"),
         }
         for found in stores.stores(folder)
     ]
     if as_json:
         output.as_json({"folder": str(folder), "stores": rows})
     elif rows:
-        output.table(list(rows[0]), [list(row.values()) for row in rows], title=str(folder))
+        output.table(
+            ["model", "fingerprint", "texts", "segments", "MB", "last used"],
+            [
+                [
+                    row["model"],
+                    _end(row["fingerprint"]),
+                    row["texts"],
+                    row["segments"],
+                    round(row["bytes"] / 1e6, 3),
+                    row["last_used"][:16].replace("T", " "),
+                ]
+                for row in rows
+            ],
+            title=str(folder),
+            drop=("segments", "texts"),
+        )
     else:
         click.echo(f"nothing is stored in {folder}")
 
@@ -71,31 +86,52 @@ def verify(cache: Path | None, as_json: bool) -> int:
         output.as_json(rows)
     else:
         if bad:
-            output.table(list(bad[0]), [list(row.values()) for row in bad])
-        click.echo(f"{len(rows)} segments, {len(bad)} damaged")
+            output.table(list(bad[0]), [list(row.values()) for row in bad], drop=("texts",))
+        click.echo(f"{output.counted(len(rows), 'segment')}, {len(bad)} damaged")
     return 1 if bad else 0
 
 
 @command.command("prune")
 @_FOLDER
 @click.option("--model", "names", multiple=True, help="Remove this model's embeddings.")
-@click.option("--unused-days", type=float, help="Remove what was not used for so many days.")
-@click.option("--max-gb", type=float, help="Remove the longest unused until this much is left.")
+@click.option(
+    "--unused-days",
+    type=click.FloatRange(min=0),
+    help="Remove what was not used for so many days.",
+)
+@click.option(
+    "--max-gb",
+    type=click.FloatRange(min=0, max=1e9),
+    help="Remove the longest unused until this much is left.",
+)
 def prune(
     cache: Path | None, names: tuple[str, ...], unused_days: float | None, max_gb: float | None
 ) -> None:
     """Remove embeddings; merge small segments; tidy up what a kill left."""
-    from harness import stores
+    from fnmatch import fnmatchcase
 
+    from harness import stores
+    from harness.commands import output
+    from harness.errors import UnknownName
+
+    folder = _folder(cache)
+    if names:
+        found = stores.stores(folder)
+        known = {str(one.model.get("name", "?")) for one in found}
+        fingerprints = {one.fingerprint for one in found}
+        for name in names:
+            if not any(fnmatchcase(one, name) for one in known | fingerprints):
+                raise UnknownName("stored model", name, known)
     done = stores.prune(
-        _folder(cache),
+        folder,
         names=names,
         unused_days=unused_days,
         max_bytes=None if max_gb is None else int(max_gb * 1e9),
     )
     click.echo(
-        f"removed {len(done.removed)} stores and {done.leftovers} leftovers, "
-        f"merged {done.merged} segments, freed {done.freed / 1e6:.1f} MB"
+        f"removed {output.counted(len(done.removed), 'store')} and "
+        f"{output.counted(done.leftovers, 'leftover')}, "
+        f"merged {output.counted(done.merged, 'segment')}, freed {done.freed / 1e6:.1f} MB"
     )
 
 
@@ -103,3 +139,8 @@ def _folder(cache: Path | None) -> Path:
     from harness import folders
 
     return cache or folders.embeddings()
+
+
+def _end(fingerprint: str) -> str:
+    """Return the end of a fingerprint: the hash, which tells one setting from another."""
+    return fingerprint if len(fingerprint) <= 16 else f"…{fingerprint[-12:]}"

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from harness.registry import Registry
 
 Rows = list[dict[str, Any]]
+_LEAST_IMPORTANT = (
+    *("version", "tags", "kinds", "licence", "parameters", "concept", "measures"),
+    *("contexts", "specific words", "equalize sets", "dimensions", "category", "kind"),
+)
+"""Columns that a narrow terminal goes without, the first before the others."""
 
 
 @click.group("list")
@@ -37,7 +42,12 @@ def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *more: Any
         if as_json:
             output.as_json(found)
         elif found:
-            output.table(list(found[0]), [list(row.values()) for row in found])
+            output.table(
+                [key.replace("_", " ") for key in found[0]],
+                [list(row.values()) for row in found],
+                shorten=list(found[0])[-1],
+                drop=_LEAST_IMPORTANT,
+            )
         else:
             click.echo(f"no {kind} fit", err=True)
         for line in registry.notices:
@@ -76,10 +86,17 @@ def _metrics(registry: Registry, filters: dict[str, Any]) -> Rows:
 
 
 def _tasks(registry: Registry, filters: dict[str, Any]) -> Rows:
+    from harness.errors import UnknownName
     from harness.selection import listed
 
+    every = listed(registry)
+    categories = {name for one in every for name in (one.file.category, one.file.measures)}
+    tags = {tag for one in every for tag in one.file.tags}
+    for kind, known in (("category", categories), ("tag", tags)):
+        if filters[kind] and filters[kind] not in known:
+            raise UnknownName(kind, filters[kind], known)
     rows = []
-    for one in listed(registry):
+    for one in every:
         file = one.file
         if filters["kind"] and filters["kind"] not in file.kinds:
             continue
@@ -117,8 +134,8 @@ def _concepts(registry: Registry, filters: dict[str, Any]) -> Rows:
             {
                 "name": name,
                 "pairs": len(concept.definitional_pairs),
-                "equalize sets": len(concept.equalize_sets),
-                "specific words": len(concept.specific_words),
+                "equalize_sets": len(concept.equalize_sets),
+                "specific_words": len(concept.specific_words),
                 "contexts": ", ".join(concept.contexts),
                 "title": concept.title,
             }

@@ -39,10 +39,12 @@ def command(**given: Any) -> int:
             ["task", "mitigators", "texts", "stored", "to encode"],
             [list(row.values()) for row in plan["tasks"]],
             title=plan["model"],
+            shorten="mitigators",
         )
         click.echo(
-            f"{plan['texts']} distinct texts, {plan['stored']} stored, "
-            f"{plan['to_encode']} to encode; {plan['done']} jobs recorded already\n"
+            f"{output.counted(plan['texts'], 'distinct text')}, {plan['stored']} stored, "
+            f"{plan['to_encode']} to encode; "
+            f"{output.counted(plan['done'], 'job')} recorded already\n"
         )
         for line in plan["not_run"]:
             click.echo(line, err=True)

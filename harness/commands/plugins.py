@@ -41,7 +41,11 @@ def command(as_json: bool) -> int:
         output.table(
             ["plugin", "distribution", "version", "adds"],
             [[r["plugin"], r["distribution"], r["version"], _adds(r)] for r in rows],
+            shorten="adds",
+            drop=("version", "distribution"),
         )
+        for plugin in plugins.failed:
+            click.echo(f"FAILED: {plugin.name}: {plugin.error}")  # whole, however narrow it is
     return 1 if plugins.failed else 0
 
 

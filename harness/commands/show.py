@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from harness.errors import UnknownName
     from harness.registry import Registry
+    from harness.task_file import TaskFile
 
 KINDS = ("model", "mitigator", "metric", "task", "concept")
 
@@ -22,7 +24,7 @@ KINDS = ("model", "mitigator", "metric", "task", "concept")
 @click.option("--include", type=click.Path(path_type=Path), multiple=True, hidden=True)
 def command(
     kind: str, name: str, as_json: bool, scenario: str | None, include: tuple[Path, ...]
-) -> None:
+) -> int:
     """Show one thing: a model's card, a task's resolved texts, a metric's formula and source."""
     from harness.commands import output
     from harness.registry import Registry
@@ -36,7 +38,8 @@ def command(
         "concept": _concept,
     }[kind]
     facts = describe(registry, name)
-    if kind == "task" and scenario:
+    unavailable = facts.get("unavailable")
+    if kind == "task" and scenario and not unavailable:
         from harness.errors import UnknownName
 
         if scenario not in facts["scenarios"]:
@@ -45,7 +48,10 @@ def command(
     if as_json:
         output.as_json(facts)
     else:
-        _print(facts, 0)
+        _print({key: value for key, value in facts.items() if key != "unavailable"}, 0)
+        if unavailable:
+            click.echo(f"harness: {unavailable}", err=True)
+    return 1 if unavailable else 0
 
 
 def _model(registry: Registry, name: str) -> dict[str, Any]:
@@ -104,20 +110,20 @@ def _metric(registry: Registry, name: str) -> dict[str, Any]:
 
 
 def _task(registry: Registry, name: str) -> dict[str, Any]:
+    from harness import yaml_files
+    from harness.errors import Unavailable
+    from harness.task_file import TaskFile
+
     is_file = name.endswith((".yaml", ".yml"))
-    task = registry.task_file(Path(name)) if is_file else registry.task(name)
-    file = task.file
+    if not is_file and name not in registry.task_files:
+        raise _unknown_task(registry, name)
+    document = yaml_files.load(Path(name)) if is_file else registry.task_files[name]
+    try:
+        task = registry.task_file(document.path) if is_file else registry.task(name)
+    except Unavailable as error:
+        return _stated(document.validate(TaskFile)) | {"unavailable": str(error)}
     return {
-        **{
-            key: value
-            for key, value in file.model_dump(
-                include={
-                    *("name", "version", "title", "description", "source", "licence", "measures"),
-                    *("category", "concept", "language", "kinds", "tags", "primary"),
-                }
-            ).items()
-            if value
-        },
+        **_stated(task.file),
         "digest": task.digest,
         "metrics": {
             m.metric.name: {"options": m.metric.options | dict(m.options)}
@@ -135,6 +141,30 @@ def _task(registry: Registry, name: str) -> dict[str, Any]:
             for scenario in task.scenarios
         },
     }
+
+
+def _stated(file: TaskFile) -> dict[str, Any]:
+    """Return what a task's file says of it, without its data."""
+    shown = {
+        *("name", "version", "title", "description", "source", "licence", "measures"),
+        *("category", "concept", "language", "kinds", "tags", "primary"),
+    }
+    return {key: value for key, value in file.model_dump(include=shown).items() if value}
+
+
+def _unknown_task(registry: Registry, name: str) -> UnknownName:
+    from harness.errors import UnknownName
+    from harness.selection import listed
+
+    hint = ""
+    for one in listed(registry):
+        for what, of in (
+            ("tag", one.file.tags),
+            ("category", (one.file.category, one.file.measures)),
+        ):
+            if name in of:
+                hint = f", but a {what} is: harness list tasks --{what} {name}"
+    return UnknownName("task", name, () if hint else registry.task_files, hint=hint)
 
 
 def _concept(registry: Registry, name: str) -> dict[str, Any]:

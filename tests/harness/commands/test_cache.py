@@ -70,7 +70,7 @@ def test_a_damaged_segment_is_told_set_aside_and_made_again(filled, toy, cache, 
 def test_a_models_embeddings_are_removed_by_name(filled):
     said = filled("cache", "prune", "--model", "toy-words")
     assert said.code == 0
-    assert said.out.startswith("removed 1 stores and 0 leftovers")
+    assert said.out.startswith("removed 1 store and 0 leftovers")
     assert stored(filled) == {"toy-letters": 6}
 
 
@@ -83,3 +83,32 @@ def test_pruning_without_a_wish_removes_no_store(filled):
 def test_everything_is_removed_for_no_room(filled):
     assert filled("cache", "prune", "--max-gb", "0").out.startswith("removed 2 stores")
     assert stored(filled) == {}
+
+
+@pytest.mark.parametrize("option", ["--unused-days", "--max-gb"])
+def test_less_than_nothing_is_no_limit_to_prune_by(filled, option):
+    said = filled("cache", "prune", option, "-1")
+    assert said.code == 2
+    assert stored(filled) == {"toy-letters": 6, "toy-words": 6}
+
+
+def test_a_model_of_which_nothing_is_stored_is_told(filled):
+    said = filled("cache", "prune", "--model", "toy-leters")
+    assert said.code == 2
+    assert said.err.startswith(
+        "harness: no stored model is called 'toy-leters'; did you mean 'toy-letters'"
+    )
+    assert stored(filled) == {"toy-letters": 6, "toy-words": 6}
+
+
+def test_settings_of_one_model_are_told_apart_by_the_end_of_their_fingerprint():
+    from harness.commands.cache import _end
+
+    assert _end("sentence-transformers-" + "a" * 32) == "…" + "a" * 12
+    assert _end("mock-text-16") == "mock-text-16"
+
+
+def test_as_json_the_fingerprint_is_whole_and_the_keys_are_names(filled):
+    (row, _) = json.loads(filled("cache", "info", "--json").out)["stores"]
+    assert list(row) == ["model", "fingerprint", "texts", "segments", "bytes", "last_used"]
+    assert row["bytes"] > 0

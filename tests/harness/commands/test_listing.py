@@ -62,6 +62,35 @@ def test_nothing_that_fits_is_told(harness, toy):
     assert (said.code, said.out, said.err) == (0, "", "no tasks fit\n")
 
 
+@pytest.mark.parametrize(
+    ("option", "name", "told"),
+    [
+        ("--category", "similarty", "no category is called 'similarty'; did you mean 'similarity'"),
+        ("--tag", "sentenses", "no tag is called 'sentenses'; did you mean 'sentences'"),
+    ],
+)
+def test_a_filter_that_nothing_has_is_told_with_the_nearest(harness, toy, option, name, told):
+    said = harness("list", "tasks", option, name)
+    assert said.code == 2
+    assert said.err.startswith(f"harness: {told}")
+
+
+def test_a_tag_is_no_task_but_its_tasks_can_be_listed(harness, toy):
+    said = harness("show", "task", "sentences")
+    assert said.code == 2
+    assert said.err.endswith("but a tag is: harness list tasks --tag sentences\n")
+
+
+def test_a_task_without_its_data_is_shown_by_its_file_with_the_reason(harness, monkeypatch):
+    monkeypatch.delenv("HARNESS_DATA", raising=False)
+    said = harness("show", "task", "sts-b")
+    assert said.code == 1
+    assert "title: " in said.out
+    assert "licence: " in said.out
+    assert said.err.startswith("harness: ")
+    assert "its data is not here" in said.err
+
+
 def test_a_model_is_shown_by_its_card(harness, toy):
     said = json.loads(harness("show", "model", "toy-letters", "--json").out)
     assert (said["dimensions"], said["licence"]) == (26, "MIT")
