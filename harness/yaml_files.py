@@ -84,6 +84,15 @@ class Document:
                 problem = f"missing; expected here: '{key[-1]}'"
             case "model_type" | "dict_type":
                 problem = "expected a mapping of keys to values"
+            case "tuple_type" | "list_type":
+                said = detail["input"]
+                such = f", such as [{said}]" if isinstance(said, str | int | float) else ""
+                problem = f"expected a list{such}"
+            case "string_pattern_mismatch" if "A-Za-z0-9._-" in detail["ctx"]["pattern"]:
+                problem = (
+                    f"'{detail['input']}' cannot be a name: letters, digits, '.', '_' and '-', "
+                    "a letter or digit first"
+                )
             case "string_type" if not isinstance(detail["input"], dict | list):
                 said = _as_written(detail["input"])
                 problem = f"YAML reads this as {said}, not as text; put it in quotes"
@@ -135,6 +144,7 @@ def _load(path: Path, parents: tuple[Path, ...]) -> Document:
         other = path.parent / name
         if not other.is_file():
             near = suggestion(name, (p.name for p in path.parent.glob("*.yaml")))
+            near = near if "did you mean" in near else ""  # a list of all files is no help
             raise document.error(f"there is no file '{name}' beside this one{near}", key)
         above = (*parents, path.resolve())
         if other.resolve() in above:
@@ -170,8 +180,7 @@ def _parse(path: Path) -> Document:
             raise InvalidFile("expected a mapping of keys to values", path=path, line=1)
         data = _convert(loader, node, (), path, places)
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise InvalidFile(f"not YAML: {error.problem}", path=path, line=line) from None
+        raise _not_yaml(error, path) from None
     except yaml.YAMLError as error:
         told = str(error).splitlines()[0]
         raise InvalidFile(f"not YAML: {told}", path=path) from None
@@ -180,6 +189,16 @@ def _parse(path: Path) -> Document:
     finally:
         loader.dispose()
     return Document(path, data, places)
+
+
+def _not_yaml(error: yaml.MarkedYAMLError, path: Path) -> InvalidFile:
+    mark, problem = error.problem_mark, f"not YAML: {error.problem}"
+    context = error.context or ""
+    if error.context_mark and ("flow" in context or "quoted" in context):
+        mark = error.context_mark  # what is not closed is noticed far below where it opens
+        problem = f"not YAML: the {'quote' if 'quoted' in context else 'bracket'} that opens here "
+        problem += f"is not closed ({error.problem})"
+    return InvalidFile(problem, path=path, line=mark.line + 1 if mark else None)
 
 
 def _convert(

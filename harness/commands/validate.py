@@ -21,10 +21,15 @@ def command(paths: tuple[Path, ...]) -> int:
     Each file is loaded, its data is read, its metrics' inputs and options are checked, and it is
     run on a mock embedder. Every mistake is told with file, line and key.
     """
+    from harness import discovery
+    from harness.commands import output
     from harness.errors import HarnessError, Unavailable
     from harness.registry import Registry
 
-    registry = Registry(include=_folders(paths))
+    registry = Registry()
+    # What is named here wins over what is installed: a package's source, after a change in it.
+    own = Registry(discovery.Plugins(()), include=_folders(paths))
+    registry.concept_files.update(own.concept_files)
     mistakes = unavailable = checked = 0
     for path in _files(paths):
         checked += 1
@@ -39,22 +44,25 @@ def command(paths: tuple[Path, ...]) -> int:
         else:
             click.echo(f"{path}: {told}")
     click.echo(
-        f"{checked} files, {mistakes} with mistakes"
+        f"{output.counted(checked, 'file')}, {mistakes} with mistakes"
         + (f", {unavailable} whose data is not here" if unavailable else "")
     )
-    return 2 if mistakes else 1 if unavailable or not checked else 0
+    return 2 if mistakes else 1 if unavailable else 0
 
 
 def _check(registry: Registry, path: Path) -> str:
     from harness import yaml_files
+    from harness.commands.output import counted
     from harness.concept import Concept
 
     if path.parent.name == "concepts":
         concept = yaml_files.load(path).validate(Concept)
-        return f"concept '{concept.name}', {len(concept.definitional_pairs)} definitional pairs"
+        pairs = counted(len(concept.definitional_pairs), "definitional pair")
+        return f"concept '{concept.name}', {pairs}"
     task = registry.task_file(path)
     n = _run(registry, path)
-    return f"task '{task.name}', {len(task.scenarios)} scenarios, {n} scores on a mock embedder"
+    scenarios, scores = counted(len(task.scenarios), "scenario"), counted(n, "score")
+    return f"task '{task.name}', {scenarios}, {scores} on a mock embedder"
 
 
 def _run(registry: Registry, path: Path) -> int:
@@ -90,7 +98,10 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
             raise InvalidFile("there is no such file or folder", path=path)
         if path.is_dir():
             found = [*path.glob("*.yaml"), *(path / "concepts").glob("*.yaml")]
-            yield from (file for file in sorted(found) if not file.name.startswith("_"))
+            files = [file for file in sorted(found) if not file.name.startswith("_")]
+            if not files:
+                raise InvalidFile("no task or concept files here", path=path)
+            yield from files
         else:
             yield path
 

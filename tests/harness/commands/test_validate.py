@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def test_a_good_task_is_told_with_what_was_run(harness, toy, write):
     said = harness("validate", path)
     assert said.code == 0
     assert said.out == (
-        f"{path}: task 'mine', 1 scenarios, 2 scores on a mock embedder\n1 files, 0 with mistakes\n"
+        f"{path}: task 'mine', 1 scenario, 2 scores on a mock embedder\n1 file, 0 with mistakes\n"
     )
 
 
@@ -53,7 +54,7 @@ def test_a_mistake_is_told_once_with_its_place_and_the_other_files_go_on(harness
     assert said.out.splitlines() == [
         f"{wrong}:8: metrics.toy-gap.options: metric 'toy-gap' has no option 'center'; "
         "did you mean 'centre'?",
-        f"{good}: task 'mine', 1 scenarios, 2 scores on a mock embedder",
+        f"{good}: task 'mine', 1 scenario, 2 scores on a mock embedder",
         "2 files, 1 with mistakes",
     ]
 
@@ -76,7 +77,7 @@ def test_data_that_is_not_here_is_no_mistake_but_leaves_with_1(harness, toy, wri
     assert said.out.splitlines() == [
         f"{path}: unavailable: its data is not here: put 'x.csv' in the folder that HARNESS_DATA "
         "names. Ask.",
-        "1 files, 0 with mistakes, 1 whose data is not here",
+        "1 file, 0 with mistakes, 1 whose data is not here",
     ]
 
 
@@ -119,7 +120,37 @@ def test_a_path_that_is_not_there_is_told(harness, tmp_path):
 def test_an_empty_folder_is_no_success(harness, tmp_path):
     (tmp_path / "empty").mkdir()
     said = harness("validate", tmp_path / "empty")
-    assert (said.code, said.out) == (1, "0 files, 0 with mistakes\n")
+    assert said.code == 2
+    assert said.err == f"harness: {tmp_path}/empty: no task or concept files here\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("[village, farm]", "nurse", ":6: inputs.targets_1.words: expected a list, such as [nu"),
+        ("name: mine", "name: my task", ":1: name: 'my task' cannot be a name: letters, digits, '.'"
+         ", '_' and '-', a letter or digit first"),
+        ("title: Mine", 'title: "Mine', ":3: not YAML: the quote that opens here is not closed"),
+        ("[village, farm]", "[village, farm", ":6: not YAML: the bracket that opens here is not"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_in_words_where_it_stands(harness, toy, write, old, new, told):
+    path = write("mine.yaml", TASK.replace(old, new))
+    assert harness("validate", path).out.startswith(f"{path}{told}")
+
+
+def test_only_near_names_are_offered_for_an_include_that_is_not_there(harness, toy, write):
+    write("other.yaml", TASK)
+    path = write("mine.yaml", TASK + "include: absent\n")
+    said = harness("validate", path).out.splitlines()[0]
+    assert said.endswith("there is no file 'absent' beside this one")
+
+
+def test_the_source_of_an_installed_package_wins_over_what_is_installed(harness, toy, tmp_path):
+    shutil.copytree(TOYS, tmp_path / "source")
+    said = harness("validate", tmp_path / "source")
+    assert said.code == 0, said.err
+    assert said.out.endswith("6 files, 0 with mistakes\n")
 
 
 def test_what_ships_is_valid(harness):
