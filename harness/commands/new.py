@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from keyword import iskeyword
 from pathlib import Path
 
@@ -37,6 +38,7 @@ def command(kind: str, name: str, out: Path) -> None:
             f"'{name}' cannot be a name here: use small letters, digits and '-', a letter first, "
             "and no word that Python keeps for itself"
         )
+    _check_free(kind, name)
     module = "harness_" + name.replace("-", "_")
     names = {
         "name": name,
@@ -69,3 +71,26 @@ def command(kind: str, name: str, out: Path) -> None:
             text = text.replace(f"<{key}>", value)
         folders.write_atomically(out / file, text.encode())
         click.echo(out / file)
+    if kind == "task":
+        click.echo(f"\nnext: harness validate {shlex.quote(str(out / f'{name}.yaml'))}")
+    else:
+        made = out / package
+        folder = shlex.quote(str(made) if made.is_absolute() else f"./{made}")
+        click.echo(f"\nnext: pip install -e {folder}")
+        click.echo(f"      harness show {kind} {name}")
+        click.echo(f"      python -m pytest {folder}")
+
+
+def _check_free(kind: str, name: str) -> None:
+    from harness.errors import UsageError
+    from harness.registry import Registry
+
+    registry = Registry()
+    if kind == "task":
+        document = registry.task_files.get(name)
+        owner = "" if document is None else str(document.path)
+    else:
+        _ = registry.embedders if kind == "model" else getattr(registry, f"{kind}s")
+        owner = registry.owner(kind, name)  # "" where nothing has the name
+    if owner:
+        raise UsageError(f"the {kind} '{name}' exists already, in {owner}; choose another name")

@@ -14,7 +14,9 @@ def test_a_stub_is_a_package_that_passes_its_own_tests(harness, tmp_path, cache,
     said = harness("new", kind, "my-own", "--out", tmp_path)
     assert said.code == 0
     package = tmp_path / "harness-my-own"
-    written = [str(tmp_path / line) for line in said.out.split()]
+    files, following = said.out.split("\n\n")
+    written = files.split()
+    assert following.startswith(f"next: pip install -e {package}\n")
     assert sorted(written) == sorted(str(p) for p in package.rglob("*") if p.is_file())
     assert "<" not in (package / "pyproject.toml").read_text()
     subprocess.run(
@@ -41,7 +43,7 @@ def test_a_stub_is_found_by_its_name_once_it_is_installed(harness, tmp_path, ins
 def test_a_new_task_is_valid_and_passes_its_own_test(harness, tmp_path):
     said = harness("new", "task", "my-task", "--out", tmp_path)
     assert said.code == 0
-    assert {line.rsplit("/", 1)[1] for line in said.out.split()} == {
+    assert {line.rsplit("/", 1)[1] for line in said.out.split("\n\n")[0].split()} == {
         "my-task.yaml", "test_my_task.py",
     }  # fmt: skip
     said = harness("validate", tmp_path / "my-task.yaml")
@@ -76,3 +78,15 @@ def test_a_folder_that_cannot_be_written_is_told(harness, write):
     said = harness("new", "task", "mine", "--out", file / "sub")
     assert said.code == 1
     assert said.err == f"harness: cannot write '{file}/sub/mine.yaml' (Not a directory)\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "owner"),
+    [("metric", "toy-gap", "'toy' (toy 1.0)"), ("task", "toy-places", "toy-places.yaml")],
+)
+def test_a_name_that_is_taken_is_told_with_its_owner(harness, toy, tmp_path, kind, name, owner):
+    said = harness("new", kind, name, "--out", tmp_path / "out")
+    assert said.code == 2
+    assert said.err.startswith(f"harness: the {kind} '{name}' exists already, in ")
+    assert owner in said.err
+    assert not (tmp_path / "out").exists()
