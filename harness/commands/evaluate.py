@@ -65,12 +65,16 @@ def report(records: Records, results: Path, *, as_json: bool) -> None:
         )
         return
     _scores(records)
-    for line in not_run(records):
+    for line in [*void(records), *not_run(records)]:
         click.echo(line, err=True)
     for notice in records.notices:
         click.echo(notice, err=True)
     if len(records):
-        click.echo(f"{len(records)} records in {results}, {records.encoded} texts encoded")
+        made, encoded = (
+            output.counted(len(records), "record"),
+            output.counted(records.encoded, "text"),
+        )
+        click.echo(f"{made} in {results}, {encoded} encoded")
 
 
 def _scores(records: Records) -> None:
@@ -89,9 +93,17 @@ def _scores(records: Records) -> None:
             first = next(record for record in found if record)
             ideal = first.ideal if isinstance(first.ideal, str) else f"{first.ideal:g}"
             rows.append([task, first.score, ideal, *(_value(record) for record in found)])
-        output.table(["task", "score", "ideal", *columns], rows, title=model)
+        output.table(["task", "score", "ideal", *columns], rows, title=model, drop=("score",))
     if shown:
-        click.echo(f"{STARS}; – was not run\n")
+        legend = [STARS, "– was not run"]
+        if any(record.value is None for record in shown):
+            legend.append("void: too many words were missing, or what is told below")
+        if any(record.metric == "weat" and _one_sided(record) for record in shown):
+            legend.append(
+                "p-values of WEAT tasks are one-sided, as published: "
+                "a reversed association has no star"
+            )
+        click.echo("; ".join(legend) + "\n")
 
 
 def _settings(records: Iterable[Record]) -> dict[str, list[dict[str, Any]]]:
@@ -123,6 +135,27 @@ def _value(record: Record | None) -> str:
     if record.value is None:
         return "void"
     return f"{record.value:.3f}{stars(record.p_value)}"
+
+
+def _one_sided(record: Record) -> bool:
+    return record.p_value is not None and record.details.get("alternative") == "greater"
+
+
+def void(records: Records) -> list[str]:
+    """Return a line for each reason that scores of the table are void."""
+    grouped: dict[tuple[str, str, str], list[str]] = {}
+    for record in records:
+        if record.primary and record.value is None:
+            key = (record.model.name, record.task.name, record.reason or "no number")
+            grouped.setdefault(key, []).append(record.mitigator.name)
+    merged: dict[tuple[str, str, str], list[str]] = {}
+    for (model, task, reason), mitigators in grouped.items():
+        key = (model, ", ".join(dict.fromkeys(mitigators)), reason)
+        merged.setdefault(key, []).append(task)
+    return [
+        f"void: {model} under {mitigators} on {', '.join(tasks)}: {reason}"
+        for (model, mitigators, reason), tasks in merged.items()
+    ]
 
 
 def not_run(records: Records) -> list[str]:

@@ -242,3 +242,24 @@ def test_nothing_to_run_says_so(evaluate):
     said = evaluate(tasks=" ")
     assert said.code == 2
     assert said.err == "harness: no task is asked for; 'all' means every task\n"
+
+
+def test_a_void_score_is_told_with_its_reason(evaluate, write):
+    path = write(
+        "mine.yaml",
+        """
+        name: mine
+        version: 1
+        title: Mine
+        category: x
+        inputs:
+          targets_1: {words: [absent-a, absent-b]}
+          targets_2: {words: [city, street]}
+        metrics: {toy-gap: {}}
+        primary: {metric: toy-gap, score: gap}
+        """,
+    )
+    said = evaluate("-t", path, model="toy-words", tasks="toy-places")
+    assert said.code == 0
+    assert "void: too many words were missing" in said.out
+    assert "void: toy-words under none on mine: 100% of 'targets_1' has no vector" in said.err
