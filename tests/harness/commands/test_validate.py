@@ -127,7 +127,8 @@ def test_an_empty_folder_is_no_success(harness, tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("[village, farm]", "nurse", ":6: inputs.targets_1.words: expected a list, such as [nu"),
+        ("[village, farm]", "nurse", ":6: inputs.targets_1.words: expected a list, such as "
+         "[nurse]"),
         ("name: mine", "name: my task", ":1: name: 'my task' cannot be a name: letters, digits, '.'"
          ", '_' and '-', a letter or digit first"),
         ("title: Mine", 'title: "Mine', ":3: not YAML: the quote that opens here is not closed"),
