@@ -214,7 +214,7 @@ def test_a_primary_score_that_is_not_there_is_told(told, old, new, said):
         ("{words: [city, street]}", "[{words: [no]}]", "8: inputs.targets_2[0].words[0]: YAML "),
         ("version: 1", "version: 0", "2: version: input should be greater than or equal to 1"),
         ("version: 1", "version: one", "2: version: input should be a valid integer"),
-        ("name: mine", "name: ../mine", "1: name: string should match pattern"),
+        ("name: mine", "name: ../mine", "1: name: '../mine' cannot be a name"),
         ("name: mine", "name: on", "1: name: YAML reads this as true, not as text; put it"),
         ("  toy-gap: {}\n", "", "9: metrics: "),
         ("category: places", "category: places\nkinds: [words]", "5: kinds[0]: input should be "
