@@ -34,8 +34,7 @@ def test_it_says_whether_it_has_what_a_mitigator_needs():
          "did you mean 'definitional_pairs'"),
         ("definitional_pairs: [[she, he, it]]", "c.yaml:2: definitional_pairs[0]: "),
         ("definitional_pairs: [[she]]", "c.yaml:2: definitional_pairs[0][1]: missing"),
-        ("definitional_pairs: [she, he]", "c.yaml:2: definitional_pairs[0]: input should be a "
-         "valid tuple, but this is 'she'"),
+        ("definitional_pairs: [she, he]", "c.yaml:2: definitional_pairs[0]: expected a list"),
         ("specific_words: [he, '']", "c.yaml:2: specific_words[1]: string should have at least 1"),
         ("specific_words: [he, off]", "c.yaml:2: specific_words[1]: YAML reads this as false, not"),
         ("contexts: {debiasing: 3}", "c.yaml:2: contexts.debiasing: YAML reads this as 3, not as"),
