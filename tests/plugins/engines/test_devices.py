@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+from harness import discovery
 from harness.embedder import MockEmbedder
 from harness.errors import DiskError, ModelError, UnknownName, UsageError
 from harness.registry import Registry
@@ -71,7 +72,9 @@ def plugin(tmp_path_factory, monkeypatch):
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: troubled\nVersion: 1\n")
     (about / "entry_points.txt").write_text("[harness]\ntroubled = troubled_plugin\n")
     monkeypatch.syspath_prepend(str(folder))
-    return folder
+    discovery.installed.cache_clear()
+    yield folder
+    discovery.installed.cache_clear()
 
 
 def encode(tmp_path, texts, *, devices=("cpu", "cpu"), name="troubled", dimensions=4):
