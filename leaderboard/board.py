@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from harness.leaderboard.cells import BASELINES, cells
+from harness.leaderboard.notices import notices
 from harness.leaderboard.ranking import rank
 from harness.record import Record
 
@@ -33,10 +34,10 @@ class Board:
         One line a row, best first, incomplete ones last. Identity: `row`, `model`, `mitigator`,
         `fingerprint`, `params`, `url`, `dimensions`, `parameters`. Bias: `complete`, `rank`,
         `rank_low`, `rank_high`, `group`, `borda`, and `bias`, the mean distance to the ideal in
-        [0, 1]. Usefulness: the same with the prefix `usefulness_`, and `usefulness`, 1 less the
-        mean distance. Changes: `bias_vs_none` and so on, over `tasks_vs_none` common tasks. Then
-        `bias:CATEGORY` and `usefulness:CATEGORY`, read as `bias` and `usefulness`; `task:NAME`,
-        the value itself.
+        [0, 1]; ranks are null where only one row is complete. Usefulness: the same with the
+        prefix `usefulness_`, and `usefulness`, 1 less the mean distance. Changes: `bias_vs_none`
+        and so on, over `tasks_vs_none` common tasks. Then `bias:CATEGORY` and
+        `usefulness:CATEGORY`, read as `bias` and `usefulness`; `task:NAME`, the value itself.
     cells
         One line for a row and task that has a record.
     lacks
@@ -45,6 +46,8 @@ class Board:
         Records that are not of the board's version, with `why`.
     environments
         What the records were made on, with the number of records of each.
+    notices
+        What to know before reading the ranks, such as a task that keeps rows from being ranked.
     """
 
     kind: str
@@ -54,6 +57,7 @@ class Board:
     lacks: pl.DataFrame
     others: pl.DataFrame
     environments: tuple[tuple[str, int], ...]
+    notices: tuple[str, ...] = ()
 
     def names(self, measures: str) -> list[str]:
         """Return the names of the tasks that measure `bias` or `usefulness`."""
@@ -65,9 +69,10 @@ class Board:
 
     def summary(self) -> str:
         """Return one line on how many rows are ranked, on how many tasks."""
-        ranked = int(self.rows["complete"].sum())
-        incomplete = self.rows.height - ranked
-        line = f"{ranked} ranked on {_count(len(self.names('bias')), 'bias task')}"
+        complete = int(self.rows["complete"].sum())
+        incomplete = self.rows.height - complete
+        told = "1 complete, which has no rank for want of another," if complete == 1 else None
+        line = f"{told or f'{complete} ranked'} on {_count(len(self.names('bias')), 'bias task')}"
         line += f" and {_count(len(self.names('usefulness')), 'usefulness task')}"
         return line + (f"; {incomplete} incomplete" if incomplete else "")
 
@@ -116,10 +121,13 @@ def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[
         rows = rows.join(ranks.rename(renamed), on="row", how="left")
     for baseline in BASELINES:
         rows = rows.join(_changes(grid, baseline), on="row", how="left")
-    deciding = "rank" if "bias" in tasks["measures"] else "usefulness_rank"
-    rows = rows.with_columns(complete=pl.col(deciding).is_not_null()).sort(
-        deciding, "bias", "usefulness", "model", "mitigator", nulls_last=True,
-        descending=[False, False, True, False, False],
+    deciding = "" if "bias" in tasks["measures"] else "usefulness_"
+    rows = rows.with_columns(
+        complete=pl.col(f"{deciding}complete").fill_null(value=False),
+        usefulness_complete=pl.col("usefulness_complete").fill_null(value=False),
+    ).sort(
+        "complete", f"{deciding}rank", "bias", "usefulness", "model", "mitigator",
+        descending=[True, False, False, True, False, False], nulls_last=True,
     )  # fmt: skip
     first = ["row", "model", "mitigator", "complete"]
     rest = [column for column in rows.columns if ":" not in column and column not in first]
@@ -134,6 +142,7 @@ def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[
             "row", "task", "version", "digest", "seed", "value", "created", "why"
         ).join(labels.select("row", "model", "mitigator"), on="row", how="left"),
         environments=_environments(records),
+        notices=notices(grid, others, tasks),
     )
 
 
@@ -154,9 +163,14 @@ def _aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ranked(grid: pl.DataFrame, measures: str) -> pl.DataFrame:
-    """Return the ranks of the rows that have a value on every task of `measures`."""
+    """Return the rows that have a value on every task of `measures`, with ranks if several."""
     complete = grid.filter(measures=measures).filter(pl.col("loss").is_not_null().all().over("row"))
-    return rank(complete.select("row", "task", "loss"))
+    ranks = rank(complete.select("row", "task", "loss"))
+    if ranks.height == 1:  # first of one says nothing
+        ranks = ranks.select(
+            "row", *(pl.lit(None, t).alias(c) for c, t in ranks.schema.items() if c != "row")
+        )
+    return ranks.with_columns(complete=pl.lit(value=True))
 
 
 def _changes(grid: pl.DataFrame, baseline: str) -> pl.DataFrame:

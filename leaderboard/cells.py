@@ -6,12 +6,14 @@ Decides which records count: for every kind of embedder, one version of each tas
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 import polars as pl
 
+from harness.errors import UnknownName
 from harness.record import Record
 
 BASELINES = ("none", "normalize")
@@ -77,6 +79,24 @@ class Cells:
 
     ranked: pl.DataFrame
     others: pl.DataFrame
+
+
+def of_tasks(records: Sequence[Record], wanted: Iterable[str]) -> list[Record]:
+    """Return the records of the tasks that `wanted`, names and globs, names.
+
+    Raises
+    ------
+    UnknownName
+        If one of `wanted` is no task of a primary record.
+    """
+    known = {record.task.name for record in records if record.primary}
+    chosen = set()
+    for want in wanted:
+        found = {name for name in known if fnmatchcase(name, want)}
+        if not found:
+            raise UnknownName("task in these records", want, known)
+        chosen |= found
+    return [record for record in records if record.task.name in chosen]
 
 
 def cells(records: Iterable[Record]) -> Cells:

@@ -21,23 +21,38 @@ def leaderboard() -> None:
     type=click.Path(path_type=Path),
     help="Folder for index.html, leaderboard.csv and leaderboard.json.",
 )
+@click.option(
+    "--tasks",
+    "-t",
+    multiple=True,
+    help="Only these tasks: names or globs; commas or repeated.  [default: all]",
+)
 @click.option("--title", default="Bias in embeddings", show_default=True, help="Title of the page.")
 @click.option("--json", "as_json", is_flag=True, help="Print leaderboard.json too.")
-def build(results: tuple[Path, ...], out: Path, title: str, as_json: bool) -> None:
+def build(
+    results: tuple[Path, ...], out: Path, tasks: tuple[str, ...], title: str, as_json: bool
+) -> None:
     """Make a static leaderboard of the records in RESULTS (files and folders)."""
     from harness import results as results_files
+    from harness.commands.arguments import split
     from harness.errors import UsageError
     from harness.leaderboard import site
     from harness.leaderboard.board import compile_boards
+    from harness.leaderboard.cells import of_tasks
 
     reading = results_files.read(results)
     for notice in reading.notices:
         click.echo(notice, err=True)
-    boards = compile_boards(reading.records)
+    found = any(record.primary for record in reading.records)
+    records = of_tasks(reading.records, split(tasks)) if tasks and found else reading.records
+    boards = compile_boards(records)
     if not boards:
         where = ", ".join(f"'{path}'" for path in results)
         what = "no record that ranks a task" if reading.records else "no records"
         raise UsageError(f"there are {what} in {where}; `harness eval` makes them")
+    for board in boards:
+        for notice in board.notices:
+            click.echo(f"{board.kind} embeddings: {notice}", err=True)
     written = site.write(boards, out, title=title, notices=reading.notices)
     if as_json:
         click.echo(written.json.read_text("utf-8"))

@@ -22,6 +22,7 @@ GENERATOR = "Embedding Bias Harness leaderboard"
 """In the head of every page, so that a page of somebody else's is not written over."""
 
 _LAST = 1e99  # what is not there sorts after everything that is
+_MEASURES = {"control": "control, not ranked", "usefulness": "usefulness"}
 _LISTED = 12  # words of a list in a tooltip
 
 
@@ -109,6 +110,7 @@ def _view(board: Board) -> dict[str, Any]:
         "kind": board.kind,
         "title": f"{board.kind.capitalize()} embeddings",
         "summary": board.summary(),
+        "notices": board.notices,
         "bias_tasks": len(board.names("bias")),
         "usefulness_tasks": len(board.names("usefulness")),
         "columns": _columns(board),
@@ -131,7 +133,11 @@ def _task_groups(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for task in tasks:
         groups.setdefault((task["measures"], task["category"]), []).append(task)
     return [
-        {"title": category if measures == "bias" else f"{measures}: {category}", "tasks": group}
+        {
+            "title": category if measures == "bias" else f"{_MEASURES[measures]}: {category}",
+            "tasks": group,
+            "measures": measures,
+        }
         for (measures, category), group in groups.items()
     ]
 
@@ -175,7 +181,8 @@ def _categories(board: Board, measures: str) -> list[str]:
 def _rank(row: Mapping[str, Any], prefix: str) -> Cell:
     rank, low, high = (row[f"{prefix}{name}"] for name in ("rank", "rank_low", "rank_high"))
     if rank is None:
-        return Cell("–", _LAST, "not ranked: incomplete")
+        complete = row[f"{prefix}complete"]
+        return Cell("–", _LAST, f"not ranked: {'nothing beside it' if complete else 'incomplete'}")
     tip = f"Borda count {row[f'{prefix}borda']:g}"
     if low is None:
         return Cell(str(rank), rank, f"{tip}; too few tasks to say how sure the rank is")
@@ -224,7 +231,8 @@ def _value(task: Mapping[str, Any], cell: Mapping[str, Any] | None, lack: str | 
         tip.append(f"mitigator was fitted on {len(cell['overlap'])} of its texts")
     if cell["fitted_on"]:
         tip.append(f"mitigator fitted on {cell['fitted_on']}")
-    return Cell(_short(cell["value"]), cell["value"], "; ".join(tip), cell["distance"], marks=marks)
+    distance = None if task["measures"] == "control" else cell["distance"]  # nobody's fault
+    return Cell(_short(cell["value"]), cell["value"], "; ".join(tip), distance, marks=marks)
 
 
 def _reading(task: Mapping[str, Any]) -> str:

@@ -1,4 +1,7 @@
-"""The plot of a board: bias against usefulness, one point a row, as a self-contained HTML part."""
+"""The plot of a board: bias against usefulness, one point a row, as a self-contained HTML part.
+
+Colour is the model, shape the mitigator.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ import polars as pl
 
 from harness.leaderboard.board import Board
 
-# Okabe and Ito's colours, which people with any colour vision can tell apart; symbols say the same.
+# Okabe and Ito's colours, which people with any colour vision can tell apart.
 _COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#D55E00", "#999999")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "x", "hexagon")
+_LEAST = 0.1
+"""Width of an axis at least, so that a difference of .001 does not look like one of 1."""
 
 
 def plot(board: Board) -> str | None:
@@ -20,8 +25,8 @@ def plot(board: Board) -> str | None:
     compare.
     """
     rows = board.rows.filter(
-        pl.col("rank").is_not_null(),
-        pl.col("usefulness_rank").is_not_null(),
+        pl.col("complete"),
+        pl.col("usefulness_complete"),
         pl.col("bias").is_not_null(),
         pl.col("usefulness").is_not_null(),
     )
@@ -30,33 +35,64 @@ def plot(board: Board) -> str | None:
     from plotly import graph_objects as go
 
     figure = go.Figure()
-    for i, mitigator in enumerate(sorted(set(rows["mitigator"]))):
-        points = rows.filter(mitigator=mitigator)
+    mitigators = sorted(set(rows["mitigator"]))
+    symbols = {mitigator: _symbol(i) for i, mitigator in enumerate(mitigators)}
+    for i, model in enumerate(sorted(set(rows["model"]))):
+        points = rows.filter(model=model)
+        again, colour = divmod(i, len(_COLOURS))
+        group = f"model {i}"
+        # In the legend a stroke, since any symbol would be that of a mitigator.
+        stroke = {"width": 7, "color": _COLOURS[colour], "dash": "dot" if again else "solid"}
+        figure.add_scatter(
+            x=[None], y=[None], mode="lines", name=escape(model), legendgroup=group, line=stroke
+        )
         figure.add_scatter(
             x=points["bias"].to_list(),
             y=points["usefulness"].to_list(),
             mode="markers",
-            name=escape(mitigator),  # plotly reads a little HTML in labels
-            text=[escape(model) for model in points["model"]],
-            hovertemplate="<b>%{text}</b><br>%{fullData.name}"
+            name=escape(model),  # plotly reads a little HTML in labels
+            legendgroup=group,
+            showlegend=False,
+            text=[escape(mitigator) for mitigator in points["mitigator"]],
+            hovertemplate="<b>%{fullData.name}</b><br>%{text}"
             "<br>bias %{x:.3f}<br>usefulness %{y:.3f}<extra></extra>",
             marker={
-                "color": _COLOURS[i % len(_COLOURS)],
-                "symbol": _SYMBOLS[i % len(_SYMBOLS)],
+                "color": _COLOURS[colour],
+                "symbol": [symbols[mitigator] for mitigator in points["mitigator"]],
                 "size": 12,
-                "line": {"width": 1, "color": "rgba(127,127,127,.6)"},
+                "opacity": 0.85,  # points may lie on each other
+                # Where the colours begin again, a thick edge tells the later model.
+                "line": {"width": 1 + 2 * again, "color": "rgba(127,127,127,.8)"},
             },
         )
+    for mitigator, symbol in symbols.items():  # the legend of shapes
+        figure.add_scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            name=escape(mitigator),
+            legend="legend2",
+            marker={"color": "rgba(127,127,127,.9)", "symbol": symbol, "size": 11},
+        )
     axis = {"zeroline": False, "gridcolor": "rgba(127,127,127,.2)", "automargin": True}
+    legend = {"orientation": "h", "x": 0, "yref": "container"}
     figure.update_layout(
-        xaxis={**axis, "title": "bias (left is better)"},
-        yaxis={**axis, "title": "usefulness (up is better)"},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        xaxis={**axis, "title": "bias (left is better)", "range": _range(rows["bias"])},
+        yaxis={**axis, "title": "usefulness (up is better)", "range": _range(rows["usefulness"])},
+        legend={**legend, "tracegroupgap": 0, "y": 1, "yanchor": "top", "title": {"text": "Model"}},
+        legend2={
+            **legend,
+            "y": 0,
+            "yanchor": "bottom",
+            "title": {"text": "Mitigator"},
+            "itemclick": False,
+            "itemdoubleclick": False,
+        },
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": "system-ui, sans-serif", "size": 13},
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        height=420,
+        height=480,
         showlegend=True,
     )
     html: str = figure.to_html(
@@ -66,3 +102,15 @@ def plot(board: Board) -> str | None:
         config={"displaylogo": False, "responsive": True, "displayModeBar": False},
     )
     return html
+
+
+def _symbol(i: int) -> str:
+    return _SYMBOLS[i % len(_SYMBOLS)] + ("-open" if i // len(_SYMBOLS) % 2 else "")
+
+
+def _range(values: pl.Series) -> list[float]:
+    """Return the ends of an axis around the values, with some room beside them."""
+    found = values.to_list()
+    low, high = min(found), max(found)
+    half = max(_LEAST, 1.16 * (high - low)) / 2
+    return [(low + high) / 2 - half, (low + high) / 2 + half]

@@ -103,6 +103,7 @@ def to_json(boards: Iterable[Board], *, title: str, notices: Iterable[str], buil
         "boards": [
             {
                 "kind": board.kind,
+                "notices": board.notices,
                 "tasks": board.tasks.to_dicts(),
                 "rows": board.rows.to_dicts(),
                 "cells": board.cells.drop("url", "dimensions", "parameters").to_dicts(),

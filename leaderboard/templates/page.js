@@ -41,4 +41,16 @@ document.addEventListener("click", (event) => {
   line.textContent = `${name} · ${under}: ${cell.dataset.tip}`;
 });
 
+// A table that is wider than its place says so, and fades where it goes on.
+for (const place of document.querySelectorAll(".scroll")) {
+  const inner = place.querySelector(".dt-layout-table > *") ?? place;
+  const look = () => {
+    const hidden = inner.scrollWidth - inner.clientWidth;
+    place.classList.toggle("wide", hidden > 1);
+    place.classList.toggle("more", hidden - inner.scrollLeft > 1);
+  };
+  inner.addEventListener("scroll", look, { passive: true });
+  new ResizeObserver(look).observe(inner); // also when a closed part is opened
+}
+
 document.documentElement.dataset.ready = "yes";

@@ -80,7 +80,7 @@ def test_a_null_value_counts_as_missing_with_its_reason(make_rows) -> None:
         {"b": {"x": None}}, reason="a set is out of vocabulary"
     )
     board = only(records)
-    assert rows_of(board, "rank") == {"a/none": 1, "b/none": None}
+    assert rows_of(board, "complete") == {"a/none": True, "b/none": False}
     assert board.lacks["reason"].to_list() == ["a set is out of vocabulary"]
 
 
@@ -90,7 +90,7 @@ def test_the_highest_version_of_a_task_counts_and_others_are_listed(make_rows) -
     new = [r.model_copy(update={"task": r.task.model_copy(update={"digest": "n"})}) for r in new]
     board = only(records + [r.model_copy(update={"id": "new"}) for r in new])
     assert board.tasks["version"].to_list() == [2]
-    assert rows_of(board, "rank", "bias") == {"a/none": (1, 0.25)}
+    assert rows_of(board, "complete", "bias") == {"a/none": (True, 0.25)}
     assert board.others["model"].sort().to_list() == ["a", "b", "c"]
     assert set(board.others["why"]) == {"another version or content of the task"}
 
@@ -108,7 +108,7 @@ def test_a_record_of_another_seed_is_not_ranked(make_rows) -> None:
     records = [r for r in records if (r.model.name, r.task.name) != ("b", "y")]
     records += make_rows({"b": {"y": 0.0}}, seed=7)
     board = only(records)
-    assert rows_of(board, "rank") == {"a/none": 1, "b/none": None}
+    assert rows_of(board, "complete") == {"a/none": True, "b/none": False}
     assert board.lacks["reason"].to_list() == ["only a record of another seed"]
 
 
@@ -147,15 +147,27 @@ def test_a_row_without_usefulness_is_still_ranked_on_bias(make_rows) -> None:
     records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.0}}) + make_rows(
         {"a": {"s": 0.5}}, task__measures="usefulness"
     )
-    assert rows_of(only(records), "rank", "usefulness_rank") == {
-        "b/none": (1, None),
-        "a/none": (2, 1),
+    assert rows_of(only(records), "rank", "usefulness_complete") == {
+        "b/none": (1, False),
+        "a/none": (2, True),
     }
 
 
 def test_usefulness_alone_makes_a_board(make_rows) -> None:
-    board = only(make_rows({"a": {"s": 0.5}}, task__measures="usefulness"))
-    assert rows_of(board, "complete", "rank", "usefulness_rank") == {"a/none": (True, None, 1)}
+    board = only(make_rows({"a": {"s": 0.5}, "b": {"s": 1.0}}, task__measures="usefulness"))
+    assert rows_of(board, "complete", "rank", "usefulness_rank") == {
+        "a/none": (True, None, 1),
+        "b/none": (True, None, 2),
+    }
+
+
+def test_the_only_complete_row_has_no_rank(make_rows) -> None:
+    board = only(make_rows({"a": {"x": 1.0, "y": 0.0}, "b": {"x": 0.0}}))
+    assert rows_of(board, "complete", "rank", "borda", "bias") == {
+        "a/none": (True, None, None, 0.25),
+        "b/none": (False, None, None, 0.0),
+    }
+    assert board.summary().startswith("1 complete, which has no rank")
 
 
 def test_a_mitigated_row_shows_its_change_against_none_and_normalize(make_record) -> None:

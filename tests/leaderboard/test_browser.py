@@ -151,6 +151,50 @@ def test_a_hostile_name_does_nothing(open_page, make_record) -> None:
     assert page.locator("img, [onerror], a[href^=javascript]").count() == 0
 
 
+def test_the_plot_tells_models_by_colour_and_mitigators_by_shape(open_page, make_many) -> None:
+    page = open_page(make_many())
+    legends = [page.locator(f"#plot-text .{name} text") for name in ("legend", "legend2")]
+    assert legends[0].all_text_contents() == [
+        "Model",
+        "all-MiniLM-L6-v2",
+        "all-mpnet-base-v2",
+        "e5-small",
+    ]
+    assert legends[1].all_text_contents() == [
+        "Mitigator",
+        "context-injection",
+        "hard-debias",
+        "none",
+        "normalize",
+    ]
+    points = page.locator("#plot-text .point").evaluate_all(
+        "points => points.map(point => [point.style.fill, point.getAttribute('d')])"
+    )
+    assert [len(set(column)) for column in zip(*points, strict=True)] == [3, 4]
+
+
+def test_close_points_are_drawn_close(open_page, make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"x": 1.001}})
+    records += make_rows({"a": {"s": 1.0}, "b": {"s": 1.0}}, task__measures="usefulness")
+    page = open_page(records)
+    ranges = page.evaluate(
+        "(({xaxis, yaxis}) => [xaxis.range, yaxis.range])"
+        "(document.getElementById('plot-text').layout)"
+    )
+    assert [high - low for low, high in ranges] == pytest.approx([0.1, 0.1])
+
+
+@pytest.mark.parametrize(("width", "hinted"), [(1400, False), (420, True)])
+def test_a_ranking_that_goes_on_says_so(width, hinted, open_page, make_many) -> None:
+    page = open_page(make_many(), width=width)
+    place = page.locator(".scroll", has=page.locator("table.ranking"))
+    classes = place.get_attribute("class").split()
+    assert ("wide" in classes, "more" in classes) == (hinted, hinted)
+    if hinted:
+        place.locator(".dt-layout-table > *").evaluate("part => part.scrollTo(9999, 0)")
+        page.wait_for_selector(".scroll.wide:not(.more) table.ranking")
+
+
 @pytest.mark.parametrize("width", [1400, 420])
 def test_the_page_is_as_wide_as_the_window(width, open_page, make_many) -> None:
     page = open_page(make_many(), width=width)

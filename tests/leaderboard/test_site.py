@@ -98,6 +98,35 @@ def test_json_is_printed_as_written(results, tmp_path) -> None:
     assert json.loads(result.stdout) == json.loads((tmp_path / "site/leaderboard.json").read_text())
 
 
+def test_a_stray_task_is_told_everywhere_until_the_tasks_are_chosen(
+    results, tmp_path, make_many
+) -> None:
+    first = make_many()[0]
+    stray = first.model_copy(
+        update={"task": first.task.model_copy(update={"name": "mine", "digest": "m"})}
+    )
+    (results / "z.jsonl").write_text(stray.model_copy(update={"id": "z"}).line())
+    told = "task 'mine' has values of 1 of 12 rows; without it 12 rows would be ranked"
+    result = command(results, "--out", tmp_path / "site")
+    assert f"text embeddings: {told}" in result.stderr
+    page = Page((tmp_path / "site/index.html").read_text("utf-8"))
+    assert told in page.text
+    assert page.tables["text ranking"][2][0] == "1e+99", "one row has no rank"
+    (board,) = json.loads((tmp_path / "site/leaderboard.json").read_text())["boards"]
+    assert board["notices"] == [told]
+    tasks = ("--tasks", "seat-*,age-traits", "--tasks", "name-triplets,s*")
+    result = command(results, "--out", tmp_path / "site", *tasks)
+    assert "12 ranked on 7 bias tasks and 2 usefulness tasks" in result.stdout
+    assert told not in result.stderr
+
+
+def test_controls_are_marked_as_not_ranked(tmp_path, make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}})
+    records += make_rows({"a": {"c": 1.0}, "b": {"c": 1.0}}, task__measures="control")
+    page = page_of(records, tmp_path)
+    assert "control, not ranked: gender" in page.tables["text by task"][0]
+
+
 def test_page_csv_and_json_have_the_same_numbers(tmp_path, make_many) -> None:
     records = make_many()
     del records[-3]  # a bias task: its row is incomplete
