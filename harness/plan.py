@@ -74,12 +74,8 @@ class Job:
     def chains(self) -> tuple[Chain, ...]:
         """The mitigators that the task's inputs go through, each once."""
         probes = any(given.probe for given in self.task.texts())
-        return (self.mitigator, self.probing) if probes and self.splits else (self.mitigator,)
-
-    @property
-    def splits(self) -> bool:
-        """Whether probes go through a mitigator of their own."""
-        return self.probing is not self.mitigator
+        splits = probes and self.probing is not self.mitigator
+        return (self.mitigator, self.probing) if splits else (self.mitigator,)
 
     @cached_property
     def needed(self) -> tuple[str, ...]:

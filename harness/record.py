@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from harness.digest import digest
 from harness.scores import Ideal
@@ -176,13 +176,6 @@ class Record(Part):
     model_config = ConfigDict(
         extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named(cls, values: Any) -> Any:
-        if isinstance(values, dict) and not values.get("id"):
-            return {**values, "id": ""}
-        return values
 
     def model_post_init(self, context: Any) -> None:
         """Fill in the id."""

@@ -71,7 +71,7 @@ def measure(job: Job, encode: Encode, *, seed: int) -> list[Measured]:
     measured = []
     for scenario in job.task.scenarios:
         vectors = {
-            name: _mitigated(job, given, given.texts, encode)
+            name: _mitigated(job, given, encode)
             for name, given in scenario.inputs.items()
             if given.texts is not None
         }
@@ -91,7 +91,8 @@ def random_generator(seed: int, *what: str) -> np.random.Generator:
     return np.random.default_rng([seed, int(digest(list(what)), 16)])
 
 
-def _mitigated(job: Job, given: Input, texts: Sequence[str], encode: Encode) -> Vectors:
+def _mitigated(job: Job, given: Input, encode: Encode) -> Vectors:
+    texts = given.texts or ()
     vectors = job.chain(given).transform(encode(job.texts(given)), texts)
     if vectors.ndim != 2 or len(vectors) != len(texts):
         raise HarnessError(

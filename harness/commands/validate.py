@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from harness.registry import Registry
+    from harness.task import Task
 
 
 @click.command("validate")
@@ -60,17 +61,16 @@ def _check(registry: Registry, path: Path) -> str:
         pairs = counted(len(concept.definitional_pairs), "definitional pair")
         return f"concept '{concept.name}', {pairs}"
     task = registry.task_file(path)
-    n = _run(registry, path)
+    n = _run(registry, task, path)
     scenarios, scores = counted(len(task.scenarios), "scenario"), counted(n, "score")
     return f"task '{task.name}', {scenarios}, {scores} on a mock embedder"
 
 
-def _run(registry: Registry, path: Path) -> int:
+def _run(registry: Registry, task: Task, path: Path) -> int:
     from harness import plan, scoring
     from harness.embedder import MockEmbedder
     from harness.errors import HarnessError, InvalidFile, one_line
 
-    task = registry.task_file(path)
     mock = MockEmbedder(kind=task.file.kinds[0])
     made = plan.make(mock.info, [task], {"none": registry.mitigator("none")})
     scores = 0
