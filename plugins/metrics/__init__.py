@@ -15,6 +15,11 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("concept-direction", "projections on a concept's direction against ratings"),
         _metric("similarity-correlation", "cosines of pairs against people's ratings"),
         _metric("triplet-auc", "same meaning against same names, by triplets"),
+        _metric("rnd", "attributes nearer to one of two target sets' means"),
+        _metric("rnsb", "target words that a sentiment classifier finds more negative"),
+        _metric("ripa", "projections of attributes on the directions of pairs of words"),
+        _metric("ect", "whether two target sets rank attributes in one order"),
+        _metric("mac", "mean distance of targets from sets of stereotyped words"),
     ]
 
 

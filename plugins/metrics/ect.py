@@ -1,0 +1,94 @@
+"""ECT: whether two target sets rank attributes by nearness in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+
+from harness.arrays import Reals, cosines
+from harness.plugins.metrics import bootstrap, word_sets
+from harness.plugins.metrics.weighted import spearman
+from harness.scores import Scale, Score, metric
+
+INPUTS = ("targets_1", "targets_2", "attributes")
+
+
+@metric(
+    "ect",
+    scores={
+        "coherence": Scale(
+            ideal=1,
+            bounds=(-1, 1),
+            help="rank correlation of the attributes' nearness to either target set's mean",
+        )
+    },
+    disjoint=(("targets_1", "targets_2"),),
+)
+def ect(
+    targets_1: Reals,
+    targets_2: Reals,
+    attributes: Reals,
+    *,
+    unit_length: bool = False,
+    confidence: float = bootstrap.CONFIDENCE,
+    resamples: int = bootstrap.RESAMPLES,
+    rng: np.random.Generator,
+    clusters: Mapping[str, bootstrap.Codes] | None = None,
+) -> Score:
+    """Embedding coherence test.
+
+    ECT = Spearman's correlation, over a in A, of cos(a, μ₁) and cos(a, μ₂), with the mean vectors
+    μ of the target sets. Higher is fairer, 1 is fair: both sets have the attributes in one order.
+    It does not say whether one set is nearer to all of them.
+
+    Parameters
+    ----------
+    targets_1, targets_2
+        (n, d) and (m, d) vectors of the target sets.
+    attributes
+        (a, d) vectors of A; their lengths do not matter.
+    unit_length
+        Whether vectors are set to length 1 before targets are averaged. Published: False.
+    confidence, resamples
+        Level and number of draws of the bootstrap interval over attributes; the means stay.
+    rng
+        Source of the draws.
+    clusters
+        By input, the (n,) codes of items made of one word or template.
+
+    Returns
+    -------
+    Score
+        ECT in [−1, 1]; `n` is |A|. Details: `unit_length`.
+
+    References
+    ----------
+    Dev and Phillips (2019), Attenuating bias in word vectors, section 4.3.
+    """
+    arrays = (targets_1, targets_2, attributes)
+    details = {"unit_length": unit_length}
+    n = len(attributes)
+    reason = word_sets.empty(dict(zip(INPUTS, arrays, strict=True)))
+    if reason is None and n < 3:
+        reason = "fewer than three attributes"
+    if reason:
+        return Score(float("nan"), n=n, reason=reason, details=details)
+    one, other = (
+        cosines(attributes, word_sets.rows(array, unit_length=unit_length).mean(axis=0)[None])[:, 0]
+        for array in arrays[:2]
+    )
+    value = float(spearman(one, other)[0])
+    if np.isnan(value):
+        reason = "all attributes are equally near to a target set"
+        return Score(value, n=n, reason=reason, details=details)
+    interval = bootstrap.percentile_interval(
+        partial(spearman, one, other),
+        [n],
+        rng=rng,
+        clusters=bootstrap.codes_of(clusters, ["attributes"]),
+        resamples=resamples,
+        confidence=confidence,
+    )
+    return Score(value, interval=interval, n=n, details=details)

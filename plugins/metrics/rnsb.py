@@ -1,0 +1,159 @@
+"""RNSB: whether a sentiment classifier finds some target words more negative than others."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedShuffleSplit
+
+from harness.arrays import Floats, Reals
+from harness.errors import InvalidOption
+from harness.plugins.metrics import word_sets
+from harness.scores import Scale, Score, metric
+
+
+@metric(
+    "rnsb",
+    scores={
+        "divergence": Scale(
+            ideal=0,
+            bounds=(0, None),
+            help="how far the targets' shares of negative sentiment are from equal, in nats",
+        )
+    },
+)
+def rnsb(
+    targets_1: Reals,
+    attributes_1: Reals,
+    attributes_2: Reals,
+    targets_2: Reals | None = None,
+    targets_3: Reals | None = None,
+    targets_4: Reals | None = None,
+    *,
+    holdout: float = 0.2,
+    repeats: int = 30,
+    unit_length: bool = False,
+    rng: np.random.Generator,
+) -> Score:
+    """Relative negative sentiment bias.
+
+    A logistic regression learns to tell the attributes apart; of each target word it gives the
+    probability pᵢ of being negative. RNSB = KL(P ‖ U) = Σ Pᵢ log(n Pᵢ) with the shares
+    Pᵢ = pᵢ / Σ p of all n target words, and U uniform. Fair is 0: all are as negative; the most
+    is log n. Target sets are one population of words, as published.
+
+    The number depends on which words the classifier saw, as much as on the embedding: a single
+    run, as published, can differ twofold from the next. It is therefore the mean of `repeats`
+    seeded runs, each without another part of the attributes, and the spread is told.
+
+    Parameters
+    ----------
+    targets_1, targets_2, targets_3, targets_4
+        (n, d) vectors of the target words; all but the first set may be left out.
+    attributes_1, attributes_2
+        (a, d) and (b, d) vectors of the positive and the negative words.
+    holdout
+        Share of the attributes, of each set alike, that a run does without and that its accuracy
+        is taken on. 0: all words are learnt from; there is one run then, since every run gives
+        the same.
+    repeats
+        Number of runs.
+    unit_length
+        Whether vectors are set to length 1 first. Published: False. The strength of the
+        classifier's penalty (C = 1) is relative to their lengths.
+    rng
+        Source of the splits.
+
+    Returns
+    -------
+    Score
+        The mean of KL over runs, in nats; `n` is the number of target words. Details: `sd`, its
+        deviation (ddof 1) over runs, None for one; `repeats`, `holdout`, `unit_length`;
+        `accuracy`, the mean on held-out words, None without; `negative`, the mean probability of
+        each target set.
+
+    Raises
+    ------
+    InvalidOption
+        If `holdout` is no share or `repeats` below 1.
+
+    References
+    ----------
+    Sweeney and Najafian (2019), A transparent framework for evaluating unintended demographic
+    bias in word embeddings, equations 1 to 3; the classifier as in WEFE (Badilla et al. 2020).
+    """
+    if not 0 <= holdout < 1:
+        raise InvalidOption(f"holdout={holdout}: a share of the attributes, such as 0.2")
+    if repeats < 1:
+        raise InvalidOption(f"repeats={repeats}: at least 1")
+    named = {
+        "targets_1": targets_1,
+        "targets_2": targets_2,
+        "targets_3": targets_3,
+        "targets_4": targets_4,
+    }
+    sets = {name: array for name, array in named.items() if array is not None}
+    n = sum(map(len, sets.values()))
+    reason = word_sets.empty(sets | {"attributes_1": attributes_1, "attributes_2": attributes_2})
+    a, b = len(attributes_1), len(attributes_2)
+    if reason is None and n < 2:
+        reason = "fewer than two target words"
+    # Both sets must be on either side of a split.
+    if reason is None and holdout and min(a, b, holdout * (a + b), (1 - holdout) * (a + b)) < 2:
+        reason = "too few attributes to hold some out"
+    if reason:
+        return Score(float("nan"), n=n, reason=reason)
+    targets = [word_sets.rows(array, unit_length=unit_length) for array in sets.values()]
+    x = word_sets.rows(np.vstack([attributes_1, attributes_2]), unit_length=unit_length)
+    negative = np.repeat([0, 1], [a, b])
+    runs = [
+        _probabilities(x, negative, np.vstack(targets), train, test)
+        for train, test in _splits(negative, holdout, repeats, rng)
+    ]
+    p = np.stack([probabilities for probabilities, _ in runs])
+    divergences = _divergence(p)
+    ends = np.cumsum([len(array) for array in targets])[:-1]
+    by_set = (float(part.mean()) for part in np.split(p.mean(axis=0), ends))
+    return Score(
+        float(divergences.mean()),
+        n=n,
+        details={
+            "sd": float(divergences.std(ddof=1)) if len(runs) > 1 else None,
+            "repeats": len(runs),
+            "holdout": holdout,
+            "unit_length": unit_length,
+            "accuracy": float(np.mean([share for _, share in runs])) if holdout else None,
+            "negative": dict(zip(sets, by_set, strict=True)),
+        },
+    )
+
+
+def _splits(
+    negative: Floats, holdout: float, repeats: int, rng: np.random.Generator
+) -> list[tuple[Floats, Floats]]:
+    """Return the indices learnt from and held out of each run."""
+    if not holdout:
+        return [(np.arange(len(negative)), np.arange(0))]
+    seed = int(rng.integers(2**31))
+    shuffle = StratifiedShuffleSplit(repeats, test_size=holdout, random_state=seed)
+    return list(shuffle.split(negative, negative))
+
+
+def _probabilities(
+    x: Floats, negative: Floats, targets: Floats, train: Floats, test: Floats
+) -> tuple[Floats, float]:
+    """Return the (n,) probabilities of a run, and its accuracy on what was held out."""
+    classifier = LogisticRegression(solver="liblinear", max_iter=10_000, random_state=0)
+    classifier.fit(x[train], negative[train])
+    accuracy = float(classifier.score(x[test], negative[test])) if len(test) else float("nan")
+    probabilities: Floats = classifier.predict_proba(targets)[:, 1]
+    return probabilities, accuracy
+
+
+def _divergence(p: Floats) -> Floats:
+    """Return the (r,) divergences from uniform of r rows of n probabilities."""
+    n = p.shape[1]
+    shares = p / p.sum(axis=1, keepdims=True)
+    logs = np.log(np.where(shares > 0, n * shares, 1.0))
+    divergences: Floats = np.maximum((shares * logs).sum(axis=1), 0.0)
+    return divergences
