@@ -141,6 +141,16 @@ class MockEmbedder:
             fingerprint=f"mock-{kind}-{dimensions}",
         )
 
+    @property
+    def words(self) -> Sequence[str]:
+        """A small vocabulary, for tasks that ask for one."""
+        return [a + b for a in "bcdfghjklmnprstvwz" for b in ("a", "e", "i", "o", "u", "al", "en")]
+
+    @property
+    def vectors(self) -> Vectors:
+        """(len(words), d) float32, row i for `words[i]`."""
+        return self.encode(self.words)
+
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return (n, d) unit vectors; the same text gives the same vector, always."""
         import numpy as np

@@ -35,6 +35,7 @@ from harness.settings import Settings
 from harness.store import Store
 from harness.stored import StoredEmbedder
 from harness.task import Task, resolve
+from harness.vocabulary import vocabulary
 
 
 def evaluate(
@@ -161,8 +162,9 @@ class Run:
                 self.unavailable.append(Ruled("", "", one.file.name, one_line(error), failed))
         self.id = uuid.uuid4().hex[:12]
 
-    def plan(self, info: ModelInfo, file: ResultsFile | None) -> Plan:
+    def plan(self, embedder: Embedder, file: ResultsFile | None) -> Plan:
         """Return the plan for a model, less what is recorded in `file`."""
+        info = embedder.info
         recorded = file.records if file and not self.settings.overwrite else {}
         return make(
             info,
@@ -174,6 +176,7 @@ class Run:
                 for name in self.mitigators
             ],
             fallback=self.fallback,
+            words=lambda: vocabulary(embedder).words,
             recorded=recorded.__contains__,
             seed=self.settings.seed,
         )
@@ -200,7 +203,7 @@ class Run:
         """Evaluate one model; `name` is what it was made from, if anything."""
         info = embedder.info
         file = ResultsFile(self.settings.results, info.name) if self.settings.results else None
-        todo = self.plan(info, file)
+        todo = self.plan(embedder, file)
         notices = list(file.notices) if file else []
         made = dict(file.records) if file else {}
         ruled_out = list(todo.ruled_out)
@@ -223,7 +226,7 @@ class Run:
                                 file.add(records)
                         advance(1)
                 encoded = vectors.encoded
-                notices += [*store.notices, *vectors.notices]
+                notices += [*store.notices, *vectors.notices, *_lacking(todo.jobs, info)]
         jobs = (*todo.done, *todo.jobs)
         wanted = [one for job in jobs for one in job.ids(info, self.settings.seed).values()]
         return Records(
@@ -268,6 +271,22 @@ class Run:
                 job, one, vectors.info, run=self.id, seed=self.settings.seed, device=device
             )
         ]
+
+
+def _lacking(jobs: Iterable[Job], info: ModelInfo) -> list[str]:
+    """Return a line for each list of words that mitigators were given and the model lacks."""
+    fitted: dict[tuple[str, ...], list[str]] = {}
+    for job in jobs:
+        for stage in job.mitigator.mitigators:
+            if stage.lacks:
+                about = f" on {job.concept.name}" if job.concept else ""
+                fitted.setdefault(stage.lacks, []).append(f"'{job.part.name}'{about}")
+    lines = []
+    for lacks, told in fitted.items():
+        more = f" and {len(lacks) - 5} more" if len(lacks) > 5 else ""
+        under = ", ".join(dict.fromkeys(told))
+        lines.append(f"{info.name} lacks {', '.join(lacks[:5])}{more}, fitted without: {under}")
+    return lines
 
 
 def _several(given: str | Iterable[str]) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+import re
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +17,7 @@ from harness.arrays import Floats
 from harness.concept import Concept
 from harness.digest import digest
 from harness.errors import suggestion
-from harness.task_file import InputFile, ScenarioFile, Source, TaskFile
+from harness.task_file import InputFile, ScenarioFile, Source, TaskFile, VocabularyPart
 from harness.yaml_files import Document, KeyPath
 
 Row = Mapping[str, Any]
@@ -40,6 +43,11 @@ class Input:
         Whether mitigators leave the texts as they are written.
     items
         The words or cells that the texts were made of, each once; none for numbers.
+    original
+        Whether vectors are taken as the model gives them, whatever the mitigator.
+    vocabulary
+        Which part of the embedder's vocabulary the texts are; they are empty until a model is at
+        hand, and are no part of what the task is.
     """
 
     name: str
@@ -49,6 +57,8 @@ class Input:
     group: str
     probe: bool
     items: tuple[str, ...] = ()
+    original: bool = False
+    vocabulary: VocabularyPart | None = None
 
     def __len__(self) -> int:
         return len(self.clusters)
@@ -57,7 +67,21 @@ class Input:
         """Return what makes the input what it is, as JSON-like values."""
         numbers = None if self.numbers is None else self.numbers.tolist()
         texts = None if self.texts is None else list(self.texts)
-        return {"texts": texts, "numbers": numbers, "group": self.group, "probe": self.probe}
+        content = {"texts": texts, "numbers": numbers, "group": self.group, "probe": self.probe}
+        if self.vocabulary is not None:
+            content["texts"] = self.vocabulary.model_dump()
+        if self.original:
+            content["original"] = True
+        return content
+
+    def of_words(self, words: Sequence[str]) -> Input:
+        """Return the input with the texts that it takes from a vocabulary."""
+        if self.vocabulary is None:
+            return self
+        matches = re.compile(self.vocabulary.pattern).fullmatch
+        chosen = tuple(itertools.islice(filter(matches, words), self.vocabulary.size))
+        codes = np.arange(len(chosen), dtype=np.int64)
+        return dataclasses.replace(self, texts=chosen, clusters=codes, items=chosen)
 
 
 class Inputs:
@@ -112,6 +136,10 @@ class Inputs:
             parts, keys = list(source), [(*where, i) for i in range(len(source))]
         if any(part.number != parts[0].number for part in parts):
             raise self.document.error("mixes numbers and texts", where)
+        if any(part.original != parts[0].original for part in parts):
+            raise self.document.error("mixes original and mitigated vectors", where)
+        if parts[0].vocabulary is not None:
+            return self._of_vocabulary(name, parts, where)
         items: list[Any] = []
         made_of: list[str] = []
         clusters: list[int] = []
@@ -135,6 +163,26 @@ class Inputs:
             group=group,
             probe=any(part.probe for part in parts),
             items=() if parts[0].number else tuple(dict.fromkeys(made_of)),
+            original=parts[0].original,
+        )
+
+    def _of_vocabulary(self, name: str, parts: Sequence[Source], where: KeyPath) -> Input:
+        part = parts[0]
+        if len(parts) > 1:
+            raise self.document.error("words of a vocabulary are an input of their own", where)
+        if self.file.kinds != ("word",):
+            raise self.document.error(
+                "only word embedders have a vocabulary: give the task 'kinds: [word]'", where
+            )
+        return Input(
+            name=name,
+            texts=(),
+            numbers=None,
+            clusters=np.arange(0),
+            group=f"vocabulary {part.vocabulary}",
+            probe=part.probe,
+            original=part.original,
+            vocabulary=part.vocabulary,
         )
 
     def _rows(self, source: Source, key: KeyPath) -> Sequence[Row]:
@@ -155,7 +203,11 @@ class Inputs:
                     problem = f"row {i} of table '{source.table}' has nothing in column '{column}'"
                     raise self.document.error(problem, at)
         # As text, since the cells of a file are text where YAML has numbers.
-        kept = [row for row in rows if all(str(row[c]) == str(v) for c, v in source.where.items())]
+        wanted = {
+            column: {str(value) for value in (values if isinstance(values, tuple) else (values,))}
+            for column, values in source.where.items()
+        }
+        kept = [row for row in rows if all(str(row[c]) in wanted[c] for c in wanted)]
         if not kept:
             raise self.document.error("no row of the table is left; this set is empty", key)
         return kept

@@ -17,6 +17,7 @@ from harness.arrays import Reals, Vectors
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind, ModelInfo
 from harness.errors import HarnessError
+from harness.vocabulary import Vocabulary, vocabulary
 
 
 class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
@@ -69,6 +70,11 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         `texts` are as the task has them, before `rewrite`. Rows that are NaN stay NaN.
         """
         return np.asarray(vectors, dtype=np.float32)
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """The words that it was given for its fit and that the embedder lacks: its `missing_`."""
+        return tuple(getattr(self, "missing_", ()))
 
     @property
     def rewrites(self) -> bool:
@@ -187,3 +193,14 @@ class MitigatedEmbedder:
         """Return the mitigated (n, d) vectors of `texts`."""
         vectors = self.embedder.encode(self.chain.rewrite(texts))
         return self.chain.transform(vectors, texts, stages=self.stages)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The embedder's words with their mitigated vectors; a word stays the word it is."""
+        inner = vocabulary(self.embedder)
+
+        def rows(start: int, stop: int) -> Vectors:
+            words = inner.words[start:stop]
+            return self.chain.transform(inner.rows(start, stop), words, stages=self.stages)
+
+        return Vocabulary(inner.words, rows)

@@ -5,6 +5,7 @@ Made before anything is encoded, over all tasks, scenarios and mitigators togeth
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -53,7 +54,7 @@ class Job:
         return self.probing if given.probe else self.mitigator
 
     def texts(self, given: Input) -> list[str]:
-        """Return the texts to embed for an input: rewritten, unless they are probes.
+        """Return the texts to embed for an input: rewritten, unless they are to be as written.
 
         Raises
         ------
@@ -61,6 +62,8 @@ class Job:
             If the mitigator does not give a text for each.
         """
         written = given.texts or ()
+        if given.original:
+            return list(written)
         rewritten = self.chain(given).rewrite(written)
         if len(rewritten) != len(written):
             raise HarnessError(
@@ -134,6 +137,7 @@ def make(
     *,
     unavailable: Iterable[Ruled] = (),
     fallback: Concept | None = None,
+    words: Callable[[], Sequence[str]] = tuple,
     recorded: Callable[[str], bool] = lambda _: False,
     seed: int = 0,
 ) -> Plan:
@@ -151,6 +155,8 @@ def make(
         Tasks that could not be had at all.
     fallback
         Concept to fit a mitigator on where the task's own lacks what it needs.
+    words
+        Gives the model's vocabulary; asked only if something that is to be run needs it.
     recorded
         Whether a record of that id is there already.
     seed
@@ -161,6 +167,7 @@ def make(
     jobs: list[Job] = []
     done: list[Job] = []
     ruled_out = list(unavailable)
+    filled: dict[str, Task] = {}
     fitted: dict[tuple[str, str | None], tuple[Chain, Chain]] = {}
     for task in tasks:
         seen: set[str] = set()
@@ -180,6 +187,10 @@ def make(
                 job = Job(task, *fitted[key], concept, part)
                 whole = all(recorded(one) for one in job.ids(info, seed).values())
                 if not whole:
+                    if task.needs_vocabulary:
+                        if task.name not in filled:
+                            filled[task.name] = task.of_words(words())
+                        job = dataclasses.replace(job, task=filled[task.name])
                     _ = job.needed  # rewrites the texts, which may fail
             except NotApplicable as error:
                 ruled_out.append(Ruled(info.name, name, task.name, str(error)))

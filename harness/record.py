@@ -7,10 +7,12 @@ value is null, with the reason.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
+from harness import folders
 from harness.digest import digest
 from harness.scores import Ideal
 
@@ -164,6 +166,8 @@ class Record(Part):
     """Words, templates or texts that items share: intervals resample these."""
     details: dict[str, Any] = Field(default_factory=dict)
     """Further values of the metric."""
+    tables: dict[str, str] = Field(default_factory=dict)
+    """Files of rows kept beside the record, by table, from the folder of the results."""
     coverage: Coverage
     overlap: tuple[str, ...] = ()
     """The task's texts that the mitigator was fitted on."""
@@ -172,6 +176,7 @@ class Record(Part):
     seconds: Finite
     """Time that the metric took."""
     environment: Environment
+    _rows: dict[str, Sequence[Mapping[str, Any]]] = PrivateAttr(default_factory=dict)
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
@@ -181,6 +186,18 @@ class Record(Part):
         """Fill in the id."""
         if not self.id:
             object.__setattr__(self, "id", self.identity())
+
+    def with_rows(self, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> Record:
+        """Return the record with the rows of tables, which are written where it is written."""
+        files = {name: f"tables/{self.id}-{folders.safe_name(name)}.tsv" for name in rows}
+        record = self.model_copy(update={"tables": files})
+        record._rows = dict(rows)
+        return record
+
+    @property
+    def rows(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The rows by table; empty once the record was read from a file, as the files have them."""
+        return self._rows
 
     def identity(self) -> str:
         """Return the digest of what identifies the record."""

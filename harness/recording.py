@@ -43,7 +43,7 @@ def records(
     for name, score in measured.scores.items():
         scale = metric.scores[name]
         value = finite(score.value)
-        yield Record(
+        record = Record(
             run=run,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             model=_model(info),
@@ -78,6 +78,7 @@ def records(
             seconds=measured.seconds,
             environment=environment(device),
         )
+        yield record.with_rows(score.tables) if score.tables else record
 
 
 @functools.cache

@@ -9,10 +9,13 @@ nothing but its newline is read, and completed.
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -96,6 +99,10 @@ class ResultsFile:
         try:
             with self._locked():
                 self._catch_up()
+                for record in records:
+                    for name, rows in record.rows.items():
+                        path = self.path.parent / record.tables[name]
+                        folders.write_atomically(path, _table(rows))
                 replaces = not self.records.keys().isdisjoint(record.id for record in records)
                 self.records |= {record.id: record for record in records}
                 if replaces:
@@ -133,6 +140,16 @@ class ResultsFile:
         with self.path.with_name(f".{self.path.stem}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return rows as a tab-separated table with a header line."""
+    text = io.StringIO(newline="")
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    writer = csv.DictWriter(text, columns, delimiter="\t", lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
 
 
 def _lines(file: Path, notices: list[str]) -> Iterator[Record]:

@@ -8,20 +8,21 @@ A metric is declared with its name and the meaning of its scores::
     def weat(targets_1, targets_2, attributes_1, attributes_2, *, permutations=10_000, rng): ...
 
 Positional parameters are the task's inputs by name (one with a default may be left out by a
-task); keyword-only parameters are options, except two that the harness supplies where they are
-declared: `rng`, a seeded `numpy.random.Generator`, and `clusters`, a mapping from input name to
-the (n,) integer codes of the items that share a word, template or text.
+task); keyword-only parameters are options, except three that the harness supplies where they are
+declared: `rng`, a seeded `numpy.random.Generator`; `clusters`, a mapping from input name to the
+(n,) integer codes of the items that share a word, template or text; and `texts`, a mapping from
+input name to the n texts of its rows.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 Ideal = float | Literal["higher", "lower"]
-SUPPLIED = ("rng", "clusters")
+SUPPLIED = ("rng", "clusters", "texts")
 """Keyword-only parameters of a metric that the harness fills in."""
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -84,6 +85,9 @@ class Score:
         Why there is no value.
     details
         Further plain values worth keeping (counts, variants), JSON-like.
+    tables
+        Rows worth keeping beside the record, such as a list of pairs, by the table's name: each
+        becomes a file, which the record names.
     """
 
     value: float
@@ -92,6 +96,7 @@ class Score:
     n: int | None = None
     reason: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -135,7 +140,7 @@ class Metric:
 
     @property
     def supplied(self) -> set[str]:
-        """Those of `rng` and `clusters` that the function asks for."""
+        """Those of `SUPPLIED` that the function asks for."""
         return set(SUPPLIED) & set(self._parameters)
 
     @property

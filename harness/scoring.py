@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -93,6 +94,8 @@ def random_generator(seed: int, *what: str) -> np.random.Generator:
 
 def _mitigated(job: Job, given: Input, encode: Encode) -> Vectors:
     texts = given.texts or ()
+    if given.original:
+        return encode(texts)
     vectors = job.chain(given).transform(encode(job.texts(given)), texts)
     if vectors.ndim != 2 or len(vectors) != len(texts):
         raise HarnessError(
@@ -119,15 +122,16 @@ def _measure(
         scores = {name: Score(float("nan"), reason=reason) for name in metric.scores}
     else:
         arrays: dict[str, Reals] = {}
-        clusters = {}
+        clusters, texts = {}, {}
         for parameter, given in inputs.items():
             values = vectors[given.name] if given.numbers is None else given.numbers
             arrays[parameter] = values[kept[given.group]]
             clusters[parameter] = given.clusters[kept[given.group]]
-        supplied = {"rng": rng, "clusters": clusters}
+            texts[parameter] = tuple(itertools.compress(given.texts or (), kept[given.group]))
+        supplied = {"rng": rng, "clusters": clusters, "texts": texts}
         extra = {name: supplied[name] for name in metric.supplied}
         scores = metric(**arrays, **options, **extra)
-    texts = {text for given in inputs.values() for text in (*(given.texts or ()), *given.items)}
+    asked = {text for given in inputs.values() for text in (*(given.texts or ()), *given.items)}
     return Measured(
         scenario=scenario,
         measurement=measurement,
@@ -138,7 +142,7 @@ def _measure(
             len(np.unique(given.clusters[kept[given.group]]))
             for given in {given.group: given for given in inputs.values()}.values()
         ),
-        overlap=tuple(sorted(texts & fitted_on)),
+        overlap=tuple(sorted(asked & fitted_on)),
         seconds=time.perf_counter() - started,
     )
 

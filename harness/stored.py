@@ -13,6 +13,7 @@ from harness.engine import Engine
 from harness.errors import HarnessError, ModelError
 from harness.progress import Progress
 from harness.store import Store
+from harness.vocabulary import Vocabulary, vocabulary
 
 
 class StoredEmbedder:
@@ -48,6 +49,11 @@ class StoredEmbedder:
     def info(self) -> ModelInfo:
         """The embedder's own info."""
         return self.embedder.info
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The embedder's own: its vectors are at hand as they are, so none goes to the store."""
+        return vocabulary(self.embedder)
 
     def ensure(self, texts: Sequence[str]) -> None:
         """Encode those of `texts` that the store lacks and that have not failed yet.

@@ -5,7 +5,8 @@ Made of a task file and its concept; errors point into the file. Knows no model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -104,6 +105,38 @@ class Task:
                 },
             }
         )
+
+    @property
+    def needs_vocabulary(self) -> bool:
+        """Whether some of its texts are words of the embedder's own vocabulary."""
+        return any(given.vocabulary for given in self.texts())
+
+    def of_words(self, words: Sequence[str]) -> Task:
+        """Return the task with the texts that it takes from a vocabulary; its digest is the same.
+
+        Raises
+        ------
+        NotApplicable
+            If no word of the vocabulary is what an input asks for.
+        """
+
+        def filled(scenario: Scenario) -> Scenario:
+            inputs = {name: given.of_words(words) for name, given in scenario.inputs.items()}
+            for name, given in inputs.items():
+                if given.vocabulary and not given.texts:
+                    pattern = given.vocabulary.pattern
+                    raise NotApplicable(
+                        f"no word of the vocabulary is as '{name}' has it: {pattern}"
+                    )
+            measurements = tuple(
+                dataclasses.replace(
+                    one, inputs={key: inputs[given.name] for key, given in one.inputs.items()}
+                )
+                for one in scenario.measurements
+            )
+            return Scenario(scenario.name, inputs, measurements)
+
+        return dataclasses.replace(self, scenarios=tuple(map(filled, self.scenarios)))
 
     def texts(self) -> Iterator[Input]:
         """Yield each input of texts of every scenario."""

@@ -55,11 +55,14 @@ class Table(Strict):
     sha256: Sha256 | None = None
     """Of the file; a download must have it."""
     delimiter: str | None = None
-    """Of a text table; by default a tab, or a comma for `.csv`; `.jsonl` needs none."""
+    """Of a text table; by default a tab, or a comma for `.csv`; `.jsonl` needs none. Of several
+    characters each parts cells, unless cells are quoted."""
     quoted: bool = False
     """Whether double quotes enclose cells."""
     comment: str | None = None
     """Lines that begin with this are skipped."""
+    section: str | None = None
+    """A further column: a line `: NAME` gives it the cell NAME in the rows below that line."""
     encoding: str = "utf-8"
     """Of the file."""
     how_to_get: str = ""
@@ -89,8 +92,26 @@ class Table(Strict):
         return self
 
 
+class VocabularyPart(Strict):
+    """The first words of a word embedder's vocabulary."""
+
+    size: int = Field(ge=1)
+    """How many words; all that there are, where there are fewer."""
+    pattern: str = ".+"
+    """Regular expression that a whole word must match to be among them."""
+
+    @field_validator("pattern")
+    @classmethod
+    def _is_an_expression(cls, pattern: str) -> str:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"'{pattern}' is no regular expression ({error})") from None
+        return pattern
+
+
 class Source(Strict):
-    """Where an input's items come from: exactly one of `words`, `set` and `table`."""
+    """Where an input's items come from: one of `words`, `set`, `table` and `vocabulary`."""
 
     words: tuple[Word, ...] | None = None
     """Words or texts, written here."""
@@ -98,27 +119,34 @@ class Source(Strict):
     """A set of the task, or `concept.NAME` for one of the concept's."""
     table: str | None = None
     """A table of the task; `concept.definitional_pairs` has the columns `first` and `second`."""
+    vocabulary: VocabularyPart | None = None
+    """Words of the embedder's own vocabulary, most frequent first."""
     column: str = "text"
     """Which column of the table."""
-    where: dict[str, Cell] = Field(default_factory=dict)
-    """Keep the rows whose cells equal these."""
+    where: dict[str, Cell | tuple[Cell, ...]] = Field(default_factory=dict)
+    """Keep the rows whose cells equal these, or one of these."""
     template: str | None = None
     """Name of the template, or list of templates, that each item is put into."""
     number: bool = False
     """Whether the items are numbers (labels), not texts."""
     probe: bool = False
     """Whether the texts define the concept itself: a mitigator that rewrites texts leaves them."""
+    original: bool = False
+    """Whether vectors are taken as the model gives them, whatever the mitigator."""
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
-        given = [name for name in ("words", "set", "table") if getattr(self, name) is not None]
+        kinds = ("words", "set", "table", "vocabulary")
+        given = [name for name in kinds if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(
-                "an input has exactly one of 'words', 'set' and 'table'"
+                "an input has exactly one of 'words', 'set', 'table' and 'vocabulary'"
                 + (f", but this has {' and '.join(given)}" if given else "")
             )
         if self.words is not None and not self.words:
             raise ValueError("this set is empty; an input needs at least one text")
+        if self.vocabulary is not None and (self.template or self.number):
+            raise ValueError("words of a vocabulary stand for themselves: no template, no number")
         return self
 
 

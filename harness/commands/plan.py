@@ -56,10 +56,11 @@ def _of_model(run: Any, model: str, settings: Any) -> dict[str, Any]:
     from harness.records import Records
     from harness.results import ResultsFile
 
-    info = run.registry.embedder(model).info
+    embedder = run.registry.embedder(model)
+    info = embedder.info
     folder: Path = settings.results
     file = ResultsFile(folder, info.name) if folder.is_dir() else None
-    plan = run.plan(info, file)
+    plan = run.plan(embedder, file)
     with run.store(info) as store:
         lacking = set(store.missing(plan.texts))
     rows = []

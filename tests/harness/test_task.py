@@ -200,9 +200,9 @@ def test_a_primary_score_that_is_not_there_is_told(told, old, new, said):
         ("{words: [city, street]}", "[city, street]", "8: inputs.targets_2[0]: expected a mapping"),
         ("{words: [city, street]}", "city", "8: inputs.targets_2: expected a mapping"),
         ("{words: [city, street]}", "{}", "8: inputs.targets_2: an input has exactly one of 'words'"
-         ", 'set' and 'table'"),
+         ", 'set', 'table' and 'vocabulary'"),
         ("[city, street]}", "[city], set: x}", "8: inputs.targets_2: an input has exactly one of "
-         "'words', 'set' and 'table', but this has words and set"),
+         "'words', 'set', 'table' and 'vocabulary', but this has words and set"),
         ("[city, street]}", "[a], template: t}", "8: inputs.targets_2.template: there is no "
          "template 't'"),
         ("{words: [city, street]}", "{set: towns}", "8: inputs.targets_2.set: there is no set "

@@ -1,0 +1,133 @@
+"""Words of the model's own vocabulary: as texts of a task, and as what a mitigator learns from."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+import harness
+from harness.embedder import MockEmbedder, ModelInfo
+from harness.errors import NotApplicable
+from harness.mitigator import Chain, MitigatedEmbedder, Mitigator
+from harness.vocabulary import vocabulary
+
+TASK = """
+    name: {name}
+    version: 1
+    title: The model's own words
+    category: places
+    concept: toy-place
+    kinds: [word]
+    inputs:
+      words: {{vocabulary: {{size: {size}, pattern: "[a-z]+"}}}}
+      before: {{vocabulary: {{size: {size}, pattern: "[a-z]+"}}, original: true}}
+    metrics: {{moved: {{}}}}
+    primary: {{metric: moved, score: moved}}
+"""
+PLUGIN = """
+    from harness import MetricSpec, MitigatorSpec, Mitigator, Scale, Score, hookimpl, metric
+    import numpy as np
+
+    @metric("moved", scores={"moved": Scale(ideal=0)})
+    def moved(words, before, *, texts):
+        assert texts["words"] == texts["before"]
+        rows = [{"word": word, "n": i} for i, word in enumerate(texts["words"])]
+        lengths = np.linalg.norm(words - before, axis=1)
+        return Score(float(lengths.mean()), n=len(words), tables={"the words": rows})
+
+    class Double(Mitigator):
+        def fit(self, embedder, concept=None):
+            self.missing_ = ["hamlet"]
+            return self
+
+        def transform(self, vectors, texts):
+            return np.asarray(2 * vectors, dtype=np.float32)
+
+    @hookimpl
+    def harness_metrics():
+        return [MetricSpec(name="moved", target="THIS:moved", summary="moved")]
+
+    @hookimpl
+    def harness_mitigators():
+        return [MitigatorSpec(name="double", target="THIS:Double", summary="double")]
+"""
+
+
+class Named:
+    """Four words, one of which a pattern leaves out."""
+
+    info = ModelInfo(name="named", kind="word", dimensions=2, fingerprint="named")
+    words = ("town", "Town", "field", "lane")
+    vectors = np.array([[1, 0], [5, 5], [0, 1], [1, 1]], dtype=np.float32)
+
+    def encode(self, texts):
+        return np.array([self.vectors[self.words.index(text)] for text in texts])
+
+
+@pytest.fixture
+def evaluate(registry_with, plugin, write, tmp_path):
+    registry = registry_with(plugin(PLUGIN))
+
+    def run(model, mitigators="none", size=10, **more):
+        path = write(f"own-{size}.yaml", TASK.format(name=f"own-{size}", size=size))
+        return harness.evaluate(
+            model, str(path), mitigators, registry=registry, concept="toy-place", **more
+        )
+
+    return run
+
+
+def test_a_task_takes_its_texts_from_the_vocabulary_and_keeps_rows_beside_records(
+    evaluate, tmp_path
+):
+    records = evaluate(Named(), ["none", "double"], results=tmp_path / "results")
+    assert [record.value for record in records] == pytest.approx([0, (2 + np.sqrt(2)) / 3])
+    assert [record.n for record in records] == [3, 3]
+    for record in records:
+        path = tmp_path / "results" / record.tables["the words"]
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file, delimiter="\t"))
+        assert rows == [{"word": w, "n": str(i)} for i, w in enumerate(["town", "field", "lane"])]
+    again = evaluate(Named(), ["none", "double"], results=tmp_path / "results")
+    assert [record.tables for record in again] == [record.tables for record in records]
+    assert "named lacks hamlet, fitted without: 'double'" in records.notices
+
+
+def test_the_first_words_count(evaluate):
+    (record,) = evaluate(Named(), size=2)
+    assert [row["word"] for row in record.rows["the words"]] == ["town", "field"]
+
+
+def test_a_task_is_the_same_for_every_vocabulary(evaluate):
+    (one,), (other,) = evaluate(Named()), evaluate(MockEmbedder("word"))
+    assert one.task.digest == other.task.digest
+    assert one.n != other.n
+
+
+def test_a_model_without_a_vocabulary_is_told(evaluate):
+    records = evaluate("toy-words")
+    assert not records
+    assert "'toy-words' has no vocabulary" in records.ruled_out[0].reason
+    assert not records.ruled_out[0].failed
+
+
+def test_a_vocabulary_comes_in_blocks_under_every_mitigator():
+    class Less(Mitigator):
+        def transform(self, vectors, texts):
+            assert len(vectors) == len(texts)
+            return np.asarray(vectors - 1, dtype=np.float32)
+
+    whole = vocabulary(MitigatedEmbedder(Named(), Chain([Less()])))
+    blocks = list(whole.blocks(3))
+    assert [words for words, _ in blocks] == [["town", "Town", "field"], ["lane"]]
+    assert np.array_equal(np.concatenate([rows for _, rows in blocks]), Named.vectors - 1)
+    words, rows = whole.head(2)
+    assert (words, rows.tolist()) == (["town", "Town"], [[0, -1], [4, 4]])
+    assert len(whole.head(9)[0]) == len(whole) == 4
+
+
+def test_an_encoder_has_no_vocabulary():
+    with pytest.raises(NotApplicable, match="'mock-text' has no vocabulary"):
+        vocabulary(MockEmbedder("text"))
