@@ -1,0 +1,99 @@
+"""RND by hand, its symmetries, and what of it depends on the vectors' lengths."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ortho_group
+
+from harness.plugins.metrics.rnd import rnd
+
+EAST, WEST, NORTH = [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]
+seeds = st.integers(0, 2**32 - 1)
+distances = st.sampled_from(["norm", "cos"])
+
+
+def run(*sets, **options):
+    options = {"resamples": 0, "rng": np.random.default_rng(0)} | options
+    return rnd(*[np.asarray(rows, dtype=float) for rows in sets], **options)
+
+
+def draw(seed, *sizes, d=5):
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal((n, d)) for n in sizes]
+
+
+def test_an_attribute_near_the_first_targets_has_a_negative_difference_of_norms():
+    # means (1, 0) and (-1, 0); the attribute (2, 0) is at 1 and 3
+    score = run([EAST, EAST], [WEST], [[2.0, 0.0]])
+    assert score.value == pytest.approx(1 - 3)
+    assert score.details == {"distance": "norm", "unit_length": False}
+
+
+def test_the_variant_called_cos_is_a_similarity_with_the_opposite_sign():
+    score = run([EAST], [NORTH], [[3.0, 0.0]], distance="cos")
+    assert score.value == pytest.approx(1 - 0)
+    assert run([EAST], [NORTH], [[3.0, 0.0]]).value < 0
+
+
+def test_targets_are_averaged_before_distances_are_taken():
+    # mean (0, 0) is at 1 from the attribute, though the targets are at 0 and 2
+    assert run([EAST, WEST], [NORTH], [EAST]).value == pytest.approx(1 - np.sqrt(2))
+    assert run([[0.0, 0.0]], [[0.0, 2.0]], [EAST, NORTH]).value == pytest.approx(
+        np.mean([1 - np.sqrt(5), 1 - 1])
+    )
+
+
+@given(seeds, distances, st.booleans())
+def test_rnd_does_not_change_under_rotation_and_swapping_targets_turns_its_sign(
+    seed, distance, unit_length
+):
+    x, y, a = draw(seed, 4, 3, 6)
+    options = {"distance": distance, "unit_length": unit_length}
+    rotation = ortho_group.rvs(5, random_state=seed)
+    value = run(x, y, a, **options).value
+    turned = run(x @ rotation, y @ rotation, a @ rotation, **options).value
+    assert turned == pytest.approx(value, abs=1e-9)
+    assert run(y, x, a, **options).value == pytest.approx(-value, abs=1e-12)
+
+
+@given(seeds)
+def test_lengths_do_not_matter_at_unit_length_nor_those_of_attributes_to_cosines(seed):
+    x, y, a = sets = draw(seed, 4, 3, 6)
+    rng = np.random.default_rng(seed)
+    longer = [s * rng.uniform(0.5, 2, (len(s), 1)) for s in sets]
+    for distance in ("norm", "cos"):
+        options = {"distance": distance, "unit_length": True}
+        assert run(*longer, **options).value == pytest.approx(run(*sets, **options).value)
+        assert abs(run(*sets, **options).value) <= 2
+    value = run(x, y, a, distance="cos").value
+    assert run(x, y, longer[2], distance="cos").value == pytest.approx(value)
+    assert run(7 * x, 7 * y, a, distance="cos").value == pytest.approx(value)
+
+
+def test_as_published_rnd_grows_with_the_vectors_lengths():
+    x, y, a = draw(0, 4, 3, 6)
+    assert run(3 * x, 3 * y, 3 * a).value == pytest.approx(3 * run(x, y, a).value)
+
+
+@given(seeds)
+def test_equal_target_sets_have_no_difference(seed):
+    x, a = draw(seed, 4, 6)
+    assert run(x, x, a).value == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("distance", ["norm", "cos"])
+def test_the_interval_holds_the_value(distance):
+    score = run(*draw(1, 10, 9, 12), distance=distance, resamples=500)
+    assert score.interval.low < score.value < score.interval.high
+
+
+@pytest.mark.parametrize("missing", range(3))
+def test_an_empty_set_has_no_difference(missing):
+    sets = [[EAST], [WEST], [NORTH]]
+    sets[missing] = np.empty((0, 2))
+    score = run(*sets)
+    assert np.isnan(score.value)
+    assert score.reason.endswith("is empty")

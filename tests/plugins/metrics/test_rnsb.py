@@ -1,0 +1,135 @@
+"""RNSB by hand, its runs, and what it does not change with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.stats import ortho_group
+
+from harness.errors import InvalidOption
+from harness.plugins.metrics.rnsb import rnsb
+
+seeds = st.integers(0, 2**32 - 1)
+STOPPED = 1e-2  # liblinear stops at a relative gradient of 1e-4
+
+
+def run(targets, positive, negative, seed=0, **options):
+    sets = {f"targets_{i}": np.asarray(rows) for i, rows in enumerate(targets, start=1)}
+    sets |= {"attributes_1": np.asarray(positive), "attributes_2": np.asarray(negative)}
+    return rnsb(**sets, rng=np.random.default_rng(seed), **options)
+
+
+def draw(seed, *sizes, d=5):
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal((n, d)) for n in sizes]
+
+
+def lexicon(seed, n=20, d=5):
+    a, b = draw(seed, n, n, d=d)
+    return a + 1, b - 1
+
+
+def test_the_classifier_is_penalised_logistic_regression_with_a_penalised_intercept():
+    a, b = np.array([[2.0], [1.0], [3.0]]), np.array([[-1.0], [0.5], [-2.0]])
+    targets = np.array([[1.0], [-1.0], [0.0]])
+    x, y = np.vstack([a, b])[:, 0], np.repeat([-1, 1], 3)
+
+    def loss(w):
+        return w @ w / 2 + np.logaddexp(0, -y * (w[0] * x + w[1])).sum()
+
+    w = minimize(loss, [0.0, 0.0]).x
+    p = 1 / (1 + np.exp(-(targets[:, 0] * w[0] + w[1])))
+    shares = p / p.sum()
+    score = run([targets], a, b, holdout=0)
+    assert score.value == pytest.approx((shares * np.log(3 * shares)).sum(), rel=1e-3)
+    assert score.details["negative"]["targets_1"] == pytest.approx(p.mean(), rel=1e-3)
+    assert score.n == 3
+
+
+def test_target_sets_are_one_population_of_words_whose_means_are_told_apart():
+    a, b = lexicon(0)
+    x, y, z = np.full((3, 5), 1.0), np.full((2, 5), -1.0), np.zeros((1, 5))
+    several = run([x, y, z], a, b, holdout=0)
+    assert several.value == pytest.approx(run([np.vstack([x, y, z])], a, b, holdout=0).value)
+    means = several.details["negative"]
+    assert means["targets_1"] < means["targets_3"] < means["targets_2"]
+
+
+def test_words_of_equal_sentiment_have_no_divergence():
+    a, b = lexicon(0)
+    assert run([np.ones((4, 5))], a, b).value == pytest.approx(0.0, abs=1e-12)
+
+
+def test_one_word_with_all_the_negative_sentiment_has_the_largest_divergence():
+    a, b = lexicon(0)
+    targets = np.vstack([np.full((7, 5), 100.0), np.full((1, 5), -100.0)])
+    assert run([targets], a, b).value == pytest.approx(np.log(8))
+
+
+@settings(max_examples=20)
+@given(seeds)
+def test_rnsb_does_not_change_under_rotation_or_with_the_order_of_target_sets(seed):
+    a, b = lexicon(seed)
+    x, y = draw(seed + 1, 4, 3)
+    rotation = ortho_group.rvs(5, random_state=seed)
+    value = run([x, y], a, b, repeats=2).value
+    turned = run([x @ rotation, y @ rotation], a @ rotation, b @ rotation, repeats=2).value
+    assert turned == pytest.approx(value, rel=STOPPED, abs=1e-4)
+    assert run([y, x], a, b, repeats=2).value == pytest.approx(value)
+    assert 0 <= value <= np.log(7)
+
+
+@settings(max_examples=20)
+@given(seeds)
+def test_at_unit_length_lengths_do_not_matter(seed):
+    a, b = lexicon(seed)
+    (x,) = draw(seed + 1, 4)
+    rng = np.random.default_rng(seed)
+    longer = [s * rng.uniform(0.5, 2, (len(s), 1)) for s in (x, a, b)]
+    value = run([x], a, b, repeats=2, unit_length=True).value
+    scaled = run([longer[0]], *longer[1:], repeats=2, unit_length=True).value
+    assert scaled == pytest.approx(value, rel=STOPPED, abs=1e-5)
+
+
+def test_a_seed_repeats_the_runs_and_runs_differ():
+    a, b = lexicon(3)
+    (x,) = draw(4, 6)
+    score = run([x], a, b)
+    assert score == run([x], a, b)
+    assert score.value != run([x], a, b, seed=1).value
+    assert score.details["sd"] > 0
+    assert score.details["repeats"] == 30
+    assert score.details["accuracy"] > 0.8
+
+
+def test_without_words_held_out_there_is_one_run_and_nothing_is_drawn():
+    a, b = lexicon(3)
+    (x,) = draw(4, 6)
+    score = run([x], a, b, holdout=0, repeats=30)
+    assert score == run([x], a, b, seed=1, holdout=0)
+    assert score.details["repeats"] == 1
+    assert score.details["sd"] is None
+    assert score.details["accuracy"] is None
+
+
+@pytest.mark.parametrize(
+    ("targets", "positive", "negative", "reason"),
+    [
+        (np.ones((1, 2)), np.ones((9, 2)), -np.ones((9, 2)), "fewer than two target words"),
+        (np.ones((2, 2)), np.ones((2, 2)), -np.ones((2, 2)), "too few attributes to hold some out"),
+        (np.ones((2, 2)), np.empty((0, 2)), -np.ones((9, 2)), "attributes_1 is empty"),
+    ],
+)
+def test_what_cannot_be_learnt_or_compared_is_undefined(targets, positive, negative, reason):
+    score = run([targets], positive, negative)
+    assert np.isnan(score.value)
+    assert score.reason == reason
+
+
+@pytest.mark.parametrize("option", [{"holdout": 1.0}, {"holdout": -0.1}, {"repeats": 0}])
+def test_impossible_options_are_refused(option):
+    with pytest.raises(InvalidOption, match=next(iter(option))):
+        run([np.ones((2, 2))], np.ones((9, 2)), -np.ones((9, 2)), **option)
