@@ -127,17 +127,24 @@ def _from_hub(reference: str) -> Path:
 
 def _parse(text: str, table: Table, path: Path) -> Sequence[Row]:
     lines = io.StringIO(text, newline="")
-    numbered = [
-        (number, line.rstrip("\r\n"))
-        for number, line in enumerate(lines, start=1)
-        if line.strip() and not (table.comment and line.startswith(table.comment))
-    ]
+    numbered = []
+    sections, section = [], ""
+    for number, line in enumerate(lines, start=1):
+        if table.section and line.startswith(":"):
+            section = line[1:].strip()
+        elif line.strip() and not (table.comment and line.startswith(table.comment)):
+            numbered.append((number, line.rstrip("\r\n")))
+            sections.append(section)
     if path.suffix == ".jsonl":
         return [_json(line, path, number) for number, line in numbered]
     delimiter = table.delimiter or ("," if path.suffix == ".csv" else "\t")
+    others = {}
+    if not table.quoted:
+        others = str.maketrans(dict.fromkeys(delimiter[1:], delimiter[0]))
+        delimiter = delimiter[0]
     cells = list(
         csv.reader(
-            (line for _, line in numbered),
+            (line.translate(others) for _, line in numbered),
             delimiter=delimiter,
             quoting=csv.QUOTE_MINIMAL if table.quoted else csv.QUOTE_NONE,
         )
@@ -153,6 +160,8 @@ def _parse(text: str, table: Table, path: Path) -> Sequence[Row]:
                 line=numbered[i + offset][0],
             )
         rows.append(dict(zip(columns, row, strict=False)))
+        if table.section:
+            rows[-1][table.section] = sections[i + offset]
     return rows
 
 

@@ -59,6 +59,9 @@ def told(texts, tmp_path):
          "columns: [word, side]"),
         ("a.jsonl", '{"word": "a", "side": "1"}\n{"word": "b", "side": "2"}\n', "file: a.jsonl"),
         ("a.tsv", "word\tside\r\na\t1\r\nb\t2\r\n", "file: a.tsv"),
+        ("a.txt", "a:1 x\nb:2 y\n", "file: a.txt, delimiter: ' :', columns: [word, side, more]"),
+        ("a.txt", ": 1\na x\n: 2\nb y\n", "file: a.txt, delimiter: ' ', section: side, "
+         "columns: [word, more]"),
         ("sub/a.tsv", "word\tside\tmore\na\t1\tx\nb\t2\ty\n", "file: sub/a.tsv"),
     ],
 )  # fmt: skip
@@ -69,6 +72,13 @@ def test_a_file_beside_the_task_is_read(texts, write, name, content, table):
 
 def test_rows_may_stand_in_the_task(texts):
     assert texts('columns: [word, side], rows: [[a, "1"], [b, "2"]]') == (("a",), ("b",))
+
+
+def test_a_row_is_kept_if_its_cell_is_one_of_a_list(registry, write):
+    write("a.tsv", "word\tside\na\t1\nb\t2\nc\t3\n")
+    task = TASK.replace('{side: "2"}', '{side: ["2", 3]}')
+    path = write("mine.yaml", f"{task}  t: {{file: a.tsv}}\n")
+    assert registry.task_file(path).scenarios[0].inputs["targets_2"].texts == ("b", "c")
 
 
 def test_a_byte_order_mark_is_no_part_of_a_column(texts, tmp_path):
@@ -254,7 +264,7 @@ def test_a_mistake_in_a_table_is_told(told, table, said):
         ("a.jsonl", '{"word": "a", "side": "1"}\n{"word"\n', "file: a.jsonl", "a.jsonl:2: not"),
         ("a.jsonl", "[1]\n", "file: a.jsonl", "a.jsonl:1: expected a JSON object"),
         ("a.tsv", ROWS, "file: a.tsv, encoding: klingon", "a.tsv: cannot be read (unknown"),
-        ("a.tsv", ROWS, "file: a.tsv, delimiter: '||'", "a.tsv: cannot be read ("),
+        ("a.tsv", ROWS, "file: a.tsv, delimiter: '||', quoted: true", "a.tsv: cannot be read ("),
         ("a.csv", '"a,1\n', "file: a.csv, quoted: true, columns: [word, side]", "a.csv:1: has 1 "
          "cells where 2"),
     ],
