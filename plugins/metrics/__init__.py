@@ -20,6 +20,11 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("ripa", "projections of attributes on the directions of pairs of words"),
         _metric("ect", "whether two target sets rank attributes in one order"),
         _metric("mac", "mean distance of targets from sets of stereotyped words"),
+        _metric("direct-bias", "how far neutral words lie along a concept's direction"),
+        _metric("indirect-bias", "similarity of neutral words that goes with the concept"),
+        _metric("explained-variance", "whether pairs share one direction, against random pairs"),
+        _metric("occupation-projection", "occupations along a direction against ratings"),
+        _metric("pair-analogies", "generated analogies that people rated as stereotypes"),
     ]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.plugins.metrics import bootstrap
+from harness.plugins.metrics.pair_components import components_of
 from harness.plugins.metrics.weighted import auc, pearson, spearman
 from harness.scores import Scale, Score, metric
 
@@ -148,19 +149,17 @@ def concept_direction(
 
 def find_direction(x_1: Floats, x_2: Floats) -> Direction | None:
     """Return g of equation 1 for pairs (n, d), or None if no pair differs."""
-    if len(x_1) == 0 or not np.any(x_2 - x_1):
+    components = components_of(x_2 - x_1)
+    if components is None:
         return None
-    _, singular_values, components = np.linalg.svd(x_2 - x_1, full_matrices=False)
-    components = components[singular_values > 1e-10 * singular_values[0]]
-    aucs = np.array([auc(x_2 @ b, x_1 @ b)[0] for b in components])
+    aucs = np.array([auc(x_2 @ b, x_1 @ b)[0] for b in components.vectors])
     best = int(np.argmax(np.maximum(aucs, 1 - aucs)))
-    towards_second = (x_2 - x_1).sum(axis=0) @ components[best]
-    flip = aucs[best] < 0.5 or (aucs[best] == 0.5 and towards_second < 0)
+    vector = components.vectors[best]
     return Direction(
-        vector=-components[best] if flip else components[best],
+        vector=-vector if aucs[best] < 0.5 else vector,
         auc=float(max(aucs[best], 1 - aucs[best])),
         component=best,
-        explained=float(singular_values[best] ** 2 / (singular_values**2).sum()),
+        explained=float(components.explained[best]),
     )
 
 

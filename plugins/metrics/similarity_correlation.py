@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
-from scipy.special import betainc
 
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.plugins.metrics import bootstrap
-from harness.plugins.metrics.weighted import pearson, spearman
+from harness.plugins.metrics.weighted import correlation_p_value, pearson, spearman
 from harness.scores import Scale, Score, metric
 
 
@@ -79,11 +78,6 @@ def similarity_correlation(
             resamples=resamples,
             confidence=confidence,
         )
-        p_value = _p_value(value, len(y))
+        p_value = correlation_p_value(value, len(y))
         scores[name] = Score(value, p_value=p_value, interval=interval, n=len(y))
     return scores
-
-
-def _p_value(r: float, n: int) -> float:
-    """Return the two-sided p-value of t = r·√((n − 2)/(1 − r²)) on n − 2 degrees of freedom."""
-    return float(betainc(n / 2 - 1, 0.5, 1 - r * r))

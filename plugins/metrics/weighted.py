@@ -7,6 +7,7 @@ Knows no embeddings.
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import betainc
 
 from harness.arrays import Floats
 
@@ -43,6 +44,14 @@ def spearman(x: Floats, y: Floats, counts: Floats | None = None) -> Floats:
     """Return the (b,) Spearman correlations of x and y, (n,); arguments as for `pearson`."""
     w = np.ones((1, len(x))) if counts is None else counts
     return pearson(midranks(x, w), midranks(y, w), w)
+
+
+def correlation_p_value(r: float, n: int) -> float:
+    """Return the two-sided p-value of a correlation of n items under independence.
+
+    That of t = r·√((n − 2)/(1 − r²)) on n − 2 degrees of freedom; for Spearman an approximation.
+    """
+    return float(betainc(n / 2 - 1, 0.5, 1 - r * r))
 
 
 def auc(

@@ -1,0 +1,150 @@
+"""Indirect bias (Bolukbasi et al. 2016): how much of two words' similarity is the concept's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.arrays import Floats, Reals, unit_rows
+from harness.errors import InvalidOption
+from harness.plugins.metrics.pair_components import pair_components
+from harness.scores import Scale, Score, metric
+
+
+@metric(
+    "indirect-bias",
+    scores={
+        "magnitude": Scale(ideal=0, bounds=(0, None), help="mean of |β| over the extreme words"),
+        "beta": Scale(
+            ideal=0, help="mean of β, the share of similarity that goes with the concept"
+        ),
+    },
+)
+def indirect_bias(
+    pairs_1: Reals,
+    pairs_2: Reals,
+    words: Reals,
+    poles_1: Reals,
+    poles_2: Reals,
+    *,
+    extremes: int = 5,
+    least_similarity: float = 0.05,
+    texts: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Score]:
+    """Indirect bias β of the words most extreme on axes that should be neutral.
+
+    For an axis between two neutral words, such as softball and football, the `extremes` words
+    that project furthest towards either pole are found, and β of each with its pole
+    (`gender_share`). Fair is 0; 1 says that word and pole are similar through the concept alone.
+    Positive and negative β may cancel, so that the mean of |β| stands beside that of β.
+
+    β divides by w·v and explodes where that is near 0, where there is no similarity to explain:
+    words that are less similar to their pole than `least_similarity` are left out, and counted.
+
+    Parameters
+    ----------
+    pairs_1, pairs_2
+        (n, d) vectors of the definitional pairs, which give the direction g.
+    words
+        (m, d) vectors of words that should be neutral, such as occupations.
+    poles_1, poles_2
+        (k, d) vectors of the ends of k axes.
+    extremes
+        How many words of either end of an axis are looked at.
+    least_similarity
+        Smallest |w·v| for which β is taken.
+    texts
+        By input, the words themselves.
+
+    Returns
+    -------
+    dict of Score
+        `magnitude`, ≥ 0, and `beta`, both without unit. Details: `left_out`, `least_similarity`.
+        Table `words` of `magnitude`: pole, word, projection on the axis, similarity and β, None
+        if left out.
+
+    Raises
+    ------
+    InvalidOption
+        If `extremes` is less than 1.
+
+    References
+    ----------
+    Bolukbasi et al. (2016), Man is to computer programmer as woman is to homemaker? Debiasing
+    word embeddings, section 5.3 and figure 3.
+    """
+    if extremes < 1:
+        raise InvalidOption(f"indirect-bias: extremes={extremes}: 1 word or more are needed")
+    components = pair_components(pairs_1, pairs_2)
+    if components is None:
+        return _undefined("the two sides of all pairs are equal")
+    if len(words) == 0 or len(poles_1) == 0:
+        return _undefined("there are no words, or no axes")
+    g = components.vectors[0]
+    w, ends = unit_rows(words), (unit_rows(poles_1), unit_rows(poles_2))
+    rows: list[dict[str, Any]] = []
+    for axis in range(len(ends[0])):
+        projections = w @ unit_rows((ends[1][axis] - ends[0][axis])[None])[0]
+        order = np.argsort(projections, kind="stable")
+        for end, most in ((0, order[:extremes]), (1, order[::-1][:extremes])):
+            pole = ends[end][axis]
+            similarity = w[most] @ pole
+            beta = gender_share(w[most], pole, g)
+            rows += [
+                {
+                    "pole": texts[f"poles_{end + 1}"][axis] if texts else axis,
+                    "word": texts["words"][i] if texts else int(i),
+                    "projection": float(projections[i]),
+                    "similarity": float(similarity[j]),
+                    "beta": float(beta[j]) if abs(similarity[j]) >= least_similarity else None,
+                }
+                for j, i in enumerate(most)
+            ]
+    kept = np.array([row["beta"] for row in rows if row["beta"] is not None])
+    if len(kept) == 0:
+        return _undefined("no extreme word is similar to its pole", {"words": rows})
+    details = {"left_out": len(rows) - len(kept), "least_similarity": least_similarity}
+    magnitude = float(np.abs(kept).mean())
+    return {
+        "magnitude": Score(magnitude, n=len(kept), details=details, tables={"words": rows}),
+        "beta": Score(float(kept.mean()), n=len(kept), details=details),
+    }
+
+
+def gender_share(w: Reals, v: Reals, g: Floats) -> Floats:
+    """Return β(w, v) = (w·v − w⊥·v⊥/(‖w⊥‖‖v⊥‖)) / (w·v), w⊥ being w without its part along g.
+
+    Parameters
+    ----------
+    w
+        (n, d) vectors, set to length 1.
+    v
+        (d,) a vector, set to length 1, or (n, d), one for each w.
+    g
+        (d,) the concept's direction, of length 1.
+
+    Returns
+    -------
+    (n,) 0 if g has no part in the similarity, 1 if it is all of it; without bounds as w·v nears 0,
+    NaN where it is 0
+    """
+    w, v = unit_rows(w), unit_rows(np.broadcast_to(v, np.shape(w)))
+    similarity = np.einsum("ij,ij->i", w, v)
+    outside = [unit_rows(x - np.outer(x @ g, g)) for x in (w, v)]
+    without = np.einsum("ij,ij->i", *outside)
+    defined = similarity != 0
+    share: Floats = np.where(
+        defined, (similarity - without) / np.where(defined, similarity, 1.0), np.nan
+    )
+    return share
+
+
+def _undefined(
+    reason: str, tables: Mapping[str, list[dict[str, Any]]] | None = None
+) -> dict[str, Score]:
+    return {
+        "magnitude": Score(float("nan"), reason=reason, tables=tables or {}),
+        "beta": Score(float("nan"), reason=reason),
+    }
