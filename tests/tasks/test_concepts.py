@@ -19,7 +19,7 @@ def registry():
 
 
 def test_there_are_concepts():
-    assert {"gender", "age", "wealth", "ethnicity", "names"} <= set(NAMES)
+    assert {"gender", "gender-45", "age", "wealth", "ethnicity", "religion", "names"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -58,8 +58,34 @@ def test_the_discriminated_side_stands_first(registry):
         "age": ("old", "young"),
         "ethnicity": ("black", "caucasian"),
         "gender": ("woman", "man"),
+        "gender-45": ("she", "he"),
+        "religion": ("islam", "christianity"),
         "wealth": ("poverty", "wealth"),
     }
+
+
+def test_religion_has_the_sizes_that_manzini_and_others_print(registry):
+    religion = registry.concept("religion")
+    assert len(religion.definitional_sets) == 5
+    assert religion.equalize_sets == religion.definitional_sets
+    members = {word for words in religion.definitional_sets for word in words}
+    assert members <= set(religion.specific_words)
+    for pair, words in zip(religion.definitional_pairs, religion.definitional_sets, strict=True):
+        assert pair == (words[2], words[1])
+
+
+def test_the_pairs_of_ethnicity_are_the_first_two_words_of_its_sets(registry):
+    ethnicity = registry.concept("ethnicity")
+    pairs = dict.fromkeys(words[:2] for words in ethnicity.definitional_sets)
+    assert ethnicity.definitional_pairs == tuple(pairs)
+    assert set(ethnicity.equalize_sets) < set(ethnicity.definitional_sets)
+
+
+def test_the_study_of_nested_cross_validation_has_45_pairs_which_it_equalizes(registry):
+    study = registry.concept("gender-45")
+    assert len(study.definitional_pairs) == 45
+    assert study.equalize_sets == study.definitional_pairs
+    assert len({word for pair in study.definitional_pairs for word in pair}) == 90
 
 
 def test_age_and_wealth_have_the_pairs_of_their_table(registry):
@@ -93,4 +119,5 @@ def test_names_of_a_concept_are_those_of_its_tests(concept, groups, names, regis
 
 def test_every_concept_is_used_by_a_task(registry):
     used = {document.data.get("concept") for document in registry.task_files.values()}
-    assert set(NAMES) <= used
+    # the 45 pairs are for mitigators; the tasks about gender are those of `gender`
+    assert set(NAMES) - {"gender-45"} <= used
