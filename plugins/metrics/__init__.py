@@ -25,6 +25,9 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("explained-variance", "whether pairs share one direction, against random pairs"),
         _metric("occupation-projection", "occupations along a direction against ratings"),
         _metric("pair-analogies", "generated analogies that people rated as stereotypes"),
+        _metric("residual-bias", "what was biased before debiasing still keeps together"),
+        _metric("sem-bias", "which kind of pair differs as he and she do"),
+        _metric("word-analogies", "a is to b as c is to d, by 3CosAdd and 3CosMul"),
     ]
 
 

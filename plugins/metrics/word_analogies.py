@@ -1,0 +1,169 @@
+"""Usefulness: questions `a is to b as c is to d`, answered by arithmetic on word vectors.
+
+The answer is searched for in a part of the vocabulary, with one row of cosines for each distinct
+word of the questions: questions with the same a and b share all but one of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.arrays import Floats, Reals, unit_rows
+from harness.plugins.metrics import bootstrap
+from harness.scores import Scale, Score, metric
+
+EPSILON = 0.001  # Levy and Goldberg 2014, below equation 4
+BLOCK = 512  # questions whose rows of cosines are held at once
+QUESTION = ("a", "b", "c", "d")
+
+Ints = npt.NDArray[np.intp]
+
+
+@metric(
+    "word-analogies",
+    scores={
+        "accuracy_3cosadd": Scale(
+            ideal="higher", bounds=(0, 1), help="share of questions that b − a + c answers"
+        ),
+        "accuracy_3cosmul": Scale(
+            ideal="higher", bounds=(0, 1), help="share of questions that b · c / a answers"
+        ),
+    },
+)
+def word_analogies(
+    a: Reals,
+    b: Reals,
+    c: Reals,
+    d: Reals,
+    vocabulary: Reals,
+    *,
+    confidence: float = bootstrap.CONFIDENCE,
+    resamples: int = bootstrap.RESAMPLES,
+    texts: Mapping[str, Sequence[str]],
+    rng: np.random.Generator,
+) -> dict[str, Score]:
+    """Share of the questions a : b :: c : d whose d is found.
+
+    With x over all words of the vocabulary but a, b and c themselves, and all at length 1:
+
+    - 3CosAdd: argmax cos(x, b) − cos(x, a) + cos(x, c) (equation 1 of Levy and Goldberg)
+    - 3CosMul: argmax cos'(x, b) cos'(x, c) / (cos'(x, a) + ε), where cos' = (cos + 1)/2 and
+      ε = 0.001 (equation 4)
+
+    A question is asked if all its words are in the vocabulary, as they are written or in lower
+    case. Vectors are those of the vocabulary.
+
+    Parameters
+    ----------
+    a, b, c, d
+        (n, d) vectors of the words of the questions.
+    vocabulary
+        (m, d) vectors of the words to choose from.
+    confidence, resamples
+        Level and number of draws of the bootstrap intervals over pairs a : b: questions that
+        share one are no independent evidence.
+    texts
+        The words of each input.
+    rng
+        Source of the draws.
+
+    Returns
+    -------
+    dict of Score
+        `accuracy_3cosadd` and `accuracy_3cosmul`, in [0, 1], higher is better; with `n` the
+        questions asked and in the details `not_asked`, those with a word out of the vocabulary.
+
+    References
+    ----------
+    Mikolov et al. (2013), Linguistic regularities in continuous space word representations. Levy
+    and Goldberg (2014), Linguistic regularities in sparse and explicit word representations.
+    """
+    places = _places([texts[name] for name in QUESTION], texts["vocabulary"])
+    asked = places[(places >= 0).all(axis=1)]
+    details = {"not_asked": len(places) - len(asked)}
+    if len(asked) == 0:
+        reason = "no question has all its words among those to choose from"
+        none = Score(float("nan"), n=0, reason=reason, details=details)
+        return {"accuracy_3cosadd": none, "accuracy_3cosmul": none}
+    _, pairs = np.unique(asked[:, :2], axis=0, return_inverse=True)
+    order = np.argsort(pairs, kind="stable")
+    asked, pairs = asked[order], pairs[order]
+    unit = unit_rows(vocabulary).astype(np.float32)
+    correct = np.concatenate(
+        [_correct(asked[i : i + BLOCK], pairs[i : i + BLOCK], unit)
+         for i in range(0, len(asked), BLOCK)], axis=1
+    )  # fmt: skip
+    scores = {}
+    for name, right in zip(("accuracy_3cosadd", "accuracy_3cosmul"), correct, strict=True):
+        interval = bootstrap.percentile_interval(
+            _accuracy(right, pairs),
+            [int(pairs.max()) + 1],
+            rng=rng,
+            resamples=resamples,
+            confidence=confidence,
+        )
+        if interval is not None:
+            method = "percentile bootstrap of the pairs a : b"
+            interval = dataclasses.replace(interval, method=method)
+        value = float(right.mean())
+        scores[name] = Score(value, interval=interval, n=len(asked), details=details)
+    return scores
+
+
+def _places(questions: Sequence[Sequence[str]], words: Sequence[str]) -> Ints:
+    """Return (n, 4) rows of the vocabulary, -1 for words that are not in it."""
+    rows = {word: row for row, word in reversed(list(enumerate(words)))}
+    return np.array(
+        [[rows.get(word, rows.get(word.lower(), -1)) for word in four]
+         for four in zip(*questions, strict=True)], dtype=np.intp
+    ).reshape(-1, len(QUESTION))  # fmt: skip
+
+
+def _correct(asked: Ints, pairs: Ints, unit: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+    """Return (2, n) whether 3CosAdd and 3CosMul find d of n questions, sorted by pair."""
+    distinct, inverse = np.unique(asked[:, :3], return_inverse=True)
+    rows = inverse.reshape(-1, 3)
+    cosines = unit[distinct] @ unit.T
+    answers = [_answers(cosines, cosines, asked, rows, pairs)]
+    shifted = np.maximum((cosines + 1) / 2, 1e-12)  # of a cosine of -1 there is no logarithm
+    answers.append(_answers(np.log(shifted), np.log(shifted + EPSILON), asked, rows, pairs))
+    return np.stack(answers) == asked[:, 3]
+
+
+def _answers(
+    near: npt.NDArray[np.float32],
+    far: npt.NDArray[np.float32],
+    asked: Ints,
+    rows: Ints,
+    pairs: Ints,
+) -> Ints:
+    """Return (n,) the word x with the greatest near(x, b) + near(x, c) − far(x, a)."""
+    answers = np.empty(len(asked), dtype=np.intp)
+    for part in _runs(pairs):
+        of_a, of_b = rows[part.start, :2]
+        sums = near[rows[part, 2]] + (near[of_b] - far[of_a])
+        np.put_along_axis(sums, asked[part, :3], -np.inf, axis=1)
+        answers[part] = sums.argmax(axis=1)
+    return answers
+
+
+def _runs(codes: Ints) -> Iterator[slice]:
+    """Yield the slices within which sorted codes are equal."""
+    starts = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
+    yield from (slice(i, j) for i, j in itertools.pairwise(starts))
+
+
+def _accuracy(right: npt.NDArray[np.bool_], pairs: Ints) -> Callable[[Floats], Floats]:
+    """Return the accuracy as a statistic of how often each pair was drawn."""
+    hits, sizes = np.bincount(pairs, right), np.bincount(pairs)
+
+    def statistic(counts: Floats) -> Floats:
+        shares: Floats = (counts @ hits) / (counts @ sizes)
+        return shares
+
+    return statistic
