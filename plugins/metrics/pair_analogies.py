@@ -44,7 +44,7 @@ def pair_analogies(
     delta: float = 1.0,
     top: int = 150,
     unique: Repeats = "both",
-    majority: float = 5.0,
+    majority: float = 6.0,
     texts: Mapping[str, Sequence[str]],
 ) -> dict[str, Score]:
     """Shares of the best analogies a : x :: b : y that people rated stereotyped or appropriate.
@@ -75,7 +75,9 @@ def pair_analogies(
         Whether a word stands on the list once as x (`first`, as published) or once as x and once as
         y (`both`): else a word such as `he` comes back with many x.
     majority
-        How many people it takes for a rating; 5 of 10 in the paper.
+        How many people it takes for a rating. 6 of 10, a majority, gives the paper's 29 stereotypes
+        of 150 before hard debiasing and 9 after it (section 8); "five or more", as its section 4
+        has it, would be 38 and 13 of the pairs in its appendix G.
     texts
         By input, the words of the rows.
 
