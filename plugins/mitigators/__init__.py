@@ -13,6 +13,7 @@ def harness_mitigators() -> list[MitigatorSpec]:
         _mitigator("normalize", "Normalize", "unit length and nothing else, to compare with"),
         _mitigator("context-injection", "ContextInjection", "a sentence that says what is unknown"),
         _mitigator("hard-debias", "HardDebias", "projects the concept out, equalises its pairs"),
+        _mitigator("multiclass-hard-debias", "MulticlassHardDebias", "the same for several groups"),
     ]
 
 

@@ -14,7 +14,8 @@ from sklearn.base import clone
 from harness.concept import Concept
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.errors import InvalidOption, NotApplicable
-from harness.plugins.mitigators.hard_debias import HardDebias, equalized
+from harness.plugins.mitigators.hard_debias import HardDebias
+from harness.plugins.mitigators.subspaces import equalized
 
 WORDS = ("she", "he", "her", "his", "girl", "boy", "king", "queen", "nurse", "engineer", "beard")
 GENDER = Concept(
