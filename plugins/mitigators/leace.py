@@ -1,0 +1,221 @@
+"""Least-squares concept erasure (Belrose et al. 2023): the smallest change that hides a concept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+import numpy as np
+
+from harness.arrays import Floats, Reals, Vectors, unit_rows
+from harness.concept import Concept
+from harness.embedder import Embedder
+from harness.errors import InvalidOption, NotApplicable
+from harness.mitigator import Mitigator
+from harness.vocabulary import Vocabulary, vocabulary
+
+RANK = 1e-10  # eigenvalues below this share of the largest are rounded zeros
+
+
+class Leace(Mitigator):
+    """Erase what a linear classifier could tell the concept's groups by, changing least otherwise.
+
+    r(x) = x − W⁺ P W (x − μ), with W = Σ_XX^(−½) and P the orthogonal projection onto the columns
+    of W Σ_XZ (theorem 4.3). X are vectors and Z says to which group a word belongs: the side of a
+    definitional pair or, where the concept has definitional sets, the place in them, for any
+    number of groups. Equalize pairs join in if there are two groups; since their order is not
+    always that of the definitional pairs, the word that lies further along the mean difference of
+    those is taken for the second side. A word with places in two groups counts for the first.
+
+    **What is guaranteed.** On the labelled words that it was fitted on, each counted once, vectors
+    and groups have cross-covariance 0, so that no linear classifier, of any convex loss, does
+    better there than one that always gives the same answer (theorem 3.1). This holds for any
+    Σ_XX, which only decides what change is the least. It holds neither for other words, of which a
+    few dozen labelled ones say little, nor for classifiers that are not linear.
+
+    **Which Σ_XX.** For a word embedder, that of its whole vocabulary, each word counted once, and μ
+    is its mean: the change is the least, in mean square over the vocabulary. A text encoder has
+    none: there it is that of the labelled words, with the shrinkage of Ledoit and Wolf towards a
+    multiple of the identity, and μ is their mean, since with fewer words than dimensions the rest
+    of the space would have variance 0 and nothing would say how to change it least.
+
+    All texts are changed, also those about the concept. Lengths are not restored, for that would
+    not be linear.
+
+    Parameters
+    ----------
+    shrinkage
+        Weight in [0, 1] of a multiple of the identity in Σ_XX: at 1, P is an orthogonal projection.
+        By default 0 for word embedders, that of Ledoit and Wolf for text encoders.
+    equalize
+        Whether equalize pairs join the labelled words.
+    normalize
+        Whether to set all vectors to length 1 first.
+
+    Attributes
+    ----------
+    projection_
+        (d, d) W⁺ P W, to apply to a column.
+    mean_
+        (d,) μ.
+    shrinkage_
+        Weight that was used.
+    labelled_
+        Group, from 0, of each word it was fitted on.
+    missing_
+        Listed words that the embedder lacks.
+
+    References
+    ----------
+    Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff and Biderman (2023), LEACE: perfect linear
+    concept erasure in closed form, theorems 3.1 and 4.3.
+    Ledoit and Wolf (2004), A well-conditioned estimator for large-dimensional covariance matrices.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ("definitional_pairs",)
+
+    def __init__(
+        self, shrinkage: float | None = None, equalize: bool = True, normalize: bool = True
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.equalize = equalize
+        self.normalize = normalize
+
+    def fitting_texts(self, concept: Concept | None) -> list[str]:
+        """Return the words that are labelled, as written and lower-cased."""
+        words = [word for members in self._sets(concept) for word in members]
+        return list(dict.fromkeys(words + [word.lower() for word in words]))
+
+    def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
+        """Find W⁺ P W from labelled words and the vocabulary; return self.
+
+        Raises
+        ------
+        InvalidOption
+            If `shrinkage` is none.
+        NotApplicable
+            If the concept has neither pairs nor sets, the embedder too few of their words, the
+            groups do not differ, or Σ_XX is 0 where they do.
+        """
+        if self.shrinkage is not None and not 0 <= self.shrinkage <= 1:
+            raise InvalidOption(f"leace: shrinkage={self.shrinkage}: it lies in [0, 1]")
+        if concept is None or not (concept.definitional_pairs or concept.definitional_sets):
+            lack = "no concept is given" if concept is None else f"'{concept.name}' has none"
+            raise NotApplicable(f"leace needs definitional_pairs or definitional_sets; {lack}")
+        name = embedder.info.name
+        x, z = self._label(embedder, concept)
+        sigma_xz = (x - x.mean(axis=0)).T @ (z - z.mean(axis=0)) / len(x)
+        if np.linalg.norm(sigma_xz) <= RANK * np.linalg.norm(x) ** 2 / len(x):
+            raise NotApplicable(
+                f"leace: the groups of concept '{concept.name}' have the same mean in '{name}': "
+                "there is nothing to erase"
+            )
+        if embedder.info.kind == "word":
+            self.mean_, sigma_xx = self._moments(vocabulary(embedder))
+            shrinkage = 0.0
+        else:
+            self.mean_, shrinkage = x.mean(axis=0), _ledoit_wolf(x)
+            sigma_xx = (x - self.mean_).T @ (x - self.mean_) / len(x)
+        self.shrinkage_ = shrinkage if self.shrinkage is None else float(self.shrinkage)
+        spread = np.trace(sigma_xx) / len(sigma_xx)
+        sigma_xx = (1 - self.shrinkage_) * sigma_xx
+        sigma_xx[np.diag_indices_from(sigma_xx)] += self.shrinkage_ * spread
+        self.projection_ = eraser(sigma_xx, sigma_xz)
+        left = sigma_xz - self.projection_ @ sigma_xz
+        if np.linalg.norm(left) > 1e-6 * np.linalg.norm(sigma_xz):
+            raise NotApplicable(
+                f"leace: the groups of concept '{concept.name}' differ where the vocabulary of "
+                f"'{name}' has no variance; set a small shrinkage, such as 0.01"
+            )
+        return self
+
+    def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
+        """Return (n, d) vectors r(x)."""
+        rows = self._prepared(vectors)
+        return (rows - (rows - self.mean_) @ self.projection_.T).astype(np.float32)
+
+    def _prepared(self, vectors: Reals) -> Floats:
+        return unit_rows(vectors) if self.normalize else np.asarray(vectors, dtype=np.float64)
+
+    def _sets(self, concept: Concept | None) -> list[tuple[str, ...]]:
+        """Return the sets that label words: definitional ones, then equalize pairs."""
+        if concept is None:
+            return []
+        sets = [*(concept.definitional_sets or concept.definitional_pairs)]
+        if self.equalize and all(len(members) == 2 for members in sets):
+            sets += [members for members in concept.equalize_sets if len(members) == 2]
+        return sets
+
+    def _label(self, embedder: Embedder, concept: Concept) -> tuple[Floats, Floats]:
+        """Return the vectors, (n, d), and groups, (n, c) of 0 and 1, of labelled words."""
+        definitional = [*(concept.definitional_sets or concept.definitional_pairs)]
+        equalize = self._sets(concept)[len(definitional) :]
+        listed = list(dict.fromkeys(w for s in (*definitional, *equalize) for w in s))
+        rows = self._prepared(embedder.encode(listed))
+        pairs = zip(listed, rows, strict=True)
+        vectors = {word: row for word, row in pairs if np.isfinite(row).all() and row.any()}
+        self.missing_ = sorted(set(listed) - set(vectors))
+        groups: dict[str, int] = {}
+        for members in definitional:
+            for group, word in enumerate(members):
+                if word in vectors:
+                    groups.setdefault(word, group)
+        sizes = np.bincount(list(groups.values()), minlength=max(map(len, definitional)))
+        if sizes.min() < 1 or sizes.sum() <= len(sizes):
+            raise NotApplicable(
+                f"leace: '{embedder.info.name}' has too few words of concept '{concept.name}': "
+                f"{', '.join(map(str, sizes))} of its groups; it needs one of each, and some more"
+            )
+        self._add_equalize_pairs(equalize, vectors, groups)
+        self.labelled_ = groups
+        x = np.array([vectors[word] for word in groups])
+        return x, np.eye(len(sizes))[list(groups.values())]
+
+    @staticmethod
+    def _add_equalize_pairs(
+        pairs: Sequence[Sequence[str]], vectors: dict[str, Floats], groups: dict[str, int]
+    ) -> None:
+        """Label the words of pairs by which lies further along the definitional difference."""
+        sides = [np.mean([vectors[w] for w, g in groups.items() if g == s], axis=0) for s in (0, 1)]
+        towards_second = sides[1] - sides[0]
+        for pair in pairs:
+            if all(word in vectors for word in pair):
+                first, second = sorted(pair, key=lambda word: float(vectors[word] @ towards_second))
+                groups.setdefault(first, 0)
+                groups.setdefault(second, 1)
+
+    def _moments(self, words: Vocabulary) -> tuple[Floats, Floats]:
+        """Return the mean, (d,), and covariance, (d, d), of all words that have a vector."""
+        total, products, n = np.zeros(1), np.zeros(1), 0
+        for _, block in words.blocks():
+            rows = self._prepared(block)
+            rows = rows[np.isfinite(rows).all(axis=1) & rows.any(axis=1)]
+            total, products, n = total + rows.sum(axis=0), products + rows.T @ rows, n + len(rows)
+        mean: Floats = total / n
+        return mean, products / n - np.outer(mean, mean)
+
+
+def eraser(sigma_xx: Floats, sigma_xz: Floats) -> Floats:
+    """Return W⁺ P W, (d, d), idempotent, whose complement takes Σ_XZ to 0.
+
+    Parameters
+    ----------
+    sigma_xx
+        (d, d) covariance of the vectors.
+    sigma_xz
+        (d, c) cross-covariance of vectors and groups.
+    """
+    values, axes = np.linalg.eigh(sigma_xx)
+    kept = values > RANK * values[-1]
+    axes, roots = axes[:, kept], np.sqrt(values[kept])
+    # In the basis of Σ_XX's own axes W is diagonal.
+    u, singular_values, _ = np.linalg.svd((axes.T @ sigma_xz) / roots[:, None], full_matrices=False)
+    u = u[:, singular_values > 1e-8 * singular_values[0]]
+    oblique: Floats = (axes * roots) @ u @ (u.T @ (axes / roots).T)
+    return oblique
+
+
+def _ledoit_wolf(x: Floats) -> float:
+    from sklearn.covariance import ledoit_wolf_shrinkage
+
+    return float(ledoit_wolf_shrinkage(x))
