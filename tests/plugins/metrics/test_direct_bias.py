@@ -1,0 +1,64 @@
+"""Direct bias by hand and by its properties."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ortho_group
+
+from harness.errors import InvalidOption
+from harness.plugins.metrics.direct_bias import direct_bias
+
+SHE, HE = np.array([[1.0, 0, 1]]), np.array([[-1.0, 0, 1]])  # g = (−1, 0, 0)
+
+
+def run(*arrays, **options):
+    return direct_bias(*arrays, **{"resamples": 0, "rng": np.random.default_rng(0)} | options)
+
+
+def test_three_words_by_hand():
+    neutral = np.array([[0.6, 0.8, 0], [-6.0, 0, 8.0], [0, 0, 2.0]])  # |cos| .6, .6 and 0
+    assert run(SHE, HE, neutral).value == pytest.approx(0.4)
+    assert run(SHE, HE, neutral, c=2).value == pytest.approx(0.24)
+    score = run(SHE, HE, neutral, c=0)
+    assert score.value == pytest.approx(2 / 3), "at c = 0 only a word without overlap is unbiased"
+    assert score.details["c"] == 0
+    assert score.details["explained"] == pytest.approx(1.0)
+
+
+def test_words_of_random_direction_have_the_bias_of_chance():
+    rng = np.random.default_rng(0)
+    pairs = rng.standard_normal((2, 5, 20))
+    for c in (0.5, 1, 2):
+        score = run(*pairs, rng.standard_normal((20_000, 20)), c=c)
+        assert score.value == pytest.approx(score.details["chance"], rel=0.02)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 3))
+def test_neither_rotation_nor_length_nor_the_order_of_sides_matters(seed, c):
+    rng = np.random.default_rng(seed)
+    first, second, neutral = rng.standard_normal((3, 6, 5))
+    turn = ortho_group.rvs(5, random_state=seed)
+    value = run(first, second, neutral, c=c).value
+    assert 0 <= value <= 1
+    turned = run(second @ turn, 2 * first @ turn, 3 * neutral @ turn, c=c).value
+    assert turned == pytest.approx(value, abs=1e-6)
+
+
+def test_the_interval_holds_the_value_and_draws_clusters():
+    rng = np.random.default_rng(2)
+    first, second, neutral = rng.standard_normal((3, 40, 5))
+    score = run(first, second, neutral, resamples=200)
+    assert score.interval.low < score.value < score.interval.high
+    clusters = {"neutral": np.repeat(np.arange(4), 10)}
+    clustered = run(first, second, neutral, resamples=50, clusters=clusters)
+    assert clustered.interval.method == "percentile bootstrap of clusters"
+
+
+def test_what_is_undefined_says_why():
+    assert "pairs are equal" in run(SHE, SHE, HE).reason
+    assert "no neutral words" in run(SHE, HE, np.empty((0, 3))).reason
+    with pytest.raises(InvalidOption, match="c=-1"):
+        run(SHE, HE, HE, c=-1)

@@ -1,0 +1,61 @@
+"""Whether pairs share a direction, and the null of random pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ortho_group
+
+from harness.plugins.metrics.explained_variance import explained_variance
+
+
+def run(*arrays, **options):
+    return explained_variance(*arrays, **{"draws": 100, "rng": np.random.default_rng(0)} | options)
+
+
+def test_differences_at_right_angles_explain_the_same_and_parallel_ones_everything():
+    first, second = np.eye(6)[:3], np.eye(6)[3:]
+    score = run(first, second)
+    assert score.details["explained"] == pytest.approx([1 / 3] * 3)
+    assert score.p_value == 1.0
+    shared = np.array([[1.0, 0, 0], [1.0, 0, 0.0]])
+    assert run(shared, shared[:, ::-1]).value == pytest.approx(1.0)
+
+
+def test_pairs_that_share_a_direction_stand_out_from_random_pairs():
+    rng = np.random.default_rng(0)
+    words = rng.standard_normal((500, 30))
+    first = rng.standard_normal((10, 30))
+    second = first + 6 * np.eye(30)[0] + rng.standard_normal((10, 30))
+    score = run(first, second, words)
+    assert score.value > 0.4
+    assert score.p_value == pytest.approx(1 / 101)
+    for null in ("random_unit_vectors", "random_word_pairs"):
+        assert sum(score.details[null]) == pytest.approx(1.0)
+        assert score.details[null][0] < 0.3
+
+
+def test_words_on_one_line_make_any_pairs_share_a_direction():
+    rng = np.random.default_rng(1)
+    words = rng.standard_normal((200, 20)) * np.array([30.0] + [1.0] * 19)
+    score = run(words[:20:2], words[1:20:2], words[20:])
+    assert score.p_value > 0.05, "no more than words of that vocabulary do"
+    assert score.details["random_word_pairs"][0] > score.details["random_unit_vectors"][0]
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1))
+def test_neither_rotation_nor_length_nor_sides_matter(seed):
+    first, second = np.random.default_rng(seed).standard_normal((2, 4, 6))
+    turn = ortho_group.rvs(6, random_state=seed)
+    value = run(first, second, draws=0).value
+    assert 1 / 4 <= value <= 1
+    assert run(2 * second @ turn, first @ turn, draws=0).value == pytest.approx(value, abs=1e-9)
+
+
+def test_without_draws_there_is_no_p_value_and_without_differences_no_value():
+    first, second = np.random.default_rng(2).standard_normal((2, 3, 5))
+    assert run(first, second, draws=0).p_value is None
+    assert "pairs are equal" in run(first, first).reason

@@ -1,0 +1,77 @@
+"""Indirect bias: β by hand, and the words at the ends of an axis."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ortho_group
+
+from harness.errors import InvalidOption
+from harness.plugins.metrics.indirect_bias import gender_share, indirect_bias
+
+SHE, HE = np.array([[1.0, 0, 0]]), np.array([[-1.0, 0, 0]])
+G = np.array([-1.0, 0, 0])
+ONE, OTHER = np.array([[0.6, 0.8, 0]]), np.array([[-0.6, 0, 0.8]])  # poles
+
+
+def test_beta_by_hand():
+    # w·v = .36 + 0, and without the first coordinate they are at right angles: all is gender
+    assert gender_share(np.array([[0.6, 0, 0.8]]), ONE[0], G) == pytest.approx([1.0])
+    # w·v = .8·.8, w⊥ and v⊥ alike: (.64 − 1)/.64
+    assert gender_share(np.array([[0.0, 0.8, 0]]), ONE[0], G) == pytest.approx([-0.25])
+
+
+def test_beta_is_0_of_a_word_with_itself_and_without_gender_and_1_with_nothing_else():
+    rng = np.random.default_rng(0)
+    w = rng.standard_normal((5, 3))
+    assert gender_share(w, w, G) == pytest.approx(0, abs=1e-9)
+    w[:, 0] = 0
+    assert gender_share(w, w[::-1], G) == pytest.approx(0, abs=1e-9)
+    assert gender_share(SHE, SHE[0], G) == pytest.approx([1.0])
+    assert np.isnan(gender_share(np.array([[0, 1.0, 0]]), np.array([0, 0, 1.0]), G)).all()
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_beta_is_symmetric_and_turns_with_the_space(seed):
+    w, v = np.random.default_rng(seed).standard_normal((2, 4, 3))
+    turn = ortho_group.rvs(3, random_state=seed)
+    beta = gender_share(w, v, G)
+    assert gender_share(v, w, -G) == pytest.approx(beta, rel=1e-6)
+    assert gender_share(2 * w @ turn, v @ turn, G @ turn) == pytest.approx(beta, rel=1e-4)
+
+
+def test_the_most_extreme_words_of_both_ends_are_listed_and_averaged():
+    words = np.array([[0.6, 0.7, 0], [0.1, 0.9, 0.1], [-0.6, 0, 0.7], [0, 0.5, 0.5]])
+    names = ["nurse", "teacher", "bishop", "writer"]
+    texts = {"words": names, "poles_1": ["softball"], "poles_2": ["football"]}
+    scores = indirect_bias(SHE, HE, words, ONE, OTHER, extremes=1, texts=texts)
+    rows = scores["magnitude"].tables["words"]
+    assert [(row["pole"], row["word"]) for row in rows] == [
+        ("softball", "nurse"),
+        ("football", "bishop"),
+    ]
+    assert rows[0]["projection"] < 0 < rows[1]["projection"]
+    betas = [row["beta"] for row in rows]
+    assert scores["beta"].value == pytest.approx(np.mean(betas))
+    assert scores["magnitude"].value == pytest.approx(np.mean(np.abs(betas)))
+    assert scores["beta"].n == 2
+
+
+def test_words_unlike_their_pole_are_left_out_and_counted():
+    words = np.array([[0.6, 0.7, 0], [0, 0.001, -1.0]])
+    scores = indirect_bias(SHE, HE, words, ONE, np.array([[0, 1.0, 0]]), extremes=2)
+    assert scores["beta"].details["left_out"] > 0
+    assert any(row["beta"] is None for row in scores["magnitude"].tables["words"])
+    away = np.array([[0.0, 0, 1.0]])
+    none = indirect_bias(SHE, HE, away, ONE, np.array([[0, 1.0, 0]]))["beta"]
+    assert np.isnan(none.value)
+    assert "similar" in none.reason
+
+
+def test_what_is_undefined_says_why():
+    assert "pairs are equal" in indirect_bias(SHE, SHE, ONE, ONE, OTHER)["beta"].reason
+    assert "no words" in indirect_bias(SHE, HE, np.empty((0, 3)), ONE, OTHER)["magnitude"].reason
+    with pytest.raises(InvalidOption, match="extremes=0"):
+        indirect_bias(SHE, HE, ONE, ONE, OTHER, extremes=0)

@@ -1,0 +1,71 @@
+"""Projections of occupations against ratings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ortho_group, spearmanr
+
+from harness.plugins.metrics.occupation_projection import occupation_projection
+
+SHE, HE = np.array([[1.0, 0]]), np.array([[-1.0, 0]])  # g = (−1, 0)
+NURSE, WRITER, MINER = [0.5, 1.0], [0.0, 1.0], [-2.0, 1.0]
+
+
+def run(*arrays, **options):
+    options = {"resamples": 0, "rng": np.random.default_rng(0)} | options
+    return occupation_projection(*arrays, **options)
+
+
+def test_stereotypes_are_positive_and_their_reverse_is_negative():
+    occupations, ratings = np.array([NURSE, WRITER, MINER]), np.array([-0.9, 0.1, 0.8])
+    assert run(SHE, HE, occupations, ratings).value == pytest.approx(1.0)
+    assert run(HE, SHE, occupations, ratings).value == pytest.approx(-1.0)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_values_and_p_values_are_those_of_scipy_whatever_the_rotation(seed):
+    rng = np.random.default_rng(seed)
+    occupations, ratings = rng.standard_normal((20, 4)), rng.integers(-3, 4, 20) / 10
+    she, he = rng.standard_normal((2, 1, 4))
+    g = he / np.linalg.norm(he) - she / np.linalg.norm(she)
+    peer = spearmanr(occupations @ g[0] / np.linalg.norm(occupations, axis=1), ratings)
+    turn = ortho_group.rvs(4, random_state=seed)
+    score = run(she @ turn, 2 * he @ turn, 3 * occupations @ turn, ratings)
+    assert score.value == pytest.approx(peer.statistic, abs=1e-9)
+    assert score.p_value == pytest.approx(peer.pvalue, abs=1e-9)
+
+
+def test_what_rounding_leaves_of_the_direction_is_not_ranked():
+    ratings = np.linspace(-1, 1, 9)
+    occupations = np.column_stack([-1e-8 * ratings, np.ones(9)])
+    score = run(SHE, HE, occupations, ratings)
+    assert score.value == 0
+    assert score.details["off"] == 9
+
+
+def test_the_interval_holds_the_value_and_draws_clusters():
+    rng = np.random.default_rng(1)
+    ratings = rng.standard_normal(40)
+    occupations = np.column_stack([rng.standard_normal(40) - ratings, np.ones(40)])
+    score = run(SHE, HE, occupations, ratings, resamples=200)
+    assert score.interval.low < score.value < score.interval.high
+    clusters = {"occupations": np.repeat(np.arange(8), 5)}
+    score = run(SHE, HE, occupations, ratings, resamples=50, clusters=clusters)
+    assert score.interval.method == "percentile bootstrap of clusters"
+
+
+@pytest.mark.parametrize(
+    ("arrays", "reason"),
+    [
+        ((SHE, SHE, np.eye(3, 2), np.arange(3.0)), "pairs are equal"),
+        ((SHE, HE, np.eye(2), np.arange(2.0)), "fewer than three"),
+        ((SHE, HE, np.array([NURSE, WRITER, MINER]), np.ones(3)), "ratings"),
+    ],
+)
+def test_what_is_undefined_says_why(arrays, reason):
+    score = run(*arrays)
+    assert np.isnan(score.value)
+    assert reason in score.reason

@@ -1,0 +1,213 @@
+"""The geometric metrics of Bolukbasi et al. (2016) on GloVe 6B 50d and spaCy's 300d vectors."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import harness.tasks
+from harness.plugins.embedders import packages, spacy_vectors
+from harness.plugins.metrics.direct_bias import direct_bias
+from harness.plugins.metrics.explained_variance import explained_variance
+from harness.plugins.metrics.indirect_bias import gender_share, indirect_bias
+from harness.plugins.metrics.occupation_projection import occupation_projection
+from harness.plugins.metrics.pair_analogies import pair_analogies
+from harness.plugins.metrics.pair_components import pair_components
+from harness.vocabulary import vocabulary
+
+MODELS = {"glove50": "glove-6b-50d", "md300": "en-core-web-md"}
+MEASURED = 2e-3  # the expected values' own tolerance
+PATTERN = re.compile("[a-z]{1,19}").fullmatch
+PRINTED = 40  # pairs of a list that the expected values have
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def model(name, registry):
+    if packages.folder(spacy_vectors.PACKAGE) is None:
+        pytest.skip("the packages of the extra 'models' are not installed")
+    return registry.embedder(MODELS[name])
+
+
+@pytest.fixture(scope="module")
+def wanted(name, expected):
+    return expected("bolukbasi_words.json")[name]
+
+
+@pytest.fixture(scope="module")
+def pairs(registry, model):
+    """Return the two sides of the definitional pairs; lower-cased where the model lacks them."""
+    words = registry.concept("gender").definitional_pairs
+    return [model.encode([pair[side] for pair in words]) for side in (0, 1)]
+
+
+@pytest.fixture(scope="module")
+def professions(data_folder, model):
+    """Return the rows [word, definitional, stereotypical] that the model has, and vectors."""
+    rows = json.loads((data_folder / "debiaswe" / "professions.json").read_text("utf-8"))
+    vectors = model.encode([row[0] for row in rows])
+    there = np.isfinite(vectors).all(axis=1)
+    return [row for row, is_there in zip(rows, there, strict=True) if is_there], vectors[there]
+
+
+@pytest.fixture(scope="module")
+def kept(data_folder, professions):
+    """Return which professions a key of the expected values speaks of."""
+    folder = data_folder / "debiaswe"
+    rows, _ = professions
+    lists = {
+        name: set(json.loads((folder / f"gender_specific_{name}.json").read_text("utf-8")))
+        for name in ("seed", "full")
+    }
+    return {
+        "all": np.array([True for _ in rows]),
+        "def<0.5": np.array([abs(row[1]) < 0.5 for row in rows]),
+        "not in seed": np.array([row[0] not in lists["seed"] for row in rows]),
+        "not in full": np.array([row[0] not in lists["full"] for row in rows]),
+    }
+
+
+def supplied() -> dict:
+    return {"resamples": 0, "rng": np.random.default_rng(0)}
+
+
+def seeds(model) -> tuple[np.ndarray, np.ndarray]:
+    return model.encode(["she"]), model.encode(["he"])
+
+
+@pytest.mark.parametrize("which", ["def<0.5", "not in seed", "not in full"])
+def test_direct_bias_of_neutral_professions_is_as_measured(which, pairs, professions, kept, wanted):
+    score = direct_bias(*pairs, professions[1][kept[which]], **supplied())
+    value, n = wanted["direct_bias"][which]
+    assert score.value == pytest.approx(value, abs=MEASURED)
+    assert score.n == n
+
+
+def test_direct_bias_follows_its_strictness_and_its_pairs(model, pairs, professions, wanted):
+    _, vectors = professions
+    for key, options in (("all", {}), ("c=2", {"c": 2}), ("c=0.5", {"c": 0.5})):
+        score = direct_bias(*pairs, vectors, **options, **supplied())
+        assert score.value == pytest.approx(wanted["direct_bias"][key], abs=MEASURED)
+    score = direct_bias(*seeds(model), vectors, **supplied())
+    assert score.value == pytest.approx(wanted["direct_bias"]["she-he"], abs=MEASURED)
+
+
+@pytest.mark.parametrize("which", ["all", "def<0.5", "not in full"])
+@pytest.mark.parametrize("direction", ["g", "she-he"])
+def test_professions_follow_people_as_measured(
+    direction, which, model, pairs, professions, kept, wanted
+):
+    rows, vectors = professions
+    ratings = np.array([row[2] for row in rows])[kept[which]]
+    sides = pairs if direction == "g" else seeds(model)
+    score = occupation_projection(*sides, vectors[kept[which]], ratings, **supplied())
+    value, n = wanted["crowd_spearman"][f"{direction} {which} stereo"]
+    assert score.value == pytest.approx(value, abs=MEASURED)
+    assert score.n == n
+
+
+def test_the_pairs_explain_as_measured_and_far_more_than_random_ones(model, pairs, wanted):
+    words = vocabulary(model).head(10_000)[1]
+    score = explained_variance(*pairs, words, rng=np.random.default_rng(0))
+    assert score.details["explained"] == pytest.approx(
+        wanted["pc_unitdiff"]["explained"], abs=MEASURED
+    )
+    random = score.details["random_unit_vectors"]
+    assert random == pytest.approx(wanted["random_pc"], abs=2 * MEASURED)  # two sets of draws
+    assert score.p_value < 0.01
+
+
+def test_indirect_bias_is_as_measured(model, pairs, professions, wanted):
+    g = pair_components(*pairs).vectors[0]
+    named = wanted["indirect_before"]["beta_named"]
+    words, poles = zip(*(key.rsplit("-", 1) for key in named), strict=True)
+    betas = gender_share(model.encode(words), model.encode(poles), g)
+    assert betas == pytest.approx(list(named.values()), abs=MEASURED)
+    rows, vectors = professions
+    poles = [model.encode([pole]) for pole in ("softball", "football")]
+    texts = {
+        "words": [row[0] for row in rows],
+        "poles_1": ["softball"],
+        "poles_2": ["football"],
+    }
+    scores = indirect_bias(*pairs, vectors, *poles, least_similarity=0.0, texts=texts)
+    for pole in ("softball", "football"):
+        found = [row for row in scores["magnitude"].tables["words"] if row["pole"] == pole]
+        names, values = zip(*wanted["indirect_before"][pole], strict=True)
+        # By vector: of the pruned table's words, bartender and waitress have one.
+        assert np.array_equal(model.encode([row["word"] for row in found]), model.encode(names))
+        assert [row["beta"] for row in found] == pytest.approx(list(values), abs=MEASURED)
+
+
+def analogies(model, size: int, **options) -> list[list]:
+    head = vocabulary(model)
+    words, vectors = head.head(len(head))
+    rows = [row for row, word in enumerate(words) if PATTERN(word)][:size]
+    texts = {"vocabulary": [words[row] for row in rows], "rated_1": [], "rated_2": []}
+    none = np.empty((0, vectors.shape[1]))
+    scores = pair_analogies(
+        *seeds(model), vectors[rows], none, none, none[:, 0], none[:, 0], texts=texts, **options
+    )
+    return [
+        [row["first"], row["second"], row["score"]] for row in scores["stereotyped"].tables["pairs"]
+    ]
+
+
+@pytest.mark.parametrize("size", [20_000, 27_000])
+@pytest.mark.parametrize(("unique", "key"), [("first", "x"), ("both", "xy")])
+def test_generated_analogies_of_glove_are_as_measured(size, unique, key, registry, expected):
+    wanted = expected("bolukbasi_words.json")["analogies"][f"glove50 before {size} uniq={key}"]
+    found = analogies(registry.embedder(MODELS["glove50"]), size, unique=unique)
+    assert [row[:2] for row in found[:PRINTED]] == [row[:2] for row in wanted["top"]]
+    assert [row[2] for row in found[:PRINTED]] == pytest.approx(
+        [row[2] for row in wanted["top"]], abs=MEASURED
+    )
+    assert len(found) == 150
+
+
+def test_generated_analogies_of_a_pruned_table_are_as_measured(registry, expected):
+    if packages.folder(spacy_vectors.PACKAGE) is None:
+        pytest.skip("the packages of the extra 'models' are not installed")
+    model = registry.embedder(MODELS["md300"])
+    wanted = expected("bolukbasi_words.json")["analogies"]["md300 before 14559 uniq=xy"]["top"]
+    found = analogies(model, 30_000)
+    # The first that has a name in it: measured with lower-cased keys, which share names' rows.
+    end = [row[:2] for row in wanted].index(["anne", "charles"])
+    for ours, theirs in zip(found[:end], wanted[:end], strict=True):
+        assert np.array_equal(model.encode(ours[:2]), model.encode(theirs[:2]))
+        assert ours[2] == pytest.approx(theirs[2], abs=MEASURED)
+
+
+def ratings() -> list[dict[str, str]]:
+    path = Path(harness.tasks.__file__).parent / "analogy_ratings.tsv"
+    lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
+    return list(csv.DictReader(lines, delimiter="\t"))
+
+
+def test_a_majority_of_the_crowd_found_the_stereotypes_that_the_paper_counts():
+    rated = ratings()
+    before = [row for row in rated if row["list"] != "after"]
+    after = [row for row in rated if row["list"] != "before"]
+    assert len(before) == len(after) == 148, "of 150, as printed"
+    assert sum(int(row["biased"]) >= 6 for row in before) == 29  # section 4, 19 %
+    assert sum(int(row["biased"]) >= 6 for row in after) == 9  # section 8, 6 %
+
+
+def test_the_professions_are_those_that_the_authors_rated(data_folder):
+    path = Path(harness.tasks.__file__).parent / "professions.tsv"
+    lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
+    ours = [
+        [row["word"], float(row["definitional"]), float(row["stereotypical"])]
+        for row in csv.DictReader(lines, delimiter="\t")
+    ]
+    theirs = (data_folder / "debiaswe" / "professions.json").read_text("utf-8")
+    assert ours == json.loads(theirs)
