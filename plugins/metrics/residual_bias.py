@@ -67,7 +67,7 @@ def residual_bias(
     *,
     most_biased: int = 500,
     k: int = 100,
-    sample: int = 2_000,
+    sample: int = 1_000,
     classifier: Classifier = "rbf-svm",
     folds: int = 10,
     rng: np.random.Generator,
