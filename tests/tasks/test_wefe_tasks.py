@@ -1,0 +1,83 @@
+"""The queries of WEFE's rankings: their sizes, and pairs that stay pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import harness
+from harness.errors import Unavailable
+from harness.registry import Registry
+
+GENDER, RELIGIONS = 20, 5
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return Registry()
+
+
+@pytest.fixture
+def scenarios(registry):
+    def find(name):
+        return {scenario.name: scenario for scenario in registry.task(name).scenarios}
+
+    return find
+
+
+@pytest.mark.parametrize("metric", ["rnd", "ripa", "ect"])
+@pytest.mark.parametrize(("category", "number"), [("gender", 11), ("religion", 6)])
+def test_every_attribute_set_is_a_scenario_and_targets_are_rows_of_one_table(
+    metric, category, number, scenarios
+):
+    found = scenarios(f"{metric}-{category}")
+    assert len(found) == number
+    for scenario in found.values():
+        one, other = scenario.inputs["targets_1"], scenario.inputs["targets_2"]
+        assert one.group == other.group
+        assert len(one) == (GENDER if category == "gender" else RELIGIONS)
+
+
+@pytest.mark.parametrize("metric", ["rnd", "ect"])
+def test_surnames_of_two_groups_have_none_in_common(metric, scenarios):
+    for scenario in scenarios(f"{metric}-ethnicity").values():
+        one, other = scenario.inputs["targets_1"], scenario.inputs["targets_2"]
+        assert not set(one.texts) & set(other.texts)
+        assert len(one) == len(other)
+
+
+def test_each_stereotype_of_a_religion_is_a_set_of_its_own(scenarios):
+    inputs = scenarios("mac-religion")["stereotypes"].inputs
+    assert {"attributes_1", "attributes_2", "attributes_3"} <= set(inputs)
+    assert len(scenarios("mac-religion")["pleasant"].measurements[0].inputs) == 5
+
+
+@pytest.mark.parametrize("category", ["gender", "ethnicity", "religion"])
+def test_the_classifier_learns_from_the_whole_lexicon(category, scenarios):
+    try:
+        inputs = scenarios(f"sentiment-{category}")["default"].inputs
+    except Unavailable as error:
+        pytest.skip(str(error))
+    assert len(inputs["attributes_1"]) == 2006
+    assert len(inputs["attributes_2"]) == 4783
+    assert "naïve" in inputs["attributes_2"].texts
+
+
+def test_a_word_that_a_vocabulary_lacks_takes_its_pair_with_it(tmp_path, registry):
+    """One word of a side is missing; had the rest shifted, RIPA would be another."""
+    inputs = registry.task("ripa-gender").scenarios[0].inputs
+    words = {word for item in inputs.values() for word in item.texts}
+    rng = np.random.default_rng(0)
+    vectors = {word: rng.standard_normal(8) for word in sorted(words - {"hers"})}
+    path = tmp_path / "vectors.txt"
+    lines = [" ".join([word, *(f"{x:.6f}" for x in row)]) for word, row in vectors.items()]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    records = harness.evaluate(f"vectors:{path}", "ripa-gender", cache=tmp_path / "cache")
+    record = next(record for record in records if record.scenario == "career")
+    pairs = zip(inputs["targets_1"].texts, inputs["targets_2"].texts, strict=True)
+    unit = {word: row / np.linalg.norm(row) for word, row in vectors.items()}
+    differences = np.array([unit[x] - unit[y] for x, y in pairs if y in unit])
+    directions = differences / np.linalg.norm(differences, axis=1, keepdims=True)
+    attributes = np.array([unit[word] for word in inputs["attributes"].texts])
+    assert record.n == GENDER - 1
+    assert record.value == pytest.approx((directions @ attributes.T).mean(), abs=1e-5)
