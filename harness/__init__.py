@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.concept import Concept as Concept
+    from harness.debiasing import debias as debias
     from harness.embedder import Card as Card
     from harness.embedder import Embedder as Embedder
     from harness.embedder import ModelInfo as ModelInfo
@@ -58,6 +59,7 @@ _HOMES = {
     "Registry": "registry",
     "Scale": "scores",
     "Score": "scores",
+    "debias": "debiasing",
     "evaluate": "evaluation",
     "hookimpl": "hookspecs",
     "metric": "scores",

@@ -16,6 +16,7 @@ import harness
 
 COMMANDS = {
     "eval": ("evaluate", "Evaluate models under mitigators on tasks."),
+    "debias": ("debias", "Write a word model's whole vocabulary, debiased."),
     "plan": ("plan", "Show what an evaluation would encode, without encoding."),
     "list": ("listing", "List models, mitigators, metrics, tasks or concepts."),
     "show": ("show", "Show one model, mitigator, metric, task or concept in full."),

@@ -41,7 +41,9 @@ def harness_embedders() -> list[EmbedderSpec]:
     return [
         _provider("sentence-transformers", cards.ENCODER, "a model folder, or an id on the hub"),
         _provider(
-            "vectors", f"{_HERE}.vectors:vectors_file", "a file in GloVe's or word2vec's format"
+            "vectors",
+            f"{_HERE}.vectors:vectors_file",
+            "a file of word vectors: GloVe, word2vec, safetensors",
         ),
         _provider("gensim", f"{_HERE}.gensim_data:gensim_data", "word vectors that gensim offers"),
         _provider("bag-of-words", f"{_HERE}.bag_of_words:BagOfWords", "means of a model's words"),

@@ -1,8 +1,9 @@
-"""`vectors:PATH`: word vectors from a file in GloVe's or word2vec's text or word2vec's binary form.
+"""`vectors:PATH`: word vectors from a file.
 
-Files may be gzipped. Nothing is ever unpickled, so gensim's own `.kv` and `.model` files are
-refused with a word on how to convert them. The formats are parsed in `vectors_text.py` and
-`vectors_binary.py`; here they are told apart.
+Formats: GloVe's and word2vec's text, word2vec's binary form, and the safetensors that
+`harness debias` writes. The first three may be gzipped. Nothing is ever unpickled, so gensim's own
+`.kv` and `.model` files are refused with a word on how to convert them. The formats are parsed in
+`vectors_text.py`, `vectors_binary.py` and `vectors_safetensors.py`; here they are told apart.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from typing import Literal, TypeAlias
 from harness.digest import digest
 from harness.embedder import Card
 from harness.errors import InvalidFile
-from harness.plugins.embedders import file_hashes, model_info
+from harness.plugins.embedders import file_hashes, model_info, vectors_safetensors
 from harness.plugins.embedders.word_vectors import Table, WordVectors
 
-Format: TypeAlias = Literal["auto", "glove", "word2vec", "word2vec-binary"]
+Format: TypeAlias = Literal["auto", "glove", "word2vec", "word2vec-binary", "safetensors"]
 
 HEAD = 2**20  # bytes that are looked at to tell a format: more than any first two lines
 _HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")  # word2vec's first line: words, dimensions
@@ -77,7 +78,8 @@ def vectors_file(
         Path of the file; `~` is the home folder.
     format
         `glove` (lines of a word and its numbers), `word2vec` (the same under a line with the
-        numbers of words and dimensions), `word2vec-binary`; `auto` tells by the first lines.
+        numbers of words and dimensions), `word2vec-binary`, `safetensors`; `auto` tells by the
+        first bytes.
     name, card
         What the model is reported as.
 
@@ -110,6 +112,13 @@ def inspect(path: Path, format: Format = "auto") -> Layout:  # noqa: A002 -- as 
         If it is not a file of word vectors.
     """
     head, gzipped = _head(path)
+    if vectors_safetensors.begins(head):
+        if format not in ("auto", "safetensors"):
+            raise InvalidFile(f"this is a safetensors file, not '{format}'", path=path)
+        found = vectors_safetensors.shape(path)
+        return Layout("safetensors", found.d, found.n, found.start, gzipped)
+    if format == "safetensors":
+        raise InvalidFile("this is no safetensors file", path=path)
     for magic, problem in _REFUSED:
         if head.startswith(magic):
             raise InvalidFile(problem, path=path)
@@ -140,6 +149,8 @@ def load(path: Path, layout: Layout) -> Table:
     from harness.plugins.embedders import vectors_binary, vectors_text
 
     try:
+        if layout.format == "safetensors":
+            return vectors_safetensors.read(path)
         if layout.format == "word2vec-binary":
             return vectors_binary.read(path, layout)
         return vectors_text.read(path, layout)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import mmap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ import numpy as np
 from harness.digest import SIZE, text_keys
 from harness.embedder import ModelInfo
 from harness.errors import ModelError
+from harness.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from harness.arrays import Reals, Vectors
@@ -96,6 +98,18 @@ class WordVectors:
         """(len(words), d) float32, row i for `words[i]`."""
         return self._table.vectors
 
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary; of vectors mapped from a file, a block at a time is in memory."""
+        vectors = self.vectors
+
+        def rows(start: int, stop: int) -> Vectors:
+            block = np.array(vectors[start:stop])
+            let_go(vectors)
+            return block
+
+        return Vocabulary(self.words, rows)
+
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return (n, d) float32, a row of NaN for each word that is not known."""
         rows = np.fromiter((self._row(text) for text in texts), dtype=np.intp, count=len(texts))
@@ -142,6 +156,13 @@ def first_of_each(words: list[str], vectors: Vectors) -> Table:
     if len(first) == len(words):
         return Table(words, vectors)
     return Table(list(first), vectors[np.fromiter(first.values(), dtype=np.intp)])
+
+
+def let_go(vectors: Vectors) -> None:
+    """Free the memory of vectors that are mapped from a file; they are read again where needed."""
+    mapped = vectors.base
+    if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def not_finite(vectors: Vectors) -> int | None:

@@ -1,0 +1,106 @@
+"""`harness debias`: writes a model's whole vocabulary under a mitigator to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.commands import arguments
+
+if TYPE_CHECKING:
+    from harness.debiasing import Debiased
+
+
+@click.command("debias")
+@click.option(
+    "--model",
+    "-m",
+    required=True,
+    help="Word embedder: a registered name, or provider:reference.",
+    shell_complete=arguments.complete("model"),
+)
+@click.option(
+    "--mitigator",
+    "-M",
+    required=True,
+    help="Mitigator, such as hard-debias?k=2; chain with +.",
+    shell_complete=arguments.complete("mitigator"),
+)
+@click.option(
+    "--concept",
+    default="gender",
+    show_default=True,
+    help="What the mitigator is fitted on.",
+    shell_complete=arguments.complete("concept"),
+)
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="File to write: .txt, .vec, .bin, .kv or .safetensors.",
+)
+@click.option(
+    "--format",
+    "format_",
+    help="word2vec, word2vec-binary, gensim or safetensors.  [default: by suffix]",
+)
+@click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
+@click.option(
+    "--include",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A further folder of tasks and concepts; repeatable.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def command(
+    model: str,
+    mitigator: str,
+    concept: str,
+    out: Path,
+    format_: str | None,
+    overwrite: bool,
+    include: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Write a word embedder's whole vocabulary, debiased.
+
+    \b
+    harness debias --model glove-6b-50d --mitigator hard-debias --concept gender --out debiased.bin
+    harness eval --model vectors:debiased.bin --tasks bias
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness import debiasing, progress
+
+    report(
+        debiasing.debias(
+            model,
+            mitigator,
+            out,
+            concept=arguments.concept_or_none(concept),
+            format=format_,
+            overwrite=overwrite,
+            include=include,
+            progress=progress.for_terminal(),
+        ),
+        as_json=as_json,
+    )
+
+
+def report(made: Debiased, *, as_json: bool) -> None:
+    """Print what was written, and which words the mitigator lacked."""
+    from harness.commands import output
+
+    if as_json:
+        output.as_json(vars(made))
+        return
+    output.table(
+        ["file", "format", "words", "dimensions", "bytes", "missing words"],
+        [[made.path, made.format, made.words, made.dimensions, made.bytes, len(made.missing)]],
+        drop=("format",),
+    )
+    if made.missing:
+        click.echo(f"not in the vocabulary: {', '.join(made.missing)}")
+    if made.format == "gensim":
+        click.echo(f"its vectors lie beside it, in {made.path.name}.vectors.npy", err=True)

@@ -1,0 +1,200 @@
+"""`harness debias`, and the Python function that does its work."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import harness as package
+from harness import vector_files
+from harness.arrays import unit_rows
+from harness.concept import Concept
+from harness.embedder import MockEmbedder
+from harness.errors import NotApplicable, UnknownName
+from harness.plugins.embedders.vectors import vectors_file
+from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.mitigators.hard_debias import HardDebias
+from harness.registry import Registry
+
+PAIRS = [("she", "he"), ("woman", "man"), ("mother", "father"), ("her", "his")]
+WORDS = [word for pair in PAIRS for word in pair] + [f"w{i}" for i in range(300)]
+VECTORS = np.random.default_rng(0).standard_normal((len(WORDS), 9)).astype(np.float32)
+
+
+@pytest.fixture
+def source(tmp_path):
+    """A file of 308 random vectors, with some of the pairs of gender."""
+    path = tmp_path / "source.bin"
+    vector_files.write(path, "word2vec-binary", WORDS, 9, [(WORDS, VECTORS)])
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["bin", "txt", "vec", "safetensors"])
+def test_what_is_written_is_the_whole_vocabulary_debiased(harness, source, tmp_path, suffix):
+    out = tmp_path / "new" / f"debiased.{suffix}"
+    said = harness("debias", "-m", f"vectors:{source}", "-M", "hard-debias", "-o", out)
+    assert said.code == 0, said.err
+    concept = Registry().concept("gender")
+    fitted = HardDebias().fit(WordVectors.of(WORDS, VECTORS), concept)
+    read = vectors_file(str(out))
+    assert list(read.words) == WORDS
+    np.testing.assert_array_equal(read.vectors, fitted.transform(VECTORS, WORDS))
+    assert np.abs(read.vectors[8:] @ fitted.subspace_.T).max() < 1e-6
+    assert f"{len(WORDS)}" in said.out
+    assert f"{out.stat().st_size}" in said.out
+    assert f"not in the vocabulary: {', '.join(fitted.missing_)}" in said.out
+    assert f"writing {out.name}: 308/308 words in " in said.err
+
+
+def test_json_tells_what_was_written(harness, source, tmp_path):
+    out = tmp_path / "v.safetensors"
+    said = harness(
+        "debias", "--model", f"vectors:{source}", "--mitigator", "normalize+hard-debias?k=2",
+        "--concept", "gender", "--out", out, "--json",
+    )  # fmt: skip
+    told = json.loads(said.out)
+    missing = told.pop("missing")
+    assert told == {
+        "path": str(out),
+        "format": "safetensors",
+        "model": f"vectors:{source}",
+        "mitigator": "normalize+hard-debias?k=2",
+        "concept": "gender",
+        "words": 308,
+        "dimensions": 9,
+        "bytes": out.stat().st_size,
+    }
+    assert "daughter" in missing
+    assert not set(missing) & set(WORDS)
+
+
+def test_what_is_written_can_be_evaluated(harness, source, tmp_path):
+    out = tmp_path / "v.bin"
+    assert harness("debias", "-m", f"vectors:{source}", "-M", "hard-debias", "-o", out).code == 0
+    made = package.debias(f"vectors:{out}", "none", tmp_path / "same.txt")
+    assert (made.concept, made.missing) == (None, ())
+    np.testing.assert_array_equal(
+        vectors_file(str(tmp_path / "same.txt")).vectors, vectors_file(str(out)).vectors
+    )
+
+
+def test_gensims_form_tells_where_its_vectors_lie(harness, source, tmp_path):
+    out = tmp_path / "v.kv"
+    said = harness("debias", "-m", f"vectors:{source}", "-M", "normalize", "-o", out)
+    assert said.code == 0
+    assert "v.kv.vectors.npy" in said.err
+    np.testing.assert_array_equal(
+        np.load(tmp_path / "v.kv.vectors.npy"), unit_rows(VECTORS).astype(np.float32)
+    )
+    size = out.stat().st_size + (tmp_path / "v.kv.vectors.npy").stat().st_size
+    assert str(size) in said.out
+
+
+def test_a_file_that_is_there_stays_unless_told_otherwise(harness, source, tmp_path):
+    out = tmp_path / "v.bin"
+    out.write_text("precious")
+    asked = ["debias", "-m", f"vectors:{source}", "-M", "normalize", "-o", out]
+    said = harness(*asked)
+    assert (said.code, said.err) == (
+        2, f"harness: '{out}' is there already; --overwrite replaces it\n",
+    )  # fmt: skip
+    assert out.read_text() == "precious"
+    assert harness(*asked, "--overwrite").code == 0
+    assert list(vectors_file(str(out)).words) == WORDS
+
+
+def test_the_source_itself_may_be_replaced(harness, source):
+    asked = ["debias", "-m", f"vectors:{source}", "-M", "normalize", "-o", source, "--overwrite"]
+    assert harness(*asked).code == 0
+    np.testing.assert_allclose(np.linalg.norm(vectors_file(str(source)).vectors, axis=1), 1, 1e-6)
+
+
+def refused(harness, tmp_path, *arguments, out="v.bin"):
+    before = sorted(tmp_path.iterdir())
+    said = harness("debias", *arguments, "-o", tmp_path / out)
+    assert said.code in (1, 2)
+    assert said.err.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+    return said.err
+
+
+def test_mistakes_are_told_in_a_line_before_anything_is_written(harness, source, tmp_path):
+    model = ("-m", f"vectors:{source}")
+    hard = ("-M", "hard-debias")
+    assert "the suffix says no format" in refused(harness, tmp_path, *model, *hard, out="v.pkl")
+    assert "there is no format 'bin'" in refused(
+        harness, tmp_path, *model, *hard, "--format", "bin"
+    )
+    assert "no mitigator is called" in refused(harness, tmp_path, *model, "-M", "soft-boiled")
+    assert "no concept is called" in refused(
+        harness, tmp_path, *model, *hard, "--concept", "gendre"
+    )
+    assert "needs definitional_pairs of a concept; none is given" in refused(
+        harness, tmp_path, *model, *hard, "--concept", "none"
+    )
+    assert "'context-injection' " in refused(harness, tmp_path, *model, "-M", "context-injection")
+    assert "there is no such file" in refused(harness, tmp_path, "-m", "vectors:none.bin", *hard)
+
+
+def test_a_text_encoder_is_refused_before_it_is_loaded(tmp_path):
+    with pytest.raises(NotApplicable, match="is a text encoder and has no vocabulary"):
+        package.debias(MockEmbedder("text"), "normalize", tmp_path / "v.bin")
+
+
+def test_a_concept_without_the_sets_that_are_needed_is_refused(source, tmp_path):
+    with pytest.raises(NotApplicable, match="'bare' lacks them"):
+        package.debias(
+            f"vectors:{source}", "hard-debias", tmp_path / "v.bin", concept=Concept(name="bare")
+        )
+    assert not (tmp_path / "v.bin").exists()
+
+
+def test_a_concept_may_be_given_as_an_object(tmp_path):
+    model = WordVectors.of(WORDS, VECTORS, name="mine")
+    concept = Concept(name="own", definitional_pairs=tuple(PAIRS))
+    made = package.debias(model, "hard-debias", tmp_path / "v.bin", concept=concept)
+    assert (made.model, made.concept, made.missing) == ("mine", "own", ())
+
+
+def test_a_word_with_a_space_is_refused_with_what_would_hold_it(tmp_path):
+    model = WordVectors.of(["new york", "rome"], VECTORS[:2], name="mine")
+    with pytest.raises(package.HarnessError, match="'new york'"):
+        package.debias(model, "normalize", tmp_path / "v.bin")
+    assert package.debias(model, "normalize", tmp_path / "v.safetensors").words == 2
+
+
+def test_the_function_knows_no_names_beyond_the_registry(source, tmp_path):
+    with pytest.raises(UnknownName):
+        package.debias("glove-6b-50", "normalize", tmp_path / "v.bin")
+
+
+PEAK = (
+    "import harness, resource, sys; harness.debias('vectors:' + sys.argv[1], 'hard-debias', "
+    "sys.argv[2]); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)"
+)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts memory as Linux does")
+def test_memory_does_not_grow_with_the_vectors(tmp_path):
+    taken, suffix = [], "bin"
+    for n in (60_000, 120_000):  # 72 MB and 144 MB of vectors
+        words = [*WORDS[:8], *(f"w{i}" for i in range(n - 8))]
+        source = tmp_path / f"source{n}.{suffix}"
+        rows = np.random.default_rng(0).standard_normal((4000, 300), dtype=np.float32)
+        blocks = [(words[i : i + 4000], rows) for i in range(0, n, 4000)]
+        vector_files.write(source, vector_files.format_of(source), words, 300, blocks)
+        cache = os.environ | {"HARNESS_CACHE": str(tmp_path), "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, "-c", PEAK, str(source), str(tmp_path / f"out{n}.{suffix}")]
+        done = subprocess.run(command, env=cache, capture_output=True, text=True, check=True)
+        taken.append(int(done.stdout))
+        assert vectors_file(f"{tmp_path}/out{n}.{suffix}").info.n_parameters == 300 * n
+        for path in Path(tmp_path).glob(f"*{n}.{suffix}"):
+            path.unlink()
+    growth = (taken[1] - taken[0]) / 60_000
+    assert growth < 600, f"{growth:.0f} bytes a word more; its vector alone has 1,200"
