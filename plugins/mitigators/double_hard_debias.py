@@ -1,0 +1,249 @@
+"""Double-hard debiasing (Wang et al. 2020): word frequency is taken out before the concept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.arrays import Floats, Reals, Vectors
+from harness.concept import Concept
+from harness.embedder import Embedder, Kind
+from harness.errors import InvalidOption, NotApplicable
+from harness.mitigator import Mitigator
+from harness.plugins.mitigators import listed_words
+from harness.plugins.mitigators.hard_debias import HardDebias
+from harness.plugins.mitigators.subspaces import neutralized
+from harness.vocabulary import Vocabulary, vocabulary
+
+BLOCK = 4096  # words in float64 that stay in a processor's cache: 1.6 MB at 50 dimensions
+STARTS = 3  # of k-means, whose best is taken
+
+
+class DoubleHardDebias(Mitigator):
+    """Take the direction of word frequency out of all vectors, then hard-debias.
+
+    Frequency distorts the concept's direction, since the words that define it are of very
+    different frequency. Which of the vocabulary's first principal components carries it shows
+    when it is taken out before hard debiasing: the words that lean most to either side then fall
+    worst into two clusters by their side. Those words only choose the component. What is
+    debiased is whatever is asked for, definitional words included: w' = (I − uuᵀ)(w − μ), with μ
+    the mean of the vocabulary and u the component, then hard debiasing fitted on w'.
+
+    Parameters
+    ----------
+    k, normalize, equalize
+        As in `hard-debias`; vectors come to length 1 before anything else.
+    n_components
+        How many principal components are tried.
+    n_words
+        How many words of either side choose among them, of those that are not about the concept.
+    seed
+        Of the k-means clusterings.
+
+    Attributes
+    ----------
+    mean_
+        (d,) mean μ of the vocabulary.
+    frequency_
+        (1, d) the component u.
+    accuracies_
+        (n_components,) share of the most biased words whose side k-means tells once the component
+        and the concept are out, in [.5, 1]; u has the lowest.
+    hard_debias_
+        The hard debiasing fitted on w'.
+    missing_
+        As in `hard-debias`.
+
+    References
+    ----------
+    Wang, Lin, Rajani, McCann, Ordonez and Xiong (2020), Double-hard debias: tailoring word
+    embeddings for gender bias mitigation, section 3 and algorithm 1.
+    """
+
+    kinds: ClassVar[tuple[Kind, ...]] = ("word",)
+    needs: ClassVar[tuple[str, ...]] = ("definitional_pairs",)
+
+    def __init__(
+        self,
+        k: int = 1,
+        normalize: bool = True,
+        equalize: bool = True,
+        n_components: int = 20,
+        n_words: int = 500,
+        seed: int = 0,
+    ) -> None:
+        self.k = k
+        self.normalize = normalize
+        self.equalize = equalize
+        self.n_components = n_components
+        self.n_words = n_words
+        self.seed = seed
+
+    def fitting_texts(self, concept: Concept | None) -> list[str]:
+        """Return the texts that hard debiasing learns from."""
+        return HardDebias(k=self.k, equalize=self.equalize).fitting_texts(concept)
+
+    def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
+        """Find the direction of frequency, then the concept's subspace; return self.
+
+        Raises
+        ------
+        InvalidOption
+            If an option is none that there is.
+        NotApplicable
+            If the concept has no definitional pairs, or the embedder too few of them or no
+            vocabulary.
+        """
+        for name in ("n_components", "n_words"):
+            if getattr(self, name) < 1:
+                raise InvalidOption(f"double-hard-debias: {name}={getattr(self, name)}: 1 or more")
+        plain = self._hard_debias(embedder, concept, equalize=False)
+        words = vocabulary(embedder)
+        survey = _survey(words, plain, unit=self.normalize)
+        self.mean_ = survey.mean
+        components = survey.components[: self.n_components]
+        biased, second = self._most_biased(survey.leanings, words, plain)
+        vectors = embedder.encode(biased)
+        accuracies = []
+        for component in components:
+            cleaned = _Cleaned(embedder, self.mean_, component[None], self.normalize)
+            tried = self._hard_debias(cleaned, concept, equalize=False)
+            rows = neutralized(cleaned.change(vectors), tried.subspace_, unit=self.normalize)
+            accuracies.append(_told_apart(rows, second, self.seed))
+        self.accuracies_ = np.array(accuracies)
+        self.frequency_ = components[[self.accuracies_.argmin()]]
+        cleaned = _Cleaned(embedder, self.mean_, self.frequency_, self.normalize)
+        self.hard_debias_ = self._hard_debias(cleaned, concept, equalize=self.equalize)
+        self.missing_ = self.hard_debias_.missing_
+        return self
+
+    def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
+        """Return (n, d) vectors without frequency and the concept, by what the text is."""
+        cleaned = without_frequency(vectors, self.mean_, self.frequency_, unit=self.normalize)
+        return self.hard_debias_.transform(cleaned, texts)
+
+    def _hard_debias(
+        self, embedder: Embedder, concept: Concept | None, *, equalize: bool
+    ) -> HardDebias:
+        made = HardDebias(k=self.k, normalize=self.normalize, equalize=equalize)
+        try:
+            return made.fit(embedder, concept)
+        except (InvalidOption, NotApplicable) as error:
+            raise type(error)(str(error).replace("hard-debias", "double-hard-debias", 1)) from error
+
+    def _most_biased(
+        self, leanings: Floats, words: Vocabulary, plain: HardDebias
+    ) -> tuple[list[str], npt.NDArray[np.bool_]]:
+        """Return the words that lean most to either side, and which of them to the second."""
+        about = listed_words.find(words.words, plain.left_alone_, ignoring_case=plain.ignores_case_)
+        neutral = np.delete(np.arange(len(words)), list(about))
+        n = min(self.n_words, len(neutral) // 2)
+        if n < 2:
+            raise NotApplicable(
+                f"double-hard-debias needs 4 words or more that are not about the concept; the "
+                f"vocabulary has {len(neutral)}"
+            )
+        order = np.argpartition(leanings[neutral], [n, len(neutral) - n])
+        rows = neutral[np.concatenate([order[:n], order[-n:]])]
+        return [words.words[row] for row in rows.tolist()], np.repeat([False, True], n)
+
+
+def without_frequency(vectors: Reals, mean: Floats, frequency: Floats, *, unit: bool) -> Vectors:
+    """Return w' = (I − uuᵀ)(w − μ) of the rows of `vectors`, (n, d), in float32, in blocks.
+
+    Wang et al. and their code write w − μ − uuᵀw, which leaves all words the same −uuᵀμ.
+
+    Parameters
+    ----------
+    vectors
+        (n, d).
+    mean
+        (d,) μ.
+    frequency
+        (1, d) u, of length 1.
+    unit
+        Whether each w comes to length 1 first.
+    """
+    vectors = np.asarray(vectors)
+    out = np.empty(vectors.shape, dtype=np.float32)
+    centre, axis = mean.astype(np.float32), frequency.astype(np.float32)
+    for start in range(0, len(vectors), BLOCK):
+        rows = out[start : start + BLOCK]
+        rows[:] = vectors[start : start + BLOCK]
+        if unit:
+            rows *= _scale(rows).astype(np.float32)[:, None]
+        rows -= centre
+        rows -= (rows @ axis.T) @ axis
+    return out
+
+
+class _Cleaned:
+    """An embedder without the direction of frequency."""
+
+    def __init__(self, embedder: Embedder, mean: Floats, frequency: Floats, unit: bool) -> None:
+        self.embedder, self.mean, self.frequency, self.unit = embedder, mean, frequency, unit
+        self.info = embedder.info
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        return self.change(self.embedder.encode(texts))
+
+    def change(self, vectors: Reals) -> Vectors:
+        return without_frequency(vectors, self.mean, self.frequency, unit=self.unit)
+
+
+@dataclass(frozen=True)
+class _Survey:
+    """What one pass over a vocabulary finds.
+
+    Parameters
+    ----------
+    mean
+        (d,) mean of the vectors.
+    components
+        (d, d) principal components as rows, strongest first.
+    leanings
+        (n,) cosine of each word with the concept's first direction.
+    """
+
+    mean: Floats
+    components: Floats
+    leanings: Floats
+
+
+def _survey(words: Vocabulary, plain: HardDebias, *, unit: bool) -> _Survey:
+    """Read the vocabulary once, in blocks; `unit` is for the mean and the components."""
+    direction = plain.subspace_[0]
+    total, products = np.zeros(len(direction)), np.zeros((len(direction),) * 2)
+    leanings = []
+    for _, vectors in words.blocks():
+        for start in range(0, len(vectors), BLOCK):
+            rows = np.asarray(vectors[start : start + BLOCK], dtype=np.float64)
+            scale = _scale(rows)
+            leanings.append(rows @ direction * scale)
+            if unit:
+                rows *= scale[:, None]
+            total += rows.sum(axis=0)
+            products += rows.T @ rows
+    mean = total / len(words)
+    _, axes = np.linalg.eigh(products / len(words) - np.outer(mean, mean))
+    return _Survey(mean, axes.T[::-1], np.concatenate(leanings))
+
+
+def _scale(rows: Reals) -> Floats:
+    """Return what brings each of the rows, (n, d), to length 1; 1 for a zero row."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    scale: Floats = 1.0 / np.where(lengths == 0, 1.0, lengths)
+    return scale
+
+
+def _told_apart(rows: Vectors, second: npt.NDArray[np.bool_], seed: int) -> float:
+    """Return the share of rows whose side two clusters tell, in [.5, 1]."""
+    from sklearn.cluster import KMeans
+
+    clusters = KMeans(2, n_init=STARTS, random_state=seed).fit_predict(rows)
+    agreeing = float(np.mean((clusters == 1) == second))
+    return max(agreeing, 1 - agreeing)
