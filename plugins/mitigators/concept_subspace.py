@@ -14,6 +14,7 @@ from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.mitigators.hard_debias import HardDebias, Subspace
+from harness.plugins.mitigators.listed_words import find
 
 
 def fit_subspace(
@@ -57,5 +58,6 @@ def pair_words(concept: Concept | None) -> list[str]:
 
 def about_concept(hard: HardDebias, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
     """Return, (n,), which texts stand on the concept's lists, as they are or lower-cased."""
-    listed = hard.left_alone_
-    return np.array([text in listed or text.lower() in listed for text in texts], dtype=bool)
+    listed = np.zeros(len(texts), dtype=bool)
+    listed[list(find(texts, hard.left_alone_, ignoring_case=hard.ignores_case_))] = True
+    return listed

@@ -12,6 +12,7 @@ from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
+from harness.plugins.mitigators.listed_words import look_up, with_lower_case
 from harness.vocabulary import Vocabulary, vocabulary
 
 RANK = 1e-10  # eigenvalues below this share of the largest are rounded zeros
@@ -83,8 +84,7 @@ class Leace(Mitigator):
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return the words that are labelled, as written and lower-cased."""
-        words = [word for members in self._sets(concept) for word in members]
-        return list(dict.fromkeys(words + [word.lower() for word in words]))
+        return with_lower_case(word for members in self._sets(concept) for word in members)
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Find W⁺ P W from labelled words and the vocabulary; return self.
@@ -151,9 +151,7 @@ class Leace(Mitigator):
         definitional = [*(concept.definitional_sets or concept.definitional_pairs)]
         equalize = self._sets(concept)[len(definitional) :]
         listed = list(dict.fromkeys(w for s in (*definitional, *equalize) for w in s))
-        rows = self._prepared(embedder.encode(listed))
-        pairs = zip(listed, rows, strict=True)
-        vectors = {word: row for word, row in pairs if np.isfinite(row).all() and row.any()}
+        vectors = look_up(embedder, listed, unit=self.normalize)
         self.missing_ = sorted(set(listed) - set(vectors))
         groups: dict[str, int] = {}
         for members in definitional:

@@ -1,0 +1,126 @@
+"""Iterative nullspace projection: what is taken out, and when it stops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ortho_group
+from sklearn.svm import LinearSVC
+
+from harness.concept import Concept
+from harness.embedder import MockEmbedder
+from harness.errors import InvalidOption, NotApplicable
+from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.mitigators.inlp import Inlp
+
+GENDER = Concept(name="gender", definitional_pairs=(("she", "he"), ("gal", "guy")))
+WORDS = ["she", "he", *(f"w{i}" for i in range(398))]
+
+
+def vocabulary(seed: int = 0, d: int = 8, n_biased: int = 3) -> WordVectors:
+    """Return words whose first `n_biased` coordinates all tell which side they are of."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((len(WORDS), d))
+    rows[:, :n_biased] += np.where(rng.random(len(WORDS)) < 0.5, 2, -2)[:, None]
+    rows[:2] = 0
+    rows[:2, 0] = [-3, 3]
+    return WordVectors.of(WORDS, rows)
+
+
+def fitted(seed: int = 0, **options) -> Inlp:
+    return Inlp(n_words=100, **options).fit(vocabulary(seed), GENDER)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**32 - 1))
+def test_the_projection_is_symmetric_idempotent_and_orthogonal_to_all_directions(seed):
+    mitigator = fitted(seed)
+    p, directions = mitigator.projection_, mitigator.directions_
+    assert p == pytest.approx(p.T, abs=1e-12)
+    assert p @ p == pytest.approx(p, abs=1e-10)
+    assert directions @ directions.T == pytest.approx(np.eye(len(directions)), abs=1e-10)
+    assert p @ directions.T == pytest.approx(0, abs=1e-10)
+    assert np.trace(p) == pytest.approx(8 - len(directions))
+
+
+def test_a_direction_that_alone_tells_the_sides_is_taken_out_as_by_hand():
+    rows = np.array([[-1, 0], [1, 0], *([[-1, 1], [-1, -1], [1, 1], [1, -1]] * 10)], float)
+    embedder = WordVectors.of(["she", "he", *map(str, range(40))], rows)
+    concept = Concept(name="gender", definitional_pairs=(("she", "he"),))
+    mitigator = Inlp(n_words=20, n_iterations=1, normalize=False).fit(embedder, concept)
+    assert np.abs(mitigator.directions_[0]) == pytest.approx([1, 0], abs=0.05)
+    assert mitigator.accuracies_[0] == 1.0
+    found = mitigator.transform([[3.0, 4.0]], ["x"])
+    assert found[0] == pytest.approx([0, 4], abs=0.4)
+
+
+def test_it_stops_when_no_classifier_does_better_than_asked():
+    mitigator = fitted(stop_accuracy=0.6)
+    assert mitigator.accuracies_[0] > 0.9
+    assert all(accuracy > 0.6 for accuracy in mitigator.accuracies_[:-1])
+    assert mitigator.accuracies_[-1] <= 0.6
+    assert len(mitigator.directions_) == len(mitigator.accuracies_) - 1
+
+
+def test_after_it_a_new_classifier_finds_the_sides_no_more():
+    embedder = vocabulary()
+    sides = embedder.vectors[2:, :3].sum(axis=1) > 0
+    after = fitted().transform(embedder.vectors[2:], WORDS[2:])
+    before = LinearSVC(dual=False).fit(embedder.vectors[2:200], sides[:198])
+    again = LinearSVC(dual=False).fit(after[:198], sides[:198])
+    assert before.score(embedder.vectors[200:], sides[198:]) > 0.95
+    assert again.score(after[198:], sides[198:]) < 0.65
+
+
+def test_no_more_directions_than_asked_and_never_more_than_dimensions():
+    assert len(fitted(n_iterations=1).directions_) == 1
+    everything = fitted(n_iterations=35, stop_accuracy=0.5)
+    assert len(everything.directions_) <= 8
+    assert np.isfinite(everything.projection_).all()
+
+
+def test_the_same_seed_gives_the_same_projection():
+    assert np.array_equal(fitted(seed=1).projection_, fitted(seed=1).projection_)
+
+
+@settings(max_examples=5)
+@given(st.integers(0, 1000))
+def test_debiasing_a_rotated_vocabulary_rotates_the_debiased_one(seed):
+    embedder = vocabulary(seed)
+    turn = ortho_group.rvs(8, random_state=seed)
+    turned = WordVectors.of(WORDS, embedder.vectors @ turn)
+    options = {"n_words": 100, "n_iterations": 1}
+    one = Inlp(**options).fit(embedder, GENDER).transform(embedder.vectors, WORDS)
+    other = Inlp(**options).fit(turned, GENDER).transform(turned.vectors, WORDS)
+    assert one @ turn == pytest.approx(other, abs=1e-2)
+
+
+def test_nan_stays_nan_zero_stays_zero_and_missing_words_are_named():
+    mitigator = fitted()
+    rows = np.zeros((2, 8), np.float32)
+    rows[0] = np.nan
+    found = mitigator.transform(rows, ["a", "b"])
+    assert np.isnan(found[0]).all()
+    assert not found[1].any()
+    assert found.dtype == np.float32
+    assert mitigator.missing_ == ["gal", "guy"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"n_iterations": 0}, {"stop_accuracy": 0.3}, {"n_words": 1}, {"vocabulary_size": 0}],
+)
+def test_options_out_of_range_are_refused(options):
+    with pytest.raises(InvalidOption, match="inlp"):
+        Inlp(**options).fit(vocabulary(), GENDER)
+
+
+def test_what_it_cannot_learn_from_is_refused():
+    with pytest.raises(NotApplicable, match="inlp needs a concept with definitional_pairs"):
+        Inlp().fit(vocabulary(), Concept(name="empty"))
+    with pytest.raises(NotApplicable, match="offers 400: lower n_words"):
+        Inlp(n_words=201).fit(vocabulary(), GENDER)
+    with pytest.raises(NotApplicable, match="has no vocabulary"):
+        Inlp().fit(MockEmbedder("text"), GENDER)

@@ -1,0 +1,198 @@
+"""RAN-Debias: the minimum it finds, the neighbours it looks at, and the words it leaves alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import lsq_linear
+from scipy.stats import ortho_group
+
+from harness.arrays import unit_rows
+from harness.concept import Concept
+from harness.embedder import MockEmbedder
+from harness.errors import InvalidOption, NotApplicable
+from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.mitigators import neighbours
+from harness.plugins.mitigators.neighbours import Neighbours, nearest
+from harness.plugins.mitigators.ran import Ran, indirect_bias
+from harness.vocabulary import vocabulary as words_of
+
+GENDER = Concept(
+    name="gender",
+    definitional_pairs=(("she", "he"), ("gal", "guy")),
+    equalize_sets=(("queen", "king"),),
+    specific_words=("beard",),
+)
+WORDS = ["she", "he", "queen", "king", "beard", *(f"w{i}" for i in range(75))]
+
+
+def vocabulary(seed: int = 0, d: int = 6) -> WordVectors:
+    rng = np.random.default_rng(seed)
+    return WordVectors.of(WORDS, rng.standard_normal((len(WORDS), d)) + 0.5)
+
+
+def objective(x, w, s, g, weights) -> float:
+    repulsion = np.abs(s @ x).mean() if len(s) else 0.0
+    return weights[0] * repulsion + weights[1] * (1 - x @ w) / 2 + weights[2] * abs(x @ g)
+
+
+def least(w, s, g, weights) -> np.ndarray:
+    """Return the minimum by duality, where λ₂ > 2 (λ₁ + λ₃).
+
+    F is λ₂/2 + max of p·x over the points p = λ₁ Σ sᵢ nᵢ / |S| + λ₃ t g − λ₂ w / 2 with s, t in
+    [−1, 1]; its minimum over |x| ≤ 1 is at −p*/‖p*‖, with p* the one nearest to 0.
+    """
+    columns = np.column_stack([weights[0] * s.T / max(len(s), 1), weights[2] * g])
+    target = weights[1] / 2 * w
+    found = lsq_linear(columns, target, (-1, 1), tol=1e-14, max_iter=500).x
+    return unit_rows((target - columns @ found)[None])[0]
+
+
+def repelled(mitigator: Ran, embedder, row) -> np.ndarray:
+    near = nearest(row[None], words_of(embedder), mitigator.n_neighbours)
+    return near.vectors[0][indirect_bias(row[None], near, mitigator.direction_)[0] > 0.05]
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**32 - 1))
+def test_it_finds_the_minimum_of_the_objective(seed):
+    embedder = vocabulary(seed)
+    mitigator = Ran(n_neighbours=10).fit(embedder, GENDER)
+    texts = WORDS[5:15]
+    rows = unit_rows(embedder.encode(texts))
+    for row, found in zip(rows, mitigator.transform(rows, texts), strict=True):
+        s = repelled(mitigator, embedder, row)
+        arguments = row, s, mitigator.direction_, (0.125, 0.75, 0.125)
+        best = least(*arguments)
+        assert found @ best > 0.998
+        assert objective(found, *arguments) == pytest.approx(objective(best, *arguments), abs=2e-3)
+
+
+def test_a_word_without_biased_neighbours_is_as_by_hand():
+    # λ₃ = 1/8 outweighs λ₂/2 · .3 along g: the minimum has nothing along g
+    rows = [[-1, 0, 0], [1, 0, 0], [0.3, np.sqrt(1 - 0.09), 0]]
+    embedder = WordVectors.of(["she", "he", "nurse"], rows)
+    concept = Concept(name="gender", definitional_pairs=(("she", "he"),))
+    mitigator = Ran(theta=2.0).fit(embedder, concept)
+    found = mitigator.transform(embedder.encode(["nurse"]), ["nurse"])
+    assert found[0] == pytest.approx([0, 1, 0], abs=2e-3)
+    # only attraction: nothing moves
+    still = Ran(repulsion=0, attraction=1, neutralisation=0).fit(embedder, concept)
+    assert still.transform(embedder.encode(["nurse"]), ["nurse"])[0] == pytest.approx(
+        np.array(rows[2]), abs=1e-5
+    )
+
+
+def test_indirect_bias_is_as_by_hand():
+    w, n, g = np.array([[0.6, 0.8]]), np.array([[[0.8, 0.6]]], np.float32), np.array([1.0, 0.0])
+    near = Neighbours(n, np.array([[0.96]]))
+    # beside g both words have the same direction: β = (.96 − 1) / .96
+    assert indirect_bias(w, near, g) == pytest.approx(np.array([[-0.04 / 0.96]]))
+    away = Neighbours(np.array([[[0.8, -0.6]]], np.float32), np.array([[0.0]]))
+    assert np.isnan(indirect_bias(w, away, g)).all()
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30))
+def test_neighbours_are_those_of_all_cosines_whatever_the_blocks(seed, n):
+    embedder = vocabulary(seed)
+    rows = unit_rows(embedder.vectors[:7])
+    cosines = rows @ unit_rows(embedder.vectors).T
+    cosines[np.arange(7), np.arange(7)] = -2
+    wanted = -np.sort(-cosines, axis=1)[:, :n]
+    for size in (8, 33, 1000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(neighbours, "BLOCK", size)
+            near = nearest(rows, words_of(embedder), n)
+        assert near.cosines == pytest.approx(wanted, abs=1e-6)
+        assert np.einsum("ij,ikj->ik", rows, near.vectors) == pytest.approx(wanted, abs=1e-6)
+
+
+def test_fewer_words_than_neighbours_and_words_of_the_same_vector_are_no_obstacle():
+    embedder = WordVectors.of(["a", "b", "c"], [[1, 0], [1, 0], [0.6, 0.8]])
+    near = nearest(np.array([[1.0, 0.0]]), words_of(embedder), 5)
+    assert near.cosines[0, 0] == pytest.approx(0.6)
+    assert np.isnan(near.cosines[0, 1:]).all()
+    assert np.isnan(near.vectors[0, 1:]).all()
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 1000))
+def test_debiasing_a_rotated_vocabulary_rotates_the_debiased_one(seed):
+    embedder = vocabulary(seed)
+    turn = ortho_group.rvs(6, random_state=seed)
+    turned = WordVectors.of(WORDS, embedder.vectors @ turn)
+    one = Ran(n_neighbours=10).fit(embedder, GENDER).transform(embedder.vectors, WORDS)
+    other = Ran(n_neighbours=10).fit(turned, GENDER).transform(turned.vectors, WORDS)
+    # Adam's steps depend on the axes, its goal does not
+    assert (one @ turn * other).sum(axis=1) == pytest.approx(1, abs=5e-3)
+
+
+def test_words_about_the_concept_only_come_to_length_one():
+    embedder = vocabulary()
+    texts = ["she", "King", "beard", "w1"]
+    rows = embedder.encode(texts)
+    found = Ran().fit(embedder, GENDER).transform(rows, texts)
+    assert found[:3] == pytest.approx(unit_rows(rows)[:3], abs=1e-6)
+    assert found[3] @ unit_rows(rows)[3] < 0.999
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-6)
+
+
+def test_a_word_is_debiased_alike_alone_and_among_others():
+    embedder = vocabulary()
+    mitigator = Ran().fit(embedder, GENDER)
+    among = mitigator.transform(embedder.vectors, WORDS)
+    alone = mitigator.transform(embedder.vectors[9:10], WORDS[9:10])
+    assert alone[0] == pytest.approx(among[9], abs=1e-3)
+    assert np.array_equal(among, mitigator.transform(embedder.vectors, WORDS))
+
+
+def test_with_wefe_s_swapped_arguments_nothing_anchors_a_word_to_what_it_was():
+    embedder = vocabulary()
+    texts = WORDS[5:]
+    rows = unit_rows(embedder.encode(texts))
+    cosine = {}
+    for name, weights in (
+        ("paper", (1 / 8, 6 / 8, 1 / 8)),
+        ("wefe's weights, anchored", (0.33, 0.33, 0.33)),
+        ("wefe, swapped", (0.33, 0.0, 0.33)),
+    ):
+        found = Ran(*weights, n_neighbours=20).fit(embedder, GENDER).transform(rows, texts)
+        cosine[name] = (found * rows).sum(axis=1).mean()
+    assert cosine["wefe, swapped"] < cosine["wefe's weights, anchored"] < cosine["paper"]
+
+
+def test_nan_stays_nan_zero_stays_zero_and_missing_words_are_named():
+    mitigator = Ran().fit(vocabulary(), GENDER)
+    rows = np.zeros((2, 6), np.float32)
+    rows[0] = np.nan
+    found = mitigator.transform(rows, ["a", "b"])
+    assert np.isnan(found[0]).all()
+    assert not found[1].any()
+    assert found.dtype == np.float32
+    assert {"gal", "guy"} <= set(mitigator.missing_)
+    assert mitigator.transform(np.zeros((0, 6), np.float32), []).shape == (0, 6)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"repulsion": -0.1},
+        {"repulsion": 0, "attraction": 0, "neutralisation": 0},
+        {"n_neighbours": 0},
+        {"epochs": 0},
+        {"learning_rate": 0.0},
+    ],
+)
+def test_options_out_of_range_are_refused(options):
+    with pytest.raises(InvalidOption, match="ran: "):
+        Ran(**options).fit(vocabulary(), GENDER)
+
+
+def test_what_it_cannot_learn_from_is_refused():
+    with pytest.raises(NotApplicable, match="ran needs a concept with definitional_pairs"):
+        Ran().fit(vocabulary(), Concept(name="empty"))
+    with pytest.raises(NotApplicable, match="has no vocabulary"):
+        Ran().fit(MockEmbedder("text"), GENDER)
