@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
+import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 
@@ -10,6 +13,9 @@ from harness.arrays import Floats, Reals
 from harness.errors import InvalidOption
 from harness.plugins.metrics import word_sets
 from harness.scores import Scale, Score, metric
+
+Indices: TypeAlias = npt.NDArray[np.integer[Any]]
+"""(n,) rows of the attributes."""
 
 
 @metric(
@@ -129,8 +135,8 @@ def rnsb(
 
 
 def _splits(
-    negative: Floats, holdout: float, repeats: int, rng: np.random.Generator
-) -> list[tuple[Floats, Floats]]:
+    negative: Indices, holdout: float, repeats: int, rng: np.random.Generator
+) -> list[tuple[Indices, Indices]]:
     """Return the indices learnt from and held out of each run."""
     if not holdout:
         return [(np.arange(len(negative)), np.arange(0))]
@@ -140,7 +146,7 @@ def _splits(
 
 
 def _probabilities(
-    x: Floats, negative: Floats, targets: Floats, train: Floats, test: Floats
+    x: Floats, negative: Indices, targets: Floats, train: Indices, test: Indices
 ) -> tuple[Floats, float]:
     """Return the (n,) probabilities of a run, and its accuracy on what was held out."""
     classifier = LogisticRegression(solver="liblinear", max_iter=10_000, random_state=0)

@@ -63,21 +63,54 @@ def test_the_classifier_learns_from_the_whole_lexicon(category, scenarios):
     assert "naïve" in inputs["attributes_2"].texts
 
 
-def test_a_word_that_a_vocabulary_lacks_takes_its_pair_with_it(tmp_path, registry):
-    """One word of a side is missing; had the rest shifted, RIPA would be another."""
-    inputs = registry.task("ripa-gender").scenarios[0].inputs
-    words = {word for item in inputs.values() for word in item.texts}
+@pytest.fixture
+def vectors(tmp_path, registry):
+    """Return drawn vectors of the words of the queries, and a function that writes some."""
     rng = np.random.default_rng(0)
-    vectors = {word: rng.standard_normal(8) for word in sorted(words - {"hers"})}
-    path = tmp_path / "vectors.txt"
-    lines = [" ".join([word, *(f"{x:.6f}" for x in row)]) for word, row in vectors.items()]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    records = harness.evaluate(f"vectors:{path}", "ripa-gender", cache=tmp_path / "cache")
+    words = {
+        word
+        for metric in ("ripa", "mac")
+        for scenario in registry.task(f"{metric}-gender").scenarios
+        for item in scenario.inputs.values()
+        for word in item.texts
+    }
+    known = {word: rng.uniform(0.5, 2) * rng.standard_normal(8) for word in sorted(words)}
+
+    def write(but=()):
+        lines = [
+            " ".join([word, *(f"{x:.6f}" for x in row)])
+            for word, row in known.items()
+            if word not in but
+        ]
+        path = tmp_path / "vectors.txt"
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return f"vectors:{path}"
+
+    return known, write
+
+
+def test_a_word_that_a_vocabulary_lacks_takes_its_pair_with_it(vectors, tmp_path, registry):
+    """One word of a side is missing; had the rest shifted, RIPA would be another."""
+    known, write = vectors
+    inputs = registry.task("ripa-gender").scenarios[0].inputs
+    records = harness.evaluate(write(but={"hers"}), "ripa-gender", cache=tmp_path / "cache")
     record = next(record for record in records if record.scenario == "career")
     pairs = zip(inputs["targets_1"].texts, inputs["targets_2"].texts, strict=True)
-    unit = {word: row / np.linalg.norm(row) for word, row in vectors.items()}
-    differences = np.array([unit[x] - unit[y] for x, y in pairs if y in unit])
+    unit = {word: row / np.linalg.norm(row) for word, row in known.items()}
+    differences = np.array([unit[x] - unit[y] for x, y in pairs if y != "hers"])
     directions = differences / np.linalg.norm(differences, axis=1, keepdims=True)
     attributes = np.array([unit[word] for word in inputs["attributes"].texts])
     assert record.n == GENDER - 1
     assert record.value == pytest.approx((directions @ attributes.T).mean(), abs=1e-5)
+
+
+def test_setting_the_length_of_vectors_mitigates_nothing(vectors, tmp_path):
+    tasks = [f"{metric}-gender" for metric in ("rnd", "ripa", "ect", "mac", "rnsb")]
+    records = harness.evaluate(vectors[1](), tasks, ["none", "normalize"], cache=tmp_path / "cache")
+    values = {}
+    for record in records:
+        key = (record.task.name, record.scenario)
+        values.setdefault(key, []).append(record.value)
+    assert len(values) == 3 * 11 + 2 * 6
+    for key, (none, normalized) in values.items():
+        assert normalized == pytest.approx(none, abs=1e-4), key
