@@ -132,7 +132,8 @@ def _correct(asked: Ints, pairs: Ints, unit: npt.NDArray[np.float32]) -> npt.NDA
     answers = [_answers(cosines, cosines, asked, rows, pairs)]
     shifted = np.maximum((cosines + 1) / 2, 1e-12)  # of a cosine of -1 there is no logarithm
     answers.append(_answers(np.log(shifted), np.log(shifted + EPSILON), asked, rows, pairs))
-    return np.stack(answers) == asked[:, 3]
+    correct: npt.NDArray[np.bool_] = np.stack(answers) == asked[:, 3]
+    return correct
 
 
 def _answers(
