@@ -38,5 +38,6 @@ class Concept(BaseModel):
     """Further word sets by name, that tasks may use as inputs."""
 
     def has(self, fields: tuple[str, ...]) -> bool:
-        """Whether every one of `fields` has something in it."""
-        return all(getattr(self, name, None) for name in fields)
+        """Whether every one of `fields` has something in it; pairs serve as sets of two."""
+        sets = {"definitional_sets": self.definitional_sets or self.definitional_pairs}
+        return all(sets.get(name) or getattr(self, name, None) for name in fields)

@@ -15,7 +15,7 @@ def harness_mitigators() -> list[MitigatorSpec]:
         _mitigator("hard-debias", "HardDebias", "projects the concept out, equalises its pairs"),
         _mitigator("multiclass-hard-debias", "MulticlassHardDebias", "the same for several groups"),
         _mitigator("double-hard-debias", "DoubleHardDebias", "takes word frequency out first"),
-        _mitigator("half-sibling-regression", "HalfSiblingRegression", "takes out what is predictable"),
+        _mitigator("half-sibling-regression", "HalfSiblingRegression", "regresses the concept out"),
         _mitigator("soft-debias", "SoftDebias", "one linear map that trades bias against change"),
         _mitigator("ran", "Ran", "repels biased neighbours, word by word"),
         _mitigator("inlp", "Inlp", "projects out what classifiers find, again and again"),

@@ -1,0 +1,183 @@
+"""Multiclass hard debiasing: sets of several groups, and pairs as sets of two."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ortho_group
+from sklearn.base import clone
+
+from harness.concept import Concept
+from harness.embedder import ModelInfo
+from harness.errors import InvalidOption, NotApplicable
+from harness.plugins.mitigators.hard_debias import HardDebias
+from harness.plugins.mitigators.multiclass_hard_debias import MulticlassHardDebias
+
+SETS = (("judaism", "christianity", "islam"), ("jew", "christian", "muslim"))
+RELIGION = Concept(
+    name="religion",
+    definitional_sets=SETS,
+    equalize_sets=(("rabbi", "priest", "imam"),),
+    specific_words=("altar",),
+)
+NEUTRAL = ["doctor", "greedy"]
+EQUAL = ["rabbi", "priest", "imam"]
+WORDS = [*SETS[0], *SETS[1], *EQUAL, *NEUTRAL, "altar"]
+
+
+class Vocabulary:
+    """A word embedder of given vectors; what it lacks is NaN."""
+
+    def __init__(self, rows) -> None:
+        self.rows = {word: np.asarray(row, np.float32) for word, row in rows.items()}
+        self.info = ModelInfo(name="vocabulary", kind="word", fingerprint="v")
+
+    def encode(self, texts):
+        missing = np.full(len(next(iter(self.rows.values()))), np.nan, np.float32)
+        return np.array([self.rows.get(text.lower(), missing) for text in texts])
+
+
+def vocabulary(seed: int = 0, d: int = 8) -> Vocabulary:
+    rng = np.random.default_rng(seed)
+    return Vocabulary({w: rng.standard_normal(d) * rng.uniform(0.5, 3) for w in WORDS})
+
+
+def debiased(embedder, texts, concept=RELIGION, **options):
+    mitigator = MulticlassHardDebias(**options).fit(embedder, concept)
+    return mitigator.transform(embedder.encode(texts), texts)
+
+
+def test_a_set_of_three_in_a_plane_is_debiased_as_by_hand():
+    embedder = Vocabulary(
+        {"jew": [1, 0, 0], "christian": [0, 1, 0], "muslim": [-1, 0, 0], "doctor": [3, 4, 5]}
+        | {"a": [0.6, 0, 0.8], "b": [0, 0.6, 0.8]}
+    )
+    concept = Concept(name="religion", definitional_sets=(SETS[1],), equalize_sets=(("a", "b"),))
+    found = debiased(embedder, ["doctor", "a", "b"], concept)
+    # the set spans the first two axes; a and b have the third in common, .8 of it
+    half = 0.6 / np.sqrt(2)
+    assert found == pytest.approx(
+        np.array([[0, 0, 1], [half, -half, 0.8], [-half, half, 0.8]]), abs=1e-6
+    )
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
+def test_neutral_words_lose_the_subspace_and_are_equally_near_to_all_words_of_a_set(seed, k):
+    embedder = vocabulary(seed)
+    mitigator = MulticlassHardDebias(k=k).fit(embedder, RELIGION)
+    neutral = mitigator.transform(embedder.encode(NEUTRAL), NEUTRAL)
+    equal = mitigator.transform(embedder.encode(EQUAL), EQUAL)
+    assert mitigator.subspace_ @ mitigator.subspace_.T == pytest.approx(np.eye(k), abs=1e-10)
+    assert np.abs(neutral @ mitigator.subspace_.T).max() < 1e-6
+    assert neutral @ (equal - equal[0]).T == pytest.approx(0, abs=1e-6)
+    assert np.linalg.norm(np.vstack([neutral, equal]), axis=1) == pytest.approx(1, abs=1e-6)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1))
+def test_debiasing_a_rotated_vocabulary_rotates_the_debiased_one(seed):
+    embedder = vocabulary(seed)
+    turn = ortho_group.rvs(8, random_state=seed)
+    turned = Vocabulary({word: row @ turn for word, row in embedder.rows.items()})
+    assert debiased(embedder, WORDS) @ turn == pytest.approx(debiased(turned, WORDS), abs=1e-4)
+
+
+def test_the_axes_are_the_principal_components_of_words_less_the_mean_of_their_set():
+    embedder = vocabulary()
+    rows = []
+    for members in SETS:
+        words = embedder.encode(members).astype(float)
+        words /= np.linalg.norm(words, axis=1, keepdims=True)
+        rows.extend(words - words.mean(axis=0))
+    values, vectors = np.linalg.eigh(np.transpose(rows) @ rows)
+    mitigator = MulticlassHardDebias().fit(embedder, RELIGION)
+    assert len(mitigator.subspace_) == 2  # groups less one
+    overlap = np.abs(mitigator.subspace_ @ vectors[:, ::-1][:, :2])
+    assert overlap == pytest.approx(np.eye(2), abs=1e-6)
+    assert mitigator.explained_ == pytest.approx(values[::-1][:2] / values.sum())
+
+
+def test_a_concept_of_pairs_is_hard_debiased():
+    concept = Concept(
+        name="gender",
+        definitional_pairs=(("jew", "muslim"), ("judaism", "islam")),
+        equalize_sets=(("rabbi", "imam"),),
+    )
+    embedder = vocabulary()
+    hard = HardDebias().fit(embedder, concept).transform(embedder.encode(WORDS), WORDS)
+    assert debiased(embedder, WORDS, concept) == pytest.approx(hard, abs=1e-6)
+    assert concept.has(MulticlassHardDebias.needs)
+
+
+def test_words_about_the_concept_that_are_not_equalised_only_come_to_length_one():
+    embedder = vocabulary()
+    words = [*SETS[0], "altar"]
+    rows = embedder.encode(words)
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    assert debiased(embedder, words) == pytest.approx(unit, abs=1e-6)
+
+
+def test_a_set_counts_with_the_words_that_are_found_if_there_are_two():
+    embedder = vocabulary()
+    sets = (*SETS, ("torah", "bible", "quran"), ("jew", "unheard", "muslim"))
+    concept = RELIGION.model_copy(update={"definitional_sets": sets})
+    mitigator = MulticlassHardDebias().fit(embedder, concept)
+    assert mitigator.missing_ == ["bible", "quran", "torah", "unheard"]
+    known = RELIGION.model_copy(update={"definitional_sets": (*SETS, ("jew", "muslim"))})
+    same = MulticlassHardDebias().fit(embedder, known).subspace_
+    assert mitigator.subspace_ == pytest.approx(same)
+
+
+def test_directions_of_rounding_are_refused_where_published_code_takes_them_out():
+    # Both sets have the same three words, so that they span two directions. WEFE asks for ten
+    # of whatever there are, and what it gives beyond the span is what rounding left.
+    embedder = vocabulary()
+    twice = ("jew", "christian", "muslim"), ("muslim", "jew", "christian")
+    concept = RELIGION.model_copy(update={"definitional_sets": twice})
+    with pytest.raises(NotApplicable, match="span fewer dimensions: 2"):
+        MulticlassHardDebias(k=3).fit(embedder, concept)
+    words = embedder.encode(twice[0]).astype(float)
+    words /= np.linalg.norm(words, axis=1, keepdims=True)
+    published = []
+    for precision in (np.float32, np.float64):
+        rows = (words - words.mean(axis=0)).astype(precision)
+        published.append(np.linalg.svd(np.vstack([rows, rows[[2, 0, 1]]]))[2])
+    assert abs(published[0][1] @ published[1][1]) == pytest.approx(1, abs=1e-4)
+    assert abs(published[0][2] @ published[1][2]) < 0.999
+    right = MulticlassHardDebias(k=2).fit(embedder, concept).subspace_
+    assert np.linalg.norm(right @ published[1][:2].T) == pytest.approx(2**0.5)
+
+
+@pytest.mark.parametrize("solver", ["randomized", "arpack"])
+def test_the_solvers_agree(solver):
+    embedder = vocabulary()
+    one = MulticlassHardDebias(solver=solver).fit(embedder, RELIGION)
+    other = MulticlassHardDebias().fit(embedder, RELIGION)
+    assert one.subspace_ == pytest.approx(other.subspace_, abs=1e-6)
+    assert one.explained_ == pytest.approx(other.explained_)
+
+
+def test_what_is_none_is_refused():
+    with pytest.raises(NotApplicable, match="needs a concept with definitional_sets; no concept"):
+        MulticlassHardDebias().fit(vocabulary())
+    with pytest.raises(NotApplicable, match="'age' has none"):
+        MulticlassHardDebias().fit(vocabulary(), Concept(name="age"))
+    with pytest.raises(NotApplicable, match="k=5 needs as many"):
+        MulticlassHardDebias(k=5).fit(vocabulary(), RELIGION)
+    with pytest.raises(InvalidOption, match="k=0"):
+        MulticlassHardDebias(k=0).fit(vocabulary(), RELIGION)
+    with pytest.raises(InvalidOption, match="solver=svd"):
+        MulticlassHardDebias(solver="svd").fit(vocabulary(), RELIGION)
+    embedder = Vocabulary({word: row[:4] for word, row in vocabulary().rows.items()})
+    with pytest.raises(InvalidOption, match="fewer than 4 directions"):
+        MulticlassHardDebias(k=4, solver="arpack").fit(embedder, RELIGION)
+
+
+def test_clones_have_the_parameters_and_nothing_learnt():
+    fitted = MulticlassHardDebias(k=1, equalize=False).fit(vocabulary(), RELIGION)
+    found = clone(fitted)
+    assert found.get_params() == fitted.get_params()
+    assert not hasattr(found, "subspace_")

@@ -1,0 +1,93 @@
+"""Multiclass hard debiasing, double-hard debiasing and half-sibling regression against WEFE 1.0.1.
+
+On GloVe 6B 50d. What WEFE's multiclass debiasing gave by default is not compared with: its ten
+components are more than the sets span (7 of gender, 8 of ethnicity), so that the last of them are
+directions of rounding, and another machine gives other values.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from harness.arrays import Reals, cosines
+from harness.concept import Concept
+from harness.embedder import ModelInfo
+from harness.errors import NotApplicable
+from harness.plugins.metrics.weat import weat
+from harness.plugins.mitigators.half_sibling_regression import HalfSiblingRegression
+
+QUERIES = {
+    "T_career_family": ("male_terms", "female_terms", "career", "family"),
+    "T_math_arts": ("male_terms", "female_terms", "math", "arts"),
+    "W6_names_career_family": ("male_names", "female_names", "career", "family"),
+}
+ROUNDED = 3e-6  # sums of 8 float32 cosines
+
+
+class Glove:
+    def __init__(self, encode) -> None:
+        self.encode = encode
+        self.info = ModelInfo(name="glove", kind="word", fingerprint="glove")
+
+
+@pytest.fixture(scope="module")
+def sets(data_folder) -> dict[str, list[str]]:
+    text = (data_folder / "weat" / "wefe_WEAT.json").read_text(encoding="utf-8")
+    return {name: words for name, words in json.loads(text).items() if isinstance(words, list)}
+
+
+@pytest.fixture(scope="module")
+def specific(data_folder, glove) -> list[str]:
+    """Return the 432 specific words that GloVe has as they are written, as WEFE looks them up."""
+    path = data_folder / "debiaswe" / "gender_specific_full.json"
+    words = [word for word in json.loads(path.read_text("utf-8")) if word == word.lower()]
+    there = np.isfinite(glove(words)).all(axis=1)
+    return [word for word, is_there in zip(words, there, strict=True) if is_there]
+
+
+def measured(arrays: Sequence[Reals]) -> dict[str, float]:
+    x, y, a, b = arrays
+    score = weat(x, y, a, b, ddof=0, permutations=10, resamples=0, rng=np.random.default_rng(0))
+    targets = np.vstack([x, y])
+    distances = [1 - cosines(targets, attributes).mean() for attributes in (a, b)]
+    return {
+        "WEAT": float(score.details["association"]),
+        "ES": score.value,
+        "MAC": float(np.mean(distances)),
+    }
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("key", ["HSR", "HSR_target"])
+def test_half_sibling_regression_is_that_of_wefe(key, query, sets, specific, glove, expected):
+    """The regression is on the specific words alone; HSR_target changes the attributes alone."""
+    peer = expected("wefe_glove50.json")["after"][key][query]
+    assert len(specific) == 432
+    concept = Concept(name="gender", specific_words=tuple(specific))
+    mitigator = HalfSiblingRegression().fit(Glove(glove), concept)
+    arrays = []
+    for place, name in enumerate(QUERIES[query]):
+        rows = glove(sets[name])
+        is_asked = key == "HSR" or place > 1
+        arrays.append(mitigator.transform(rows, sets[name]) if is_asked else rows)
+    for name, value in measured(arrays).items():
+        assert value == pytest.approx(peer[name], abs=ROUNDED), name
+    x, y, a, b = arrays
+    for name, rows in zip(QUERIES[query][2:], (a, b), strict=True):
+        distances = [np.linalg.norm(rows - side.mean(axis=0), axis=1) for side in (x, y)]
+        rnd = np.mean(distances[0] - distances[1])
+        assert rnd == pytest.approx(peer[f"RND[{name}]"], abs=1e-6)
+
+
+def test_least_squares_on_all_specific_words_are_refused_where_wefe_wipes_glove(glove, specific):
+    x = glove(specific).astype(float).T
+    nurse = glove(["nurse"])[0].astype(float)
+    published = nurse - x @ np.linalg.pinv(x) @ nurse
+    assert np.linalg.norm(published) < 1e-4
+    concept = Concept(name="gender", specific_words=tuple(specific))
+    with pytest.raises(NotApplicable, match=r"432 words .* span 50 of the 50 dimensions"):
+        HalfSiblingRegression(alpha=0).fit(Glove(glove), concept)
