@@ -19,11 +19,25 @@ from harness.embedder import ModelInfo
 from harness.errors import NotApplicable
 from harness.plugins.metrics.weat import weat
 from harness.plugins.mitigators.half_sibling_regression import HalfSiblingRegression
+from harness.plugins.mitigators.multiclass_hard_debias import MulticlassHardDebias
 
 QUERIES = {
     "T_career_family": ("male_terms", "female_terms", "career", "family"),
     "T_math_arts": ("male_terms", "female_terms", "math", "arts"),
     "W6_names_career_family": ("male_names", "female_names", "career", "family"),
+}
+# WEFE 1.0.1 with n_components=k, measured with the sets of Manzini et al.: WEAT, ES, MAC.
+MULTICLASS = {
+    ("gender", 7): {
+        "T_career_family": (-0.1143477, -0.1657712, 0.5703218),
+        "T_math_arts": (-0.0448355, -0.1462597, 0.7677291),
+        "W6_names_career_family": (1.0315668, 1.0098525, 0.7434030),
+    },
+    ("race", 8): {
+        "T_career_family": (0.9066344, 1.0332778, 0.5568419),
+        "T_math_arts": (0.7530292, 1.1040791, 0.7934453),
+        "W6_names_career_family": (2.6864266, 1.6283041, 0.7754284),
+    },
 }
 ROUNDED = 3e-6  # sums of 8 float32 cosines
 
@@ -91,3 +105,30 @@ def test_least_squares_on_all_specific_words_are_refused_where_wefe_wipes_glove(
     concept = Concept(name="gender", specific_words=tuple(specific))
     with pytest.raises(NotApplicable, match=r"432 words .* span 50 of the 50 dimensions"):
         HalfSiblingRegression(alpha=0).fit(Glove(glove), concept)
+
+
+def multiclass(name: str, data_folder) -> Concept:
+    path = data_folder / "gender_words" / "multiclass" / f"{name}_attributes_optm.json"
+    found = json.loads(path.read_text("utf-8"))
+    return Concept(
+        name=name,
+        definitional_sets=tuple(map(tuple, found["definite_sets"])),
+        equalize_sets=tuple(map(tuple, found["eval_targets"])),
+    )
+
+
+@pytest.mark.parametrize(("name", "k"), MULTICLASS)
+def test_multiclass_debiasing_is_that_of_wefe_in_the_dimensions_that_the_sets_span(
+    name, k, sets, glove, data_folder
+):
+    mitigator = MulticlassHardDebias(k=k).fit(Glove(glove), multiclass(name, data_folder))
+    for query, peer in MULTICLASS[name, k].items():
+        arrays = [mitigator.transform(glove(sets[s]), sets[s]) for s in QUERIES[query]]
+        assert tuple(measured(arrays).values()) == pytest.approx(peer, abs=ROUNDED), query
+
+
+@pytest.mark.parametrize(("name", "k"), MULTICLASS)
+def test_the_ten_components_that_wefe_takes_out_by_default_are_refused(name, k, glove, data_folder):
+    # Gender's 7 pairs do not reach 10 at all; ethnicity's sets share words and span 8.
+    with pytest.raises(NotApplicable, match="k=10"):
+        MulticlassHardDebias(k=10).fit(Glove(glove), multiclass(name, data_folder))
