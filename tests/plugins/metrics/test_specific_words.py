@@ -1,0 +1,111 @@
+"""Facts about the classifier of words that have a concept in their definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.errors import InvalidOption
+from harness.plugins.metrics.specific_words import specific_words
+
+
+def drawn(n: int, side: float, rng: np.random.Generator) -> np.ndarray:
+    rows = rng.standard_normal((n, 8))
+    rows[:, 0] = side + 0.1 * rng.standard_normal(n)
+    return rows
+
+
+def run(rng, *, n=40, m=200, side=3.0, rest=None, **options):
+    """Score n seeds on one side among m other words; one more seed is not among the words."""
+    seeds, words = drawn(n + 1, side, rng), drawn(m, -3.0, rng)
+    texts = {
+        "seeds": [f"s{i}" for i in range(n + 1)],
+        "words": [*(f"s{i}" for i in range(n)), *(f"w{i}" for i in range(m))],
+        "rest": [] if rest is None else [f"r{i}" for i in range(len(rest))],
+    }
+    supplied = {"rng": np.random.default_rng(0), "texts": texts}
+    return specific_words(seeds, np.concatenate([seeds[:n], words]), rest, **supplied, **options)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+def test_words_that_lie_apart_are_all_found(rng):
+    scores = run(rng)
+    for score in scores.values():
+        assert score.value == 1
+        assert score.details["folds"] == [1.0] * 10
+        assert score.details["deviation"] == 0
+        assert score.n == score.details["words"] == 240
+        assert score.details["seeds"] == 40, "a seed that is not among the words is not learnt from"
+
+
+def test_words_that_lie_together_are_found_by_chance_only(rng):
+    scores = run(rng, side=-3.0, m=400)
+    assert scores["f1"].value < 0.3
+    assert scores["balanced_accuracy"].value == pytest.approx(0.5, abs=0.12)
+
+
+def test_the_list_is_the_seeds_and_what_is_labelled_most_specific_first(rng):
+    rest = np.concatenate([drawn(3, 3.0, rng), drawn(3, -3.0, rng)])
+    table = run(rng, rest=rest)["f1"].tables["words"]
+    assert {row["word"] for row in table if row["of"] == "rest"} == {"r0", "r1", "r2"}
+    assert len([row for row in table if row["of"] == "seeds"]) == 41
+    assert not [row for row in table if row["of"] == "words"]
+    margins = [row["margin"] for row in table]
+    assert margins == sorted(margins, reverse=True)
+    assert all(row["margin"] > 0 for row in table if row["of"] != "seeds")
+
+
+def test_the_rest_is_not_learnt_from_and_known_words_in_it_are_not_listed_twice(rng):
+    seeds = drawn(20, 3.0, rng)
+    words = np.concatenate([drawn(60, -3.0, rng), seeds])
+    names = [f"s{i}" for i in range(20)]
+    texts = {
+        "seeds": names,
+        "words": [*(f"w{i}" for i in range(60)), *names],
+        "rest": ["s0", "w0", "new"],
+    }
+    rest = np.stack([seeds[0], words[0], seeds[1]])
+    chance = np.random.default_rng
+    with_rest = specific_words(seeds, words, rest, rng=chance(0), texts=texts)["f1"]
+    without = specific_words(seeds, words, rng=chance(0), texts=texts)["f1"]
+    assert with_rest.value == without.value
+    assert [row["word"] for row in with_rest.tables["words"] if row["of"] == "rest"] == ["new"]
+    assert len(with_rest.tables["words"]) == len(without.tables["words"]) + 1
+
+
+def test_lengths_of_vectors_and_a_rotation_do_not_matter(rng):
+    seeds = drawn(30, 0.1, rng)
+    words = np.concatenate([seeds, drawn(90, -0.1, rng)])
+    names = [f"s{i}" for i in range(30)]
+    texts = {"seeds": names, "words": [*names, *(f"w{i}" for i in range(90))]}
+    turn = np.linalg.qr(rng.standard_normal((8, 8)))[0]
+    pairs = [(seeds, words), (7 * seeds, 0.1 * words), (seeds @ turn, words @ turn)]
+    first, *others = [
+        specific_words(*pair, rng=np.random.default_rng(0), texts=texts) for pair in pairs
+    ]
+    assert 0 < first["balanced_accuracy"].value < 1
+    for other in others:
+        for name, score in first.items():
+            assert other[name].value == pytest.approx(score.value, abs=0.02)
+
+
+def test_a_nested_choice_of_the_regularisation_is_told(rng):
+    score = run(rng, folds=3, grid=(0.01, 1.0))["balanced_accuracy"]
+    assert score.value == 1
+    assert score.details["grid"] == [0.01, 1.0]
+
+
+def test_too_few_seeds_give_a_reason(rng):
+    for score in run(rng, n=9).values():
+        assert np.isnan(score.value)
+        assert score.reason == "9 seeds among 209 words are too few for 10 folds"
+
+
+@pytest.mark.parametrize("options", [{"folds": 1}, {"c": 0.0}, {"grid": (1.0, -1.0)}])
+def test_options_without_meaning_are_refused(rng, options):
+    with pytest.raises(InvalidOption, match="two folds or more"):
+        run(rng, **options)

@@ -1,0 +1,113 @@
+"""P-values under the null hypothesis: of 2,000 draws in which there is nothing, 5 % are below .05.
+
+Targets, attributes and ratings are random vectors and numbers. A p-value of counts is discrete, so
+that it can only be below 5 % as often as its own steps allow: those tests are held to that share.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom, kstest
+
+from harness.plugins.metrics.association_test import association_test
+from harness.plugins.metrics.explained_variance import explained_variance
+from harness.plugins.metrics.partitions import partition_test
+from harness.plugins.metrics.similarity_correlation import similarity_correlation
+from harness.plugins.metrics.weat import weat
+
+DRAWS = 2_000
+
+
+def check(p_values) -> None:
+    """Check for 4 to 6 % below 5 %, and for a uniform spread over [0, 1]."""
+    p = np.asarray(p_values)
+    assert len(p) == DRAWS
+    assert 0.04 <= np.mean(p <= 0.05) <= 0.06, np.mean(p <= 0.05)
+    assert kstest(p, "uniform").statistic < 0.05
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20)
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+def test_weat_counted_exactly(rng, alternative):
+    draws = rng.standard_normal((DRAWS, 22, 10))
+    check(
+        [
+            weat(*np.split(x, [6, 12, 17]), alternative=alternative, resamples=0, rng=rng).p_value
+            for x in draws
+        ]
+    )
+
+
+def test_weat_with_target_sets_of_unequal_size(rng):
+    draws = rng.standard_normal((DRAWS, 24, 10))
+    check([weat(*np.split(x, [5, 14, 19]), resamples=0, rng=rng).p_value for x in draws])
+
+
+def test_weat_sampled(rng):
+    draws = rng.standard_normal((DRAWS, 40, 10))
+    options = {"exact_limit": 0, "permutations": 199, "resamples": 0, "rng": rng}
+    check([weat(*np.split(x, [15, 30, 35]), **options).p_value for x in draws])
+
+
+def sentences(
+    rng: np.random.Generator, words: int, templates: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of sentences that share most of their word's, and the words' codes."""
+    codes = np.repeat(np.arange(words), templates)
+    own = 0.3 * rng.standard_normal((DRAWS, len(codes)))
+    return rng.standard_normal((DRAWS, words))[:, codes] + own, codes
+
+
+def p_values(rng, first, second, clusters=(None, None)):
+    pairs = zip(first, second, strict=True)
+    return [
+        partition_test(x, y, rng=rng, clusters=clusters, permutations=99).p_value for x, y in pairs
+    ]
+
+
+def test_weat_on_sentences_that_share_words(rng):
+    (first, codes), (second, _) = sentences(rng, 7, 4), sentences(rng, 7, 4)
+    check(p_values(rng, first, second, (codes, codes)))
+
+
+def test_moving_sentences_as_if_they_shared_no_word_finds_what_is_not_there(rng):
+    # the published variant, `permute="items"`
+    (first, _), (second, _) = sentences(rng, 7, 4), sentences(rng, 7, 4)
+    assert np.mean(np.array(p_values(rng, first, second)) <= 0.05) > 0.15
+
+
+@pytest.mark.parametrize("test", ["neutral", "negative"])
+def test_association_test_is_as_often_below_5_percent_as_its_steps_allow(rng, test):
+    a, n = 30, 60
+    found = np.array(
+        [
+            association_test(
+                *np.split(rng.standard_normal((16 + n, 40)), [8, 16, 16 + a]), test=test
+            ).p_value
+            for _ in range(DRAWS)
+        ]
+    )
+    counts = binom(n, 0.5)
+    steps = counts.cdf(np.arange(n + 1))
+    allowed = steps[steps <= 0.05].max()
+    assert np.mean(found <= 0.05) == pytest.approx(allowed, abs=0.012)
+
+
+def test_similarity_correlation(rng):
+    def spearman() -> tuple[float, ...]:
+        pairs, ratings = rng.standard_normal((2, 40, 8)), rng.standard_normal(40)
+        scores = similarity_correlation(*pairs, ratings, resamples=0, rng=rng)
+        return scores["spearman"].p_value, scores["pearson"].p_value
+
+    for found in zip(*(spearman() for _ in range(DRAWS)), strict=True):
+        check(found)
+
+
+def test_explained_variance_of_pairs_that_share_nothing(rng):
+    draws = rng.standard_normal((DRAWS, 2, 6, 10))
+    check([explained_variance(*pairs, draws=39, rng=rng).p_value for pairs in draws])
