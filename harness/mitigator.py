@@ -67,7 +67,9 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
         """Return (n, d) float32 vectors to use in place of `vectors`, (n, d), of `texts`.
 
-        `texts` are as the task has them, before `rewrite`. Rows that are NaN stay NaN.
+        `texts` are as the task has them, before `rewrite`. Rows that are NaN stay NaN. What
+        becomes of a row depends on that row and its text alone: each text is transformed once,
+        whatever tasks it stands in.
         """
         return np.asarray(vectors, dtype=np.float32)
 
@@ -101,6 +103,8 @@ class Chain(Mitigator):
         self.mitigators = mitigators
         self.rewriting = rewriting
         self._outcome: bool | HarnessError = False  # of `fit_once`
+        self.known: dict[str, Vectors] = {}
+        # Rows that were transformed, by text: many tasks ask for the same ones.
 
     @property
     def rewrites(self) -> bool:

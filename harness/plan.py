@@ -62,9 +62,17 @@ class Job:
             If the mitigator does not give a text for each.
         """
         written = given.texts or ()
-        if given.original:
-            return list(written)
-        rewritten = self.chain(given).rewrite(written)
+        return list(written) if given.original else self.rewritten(self.chain(given), written)
+
+    def rewritten(self, chain: Chain, written: Sequence[str]) -> list[str]:
+        """Return the texts to embed for texts as they are written.
+
+        Raises
+        ------
+        HarnessError
+            If the mitigator does not give a text for each.
+        """
+        rewritten = chain.rewrite(written)
         if len(rewritten) != len(written):
             raise HarnessError(
                 f"'{self.part.name}' rewrote {len(written)} texts as {len(rewritten)}"

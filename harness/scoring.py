@@ -96,12 +96,18 @@ def _mitigated(job: Job, given: Input, encode: Encode) -> Vectors:
     texts = given.texts or ()
     if given.original:
         return encode(texts)
-    vectors = job.chain(given).transform(encode(job.texts(given)), texts)
-    if vectors.ndim != 2 or len(vectors) != len(texts):
-        raise HarnessError(
-            f"'{job.part.name}' returned an array of shape {vectors.shape} for {len(texts)} texts"
-        )
-    return vectors
+    chain = job.chain(given)
+    if not chain.mitigators:
+        return encode(texts)
+    new = [text for text in dict.fromkeys(texts) if text not in chain.known]
+    if new:
+        rows = chain.transform(encode(job.rewritten(chain, new)), new)
+        if rows.ndim != 2 or len(rows) != len(new):
+            raise HarnessError(
+                f"'{job.part.name}' returned an array of shape {rows.shape} for {len(new)} texts"
+            )
+        chain.known.update(zip(new, rows, strict=True))
+    return np.stack([chain.known[text] for text in texts])
 
 
 def _measure(
