@@ -7,10 +7,11 @@ WEFE is optional. It wants an environment of its own (torch is for RAN alone):
     python -m venv wefe-env && wefe-env/bin/pip install wefe==1.0.1 torch
     OMP_NUM_THREADS=1 python benchmarks/wefe.py --wefe-python wefe-env/bin/python
 
-Both are given the same words and vectors, and hold them before the clock starts. A metric begins
-with words and ends with its number, in one call; a mitigator is fitted and then gives the vectors
-of all 400,000 words, WEFE in place (`copy=False`), the harness block by block into a new array;
-RAN is timed by the word. Each mitigator runs in a process of its own, whose peak memory counts.
+Both are given the same words and vectors, and hold them in memory before the clock starts. A metric
+begins with words and ends with its number, in one call; a mitigator is fitted and then gives the
+vectors of all 400,000 words, WEFE in place (`copy=False`), the harness block by block into a new
+array; RAN is timed by the word, and of the 10,000 draws of WEFE's p-value 200 are timed. Each
+mitigator runs in a process of its own, whose peak memory counts.
 
 `limit` is what a memory or an arithmetic unit alone would take: for mitigators of the whole
 vocabulary one copy of its vectors, as measured here; for the others their multiplications at the
@@ -42,7 +43,9 @@ CAREER = ["executive", "management", "professional", "corporation", "salary", "o
           "career"]  # fmt: skip
 FAMILY = ["home", "parents", "children", "family", "cousins", "marriage", "wedding", "relatives"]
 RAN_WORDS = slice(3000, 3040)
-DRAWS = 10_000
+DRAWS, TIMED = 10_000, 200
+"""Draws of WEFE's p-value, and those that are timed: each is the same work as any other."""
+CALLED = ("weat", "mac", "ripa", "rnd", "ect")
 METRICS = ("weat", "weat-p", "mac", "ripa", "rnd", "ect")
 MITIGATORS = ("hard-debias", "multiclass-hard-debias", "double-hard-debias",
               "half-sibling-regression", "ran")  # fmt: skip
@@ -139,7 +142,7 @@ def hand_over(folder: Path) -> None:
 
     registry = Registry()
     model = registry.embedder("glove-6b-50d")
-    np.save(folder / "vectors.npy", np.asarray(model.vectors))
+    np.save(folder / "vectors.npy", np.ascontiguousarray(model.vectors))
     gender, religion = registry.concept("gender"), registry.concept("religion")
     words = {
         "words": list(model.words),
@@ -173,31 +176,33 @@ def by_call(work: Callable[[], Any]) -> dict[str, float]:
     """Call a short piece of work again and again, and return what one call took."""
     work()
     calls, started = 0, time.process_time()
-    while time.process_time() - started < CALLS_FOR or calls < 3:
+    while time.process_time() - started < CALLS_FOR:
         work()
         calls += 1
     return taken(time.process_time() - started, calls)
 
 
-def once(work: Callable[[], Any], per: int = 1) -> dict[str, float]:
+def once(work: Callable[[], Any], per: float = 1) -> dict[str, float]:
     """Do a long piece of work once, and return what it took for each of `per` parts of it."""
     started = time.process_time()
     work()
     return taken(time.process_time() - started, per)
 
 
-def taken(seconds: float, per: int) -> dict[str, float]:
+def taken(seconds: float, per: float) -> dict[str, float]:
     unit = 1 if sys.platform == "darwin" else 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
     return {"cpu": seconds / per, "peak": peak}
 
 
 def harness(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
+    from harness.plugins.embedders.word_vectors import WordVectors
     from harness.registry import Registry
     from harness.vocabulary import vocabulary
 
     registry = Registry()
-    model = registry.embedder("glove-6b-50d")
+    given = json.loads((folder / "words.json").read_text())["words"]
+    model = WordVectors.of(given, np.load(folder / "vectors.npy"))
     model.encode(["the"])  # words are indexed when the first is looked up, as gensim loads them
     rng = np.random.default_rng(0)
     plain = {"resamples": 0, "rng": rng}
@@ -263,7 +268,7 @@ def _wefe(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
     model = WordEmbeddingModel(keyed, "glove")
     both = Query([MALE, FEMALE], [CAREER, FAMILY])
     single = Query([MALE, FEMALE], [CAREER])
-    p = {"calculate_p_value": True, "p_value_iterations": DRAWS}
+    p = {"calculate_p_value": True, "p_value_iterations": TIMED}
     works: dict[str, Callable[[], Any]] = {
         "weat": lambda: WEAT().run_query(both, model, return_effect_size=True),
         "weat-p": lambda: WEAT().run_query(both, model, return_effect_size=True, **p),
@@ -275,7 +280,7 @@ def _wefe(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
     ran_words = given["words"][RAN_WORDS]
     about = {w for members in [*given["pairs"], *given["equalize"]] for w in members}
     about |= set(given["specific"])
-    mitigated: dict[str, Callable[[], Any]] = {
+    works |= {
         "hard-debias": lambda: (
             HardDebias()
             .fit(model, given["pairs"], given["equalize"])
@@ -300,9 +305,9 @@ def _wefe(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
             .transform(model, target=ran_words, copy=False)
         ),
     }
-    per = {"ran": len(ran_words)}
+    per = {"ran": len(ran_words), "weat-p": TIMED / DRAWS}
     return {
-        name: by_call(works[name]) if name in works else once(mitigated[name], per.get(name, 1))
+        name: by_call(works[name]) if name in CALLED else once(works[name], per.get(name, 1))
         for name in names
     }
 

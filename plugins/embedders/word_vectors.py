@@ -103,8 +103,11 @@ class WordVectors:
         """The vocabulary; of vectors mapped from a file, a block at a time is in memory."""
         vectors = self.vectors
 
+        if not isinstance(vectors.base, mmap.mmap):
+            return Vocabulary(self.words, lambda start, stop: vectors[start:stop])
+
         def rows(start: int, stop: int) -> Vectors:
-            block = np.array(vectors[start:stop])
+            block = np.array(vectors[start:stop], order="C")  # what works on it goes row by row
             let_go(vectors)
             return block
 
@@ -112,11 +115,19 @@ class WordVectors:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return (n, d) float32, a row of NaN for each word that is not known."""
-        rows = np.fromiter((self._row(text) for text in texts), dtype=np.intp, count=len(texts))
+        places = [self._row(text) for text in texts]
+        rows = np.array(places, dtype=np.intp)
+        if -1 not in places:  # the most common case, and calls for a few words are many
+            return self._plain[rows]
         found = rows >= 0
-        vectors = np.full((len(texts), self.vectors.shape[1]), np.nan, dtype=np.float32)
-        vectors[found] = self.vectors[rows[found]]
+        vectors = np.full((len(texts), self._plain.shape[1]), np.nan, dtype=np.float32)
+        vectors[found] = self._plain[rows[found]]
         return vectors
+
+    @functools.cached_property
+    def _plain(self) -> Vectors:
+        """The vectors as a plain array: a memory map is slower to index."""
+        return np.asarray(self.vectors, dtype=np.float32).view(np.ndarray)
 
     @functools.cached_property
     def _table(self) -> Table:
