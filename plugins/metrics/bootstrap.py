@@ -68,10 +68,12 @@ def percentile_interval(
     """
     if not 0 < confidence < 1:
         raise InvalidOption(f"confidence={confidence}: a level between 0 and 1, such as 0.95")
+    if resamples <= 0:
+        return None
     if clusters is None:
         clusters = [None] * len(sizes)
     members = [_members(size, codes) for size, codes in zip(sizes, clusters, strict=True)]
-    if resamples <= 0 or max(units for units, _ in members) < 2:
+    if max(units for units, _ in members) < 2:
         return None
     step = max(1, MAX_CELLS // max(1, sum(sizes)))
     values = np.concatenate(

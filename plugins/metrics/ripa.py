@@ -84,14 +84,14 @@ def ripa(
         return Score(float("nan"), n=len(targets_1), reason=reason, details=details)
     x, y, a = (word_sets.rows(array, unit_length=unit_length) for array in arrays)
     between = x - y
-    lengths = np.linalg.norm(between, axis=1)
+    squares = np.einsum("nd,nd->n", between, between)
     # Equal but for rounding: the difference of float32 vectors.
-    spans = lengths > 1e-6 * np.maximum(np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1))
-    details["pairs_without_direction"] = int((~spans).sum())
+    spans = squares > 1e-12 * (np.einsum("nd,nd->n", x, x) + np.einsum("nd,nd->n", y, y))
+    details["pairs_without_direction"] = len(spans) - int(np.count_nonzero(spans))
     if not spans.any():
         reason = "the words of each pair have equal vectors"
         return Score(float("nan"), n=0, reason=reason, details=details)
-    directions = between[spans] / lengths[spans, None]
+    directions = between[spans] / np.sqrt(squares[spans, None])
 
     def associations(pairs: Floats, attributes: Floats) -> Floats:
         mean = word_sets.means(pairs, directions)
