@@ -9,9 +9,10 @@ WEFE is optional. It wants an environment of its own (torch is for RAN alone):
 
 Both are given the same words and vectors, and hold them in memory before the clock starts. A metric
 begins with words and ends with its number, in one call; a mitigator is fitted and then gives the
-vectors of all 400,000 words, WEFE in place (`copy=False`), the harness block by block into a new
-array; RAN is timed by the word, and of the 10,000 draws of WEFE's p-value 200 are timed. Each
-mitigator runs in a process of its own, whose peak memory counts.
+vectors of all 400,000 words and leaves the model as it was, WEFE by a copy of it (`copy=True`, its
+default), the harness block by block into a new array; RAN is timed by the word, and of the 10,000
+draws of WEFE's p-value 200 are timed. Each mitigator runs in a process of its own, whose peak
+memory counts.
 
 `limit` is what a memory or an arithmetic unit alone would take: for mitigators of the whole
 vocabulary one copy of its vectors, as measured here; for the others their multiplications at the
@@ -284,25 +285,25 @@ def _wefe(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
         "hard-debias": lambda: (
             HardDebias()
             .fit(model, given["pairs"], given["equalize"])
-            .transform(model, ignore=given["specific"], copy=False)
+            .transform(model, ignore=given["specific"], copy=True)
         ),
         "multiclass-hard-debias": lambda: (
             MulticlassHardDebias()
             .fit(model, given["sets"], given["equalize_sets"])
-            .transform(model, copy=False)
+            .transform(model, copy=True)
         ),
         "double-hard-debias": lambda: (
             DoubleHardDebias()
             .fit(model, given["pairs"], ["he", "she"])
-            .transform(model, ignore=given["specific"], copy=False)
+            .transform(model, ignore=given["specific"], copy=True)
         ),
         "half-sibling-regression": lambda: (
-            HalfSiblingRegression().fit(model, sorted(about)).transform(model, copy=False)
+            HalfSiblingRegression().fit(model, sorted(about)).transform(model, copy=True)
         ),
         "ran": lambda: (
             RepulsionAttractionNeutralization()
             .fit(model, given["pairs"])
-            .transform(model, target=ran_words, copy=False)
+            .transform(model, target=ran_words, copy=True)
         ),
     }
     per = {"ran": len(ran_words), "weat-p": TIMED / DRAWS}

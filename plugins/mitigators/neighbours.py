@@ -91,7 +91,9 @@ def _gathered(words: Vocabulary, at: npt.NDArray[np.int64], d: int) -> Vectors:
 
 def _unit(block: Reals) -> Vectors:
     """Return unit rows in float32; words without a usable vector become 0, near to nothing."""
-    rows = np.nan_to_num(np.asarray(block, dtype=np.float32), copy=True)
+    rows = np.array(block, dtype=np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    rows /= np.where(lengths == 0, 1, lengths)[:, None]
+    usable = np.isfinite(lengths) & (lengths > 0)
+    rows /= np.where(usable, lengths, 1)[:, None]
+    rows[~usable] = 0
     return rows
