@@ -140,8 +140,13 @@ class Metric:
 
     @property
     def supplied(self) -> set[str]:
-        """Those of `SUPPLIED` that the function asks for."""
-        return set(SUPPLIED) & set(self._parameters)
+        """Those of `SUPPLIED` that the function asks for, by keyword; an input may have the name."""
+        return {
+            name
+            for name in SUPPLIED
+            if name in self._parameters
+            and self._parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+        }
 
     @property
     def _parameters(self) -> Mapping[str, inspect.Parameter]:

@@ -11,6 +11,7 @@ import harness
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.errors import NotApplicable
 from harness.mitigator import Chain, MitigatedEmbedder, Mitigator
+from harness.scores import Scale, metric
 from harness.vocabulary import vocabulary
 
 TASK = """
@@ -131,3 +132,12 @@ def test_a_vocabulary_comes_in_blocks_under_every_mitigator():
 def test_an_encoder_has_no_vocabulary():
     with pytest.raises(NotApplicable, match="'mock-text' has no vocabulary"):
         vocabulary(MockEmbedder("text"))
+
+
+def test_an_input_may_have_the_name_of_what_is_supplied():
+    @metric("mine", scores={"n": Scale(ideal=0)})
+    def mine(texts, *, rng):
+        return float(len(texts))
+
+    assert mine.metric.supplied == {"rng"}
+    assert list(mine.metric.inputs) == ["texts"]
