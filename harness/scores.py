@@ -140,7 +140,7 @@ class Metric:
 
     @property
     def supplied(self) -> set[str]:
-        """Those of `SUPPLIED` that the function asks for, by keyword; an input may have the name."""
+        """Those of `SUPPLIED` that the function asks for by keyword; an input may be called so."""
         return {
             name
             for name in SUPPLIED
