@@ -64,7 +64,7 @@ def percentile_interval(
 
     References
     ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapters 13.3 and 8.
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap.
     """
     if not 0 < confidence < 1:
         raise InvalidOption(f"confidence={confidence}: a level between 0 and 1, such as 0.95")

@@ -65,7 +65,7 @@ def ect(
 
     References
     ----------
-    Dev and Phillips (2019), Attenuating bias in word vectors, section 4.3.
+    Dev and Phillips (2019), Attenuating bias in word vectors.
     """
     arrays = (targets_1, targets_2, attributes)
     details = {"unit_length": unit_length}

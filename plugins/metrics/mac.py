@@ -61,8 +61,8 @@ def mac(
 
     References
     ----------
-    Manzini, Lim, Black and Tsvetkov (2019), Black is to criminal as Caucasian is to police,
-    section 4.
+    Manzini, Lim, Tsvetkov and Black (2019), Black is to criminal as Caucasian is to police:
+    detecting and removing multiclass bias in word embeddings.
     """
     targets = {"targets_1": targets_1, "targets_2": targets_2, "targets_3": targets_3}
     attributes = {

@@ -92,7 +92,7 @@ def partition_test(
 
     References
     ----------
-    Caliskan et al. (2017), Semantics derived automatically from language corpora, methods;
+    Caliskan et al. (2017), Semantics derived automatically from language corpora;
     Phipson and Smyth (2010), Permutation p-values should never be zero.
     """
     if permutations < 1:

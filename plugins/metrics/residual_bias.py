@@ -125,7 +125,7 @@ def residual_bias(
     References
     ----------
     Gonen and Goldberg (2019), Lipstick on a pig: debiasing methods cover up systematic gender
-    biases in word embeddings but do not remove them, sections 3 and 4.
+    biases in word embeddings but do not remove them.
     """
     if min(most_biased, k, sample) < 1 or folds < 2:
         raise InvalidOption(

@@ -73,7 +73,7 @@ def rnd(
     References
     ----------
     Garg, Schiebinger, Jurafsky and Zou (2018), Word embeddings quantify 100 years of gender and
-    ethnic stereotypes, equation 3. Badilla, Bravo-Marquez and Pérez (2020), WEFE.
+    ethnic stereotypes. Badilla, Bravo-Marquez and Pérez (2020), WEFE.
     """
     arrays = (targets_1, targets_2, attributes)
     details = {"distance": distance, "unit_length": unit_length}

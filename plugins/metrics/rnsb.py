@@ -86,7 +86,7 @@ def rnsb(
     References
     ----------
     Sweeney and Najafian (2019), A transparent framework for evaluating unintended demographic
-    bias in word embeddings, equations 1 to 3; the classifier as in WEFE (Badilla et al. 2020).
+    bias in word embeddings; the classifier as in WEFE (Badilla et al. 2020).
     """
     if not 0 <= holdout < 1:
         raise InvalidOption(f"holdout={holdout}: a share of the attributes, such as 0.2")

@@ -85,7 +85,7 @@ def sem_bias(
 
     References
     ----------
-    Zhao et al. (2018), Learning gender-neutral word embeddings, section 4.2, table 2.
+    Zhao et al. (2018), Learning gender-neutral word embeddings.
     """
     n = len(definition_1)
     if n == 0 or len(direction_1) == 0:

@@ -17,7 +17,7 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.plugins.metrics import bootstrap
 from harness.scores import Scale, Score, metric
 
-EPSILON = 0.001  # Levy and Goldberg 2014, below equation 4
+EPSILON = 0.001  # Levy and Goldberg 2014
 BLOCK = 512  # questions whose rows of cosines are held at once
 QUESTION = ("a", "b", "c", "d")
 
@@ -51,9 +51,9 @@ def word_analogies(
 
     With x over all words of the vocabulary but a, b and c themselves, and all at length 1:
 
-    - 3CosAdd: argmax cos(x, b) − cos(x, a) + cos(x, c) (equation 1 of Levy and Goldberg)
+    - 3CosAdd: argmax cos(x, b) − cos(x, a) + cos(x, c)
     - 3CosMul: argmax cos'(x, b) cos'(x, c) / (cos'(x, a) + ε), where cos' = (cos + 1)/2 and
-      ε = 0.001 (equation 4)
+      ε = 0.001, of Levy and Goldberg
 
     A question is asked if all its words are in the vocabulary, as they are written or in lower
     case. Vectors are those of the vocabulary.

@@ -51,7 +51,7 @@ class HalfSiblingRegression(Mitigator):
     References
     ----------
     Yang and Feng (2020), A causal inference method for reducing gender bias in word embedding
-    relations, section 3 and equations 7 to 9.
+    relations.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("definitional_sets",)

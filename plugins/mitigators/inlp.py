@@ -26,8 +26,8 @@ class Inlp(Mitigator):
     The words that lie farthest along the concept's direction are taken as those of its two sides.
     A linear support vector machine learns to tell them apart, its direction is projected out, and
     another one is trained on what is left, until it does no better on held-out words than
-    `stop_accuracy`. The projection P is onto the intersection of all nullspaces (equation 4); it
-    is orthogonal, P = Pᵀ = P². All words are projected, also those about the concept.
+    `stop_accuracy`. The projection P is onto the intersection of all nullspaces; it is
+    orthogonal, P = Pᵀ = P². All words are projected, also those about the concept.
 
     Each round costs a dimension: with few dimensions, what else the vectors know is lost too.
 
@@ -62,7 +62,7 @@ class Inlp(Mitigator):
     References
     ----------
     Ravfogel, Elazar, Gonen, Twiton and Goldberg (2020), Null it out: guarding protected attributes
-    by iterative nullspace projection, algorithm 1, equation 4 and section 6.1.
+    by iterative nullspace projection.
     """
 
     kinds: ClassVar[tuple[Kind, ...]] = ("word",)

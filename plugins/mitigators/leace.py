@@ -22,7 +22,7 @@ class Leace(Mitigator):
     """Erase what a linear classifier could tell the concept's groups by, changing least otherwise.
 
     r(x) = x − W⁺ P W (x − μ), with W = Σ_XX^(−½) and P the orthogonal projection onto the columns
-    of W Σ_XZ (theorem 4.3). X are vectors and Z says to which group a word belongs: the side of a
+    of W Σ_XZ. X are vectors and Z says to which group a word belongs: the side of a
     definitional pair or, where the concept has definitional sets, the place in them, for any
     number of groups. Equalize pairs join in if there are two groups; since their order is not
     always that of the definitional pairs, the word that lies further along the mean difference of
@@ -30,7 +30,7 @@ class Leace(Mitigator):
 
     **What is guaranteed.** On the labelled words that it was fitted on, each counted once, vectors
     and groups have cross-covariance 0, so that no linear classifier, of any convex loss, does
-    better there than one that always gives the same answer (theorem 3.1). This holds for any
+    better there than one that always gives the same answer. This holds for any
     Σ_XX, which only decides what change is the least. It holds neither for other words, of which a
     few dozen labelled ones say little, nor for classifiers that are not linear.
 
@@ -69,7 +69,7 @@ class Leace(Mitigator):
     References
     ----------
     Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff and Biderman (2023), LEACE: perfect linear
-    concept erasure in closed form, theorems 3.1 and 4.3.
+    concept erasure in closed form.
     Ledoit and Wolf (2004), A well-conditioned estimator for large-dimensional covariance matrices.
     """
 

@@ -38,7 +38,7 @@ class MulticlassHardDebias(SubspaceDebias):
     References
     ----------
     Manzini, Lim, Tsvetkov and Black (2019), Black is to criminal as Caucasian is to police:
-    detecting and removing multiclass bias in word embeddings, section 3.
+    detecting and removing multiclass bias in word embeddings.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("definitional_sets",)

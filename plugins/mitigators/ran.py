@@ -27,7 +27,7 @@ class Ran(Mitigator):
 
     For a word w with concept direction g the new vector w_d minimises
 
-        F(w_d) = λ₁ F_r + λ₂ F_a + λ₃ F_n                        (section 3.2)
+        F(w_d) = λ₁ F_r + λ₂ F_a + λ₃ F_n
         repulsion       F_r = Σ over n in S of |cos(w_d, n)| / |S|
         attraction      F_a = |cos(w_d, w) − 1| / 2
         neutralisation  F_n = |cos(w_d, g)|
@@ -71,7 +71,7 @@ class Ran(Mitigator):
     References
     ----------
     Kumar, Bhotia and Chakraborty (2020), Nurse is closer to woman than surgeon? Mitigating
-    gender-biased proximities in word embeddings, section 3.2.
+    gender-biased proximities in word embeddings.
     Bolukbasi et al. (2016), section 5.3, for indirect bias β.
     """
 
