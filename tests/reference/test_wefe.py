@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from harness.arrays import cosines
 from harness.concept import Concept
@@ -16,22 +18,7 @@ from harness.plugins.metrics.weat import weat
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.normalize import Normalize
 
-QUERIES = {
-    "T_career_family": ("male_terms", "female_terms", "career", "family"),
-    "T_math_arts": ("male_terms", "female_terms", "math", "arts"),
-    "T_pleasant9": ("male_terms", "female_terms", "pleasant_9", "unpleasant_9"),
-    "W1_flowers_insects": ("flowers", "insects", "pleasant_5", "unpleasant_5a"),
-    "W2_instruments_weapons": ("instruments", "weapons", "pleasant_5", "unpleasant_5a"),
-    "W4_ea_aa_names7_pl5": (
-        "european_american_names_7",
-        "african_american_names_7",
-        "pleasant_5",
-        "unpleasant_5b",
-    ),
-    "W6_names_career_family": ("male_names", "female_names", "career", "family"),
-    "W7_math_arts_gender": ("math", "arts", "male_terms", "female_terms"),
-    "W10_young_old": ("young_people_names", "old_people_names", "pleasant_9", "unpleasant_9"),
-}
+QUERIES = yaml.safe_load(Path(__file__).with_name("wefe_queries.yaml").read_text(encoding="utf-8"))
 AFTER = ("T_career_family", "T_math_arts", "W6_names_career_family")
 ROUNDED = 3e-6  # sums of 8 float32 cosines
 

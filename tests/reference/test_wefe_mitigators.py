@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from harness.arrays import Reals, cosines
 from harness.concept import Concept
@@ -21,11 +23,8 @@ from harness.plugins.metrics.weat import weat
 from harness.plugins.mitigators.half_sibling_regression import HalfSiblingRegression
 from harness.plugins.mitigators.multiclass_hard_debias import MulticlassHardDebias
 
-QUERIES = {
-    "T_career_family": ("male_terms", "female_terms", "career", "family"),
-    "T_math_arts": ("male_terms", "female_terms", "math", "arts"),
-    "W6_names_career_family": ("male_names", "female_names", "career", "family"),
-}
+QUERIES = yaml.safe_load(Path(__file__).with_name("wefe_queries.yaml").read_text(encoding="utf-8"))
+AFTER = ("T_career_family", "T_math_arts", "W6_names_career_family")
 # WEFE 1.0.1 with n_components=k, measured with the sets of Manzini et al.: WEAT, ES, MAC.
 MULTICLASS = {
     ("gender", 7): {
@@ -75,7 +74,7 @@ def measured(arrays: Sequence[Reals]) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("query", AFTER)
 @pytest.mark.parametrize("key", ["HSR", "HSR_target"])
 def test_half_sibling_regression_is_that_of_wefe(key, query, sets, specific, glove, expected):
     """The regression is on the specific words alone; HSR_target changes the attributes alone."""
