@@ -26,7 +26,7 @@ from harness.record import SCHEMA, Record
 try:
     import fcntl
 except ImportError:  # Windows: two runs must not write one results folder at once
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # a module elsewhere
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ def inspect(path: Path, format: Format = "auto") -> Layout:  # noqa: A002 -- as 
     if not n_words or not dimensions:
         raise InvalidFile("the header promises no vectors", path=path, line=1)
     if format == "auto":
-        format = "word2vec" if _is_text(rest, dimensions) else "word2vec-binary"  # noqa: A001
+        format = "word2vec" if _is_text(rest, dimensions) else "word2vec-binary"  # noqa: A001 -- as above
     return Layout(format, dimensions, n_words, mark + len(first) + 1, gzipped)
 
 

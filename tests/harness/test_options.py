@@ -95,7 +95,7 @@ def test_a_class_is_checked_against_its_init():
 
 
 def test_annotations_that_cannot_be_followed_leave_the_value():
-    def function(k: Nowhere = 1):  # noqa: F821
+    def function(k: Nowhere = 1):  # noqa: F821 -- on purpose
         pass
 
     assert options.convert(function, {"k": "3"}, what="m") == {"k": "3"}
