@@ -1,7 +1,7 @@
 """A concept's direction: the principal components of the differences of pairs of words.
 
-The home of that mathematics, for metrics and mitigators alike. Chooses no component and knows no
-metric: the first component is the direction of Bolukbasi et al. (2016), section 5.1.
+Chooses no component and knows no metric: the first component is the direction of Bolukbasi et al.
+(2016), section 5.1.
 """
 
 from __future__ import annotations
