@@ -37,7 +37,13 @@ class Concept(BaseModel):
     sets: dict[str, tuple[Word, ...]] = Field(default_factory=dict)
     """Further word sets by name, that tasks may use as inputs."""
 
-    def has(self, fields: tuple[str, ...]) -> bool:
-        """Whether every one of `fields` has something in it; pairs serve as sets of two."""
+    def has(self, needs: tuple[str, ...]) -> bool:
+        """Whether every one of the fields `needs` has something in it; one is enough of `a or b`.
+
+        Pairs serve as sets of two.
+        """
         sets = {"definitional_sets": self.definitional_sets or self.definitional_pairs}
-        return all(sets.get(name) or getattr(self, name, None) for name in fields)
+        return all(
+            any(sets.get(name) or getattr(self, name, None) for name in need.split(" or "))
+            for need in needs
+        )

@@ -32,8 +32,9 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     kinds
         Kinds of embedder that it works on.
     needs
-        Names of the concept's fields that `fit` reads, such as `definitional_pairs`; empty if it
-        is the same for every concept.
+        Names of the concept's fields that `fit` reads, such as `definitional_pairs`, or
+        `definitional_pairs or specific_words` where either will do; empty if it is the same for
+        every concept.
     """
 
     kinds: ClassVar[tuple[Kind, ...]] = ("word", "text")

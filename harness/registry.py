@@ -272,7 +272,7 @@ class Registry:
 
 
 def _check_needs(mitigator: Mitigator, what: str) -> None:
-    for need in mitigator.needs:
+    for need in (name for either in mitigator.needs for name in either.split(" or ")):
         if need not in Concept.model_fields:
             near = suggestion(need, Concept.model_fields)
             raise HarnessError(

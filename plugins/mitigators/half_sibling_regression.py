@@ -54,7 +54,7 @@ class HalfSiblingRegression(Mitigator):
     relations.
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("definitional_sets",)
+    needs: ClassVar[tuple[str, ...]] = ("definitional_sets or equalize_sets or specific_words",)
 
     def __init__(self, alpha: float = 60.0) -> None:
         self.alpha = alpha

@@ -73,7 +73,7 @@ class Leace(Mitigator):
     Ledoit and Wolf (2004), A well-conditioned estimator for large-dimensional covariance matrices.
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("definitional_pairs",)
+    needs: ClassVar[tuple[str, ...]] = ("definitional_pairs or definitional_sets",)
 
     def __init__(
         self, shrinkage: float | None = None, equalize: bool = True, normalize: bool = True

@@ -27,6 +27,15 @@ def test_it_says_whether_it_has_what_a_mitigator_needs():
     assert not concept.has(("no_such_field",))
 
 
+def test_of_fields_that_will_do_for_each_other_one_is_enough_and_pairs_serve_as_sets():
+    pairs = Concept(name="a", definitional_pairs=(("she", "he"),))
+    words = Concept(name="b", specific_words=("beard",))
+    for concept in (pairs, words):
+        assert concept.has(("definitional_sets or specific_words",))
+    assert not words.has(("definitional_sets or specific_words", "definitional_sets"))
+    assert not words.has(("definitional_pairs or contexts",))
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

@@ -136,6 +136,25 @@ def test_text_encoders_are_debiased_alike():
     assert np.linalg.norm(found[0]) < 1
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"definitional_pairs": (("she", "he"),)},
+        {"definitional_sets": (("she", "he"),)},
+        {"equalize_sets": (("she", "he"),)},
+        {"specific_words": ("she", "he")},
+    ],
+    ids=lambda words: next(iter(words)),
+)
+def test_words_about_the_concept_are_taken_from_whatever_it_has(words):
+    concept = Concept(name="gender", **words)
+    assert concept.has(HalfSiblingRegression.needs)
+    expected = Concept(name="gender", definitional_pairs=(("she", "he"),))
+    assert debiased(vocabulary(), NEUTRAL, concept) == pytest.approx(
+        debiased(vocabulary(), NEUTRAL, expected)
+    )
+
+
 def test_what_is_none_is_refused():
     with pytest.raises(NotApplicable, match="no concept is given"):
         HalfSiblingRegression().fit(vocabulary())

@@ -143,6 +143,15 @@ def test_nan_stays_nan_and_missing_words_are_named():
     assert found.dtype == np.float32
 
 
+def test_a_concept_that_has_sets_alone_is_enough():
+    alone = Concept(name="faith", definitional_sets=SETS)
+    assert alone.has(Leace.needs)
+    assert GENDER.has(Leace.needs)
+    one, other = Leace().fit(vocabulary(), alone), Leace().fit(vocabulary(), FAITH)
+    assert one.projection_ == pytest.approx(other.projection_)
+    assert not Concept(name="x", specific_words=("beard",)).has(Leace.needs)
+
+
 def test_it_refuses_what_it_cannot_do():
     with pytest.raises(InvalidOption, match="shrinkage=2"):
         Leace(shrinkage=2).fit(vocabulary(), GENDER)
