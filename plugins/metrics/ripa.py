@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -110,5 +111,7 @@ def ripa(
         confidence=confidence,
     )
     by_pair = directions @ a.mean(axis=0)
-    details["sd_pairs"] = float(by_pair.std(ddof=1)) if len(by_pair) > 1 else None
-    return Score(float(by_pair.mean()), interval=interval, n=len(by_pair), details=details)
+    value = by_pair.mean()
+    apart = by_pair - value
+    details["sd_pairs"] = math.sqrt(apart @ apart / (len(apart) - 1)) if len(apart) > 1 else None
+    return Score(float(value), interval=interval, n=len(by_pair), details=details)
