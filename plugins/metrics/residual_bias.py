@@ -5,8 +5,9 @@ The most biased words are found before; whether they still keep together is aske
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
+from harness.plugins.metrics import bootstrap
 from harness.plugins.metrics.weighted import pearson
 from harness.scores import Scale, Score, metric
 
@@ -70,6 +72,8 @@ def residual_bias(
     sample: int = 1_000,
     classifier: Classifier = "rbf-svm",
     folds: int = 10,
+    confidence: float = bootstrap.CONFIDENCE,
+    resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
     texts: Mapping[str, Sequence[str]],
 ) -> dict[str, Score]:
@@ -105,8 +109,10 @@ def residual_bias(
         `rbf-svm`, as published, or `logistic`, which finds what a hyperplane tells apart.
     folds
         Of the stratified cross-validation.
+    confidence, resamples
+        Level and number of draws of the bootstrap interval of `neighbours` over the sample.
     rng
-        Source of the first centres, the sample and the folds.
+        Source of the first centres, the sample, the folds and the draws.
     texts
         The words of each input.
 
@@ -115,7 +121,10 @@ def residual_bias(
     dict of Score
         `clustering`, in [0.5, 1], fair is 0.5; `neighbours`, in [-1, 1], fair is 0;
         `recoverability`, in [0, 1], fair is 0.5. Details: `before`, the same of the vectors
-        before; `left_out`, words that define the concept.
+        before; `left_out`, words that define the concept; of `recoverability` also `folds` (the
+        accuracy on each) and `deviation` between them: no interval, since the classifiers of the
+        folds share most of their words. Nor has `clustering` one: to resample words without
+        clustering them anew would hide most of what varies.
 
     Raises
     ------
@@ -150,25 +159,39 @@ def residual_bias(
     )
     sampled = np.sort(rng.choice(len(kept), size=min(sample, len(kept)), replace=False))
     seed = int(rng.integers(2**31))
-    measures: dict[str, tuple[Callable[[Floats], float], int]] = {
-        "clustering": (lambda x: _clustering(x, sides, seed), 2 * most_biased),
-        "neighbours": (lambda x: _neighbours(x, bias, sampled, k), len(sampled)),
-        "recoverability": (
-            lambda x: _recoverability(x, sides, _classifier(classifier), folds, seed),
-            2 * most_biased,
+    spaces = (now, before)
+    clustered = [_clustering(x, sides, seed) for x in spaces]
+    shares = [_positive_shares(x, bias > 0, sampled, k) for x in spaces]
+    correlations = [float(pearson(share, bias[sampled])[0]) for share in shares]
+    told = [_recoverability(x, sides, _classifier(classifier), folds, seed) for x in spaces]
+    interval = bootstrap.percentile_interval(
+        partial(pearson, shares[0], bias[sampled]),
+        [len(sampled)],
+        rng=rng,
+        resamples=resamples,
+        confidence=confidence,
+    )
+    left_out = len(texts["vocabulary"]) - len(kept)
+    by_fold = {"folds": told[0].tolist(), "deviation": float(told[0].std(ddof=1))}
+    return {
+        "clustering": Score(
+            clustered[0],
+            n=2 * most_biased,
+            details={"before": clustered[1], "left_out": left_out},
+        ),
+        "neighbours": Score(
+            correlations[0],
+            interval=interval,
+            n=len(sampled),
+            reason="every word has neighbours of one bias" if np.isnan(correlations[0]) else None,
+            details={"before": correlations[1], "left_out": left_out},
+        ),
+        "recoverability": Score(
+            float(told[0].mean()),
+            n=2 * most_biased,
+            details={"before": float(told[1].mean()), "left_out": left_out, **by_fold},
         ),
     }
-    left_out = len(texts["vocabulary"]) - len(kept)
-    scores = {}
-    for name, (measure, n) in measures.items():
-        value = measure(now)
-        scores[name] = Score(
-            value,
-            n=n,
-            reason="every word has neighbours of one bias" if np.isnan(value) else None,
-            details={"before": measure(before), "left_out": left_out},
-        )
-    return scores
 
 
 def _about_other_things(texts: Mapping[str, Sequence[str]]) -> npt.NDArray[np.intp]:
@@ -198,10 +221,11 @@ def _clustering(x: Floats, sides: Sides, seed: int) -> float:
     return max(accuracy, 1 - accuracy)
 
 
-def _neighbours(x: Floats, bias: Floats, sampled: npt.NDArray[np.intp], k: int) -> float:
-    """Return the correlation of bias before with the share of positive ones among neighbours."""
+def _positive_shares(
+    x: Floats, positive: npt.NDArray[np.bool_], sampled: npt.NDArray[np.intp], k: int
+) -> Floats:
+    """Return (s,) of sampled words the share of `positive` ones among their neighbours."""
     rows = x.astype(np.float32)
-    positive = bias > 0
     shares = np.empty(len(sampled))
     for start in range(0, len(sampled), BLOCK):
         block = sampled[start : start + BLOCK]
@@ -209,7 +233,7 @@ def _neighbours(x: Floats, bias: Floats, sampled: npt.NDArray[np.intp], k: int) 
         cosines[np.arange(len(block)), block] = -np.inf  # no word is its own neighbour
         nearest = np.argpartition(cosines, -k, axis=1)[:, -k:]
         shares[start : start + BLOCK] = positive[nearest].mean(axis=1)
-    return float(pearson(shares, bias[sampled])[0])
+    return shares
 
 
 def _classifier(name: Classifier) -> Any:
@@ -222,9 +246,10 @@ def _classifier(name: Classifier) -> Any:
     return SVC(kernel="rbf")
 
 
-def _recoverability(x: Floats, sides: Sides, classifier: Any, folds: int, seed: int) -> float:
-    """Return the cross-validated accuracy of a classifier of the sides."""
+def _recoverability(x: Floats, sides: Sides, classifier: Any, folds: int, seed: int) -> Floats:
+    """Return (folds,) the accuracy of a classifier of the sides on each fold it was not shown."""
     from sklearn.model_selection import StratifiedKFold, cross_val_score
 
     split = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    return float(cross_val_score(classifier, x[sides.rows], sides.labels, cv=split).mean())
+    accuracies: Floats = cross_val_score(classifier, x[sides.rows], sides.labels, cv=split)
+    return accuracies

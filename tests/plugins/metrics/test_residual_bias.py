@@ -73,6 +73,18 @@ def test_bias_that_is_only_hidden_is_found(classifier):
     assert scores["recoverability"].value > 0.95
 
 
+def test_the_record_says_how_sure_neighbours_and_recoverability_are():
+    x = space(twin=True)
+    scores = run(neutral(x), x)
+    interval = scores["neighbours"].interval
+    assert interval.low <= scores["neighbours"].value <= interval.high
+    assert run(neutral(x), x, resamples=0)["neighbours"].interval is None
+    unsure = run(neutral(space()), space())["recoverability"]
+    assert len(unsure.details["folds"]) == SMALL["folds"]
+    assert unsure.value == pytest.approx(np.mean(unsure.details["folds"]))
+    assert unsure.details["deviation"] == pytest.approx(np.std(unsure.details["folds"], ddof=1))
+
+
 def test_scores_do_not_turn_with_the_mitigated_space_nor_grow_with_its_lengths():
     x = space(3)
     turn = ortho_group.rvs(8, random_state=0)
