@@ -75,10 +75,8 @@ def ect(
         reason = "fewer than three attributes"
     if reason:
         return Score(float("nan"), n=n, reason=reason, details=details)
-    one, other = (
-        cosines(attributes, word_sets.rows(array, unit_length=unit_length).mean(axis=0)[None])[:, 0]
-        for array in arrays[:2]
-    )
+    means = [word_sets.rows(array, unit_length=unit_length).mean(axis=0) for array in arrays[:2]]
+    one, other = cosines(np.stack(means), attributes)
     value = float(spearman(one, other)[0])
     if np.isnan(value):
         reason = "all attributes are equally near to a target set"

@@ -94,10 +94,14 @@ def midranks(values: Floats, counts: Floats) -> Floats:
         (b, n) how often each item counts.
     """
     scale = np.abs(values).max(initial=0.0) or 1.0
-    _, group = np.unique(np.round(values / (scale * ROUNDING)), return_inverse=True)
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    sizes = np.add.reduceat(counts[:, order], starts, axis=1)  # by distinct value, ascending
+    rounded = np.round(values / (scale * ROUNDING))
+    order = np.argsort(rounded, kind="stable")
+    ascending = rounded[order]
+    first = np.ones(len(order), dtype=bool)  # of its group of equal values
+    np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
+    sizes = np.add.reduceat(counts[:, order], np.flatnonzero(first), axis=1)
+    group = np.empty_like(order)
+    group[order] = np.cumsum(first) - 1
     ranks: Floats = np.cumsum(sizes, axis=1) - (sizes - 1) / 2
     return ranks[:, group]
 

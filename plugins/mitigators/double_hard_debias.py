@@ -16,7 +16,7 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators import listed_words
 from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.plugins.mitigators.subspaces import neutralized
+from harness.plugins.mitigators.subspaces import in_blocks, neutralized, take_out
 from harness.vocabulary import Vocabulary, vocabulary
 
 BLOCK = 4096  # words in float64 that stay in a processor's cache: 1.6 MB at 50 dimensions
@@ -171,13 +171,12 @@ def without_frequency(vectors: Reals, mean: Floats, frequency: Floats, *, unit: 
     vectors = np.asarray(vectors)
     out = np.empty(vectors.shape, dtype=np.float32)
     centre, axis = mean.astype(np.float32), frequency.astype(np.float32)
-    for start in range(0, len(vectors), BLOCK):
-        rows = out[start : start + BLOCK]
-        rows[:] = vectors[start : start + BLOCK]
+    for start, rows in in_blocks(out):
+        rows[:] = vectors[start : start + len(rows)]
         if unit:
-            rows *= _scale(rows).astype(np.float32)[:, None]
+            rows *= _scale(rows)[:, None]
         rows -= centre
-        rows -= (rows @ axis.T) @ axis
+        take_out(rows, axis)
     return out
 
 
@@ -233,10 +232,11 @@ def _survey(words: Vocabulary, plain: HardDebias, *, unit: bool) -> _Survey:
     return _Survey(mean, axes.T[::-1], np.concatenate(leanings))
 
 
-def _scale(rows: Reals) -> Floats:
+def _scale(rows: Reals) -> Reals:
     """Return what brings each of the rows, (n, d), to length 1; 1 for a zero row."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-    scale: Floats = 1.0 / np.where(lengths == 0, 1.0, lengths)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    lengths[lengths == 0] = 1
+    scale: Reals = 1 / lengths
     return scale
 
 

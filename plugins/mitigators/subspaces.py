@@ -5,7 +5,7 @@ Knows vectors alone: which words they belong to is for the mitigators to say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -95,11 +95,37 @@ def set_centred(sets: Sequence[Floats]) -> Floats:
     return np.concatenate([words - words.mean(axis=0) for words in sets])
 
 
+def in_blocks(array: Vectors) -> Iterator[tuple[int, Vectors]]:
+    """Yield the rows of `array`, (n, d), in blocks that stay in a processor's cache.
+
+    Yields
+    ------
+    (int, (b, d))
+        The place of a block's first row, and a view of the block.
+    """
+    size = max(1, CACHE // max(1, array.shape[1]))
+    for start in range(0, len(array), size):
+        yield start, array[start : start + size]
+
+
+def take_out(rows: Vectors, axes: Vectors) -> Vectors:
+    """Take the components along orthonormal `axes`, (k, d), out of `rows`, (n, d), in place.
+
+    Returns
+    -------
+    (n, k) what was taken
+    """
+    from scipy.linalg.blas import sgemm  # C ← C − BA in place, which numpy does not offer
+
+    inside: Vectors = rows @ axes.T
+    sgemm(-1.0, axes.T, inside.T, 1.0, rows.T, overwrite_c=True)
+    return inside
+
+
 def neutralized(vectors: Reals, subspace: Floats, *, unit: bool) -> Vectors:
     """Return `vectors`, (n, d), without their components in the subspace (step 2a), in float32.
 
-    In blocks that stay in a processor's cache, each changed in place: besides the answer little
-    memory is used. Float32, half the traffic of float64, is as good: what rounding leaves in the
+    Besides the answer little memory is used. Float32, half the traffic of float64, is as good: what rounding leaves in the
     subspace is some 1e-7 of a row's length, and the few rows of which the subspace holds half
     or more, where that would count, are done over in float64. A row of NaN stays NaN.
 
@@ -112,17 +138,12 @@ def neutralized(vectors: Reals, subspace: Floats, *, unit: bool) -> Vectors:
     unit
         Whether what is left comes to length 1; where nothing is left, it is zero.
     """
-    from scipy.linalg.blas import sgemm  # C ← C + αAB in place, which numpy does not offer
-
     vectors = np.asarray(vectors)
     axes = subspace.astype(np.float32)
     out = np.empty(vectors.shape, dtype=np.float32)
-    block = max(1, CACHE // max(1, vectors.shape[1]))
-    for start in range(0, len(vectors), block):
-        rows = out[start : start + block]
-        rows[:] = vectors[start : start + block]
-        inside = rows @ axes.T
-        sgemm(-1.0, axes.T, inside.T, 1.0, rows.T, overwrite_c=True)
+    for start, rows in in_blocks(out):
+        rows[:] = vectors[start : start + len(rows)]
+        inside = take_out(rows, axes)
         left = np.einsum("ij,ij->i", rows, rows)
         within = np.flatnonzero(np.einsum("ij,ij->i", inside, inside) >= left)
         if unit:
