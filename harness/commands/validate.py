@@ -20,7 +20,8 @@ def command(paths: tuple[Path, ...]) -> int:
     """Check task and concept files, or folders of them, by really running them.
 
     Each file is loaded, its data is read, its metrics' inputs and options are checked, and it is
-    run on a mock embedder. Every mistake is told with file, line and key.
+    run on a mock embedder. Every mistake is told with file, line and key; so is, as a notice, what
+    is seldom meant: a word twice in a set, an input or template that nothing uses.
     """
     from harness import discovery
     from harness.commands import output
@@ -32,10 +33,11 @@ def command(paths: tuple[Path, ...]) -> int:
     own = Registry(discovery.Plugins(()), include=_folders(paths))
     registry.concept_files.update(own.concept_files)
     mistakes = unavailable = checked = 0
+    notices: dict[str, None] = {}  # one of an included file is told once
     for path in _files(paths):
         checked += 1
         try:
-            told = _check(registry, path)
+            told, overlooked = _check(registry, path)
         except Unavailable as error:
             unavailable += 1
             click.echo(f"{path}: unavailable: {error}")
@@ -44,26 +46,35 @@ def command(paths: tuple[Path, ...]) -> int:
             click.echo(str(error) if str(path) in str(error) else f"{path}: {error}")
         else:
             click.echo(f"{path}: {told}")
+            for notice in overlooked:
+                if notice not in notices:
+                    click.echo(notice)
+            notices |= dict.fromkeys(overlooked)
     click.echo(
         f"{output.counted(checked, 'file')}, {mistakes} with mistakes"
+        + (f", {output.counted(len(notices), 'notice')}" if notices else "")
         + (f", {unavailable} whose data is not here" if unavailable else "")
     )
     return 2 if mistakes else 1 if unavailable else 0
 
 
-def _check(registry: Registry, path: Path) -> str:
-    from harness import yaml_files
+def _check(registry: Registry, path: Path) -> tuple[str, list[str]]:
+    """Return what a file is, and notices about it."""
+    from harness import oversights, yaml_files
     from harness.commands.output import counted
     from harness.concept import Concept
 
+    document = yaml_files.load(path)
     if path.parent.name == "concepts":
-        concept = yaml_files.load(path).validate(Concept)
+        concept = document.validate(Concept)
         pairs = counted(len(concept.definitional_pairs), "definitional pair")
-        return f"concept '{concept.name}', {pairs}"
+        overlooked = oversights.of_concept(document, concept)
+        return f"concept '{concept.name}', {pairs}", overlooked
     task = registry.task_file(path)
     n = _run(registry, task, path)
     scenarios, scores = counted(len(task.scenarios), "scenario"), counted(n, "score")
-    return f"task '{task.name}', {scenarios}, {scores} on a mock embedder"
+    told = f"task '{task.name}', {scenarios}, {scores} on a mock embedder"
+    return told, oversights.of_task(document, task)
 
 
 def _run(registry: Registry, task: Task, path: Path) -> int:

@@ -43,7 +43,7 @@ def test_a_folder_is_checked_with_its_concepts(harness, toy):
     assert f"{TOYS}/concepts/toy-place.yaml: concept 'toy-place', 2 definitional pairs" in said.out
     assert "task 'toy-sentences', 2 scenarios, 4 scores on a mock embedder" in said.out
     assert "_shared" not in said.out
-    assert said.out.endswith("6 files, 0 with mistakes\n")
+    assert said.out.endswith("6 files, 0 with mistakes, 1 notice\n")
 
 
 def test_a_mistake_is_told_once_with_its_place_and_the_other_files_go_on(harness, toy, write):
@@ -66,6 +66,69 @@ def test_a_concept_with_a_mistake_is_told(harness, write):
     assert said.out.startswith(
         f"{path}:2: definitional_pairs[0][1]: YAML reads this as false, not as text"
     )
+
+
+def test_a_word_that_stands_in_a_set_twice_is_noticed(harness, toy, write):
+    task = TASK.replace("[village, farm]", "[village, farm, village]")
+    task = task.replace("{words: [city, street]}", "{set: towns}")
+    path = write("mine.yaml", task + "sets: {towns: [city, town, city, street, town]}\n")
+    said = harness("validate", path)
+    assert said.code == 0
+    assert said.out.splitlines()[1:] == [
+        f"{path}:10: sets.towns: notice: 'city', 'town' stand here more than once",
+        f"{path}:6: inputs.targets_1.words: notice: 'village' stands here more than once",
+        "1 file, 0 with mistakes, 2 notices",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ("definitional_pairs: [[she, he], [her, her]]", "definitional_pairs[1]"),
+        ("definitional_sets: [[a, b, a]]", "definitional_sets[0]"),
+        ("equalize_sets: [[a, b, a]]", "equalize_sets[0]"),
+        ("specific_words: [beard, a, beard]", "specific_words"),
+        ("names: {girls: [Ann, Ann]}", "names.girls"),
+        ("sets: {jobs: [nurse, nurse]}", "sets.jobs"),
+    ],
+)
+def test_a_word_that_stands_in_a_set_of_a_concept_twice_is_noticed(harness, write, line, key):
+    path = write("concepts/c.yaml", f"name: c\n{line}\n")
+    said = harness("validate", path)
+    assert said.code == 0
+    assert f"{path}:2: {key}: notice: " in said.out
+    assert said.out.endswith("1 file, 0 with mistakes, 1 notice\n")
+
+
+def test_an_input_or_template_that_nothing_uses_is_noticed(harness, toy, write):
+    task = TASK.replace("{words: [city, street]}", "{words: [city], template: said}")
+    task = task.replace("metrics:", "  target_3: {words: [hill]}\nmetrics:")
+    more = """\
+templates: {said: 'a {text}', sayd: 'the {text}'}
+scenarios:
+  default: {templates: {says: 'it is a {text}'}, inputs: {target_4: {words: [sea]}}}
+"""
+    path = write("mine.yaml", task + more)
+    said = harness("validate", path)
+    assert said.code == 0
+    assert said.out.splitlines()[1:] == [
+        f"{path}:8: inputs.target_3: notice: no metric takes this input",
+        f"{path}:13: scenarios.default.inputs.target_4: notice: no metric takes this input",
+        f"{path}:11: templates.sayd: notice: no input uses this template",
+        f"{path}:13: scenarios.default.templates.says: notice: no input uses this template",
+        "1 file, 0 with mistakes, 4 notices",
+    ]
+
+
+def test_what_is_included_may_be_for_other_tasks_and_is_noticed_once(harness, toy, write):
+    write("_shared.yaml", "templates: {said: 'a {text}'}\nsets: {jobs: [nurse, nurse]}\n")
+    paths = [write(f"{name}.yaml", f"include: _shared.yaml\n{TASK}") for name in "ab"]
+    said = harness("validate", *paths)
+    shared = paths[0].parent / "_shared.yaml"
+    assert [line for line in said.out.splitlines() if "notice" in line] == [
+        f"{shared}:2: sets.jobs: notice: 'nurse' stands here more than once",
+        "2 files, 0 with mistakes, 1 notice",
+    ]
 
 
 def test_data_that_is_not_here_is_no_mistake_but_leaves_with_1(harness, toy, write, monkeypatch):
@@ -151,7 +214,7 @@ def test_the_source_of_an_installed_package_wins_over_what_is_installed(harness,
     shutil.copytree(TOYS, tmp_path / "source")
     said = harness("validate", tmp_path / "source")
     assert said.code == 0, said.err
-    assert said.out.endswith("6 files, 0 with mistakes\n")
+    assert said.out.endswith("6 files, 0 with mistakes, 1 notice\n")
 
 
 def test_what_ships_is_valid(harness):
