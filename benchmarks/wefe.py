@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -201,6 +202,9 @@ def taken(seconds: float, per: float) -> dict[str, float]:
 
 
 def harness(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
+    for needed in ("scipy.linalg.blas", "sklearn.cluster"):
+        importlib.import_module(needed)  # which functions import; WEFE has it from its start
+
     from harness.plugins.embedders.word_vectors import WordVectors
     from harness.registry import Registry
     from harness.vocabulary import vocabulary

@@ -139,17 +139,29 @@ class DoubleHardDebias(Mitigator):
         self, leanings: Floats, words: Vocabulary, plain: HardDebias
     ) -> tuple[list[str], npt.NDArray[np.bool_]]:
         """Return the words that lean most to either side, and which of them to the second."""
-        about = listed_words.find(words.words, plain.left_alone_, ignoring_case=plain.ignores_case_)
-        neutral = np.delete(np.arange(len(words)), list(about))
-        n = min(self.n_words, len(neutral) // 2)
+        order, half = np.argsort(leanings), len(leanings) // 2
+        first = self._neutral(order[:half], words, plain)
+        second = self._neutral(order[::-1][:half], words, plain)
+        n = min(len(first), len(second))
         if n < 2:
             raise NotApplicable(
-                f"double-hard-debias needs 4 words or more that are not about the concept; the "
-                f"vocabulary has {len(neutral)}"
+                "double-hard-debias needs a vocabulary of which 2 words or more lean to either "
+                f"side and are not about the concept; of {len(words)} words {n} do"
             )
-        order = np.argpartition(leanings[neutral], [n, len(neutral) - n])
-        rows = neutral[np.concatenate([order[:n], order[-n:]])]
-        return [words.words[row] for row in rows.tolist()], np.repeat([False, True], n)
+        return first[:n] + second[:n], np.repeat([False, True], n)
+
+    def _neutral(
+        self, order: npt.NDArray[np.intp], words: Vocabulary, plain: HardDebias
+    ) -> list[str]:
+        """Return the first `n_words` in `order` that are not about the concept."""
+        found: list[str] = []
+        for start in range(0, len(order), self.n_words):
+            texts = [words.words[row] for row in order[start : start + self.n_words].tolist()]
+            about = listed_words.find(texts, plain.left_alone_, ignoring_case=plain.ignores_case_)
+            found += [text for i, text in enumerate(texts) if i not in about]
+            if len(found) >= self.n_words:
+                break
+        return found[: self.n_words]
 
 
 def without_frequency(vectors: Reals, mean: Floats, frequency: Floats, *, unit: bool) -> Vectors:

@@ -125,9 +125,10 @@ def take_out(rows: Vectors, axes: Vectors) -> Vectors:
 def neutralized(vectors: Reals, subspace: Floats, *, unit: bool) -> Vectors:
     """Return `vectors`, (n, d), without their components in the subspace (step 2a), in float32.
 
-    Besides the answer little memory is used. Float32, half the traffic of float64, is as good: what rounding leaves in the
-    subspace is some 1e-7 of a row's length, and the few rows of which the subspace holds half
-    or more, where that would count, are done over in float64. A row of NaN stays NaN.
+    Besides the answer little memory is used. Float32, half the traffic of float64, is as good:
+    what rounding leaves in the subspace is some 1e-7 of a row's length, and the few rows of which
+    the subspace holds half or more, where that would count, are done over in float64. A row of NaN
+    stays NaN.
 
     Parameters
     ----------
