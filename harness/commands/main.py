@@ -103,9 +103,11 @@ def _guarded(given: list[str], debug: bool) -> int:
 
     try:
         code = group.main(args=given, prog_name="harness", standalone_mode=False, obj=debug)
-    except click.ClickException as error:
-        error.show()
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()  # the help itself
         return error.exit_code
+    except click.ClickException as error:
+        return _fail(_in_one_line(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         return _fail("stopped; the same command goes on where it stopped", 130)
     except BrokenPipeError:
@@ -121,6 +123,14 @@ def _guarded(given: list[str], debug: bool) -> int:
         told = str(error).splitlines()[0] if str(error) else ""
         return _fail(f"unforeseen {type(error).__name__}: {told} (--debug shows where)", 1)
     return code if isinstance(code, int) else 0
+
+
+def _in_one_line(error: click.ClickException) -> str:
+    """Return what click has to say on several lines, as our own errors say it."""
+    told = " ".join(error.format_message().split()).rstrip(".")
+    told = (told[:1].lower() + told[1:]).replace(". Did you mean", "; did you mean")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{told} ({context.command_path} --help tells more)" if context else told
 
 
 def _tell_left_out() -> None:

@@ -93,16 +93,20 @@ def test_the_version_is_told(harness):
 def test_an_unknown_command_is_told_with_the_nearest(harness):
     said = harness("evla")
     assert said.code == 2
-    assert "Error: there is no command 'evla'; did you mean 'eval'" in said.err
+    assert said.err == (
+        "harness: there is no command 'evla'; did you mean 'eval'? (harness --help tells more)\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["eval"], "Missing option '--model'"),
-        (["eval", "--modle", "x"], "--modle"),
+        (["eval"], "missing option '--model' / '-m' (harness eval --help tells more)"),
+        (["eval", "--modle", "x"], "no such option '--modle'; did you mean '--model'?"),
+        (["cache", "prun"], "no such command 'prun'; did you mean 'prune'?"),
+        (["show"], "Choose from: model, mitigator, metric, task, concept"),
         (["eval", "-m", "x", "--seed", "-1"], "-1 is not in the range x>=0"),
-        (["list", "animals"], "No such command 'animals'"),
+        (["list", "animals"], "no such command 'animals'"),
         (["show", "animal", "x"], "'animal' is not one of 'model', "),
         (["completion", "basic"], "'basic' is not one of 'bash', 'zsh', 'fish'"),
     ],
@@ -110,7 +114,16 @@ def test_an_unknown_command_is_told_with_the_nearest(harness):
 def test_a_line_that_cannot_be_understood_is_told_and_leaves_with_2(harness, arguments, told):
     said = harness(*arguments)
     assert said.code == 2
+    assert said.err.startswith("harness: ")
     assert told in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_a_group_without_a_command_shows_its_help(harness):
+    said = harness("list")
+    assert said.code == 2
+    assert "Usage: harness list" in said.err
+    assert "  tasks" in said.err
 
 
 def test_completion_scripts_are_for_our_command(harness):
