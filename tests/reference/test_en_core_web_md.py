@@ -18,6 +18,7 @@ from harness.arrays import paired_cosines, unit_rows
 from harness.concept import Concept
 from harness.plugins.embedders import glove, packages, spacy_vectors
 from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.metrics.indirect_bias import gender_share
 from harness.plugins.metrics.pair_analogies import pair_analogies
 from harness.plugins.metrics.word_analogies import word_analogies
 from harness.plugins.mitigators.hard_debias import HardDebias
@@ -206,6 +207,21 @@ def test_after_hard_debiasing_equalised_pairs_are_the_best_analogies_as_measured
     assert len(same) >= len(figures["top"]) - 3
     counted = 2 * found.within + len(words)
     assert counted == pytest.approx(figures["pairs_within_delta"], rel=MEASURED)
+
+
+@pytest.mark.parametrize("which", ["seed", "full"])
+def test_hard_debiasing_leaves_what_was_measured(which, model, debiased, wanted, data_folder):
+    mitigator = debiased[which]
+    named = wanted["md300"][f"indirect_after_{which}"]["beta_named"]
+    sides = [list(side) for side in zip(*(key.rsplit("-", 1) for key in named), strict=True)]
+    rows = [mitigator.transform(model.encode(side), side) for side in sides]
+    betas = gender_share(*rows, mitigator.subspace_[0])
+    assert betas == pytest.approx(list(named.values()), abs=MEASURED)
+    listed = json.loads((data_folder / "debiaswe" / "professions.json").read_text("utf-8"))
+    words = [row[0] for row in listed]
+    left = np.abs(mitigator.transform(model.encode(words), words) @ mitigator.subspace_[0])
+    figure = wanted["md300"][f"hard_{which}"]["direct_all_prof"]
+    assert np.nanmean(left) == pytest.approx(figure, abs=MEASURED)
 
 
 @pytest.mark.parametrize("lam", LAMBDAS)
