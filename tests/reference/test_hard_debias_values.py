@@ -1,7 +1,7 @@
 """Directions and hard debiasing of GloVe 6B 50d and en_core_web_md, value by value.
 
 Equalised words keep the concept, neutral ones lose it: a word on both lists is equalised. The
-measured figures with `max` are of the variant that neutralises words that it equalises.
+measured `max_abs_proj_neutral` of the seed words is of the variant that neutralises it first.
 """
 
 from __future__ import annotations
