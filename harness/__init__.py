@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from harness.specs import EngineSpec as EngineSpec
     from harness.specs import MetricSpec as MetricSpec
     from harness.specs import MitigatorSpec as MitigatorSpec
+    from harness.specs import TableSpec as TableSpec
 
 __version__ = "0.1.0"
 
@@ -60,6 +61,7 @@ _HOMES = {
     "Registry": "registry",
     "Scale": "scores",
     "Score": "scores",
+    "TableSpec": "specs",
     "debias": "debiasing",
     "evaluate": "evaluation",
     "hookimpl": "hookspecs",

@@ -17,12 +17,13 @@ from typing import Any
 import pluggy
 
 from harness import hookspecs
-from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec
+from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, TableSpec
 
 HOOKS: Mapping[str, tuple[type, ...]] = {
     "harness_embedders": (EmbedderSpec,),
     "harness_mitigators": (MitigatorSpec,),
     "harness_metrics": (MetricSpec,),
+    "harness_tables": (TableSpec,),
     "harness_engines": (EngineSpec,),
     "harness_task_folders": (Path, str),
     "harness_commands": (),

@@ -34,7 +34,7 @@ from harness.selection import select
 from harness.settings import Settings
 from harness.store import Store
 from harness.stored import StoredEmbedder
-from harness.task import Task, resolve
+from harness.task import Task
 from harness.vocabulary import vocabulary
 
 
@@ -152,9 +152,7 @@ class Run:
         self.unavailable: list[Ruled] = []
         for one in select(registry, tasks):
             try:
-                self.tasks.append(
-                    resolve(one.document, concept=registry.concept, metric=registry.metric)
-                )
+                self.tasks.append(registry.resolve(one.document))
             except Exception as error:  # a plugin may raise anything
                 if one.named and isinstance(error, UsageError):
                     raise
@@ -227,6 +225,12 @@ class Run:
                         advance(1)
                 encoded = vectors.encoded
                 notices += [*store.notices, *vectors.notices, *_lacking(todo.jobs, info)]
+                notices += [
+                    f"'{job.part.name}': {note}"
+                    for job in todo.jobs
+                    for chain in job.chains
+                    for note in chain.notes
+                ]
         jobs = (*todo.done, *todo.jobs)
         wanted = [one for job in jobs for one in job.ids(info, self.settings.seed).values()]
         return Records(

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import pluggy
 
-from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec
+from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, TableSpec
 
 if TYPE_CHECKING:
     import click
@@ -50,6 +50,12 @@ def harness_mitigators() -> Iterable[MitigatorSpec]:
 @hookspec
 def harness_metrics() -> Iterable[MetricSpec]:
     """Return the metrics that the plugin adds."""
+    raise NotImplementedError
+
+
+@hookspec
+def harness_tables() -> Iterable[TableSpec]:
+    """Return what the plugin can make of a task's tables, such as perturbed texts."""
     raise NotImplementedError
 
 

@@ -6,18 +6,18 @@ import dataclasses
 import itertools
 import re
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from harness import data
+from harness import data, options
 from harness.arrays import Floats
 from harness.concept import Concept
 from harness.digest import digest
 from harness.errors import suggestion
-from harness.task_file import InputFile, ScenarioFile, Source, TaskFile, VocabularyPart
+from harness.task_file import InputFile, ScenarioFile, Source, Table, TaskFile, VocabularyPart
 from harness.yaml_files import Document, KeyPath
 
 Row = Mapping[str, Any]
@@ -95,10 +95,18 @@ class Inputs:
         What it says.
     concept
         The task's concept, whose sets and pairs inputs may name.
+    maker
+        Finds what makes a table of another, by name.
     """
 
-    def __init__(self, document: Document, file: TaskFile, concept: Concept | None) -> None:
-        self.document, self.file, self.concept = document, file, concept
+    def __init__(
+        self,
+        document: Document,
+        file: TaskFile,
+        concept: Concept | None,
+        maker: Callable[[str], Callable[..., Any]],
+    ) -> None:
+        self.document, self.file, self.concept, self.maker = document, file, concept, maker
         self._tables: dict[str, Sequence[Row]] = {}
 
     def of_scenario(self, name: str, scenario: ScenarioFile) -> dict[str, Input]:
@@ -238,8 +246,29 @@ class Inputs:
                 f"there is no table '{name}'{suggestion(name, self.file.tables)}", (*key, "table")
             )
         if name not in self._tables:
-            self._tables[name] = data.read(self.file.tables[name], self.document, ("tables", name))
+            table, place = self.file.tables[name], ("tables", name)
+            self._tables[name] = []  # while it is being made, for one that is made from itself
+            self._tables[name] = (
+                self._made(table, place)
+                if table.made_from
+                else data.read(table, self.document, place)
+            )
         return self._tables[name]
+
+    def _made(self, table: Table, place: KeyPath) -> Sequence[Row]:
+        rows = self._table(table.made_from or "", (*place, "made_from"))
+        if not rows:
+            raise self.document.error("is made from itself", (*place, "made_from"))
+        name = table.made_by or ""
+        with self.document.pointing_at((*place, "made_by")):
+            maker = self.maker(name)
+        with self.document.pointing_at((*place, "options")):
+            known = set(options.parameters(maker)) - {"rows"}
+            chosen = options.convert(maker, table.options, known=known, what=f"table '{name}'")
+            made = list(maker(rows, **chosen))
+        if not made or not all(isinstance(row, Mapping) for row in made):
+            raise self.document.error(f"'{name}' made no rows of it", place)
+        return made
 
     def _fill(
         self, source: Source, row: Row, key: KeyPath, templates: Mapping[str, Any]

@@ -62,7 +62,10 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         return self
 
     def rewrite(self, texts: Sequence[str]) -> list[str]:
-        """Return the `n` texts to embed in place of `texts`."""
+        """Return the `n` texts to embed in place of `texts`.
+
+        What becomes of a text depends on that text alone: each is rewritten once.
+        """
         return list(texts)
 
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
@@ -73,6 +76,19 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         whatever tasks it stands in.
         """
         return np.asarray(vectors, dtype=np.float32)
+
+    def reads(self, texts: Sequence[str]) -> list[str]:
+        """Return further texts whose vectors `transform` asks the embedder for to change `texts`.
+
+        The plan encodes them with everything else. What `transform` asks for besides is encoded
+        then and there, which is slower.
+        """
+        return []
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of its work so far, a line each; told when a run ends."""
+        return ()
 
     @property
     def lacks(self) -> tuple[str, ...]:
@@ -104,8 +120,9 @@ class Chain(Mitigator):
         self.mitigators = mitigators
         self.rewriting = rewriting
         self._outcome: bool | HarnessError = False  # of `fit_once`
+        # Many tasks ask for the same texts, each of which is rewritten and transformed once.
+        self.rewritten: dict[str, str] = {}
         self.known: dict[str, Vectors] = {}
-        # Rows that were transformed, by text: many tasks ask for the same ones.
 
     @property
     def rewrites(self) -> bool:
@@ -158,10 +175,34 @@ class Chain(Mitigator):
             raise self._outcome
 
     def rewrite(self, texts: Sequence[str]) -> list[str]:
-        """Rewrite `texts` by each stage in turn."""
-        for stage in self.mitigators if self.rewriting else ():
-            texts = stage.rewrite(texts)
-        return list(texts)
+        """Rewrite `texts` by each stage in turn.
+
+        Raises
+        ------
+        HarnessError
+            If a stage does not give a text for each.
+        """
+        if not self.rewrites:
+            return list(texts)
+        new = written = [text for text in dict.fromkeys(texts) if text not in self.rewritten]
+        for stage in self.mitigators:
+            given, new = new, stage.rewrite(new)
+            what = f"a mitigator ({type(stage).__name__})"
+            if len(new) != len(given):
+                raise HarnessError(f"{what} rewrote {len(given)} texts as {len(new)}")
+            if not all(isinstance(text, str) for text in new):
+                raise HarnessError(f"{what} rewrote a text as something else")
+        self.rewritten.update(zip(written, new, strict=True))
+        return [self.rewritten[text] for text in texts]
+
+    def reads(self, texts: Sequence[str]) -> list[str]:
+        """Return what any stage reads besides `texts`, as all stages rewrite it."""
+        return self.rewrite([text for stage in self.mitigators for text in stage.reads(texts)])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What every stage says of its work."""
+        return tuple(note for stage in self.mitigators for note in stage.notes)
 
     def transform(
         self, vectors: Reals, texts: Sequence[str], *, stages: int | None = None

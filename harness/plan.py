@@ -62,24 +62,7 @@ class Job:
             If the mitigator does not give a text for each.
         """
         written = given.texts or ()
-        return list(written) if given.original else self.rewritten(self.chain(given), written)
-
-    def rewritten(self, chain: Chain, written: Sequence[str]) -> list[str]:
-        """Return the texts to embed for texts as they are written.
-
-        Raises
-        ------
-        HarnessError
-            If the mitigator does not give a text for each.
-        """
-        rewritten = chain.rewrite(written)
-        if len(rewritten) != len(written):
-            raise HarnessError(
-                f"'{self.part.name}' rewrote {len(written)} texts as {len(rewritten)}"
-            )
-        if not all(isinstance(text, str) for text in rewritten):
-            raise HarnessError(f"'{self.part.name}' rewrote a text as something else")
-        return rewritten
+        return list(written) if given.original else self.chain(given).rewrite(written)
 
     @cached_property
     def chains(self) -> tuple[Chain, ...]:
@@ -92,6 +75,9 @@ class Job:
     def needed(self) -> tuple[str, ...]:
         """The distinct texts to embed for the task and for fitting, in order."""
         texts = [text for given in self.task.texts() for text in self.texts(given)]
+        for given in self.task.texts():
+            if not given.original:
+                texts += self.chain(given).reads(given.texts or ())
         for chain in self.chains:
             texts += chain.fitting_texts(self.concept)
         return tuple(dict.fromkeys(texts))

@@ -168,6 +168,8 @@ class Record(Part):
     """Further values of the metric."""
     tables: dict[str, str] = Field(default_factory=dict)
     """Files of rows kept beside the record, by table, from the folder of the results."""
+    figures: dict[str, str] = Field(default_factory=dict)
+    """Pages of figures kept beside the record, by figure, from the folder of the results."""
     coverage: Coverage
     overlap: tuple[str, ...] = ()
     """The task's texts that the mitigator was fitted on."""
@@ -176,7 +178,8 @@ class Record(Part):
     seconds: Finite
     """Time that the metric took."""
     environment: Environment
-    _rows: dict[str, Sequence[Mapping[str, Any]]] = PrivateAttr(default_factory=dict)
+    _rows: Mapping[str, Sequence[Mapping[str, Any]]] = PrivateAttr(default_factory=dict)
+    _drawings: Mapping[str, Mapping[str, Any]] = PrivateAttr(default_factory=dict)
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
@@ -187,17 +190,27 @@ class Record(Part):
         if not self.id:
             object.__setattr__(self, "id", self.identity())
 
-    def with_rows(self, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> Record:
-        """Return the record with the rows of tables, which are written where it is written."""
-        files = {name: f"tables/{self.id}-{folders.safe_name(name)}.tsv" for name in rows}
-        record = self.model_copy(update={"tables": files})
-        record._rows = dict(rows)
+    def keeping(
+        self,
+        rows: Mapping[str, Sequence[Mapping[str, Any]]],
+        drawings: Mapping[str, Mapping[str, Any]],
+    ) -> Record:
+        """Return the record with tables and figures, which are written where it is written."""
+        tables = {name: f"tables/{self.id}-{folders.safe_name(name)}.tsv" for name in rows}
+        figures = {name: f"figures/{self.id}-{folders.safe_name(name)}.html" for name in drawings}
+        record = self.model_copy(update={"tables": tables, "figures": figures})
+        record._rows, record._drawings = dict(rows), dict(drawings)
         return record
 
     @property
     def rows(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """The rows by table; empty once the record was read from a file, as the files have them."""
         return self._rows
+
+    @property
+    def drawings(self) -> Mapping[str, Mapping[str, Any]]:
+        """The figures by name, as Plotly has them; empty as `rows` are."""
+        return self._drawings
 
     def identity(self) -> str:
         """Return the digest of what identifies the record."""

@@ -78,7 +78,7 @@ def records(
             seconds=measured.seconds,
             environment=environment(device),
         )
-        yield record.with_rows(score.tables) if score.tables else record
+        yield record.keeping(score.tables, score.figures)
 
 
 @functools.cache

@@ -25,7 +25,7 @@ from harness.errors import (
     one_line,
     suggestion,
 )
-from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, Spec
+from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, Spec, TableSpec
 from harness.task_folders import TaskFolders
 
 if TYPE_CHECKING:
@@ -70,6 +70,11 @@ class Registry:
     def metrics(self) -> dict[str, MetricSpec]:
         """Metrics by name."""
         return self._specs("harness_metrics", "metric")
+
+    @functools.cached_property
+    def table_makers(self) -> dict[str, TableSpec]:
+        """What makes tables of others, by name."""
+        return self._specs("harness_tables", "table")
 
     @functools.cached_property
     def engines(self) -> dict[str, EngineSpec]:
@@ -162,6 +167,12 @@ class Registry:
             )
         return cast("Metric", found)
 
+    def table_maker(self, name: str) -> Callable[..., Any]:
+        """Return what makes a table of another, by name."""
+        if name not in self.table_makers:
+            raise UnknownName("way to make a table", name, self.table_makers)
+        return self.load(self.table_makers[name], f"table '{name}'")
+
     def concept(self, name: str) -> Concept:
         """Return a concept by name."""
         if name not in self.concept_files:
@@ -170,17 +181,19 @@ class Registry:
 
     def task(self, name: str) -> Task:
         """Return a task by name, resolved."""
-        from harness.task import resolve
-
         if name not in self.task_files:
             raise UnknownName("task", name, self.task_files)
-        return resolve(self.task_files[name], concept=self.concept, metric=self.metric)
+        return self.resolve(self.task_files[name])
 
     def task_file(self, path: Path) -> Task:
         """Return the task that a file describes, resolved."""
+        return self.resolve(yaml_files.load(path))
+
+    def resolve(self, document: yaml_files.Document) -> Task:
+        """Return the task that a parsed file describes, with its data read."""
         from harness.task import resolve
 
-        return resolve(yaml_files.load(path), concept=self.concept, metric=self.metric)
+        return resolve(document, concept=self.concept, metric=self.metric, table=self.table_maker)
 
     def load(self, spec: Spec, what: str) -> Callable[..., Any]:
         """Follow a spec's import path.

@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harness import folders
+from harness import figures, folders
 from harness.errors import DiskError, InvalidFile
 from harness.record import SCHEMA, Record
 
@@ -103,6 +103,9 @@ class ResultsFile:
                     for name, rows in record.rows.items():
                         path = self.path.parent / record.tables[name]
                         folders.write_atomically(path, _table(rows))
+                    for name, drawing in record.drawings.items():
+                        title = f"{record.model.name}, {record.mitigator.name}: {name}"
+                        figures.write(self.path.parent / record.figures[name], drawing, title)
                 replaces = not self.records.keys().isdisjoint(record.id for record in records)
                 self.records |= {record.id: record for record in records}
                 if replaces:

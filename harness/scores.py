@@ -88,6 +88,9 @@ class Score:
     tables
         Rows worth keeping beside the record, such as a list of pairs, by the table's name: each
         becomes a file, which the record names.
+    figures
+        Figures worth keeping beside the record, by name: Plotly's `data` and `layout` as plain
+        values; each becomes a page, which the record names.
     """
 
     value: float
@@ -97,6 +100,7 @@ class Score:
     reason: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

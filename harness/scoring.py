@@ -101,7 +101,7 @@ def _mitigated(job: Job, given: Input, encode: Encode) -> Vectors:
         return encode(texts)
     new = [text for text in dict.fromkeys(texts) if text not in chain.known]
     if new:
-        rows = chain.transform(encode(job.rewritten(chain, new)), new)
+        rows = chain.transform(encode(chain.rewrite(new)), new)
         if rows.ndim != 2 or len(rows) != len(new):
             raise HarnessError(
                 f"'{job.part.name}' returned an array of shape {rows.shape} for {len(new)} texts"

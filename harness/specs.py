@@ -66,5 +66,14 @@ class MetricSpec(Spec):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TableSpec(Spec):
+    """A callable `target(rows, **options) -> rows` that makes a table of a task of another.
+
+    Rows are mappings from column to cell. The same rows and options must give the same table,
+    always: a random choice is made by a seed among the options.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
 class EngineSpec(Spec):
     """A callable `target(devices) -> harness.engine.Engine`."""

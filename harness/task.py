@@ -151,6 +151,7 @@ def resolve(
     *,
     concept: Callable[[str], Concept],
     metric: Callable[[str], Metric],
+    table: Callable[[str], Callable[..., Any]],
 ) -> Task:
     """Return the task that a file describes, with its data read and its metrics checked.
 
@@ -158,8 +159,8 @@ def resolve(
     ----------
     document
         The parsed task file.
-    concept, metric
-        Find one by name.
+    concept, metric, table
+        Find one by name: a concept, a metric, what makes a table of another.
 
     Raises
     ------
@@ -171,13 +172,13 @@ def resolve(
     file = document.validate(TaskFile)
     about = None
     if file.concept is not None:
-        with pointing_at(document, ("concept",)):
+        with document.pointing_at(("concept",)):
             about = concept(file.concept)
     scenarios = file.scenarios or {DEFAULT_SCENARIO: ScenarioFile()}
-    inputs = Inputs(document, file, about)
+    inputs = Inputs(document, file, about, table)
     metrics: dict[str, Metric] = {}
     for name in file.metrics:
-        with pointing_at(document, ("metrics", name)):
+        with document.pointing_at(("metrics", name)):
             metrics[name] = metric(name)
     resolved = tuple(
         _scenario(document, name, scenario, file, inputs, metrics)
@@ -185,22 +186,6 @@ def resolve(
     )
     _check_primary(document, file, metrics, scenarios)
     return Task(file, about, resolved)
-
-
-class pointing_at:  # noqa: N801  # reads as a statement
-    """Re-raise an error about a name or option as one about a place in a file."""
-
-    def __init__(self, document: yaml_files.Document, key: yaml_files.KeyPath) -> None:
-        self.document, self.key = document, key
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        from harness.errors import InvalidFile, UsageError
-
-        if isinstance(error, UsageError) and not isinstance(error, InvalidFile):
-            raise self.document.error(str(error), self.key) from None
 
 
 def _scenario(
@@ -226,7 +211,7 @@ def _scenario(
             ((*key, "options"), use.options),
             (("scenarios", name, "options", metric_name), scenario.options.get(metric_name, {})),
         ):
-            with pointing_at(document, place):
+            with document.pointing_at(place):
                 chosen |= options.convert(
                     metric.function, said, known=metric.options, what=f"metric '{metric_name}'"
                 )

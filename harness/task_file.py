@@ -38,8 +38,14 @@ class Strict(BaseModel):
 
 
 class Table(Strict):
-    """Rows with named columns: written here, or in a file of one of four places."""
+    """Rows with named columns: written here, in a file of one of four places, or made of others."""
 
+    made_from: str | None = None
+    """Another table of the task that this one is made from, by `made_by`."""
+    made_by: str | None = None
+    """Name of what makes it, as plugins register them."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Options of what makes it."""
     columns: tuple[str, ...] = ()
     """Column names; for a file, they stand in for a missing header line."""
     rows: tuple[tuple[Cell, ...], ...] | None = None
@@ -80,8 +86,15 @@ class Table(Strict):
     def _has_one_source(self) -> Self:
         if self.package and not self.file:
             raise ValueError("a 'package' needs the 'file' in it")
-        if (self.rows is None) == (self.file is None and self.url is None and self.local is None):
-            raise ValueError("a table has either 'rows' or one of 'file', 'url' and 'local'")
+        in_file = not (self.file is None and self.url is None and self.local is None)
+        if [self.rows is not None, in_file, self.made_from is not None].count(True) != 1:
+            raise ValueError(
+                "a table has either 'rows', or one of 'file', 'url' and 'local', or 'made_from'"
+            )
+        if (self.made_from is None) != (self.made_by is None) or (
+            self.options and not self.made_by
+        ):
+            raise ValueError("'made_from', 'made_by' and 'options' go together")
         if self.url and not self.sha256:
             raise ValueError("a 'url' needs the 'sha256' of what it must give")
         for row in self.rows or ():

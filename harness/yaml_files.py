@@ -7,6 +7,8 @@ YAML gives them, so a word such as `no` must be quoted, and the error says so.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -14,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from harness.errors import InvalidFile, suggestion
+from harness.errors import InvalidFile, UsageError, suggestion
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -111,6 +113,16 @@ class Document:
             if (*key, part) in self.places:
                 key = (*key, part)
         return key
+
+    @contextlib.contextmanager
+    def pointing_at(self, key: KeyPath) -> Iterator[None]:
+        """Re-raise an error about a name or option as one about a place in the file."""
+        try:
+            yield
+        except InvalidFile:
+            raise
+        except UsageError as error:
+            raise self.error(str(error), key) from None
 
 
 def load(path: Path) -> Document:

@@ -70,8 +70,7 @@ def ripa(
 
     References
     ----------
-    Ethayarajh, Duvenaud and Hirst (2019), Understanding undesirable word embedding associations,
-    definition 4.
+    Ethayarajh, Duvenaud and Hirst (2019), Understanding undesirable word embedding associations.
     """
     details: dict[str, object] = {"unit_length": unit_length}
     arrays = (targets_1, targets_2, attributes)

@@ -61,7 +61,7 @@ class DoubleHardDebias(Mitigator):
     References
     ----------
     Wang, Lin, Rajani, McCann, Ordonez and Xiong (2020), Double-hard debias: tailoring word
-    embeddings for gender bias mitigation, section 3 and algorithm 1.
+    embeddings for gender bias mitigation.
     """
 
     kinds: ClassVar[tuple[Kind, ...]] = ("word",)

@@ -183,7 +183,7 @@ def equalized(words: Floats, subspace: Floats) -> Floats:
 
     References
     ----------
-    Bolukbasi et al. (2016), section 6, step 2a; Manzini et al. (2019), equation 4.
+    Bolukbasi et al. (2016), section 6, step 2a; Manzini et al. (2019).
     """
     inside = words @ subspace.T  # w_B, (m, k)
     mean = words.mean(axis=0)

@@ -7,6 +7,7 @@ import pytest
 
 import harness
 from harness.embedder import MockEmbedder
+from harness.mitigator import Chain, Mitigator
 from harness.plan import make
 from harness.registry import Registry
 
@@ -82,3 +83,49 @@ def test_a_text_made_of_a_word_that_was_fitted_on_is_an_overlap():
     records = harness.evaluate(MockEmbedder(), tasks="seat-c6b", mitigators="hard-debias")
     sentences = [record for record in records if record.scenario == "sentence"]
     assert {"he", "she", "woman"} <= set(sentences[0].overlap)
+
+
+class Swapped(Mitigator):
+    """Adds the vector of the text read backwards."""
+
+    notes = ("all were swapped",)
+
+    def fit(self, embedder, concept=None):
+        self.embedder_ = embedder
+        return self
+
+    def reads(self, texts):
+        return [text[::-1] for text in texts]
+
+    def transform(self, vectors, texts):
+        return (vectors + self.embedder_.encode(self.reads(texts))) / 2
+
+
+class Loud(Mitigator):
+    """Writes texts in capitals, and counts them."""
+
+    def __init__(self):
+        self.seen = []
+
+    def rewrite(self, texts):
+        self.seen += texts
+        return [text.upper() for text in texts]
+
+
+def test_what_a_transform_reads_is_encoded_with_everything_else():
+    chain = Chain([Loud(), Swapped()])
+    assert chain.reads(["ab", "cd"]) == ["BA", "DC"]
+    mock = MockEmbedder()
+    rows = chain.fit(mock).transform(mock.encode(["AB"]), ["ab"])
+    np.testing.assert_allclose(rows, mock.encode(["AB", "BA"]).mean(axis=0)[None], atol=1e-7)
+
+
+def test_each_text_is_rewritten_once():
+    chain = Chain([Loud()])
+    assert chain.rewrite(["a", "b", "a"]) == ["A", "B", "A"]
+    assert chain.rewrite(["b", "c"]) == ["B", "C"]
+    assert chain.mitigators[0].seen == ["a", "b", "c"]
+
+
+def test_a_chain_says_what_its_stages_have_to_say():
+    assert Chain([Loud(), Swapped()]).notes == ("all were swapped",)

@@ -235,8 +235,8 @@ def test_a_sha256_of_another_form_is_told(told, write, sha256):
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("columns: [a]", "mine.yaml:11: tables.t: a table has either 'rows' or one of 'file'"),
-        ("rows: [[a]], file: a.tsv", "mine.yaml:11: tables.t: a table has either 'rows' or one "),
+        ("columns: [a]", "mine.yaml:11: tables.t: a table has either 'rows', or one of 'file'"),
+        ("rows: [[a]], file: a.tsv", "mine.yaml:11: tables.t: a table has either 'rows', or one "),
         ("url: 'https://x'", "mine.yaml:11: tables.t: a 'url' needs the 'sha256' of what it must"),
         ("columns: [word, side], rows: [[a]]", "mine.yaml:11: tables.t: the row ['a'] has 1 cells "
          "for 2 columns"),

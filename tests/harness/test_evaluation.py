@@ -332,7 +332,7 @@ def test_nan_of_a_metric_is_null_with_a_reason(evaluate, registry_with, plugin, 
     [
         ("def transform(self, vectors, texts): return vectors[1:]", "'mine' returned an array of "),
         ("def fit(self, embedder, concept=None): return 1 / 0", "ZeroDivisionError: division by"),
-        ("def rewrite(self, texts): return texts[1:]", "'mine' rewrote 3 texts as 2"),
+        ("def rewrite(self, texts): return texts[1:]", "a mitigator (Mine) rewrote 3 texts as 2"),
     ],
 )
 def test_a_mitigator_that_fails_costs_its_own_column_only(
@@ -362,7 +362,7 @@ def test_a_mitigator_that_fails_costs_its_own_column_only(
     [
         ("embedder.encode(['x'])", "texts", "a mitigator that rewrites texts is fitted before"),
         ("1 / 0", "texts", "ZeroDivisionError: division by zero"),
-        ("0", "texts[9:][0]", "IndexError: tuple index out of range"),
+        ("0", "texts[9:][0]", "IndexError: list index out of range"),
     ],
 )
 def test_a_mitigator_of_texts_that_fails_costs_its_own_column_only(

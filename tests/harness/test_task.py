@@ -265,3 +265,56 @@ def test_a_task_for_one_kind_is_not_for_the_other(registry):
     applicable(task, "text")
     with pytest.raises(NotApplicable, match=r"^made for text embedders$"):
         applicable(task, "word")
+
+
+MAKER = """
+    from harness import TableSpec, hookimpl
+
+    @hookimpl
+    def harness_tables():
+        return [TableSpec(name="doubled", target="THIS:doubled")]
+
+    def doubled(rows, *, mark: str = "!", times: int = 2):
+        return [{"text": row["text"] + mark * times, "was": row["text"]} for row in rows]
+"""
+MADE = """
+tables:
+  places: {columns: [text], rows: [[village], [farm]]}
+  more: {made_from: places, made_by: doubled, options: {times: 3}}
+"""
+
+
+@pytest.fixture
+def made(registry_with, plugin, write):
+    """Resolve the whole task with tables of which one is made of the other."""
+    registry = registry_with(plugin(MAKER))
+
+    def make(tables=MADE):
+        text = WHOLE.replace("{words: [village, farm]}", "{table: more}")
+        return registry.task_file(write("mine.yaml", text + tables))
+
+    return make
+
+
+def test_a_table_may_be_made_of_another(made):
+    assert made().scenarios[0].inputs["targets_1"].texts == ("village!!!", "farm!!!")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("made_by: doubled", "made_by: double", "no way to make a table is called 'double'; did you mean 'doubled'?"),
+        ("{times: 3}", "{time: 3}", "table 'doubled' has no option 'time'; did you mean 'times'"),
+        ("{times: 3}", "{times: x}", "option times=x: input should be a valid integer"),
+        ("made_from: places", "made_from: place", "there is no table 'place'; did you mean 'plac"),
+        ("made_from: places", "made_from: more", "tables.more.made_from: is made from itself"),
+        ("made_from: places, ", "rows: [], ", "'made_from', 'made_by' and 'options' go together"),
+        (", made_by: doubled", ", file: a.tsv", "a table has either 'rows', or one of 'file'"),
+    ],
+)
+def test_what_is_wrong_with_a_made_table_is_told_where_it_stands(made, old, new, told):
+    assert old in MADE
+    with pytest.raises(InvalidFile) as caught:
+        made(MADE.replace(old, new))
+    assert told in str(caught.value)
+    assert "mine.yaml:" in str(caught.value)

@@ -36,12 +36,20 @@ PLUGIN = """
         assert texts["words"] == texts["before"]
         rows = [{"word": word, "n": i} for i, word in enumerate(texts["words"])]
         lengths = np.linalg.norm(words - before, axis=1)
-        return Score(float(lengths.mean()), n=len(words), tables={"the words": rows})
+        dots = {"data": [{"type": "scatter", "y": lengths.tolist()}], "layout": {}}
+        return Score(
+            float(lengths.mean()),
+            n=len(words),
+            tables={"the words": rows},
+            figures={"how far": dots},
+        )
 
     class Double(Mitigator):
         def fit(self, embedder, concept=None):
             self.missing_ = ["hamlet"]
             return self
+
+        notes = ("doubled all",)
 
         def transform(self, vectors, texts):
             return np.asarray(2 * vectors, dtype=np.float32)
@@ -91,9 +99,14 @@ def test_a_task_takes_its_texts_from_the_vocabulary_and_keeps_rows_beside_record
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file, delimiter="\t"))
         assert rows == [{"word": w, "n": str(i)} for i, w in enumerate(["town", "field", "lane"])]
+        page = tmp_path / "results" / record.figures["how far"]
+        assert "<title>named, " in page.read_text()
+        assert page.with_name("plotly.min.js").is_file()
     again = evaluate(Named(), ["none", "double"], results=tmp_path / "results")
     assert [record.tables for record in again] == [record.tables for record in records]
+    assert [record.figures for record in again] == [record.figures for record in records]
     assert "named lacks hamlet, fitted without: 'double'" in records.notices
+    assert "'double': doubled all" in records.notices
 
 
 def test_the_first_words_count(evaluate):
