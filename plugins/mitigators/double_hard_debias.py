@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -43,6 +44,9 @@ class DoubleHardDebias(Mitigator):
         How many words of either side choose among them, of those that are not about the concept.
     seed
         Of the k-means clusterings.
+    published
+        Whether w' = w − μ − uuᵀw, as the paper and its code have it, so that all words keep the
+        same −uuᵀμ.
 
     Attributes
     ----------
@@ -75,6 +79,7 @@ class DoubleHardDebias(Mitigator):
         n_components: int = 20,
         n_words: int = 500,
         seed: int = 0,
+        published: bool = False,
     ) -> None:
         self.k = k
         self.normalize = normalize
@@ -82,6 +87,7 @@ class DoubleHardDebias(Mitigator):
         self.n_components = n_components
         self.n_words = n_words
         self.seed = seed
+        self.published = published
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return the texts that hard debiasing learns from."""
@@ -110,21 +116,35 @@ class DoubleHardDebias(Mitigator):
         vectors = embedder.encode(biased)
         accuracies = []
         for component in components:
-            cleaned = _Cleaned(embedder, self.mean_, component[None], self.normalize)
+            cleaned = self._cleaned(embedder, component[None])
             tried = self._hard_debias(cleaned, concept, equalize=False)
             rows = neutralized(cleaned.change(vectors), tried.subspace_, unit=self.normalize)
             accuracies.append(_told_apart(rows, second, self.seed))
         self.accuracies_ = np.array(accuracies)
         self.frequency_ = components[[self.accuracies_.argmin()]]
-        cleaned = _Cleaned(embedder, self.mean_, self.frequency_, self.normalize)
+        cleaned = self._cleaned(embedder, self.frequency_)
         self.hard_debias_ = self._hard_debias(cleaned, concept, equalize=self.equalize)
         self.missing_ = self.hard_debias_.missing_
         return self
 
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
         """Return (n, d) vectors without frequency and the concept, by what the text is."""
-        cleaned = without_frequency(vectors, self.mean_, self.frequency_, unit=self.normalize)
+        cleaned = without_frequency(
+            vectors, self.mean_, self.frequency_, unit=self.normalize, published=self.published
+        )
         return self.hard_debias_.transform(cleaned, texts)
+
+    def _cleaned(self, embedder: Embedder, component: Floats) -> _Cleaned:
+        return _Cleaned(
+            embedder,
+            partial(
+                without_frequency,
+                mean=self.mean_,
+                frequency=component,
+                unit=self.normalize,
+                published=self.published,
+            ),
+        )
 
     def _hard_debias(
         self, embedder: Embedder, concept: Concept | None, *, equalize: bool
@@ -164,10 +184,10 @@ class DoubleHardDebias(Mitigator):
         return found[: self.n_words]
 
 
-def without_frequency(vectors: Reals, mean: Floats, frequency: Floats, *, unit: bool) -> Vectors:
+def without_frequency(
+    vectors: Reals, mean: Floats, frequency: Floats, *, unit: bool, published: bool = False
+) -> Vectors:
     """Return w' = (I − uuᵀ)(w − μ) of the rows of `vectors`, (n, d), in float32, in blocks.
-
-    Wang et al. and their code write w − μ − uuᵀw, which leaves all words the same −uuᵀμ.
 
     Parameters
     ----------
@@ -179,31 +199,32 @@ def without_frequency(vectors: Reals, mean: Floats, frequency: Floats, *, unit: 
         (1, d) u, of length 1.
     unit
         Whether each w comes to length 1 first.
+    published
+        Whether w' = w − μ − uuᵀw, as Wang et al. and their code have it: all words keep −uuᵀμ.
     """
     vectors = np.asarray(vectors)
     out = np.empty(vectors.shape, dtype=np.float32)
     centre, axis = mean.astype(np.float32), frequency.astype(np.float32)
+    common = (frequency @ mean @ frequency).astype(np.float32)
     for start, rows in in_blocks(out):
         rows[:] = vectors[start : start + len(rows)]
         if unit:
             rows *= _scale(rows)[:, None]
         rows -= centre
         take_out(rows, axis)
+        if published:
+            rows -= common
     return out
 
 
 class _Cleaned:
     """An embedder without the direction of frequency."""
 
-    def __init__(self, embedder: Embedder, mean: Floats, frequency: Floats, unit: bool) -> None:
-        self.embedder, self.mean, self.frequency, self.unit = embedder, mean, frequency, unit
-        self.info = embedder.info
+    def __init__(self, embedder: Embedder, change: Callable[[Reals], Vectors]) -> None:
+        self.embedder, self.change, self.info = embedder, change, embedder.info
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         return self.change(self.embedder.encode(texts))
-
-    def change(self, vectors: Reals) -> Vectors:
-        return without_frequency(vectors, self.mean, self.frequency, unit=self.unit)
 
 
 @dataclass(frozen=True)

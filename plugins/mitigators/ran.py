@@ -43,8 +43,7 @@ class Ran(Mitigator):
     come out at length 1.
 
     WEFE 1.0.1 passes `w` and `w_b` the wrong way round, so that attraction has no anchor, and
-    weighs the three alike. Its outcome is to be had with `attraction=0` and the others at 0.33; the
-    same weights with an anchor by 0.33 three times.
+    weighs the three alike. With an anchor that is 0.33 three times.
 
     Parameters
     ----------

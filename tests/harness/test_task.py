@@ -303,7 +303,7 @@ def test_a_table_may_be_made_of_another(made):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("made_by: doubled", "made_by: double", "no way to make a table is called 'double'; did you mean 'doubled'?"),
+        ("made_by: doubled", "made_by: double", "is called 'double'; did you mean 'doubled'?"),
         ("{times: 3}", "{time: 3}", "table 'doubled' has no option 'time'; did you mean 'times'"),
         ("{times: 3}", "{times: x}", "option times=x: input should be a valid integer"),
         ("made_from: places", "made_from: place", "there is no table 'place'; did you mean 'plac"),

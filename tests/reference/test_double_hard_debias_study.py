@@ -17,7 +17,6 @@ from sklearn.model_selection import KFold
 from harness.arrays import unit_rows
 from harness.concept import Concept
 from harness.plugins.embedders import glove, packages
-from harness.plugins.embedders.word_vectors import WordVectors
 from harness.plugins.metrics.weat import weat
 from harness.plugins.mitigators.double_hard_debias import DoubleHardDebias
 from harness.plugins.mitigators.hard_debias import HardDebias
@@ -48,24 +47,11 @@ def changes(registry, data_folder):
             ("raw", lambda rows, _: unit_rows(rows)),
             ("hard", HardDebias().fit(model, concept).transform),
             ("double", double.transform),
-            ("published", published(model, concept, double)),
+            ("published", DoubleHardDebias(published=True).fit(model, concept).transform),
         ):
             found.setdefault(name, []).append(associations(model, method, targets, sets))
     before = np.abs(found.pop("raw"))
     return {name: float((np.abs(values) - before).mean()) for name, values in found.items()}
-
-
-def published(model, concept, double):
-    """Return double-hard debiasing with w − μ − uuᵀw, on the same μ and u."""
-    u = double.frequency_[0]
-
-    def cleaned(rows):
-        rows = unit_rows(rows)
-        return rows - double.mean_ - (rows @ u)[:, None] * u
-
-    words = [word for pair in concept.definitional_pairs for word in pair]
-    hard = HardDebias().fit(WordVectors.of(words, cleaned(model.encode(words))), concept)
-    return lambda rows, texts: hard.transform(cleaned(rows), texts)
 
 
 def associations(model, method, targets, sets):

@@ -53,6 +53,17 @@ def test_the_mean_and_the_direction_are_taken_out_as_by_hand():
     assert found == pytest.approx(np.array([[0.5, 0], [-0.1, 0]]), abs=1e-7)
 
 
+def test_as_published_all_words_keep_the_means_part_along_the_direction():
+    found = without_frequency(
+        np.array([[3.0, 4.0], [0.0, 2.0]]),
+        np.array([0.1, 0.2]),
+        np.array([[0.0, 1.0]]),
+        unit=True,
+        published=True,
+    )
+    assert found == pytest.approx(np.array([[0.5, -0.2], [-0.1, -0.2]]), abs=1e-7)
+
+
 def test_the_component_without_which_sides_are_told_worst_is_chosen():
     mitigator = DoubleHardDebias(normalize=False, **FEW).fit(Vocabulary(), GENDER)
     assert abs(mitigator.frequency_[0, 2]) > 0.9
