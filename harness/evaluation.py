@@ -26,6 +26,7 @@ from harness.errors import (
 )
 from harness.mitigator import Chain
 from harness.plan import Job, Plan, make
+from harness.progress import Silent
 from harness.record import Record
 from harness.records import Records, Ruled
 from harness.registry import Registry
@@ -150,34 +151,44 @@ class Run:
         )
         self.tasks: list[Task] = []
         self.unavailable: list[Ruled] = []
-        for one in select(registry, tasks):
-            try:
-                self.tasks.append(registry.resolve(one.document))
-            except Exception as error:  # a plugin may raise anything
-                if one.named and isinstance(error, UsageError):
-                    raise
-                failed = not isinstance(error, Unavailable)
-                self.unavailable.append(Ruled("", "", one.file.name, one_line(error), failed))
+        selected = select(registry, tasks)
+        slow = any(table.made_by for one in selected for table in one.file.tables.values())
+        progress = settings.progress if slow else Silent()
+        with progress.stage("reading tasks", len(selected), "tasks") as advance:
+            for one in selected:
+                try:
+                    self.tasks.append(registry.resolve(one.document))
+                except Exception as error:  # a plugin may raise anything
+                    if one.named and isinstance(error, UsageError):
+                        raise
+                    failed = not isinstance(error, Unavailable)
+                    self.unavailable.append(Ruled("", "", one.file.name, one_line(error), failed))
+                advance(1)
         self.id = uuid.uuid4().hex[:12]
 
     def plan(self, embedder: Embedder, file: ResultsFile | None) -> Plan:
         """Return the plan for a model, less what is recorded in `file`."""
         info = embedder.info
         recorded = file.records if file and not self.settings.overwrite else {}
-        return make(
-            info,
-            self.tasks,
-            self.mitigators,
-            unavailable=[
-                dataclasses.replace(ruled, model=info.name, mitigator=name)
-                for ruled in self.unavailable
-                for name in self.mitigators
-            ],
-            fallback=self.fallback,
-            words=lambda: vocabulary(embedder).words,
-            recorded=recorded.__contains__,
-            seed=self.settings.seed,
-        )
+        slow = any(chain.rewrites for chain in self.mitigators.values())
+        progress = self.settings.progress if slow else Silent()
+        label, n = f"{info.name}: planning", len(self.tasks) * len(self.mitigators)
+        with progress.stage(label, n, "tasks under mitigators") as advance:
+            return make(
+                info,
+                self.tasks,
+                self.mitigators,
+                unavailable=[
+                    dataclasses.replace(ruled, model=info.name, mitigator=name)
+                    for ruled in self.unavailable
+                    for name in self.mitigators
+                ],
+                fallback=self.fallback,
+                words=lambda: vocabulary(embedder).words,
+                recorded=recorded.__contains__,
+                seed=self.settings.seed,
+                advance=advance,
+            )
 
     @contextlib.contextmanager
     def store(self, info: ModelInfo) -> Iterator[Store]:

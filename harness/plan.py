@@ -134,6 +134,7 @@ def make(
     words: Callable[[], Sequence[str]] = tuple,
     recorded: Callable[[str], bool] = lambda _: False,
     seed: int = 0,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> Plan:
     """Return the plan for a model.
 
@@ -155,6 +156,8 @@ def make(
         Whether a record of that id is there already.
     seed
         Seed of the run.
+    advance
+        Called with 1 after each task under each mitigator: rewriting texts may take long.
     """
     from sklearn.base import clone
 
@@ -192,6 +195,8 @@ def make(
                 ruled_out.append(Ruled(info.name, name, task.name, one_line(error), failed=True))
             else:
                 (done if whole else jobs).append(job)
+            finally:
+                advance(1)
     return Plan(tuple(jobs), tuple(done), tuple(ruled_out))
 
 
