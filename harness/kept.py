@@ -15,8 +15,20 @@ from harness import folders
 from harness.digest import digest
 from harness.errors import DiskError
 
+SUFFIX = ".sqlite"
 PATIENCE = 60.0  # seconds that one process waits for another
 AT_ONCE = 500  # keys in a question: SQLite takes 999 at the least
+
+
+def default_folder() -> Path:
+    """Return the folder of answers, in the cache folder."""
+    return folders.cache() / "answers"
+
+
+def files() -> list[Path]:
+    """Return the files of answers that there are, the longest unused first."""
+    found = default_folder().glob(f"*{SUFFIX}")
+    return sorted(found, key=lambda path: (path.stat().st_mtime, path.name))
 
 
 class Kept:
@@ -34,8 +46,8 @@ class Kept:
     """
 
     def __init__(self, what: str, identity: object, folder: Path | None = None) -> None:
-        folder = folders.make(folder or folders.cache() / "answers")
-        self.path = folder / f"{folders.safe_name(what)}-{digest(identity)}.sqlite"
+        place = folders.make(folder or default_folder())
+        self.path = place / f"{folders.safe_name(what)}-{digest(identity)}{SUFFIX}"
 
     def get(self, texts: Sequence[str]) -> dict[str, str]:
         """Return the answers that are there, by text.

@@ -24,7 +24,7 @@ def command() -> None:
 @_JSON
 def info(cache: Path | None, as_json: bool) -> None:
     """Show which models' embeddings are stored, and how large they are."""
-    from harness import stores
+    from harness import kept, stores
     from harness.commands import output
 
     folder = _folder(cache)
@@ -39,9 +39,15 @@ def info(cache: Path | None, as_json: bool) -> None:
         }
         for found in stores.stores(folder)
     ]
+    answers = (
+        []
+        if cache
+        else [{"answers": path.stem, "bytes": path.stat().st_size} for path in kept.files()]
+    )
     if as_json:
-        output.as_json({"folder": str(folder), "stores": rows})
-    elif rows:
+        output.as_json({"folder": str(folder), "stores": rows, "answers": answers})
+        return
+    if rows:
         output.table(
             ["model", "fingerprint", "texts", "segments", "MB", "last used"],
             [
@@ -60,6 +66,12 @@ def info(cache: Path | None, as_json: bool) -> None:
         )
     else:
         click.echo(f"nothing is stored in {folder}")
+    if answers:
+        output.table(
+            ["answers of", "MB"],
+            [[row["answers"], round(row["bytes"] / 1e6, 3)] for row in answers],
+            title=str(kept.default_folder()),
+        )
 
 
 @command.command("verify")
@@ -104,13 +116,22 @@ def verify(cache: Path | None, as_json: bool) -> int:
     type=click.FloatRange(min=0, max=1e9),
     help="Remove the longest unused until this much is left.",
 )
+@click.option(
+    "--answers",
+    is_flag=True,
+    help="Remove what recognisers of names and language models answered, too.",
+)
 def prune(
-    cache: Path | None, names: tuple[str, ...], unused_days: float | None, max_gb: float | None
+    cache: Path | None,
+    names: tuple[str, ...],
+    unused_days: float | None,
+    max_gb: float | None,
+    answers: bool,
 ) -> None:
     """Remove embeddings; merge small segments; tidy up what a kill left."""
     from fnmatch import fnmatchcase
 
-    from harness import stores
+    from harness import kept, stores
     from harness.commands import output
     from harness.errors import UnknownName
 
@@ -133,6 +154,12 @@ def prune(
         f"{output.counted(done.leftovers, 'leftover')}, "
         f"merged {output.counted(done.merged, 'segment')}, freed {done.freed / 1e6:.1f} MB"
     )
+    if answers:
+        gone = kept.files()
+        freed = sum(path.stat().st_size for path in gone)
+        for path in gone:
+            path.unlink(missing_ok=True)
+        click.echo(f"removed {output.counted(len(gone), 'file')} of answers, {freed / 1e6:.1f} MB")
 
 
 def _folder(cache: Path | None) -> Path:

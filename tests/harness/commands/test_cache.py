@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from harness.kept import Kept
+
 
 @pytest.fixture
 def filled(harness, toy, tmp_path):
@@ -112,3 +114,15 @@ def test_as_json_the_fingerprint_is_whole_and_the_keys_are_names(filled):
     (row, _) = json.loads(filled("cache", "info", "--json").out)["stores"]
     assert list(row) == ["model", "fingerprint", "texts", "segments", "bytes", "last_used"]
     assert row["bytes"] > 0
+
+
+def test_kept_answers_are_shown_and_removed_when_asked(filled, cache):
+    Kept("mentions", "model 1").add({"text": "answer"})
+    (row,) = json.loads(filled("cache", "info", "--json").out)["answers"]
+    assert row["answers"].startswith("mentions-")
+    assert "answers of" in filled("cache", "info").out
+    assert filled("cache", "prune").code == 0
+    assert list(cache.rglob("*.sqlite"))
+    assert "removed 1 file of answers" in filled("cache", "prune", "--answers").out
+    assert not list(cache.rglob("*.sqlite"))
+    assert stored(filled) == {"toy-letters": 6, "toy-words": 6}
