@@ -17,11 +17,12 @@ import numpy as np
 from harness.digest import digest
 from harness.embedder import Card, ModelInfo
 from harness.errors import InvalidOption, ModelError, suggestion
-from harness.plugins.embedders import file_hashes, hub, model_info
+from harness.plugins.embedders import file_hashes, hub, model_info, transformer_tokens
 from harness.plugins.embedders.model_folder import ModelFolder
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
+    from harness.token_states import TokenStates
 
 Pooling: TypeAlias = Literal[
     "mean", "cls", "max", "lasttoken", "mean_sqrt_len_tokens", "weightedmean"
@@ -130,6 +131,47 @@ class SentenceTransformersEmbedder:
             normalize_embeddings=self._normalize,
         )
         return np.asarray(vectors, dtype=np.float32)
+
+    @property
+    def poolings(self) -> tuple[str, ...]:
+        """How the tokens' states become one vector; empty for a model that does not pool."""
+        return self._poolings
+
+    def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
+        """Return the states of each text's tokens before pooling, encoded as one batch.
+
+        Raises
+        ------
+        ModelError
+            If the model does not pool, or does not say where its tokens stand in a text.
+        """
+        if not self._poolings:
+            raise ModelError(
+                f"'{self._folder.name}' does not pool tokens, so that it has no states"
+            )
+        model = self._model
+        prompt_counts = all(getattr(step, "include_prompt", True) for step in model)
+        encoded = model.encode(
+            list(texts),
+            prompt=self._prompt,
+            batch_size=max(1, len(texts)),
+            show_progress_bar=False,
+            output_value=None,
+        )
+        found = []
+        for text, made in zip(texts, encoded, strict=True):
+            there = made["attention_mask"].bool()
+            states = transformer_tokens.joined(
+                text,
+                made["token_embeddings"][there].float().cpu().numpy(),
+                made["input_ids"][there].tolist(),
+                tokenizer=model.tokenizer,
+                prompt=self._prompt or "",
+                max_length=model.max_seq_length,
+                name=self._folder.name,
+            )
+            found.append(states if prompt_counts else states.behind(made.get("prompt_length", 0)))
+        return found
 
     def lengths(self, texts: Sequence[str]) -> Sequence[int]:
         """Return how many tokens each text has, for batches of even cost.

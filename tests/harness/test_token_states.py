@@ -1,0 +1,60 @@
+"""Facts about words, and about the tokens that belong to them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.token_states import TokenStates, words, words_of_tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The nurse, she said.", ["the", "nurse", ",", "she", "said", "."]),
+        ("a woman's mother-in-law", ["a", "woman", "'s", "mother-in-law"]),
+        ("I don’t; it’s", ["i", "don’t", ";", "it", "’s"]),
+        ("the boys' naïve_idea", ["the", "boys", "'", "naïve", "_", "idea"]),
+        ("", []),
+        (" \n\t", []),
+    ],
+)
+def test_a_text_is_cut_into_words(text, expected):
+    assert [word.text for word in words(text)] == expected
+
+
+@given(st.text())
+def test_words_are_what_the_text_has_besides_spaces(text):
+    found = words(text)
+    assert all(text[w.start : w.end].lower() == w.text for w in found)
+    rest = "".join(text[w.start : w.end] for w in found)
+    assert rest == "".join(c for c in text if not c.isspace())
+
+
+def test_tokens_belong_to_the_words_they_lie_over():
+    found = words("he didn't go")
+    #          [CLS]   he      did     n       't       go        [SEP]
+    offsets = [(0, 0), (0, 2), (3, 6), (6, 7), (7, 9), (9, 12), (0, 0)]
+    np.testing.assert_array_equal(words_of_tokens(found, offsets), [-1, 0, 1, 1, 1, 2, -1])
+
+
+def test_a_token_of_a_space_belongs_to_the_word_behind_it_or_to_the_last():
+    np.testing.assert_array_equal(
+        words_of_tokens(words("a  b "), [(0, 1), (1, 2), (2, 4), (4, 5)]), [0, 1, 1, 1]
+    )
+
+
+def test_tokens_of_a_prompt_belong_to_no_word():
+    offsets = [(0, 5), (5, 6), (6, 7), (7, 10)]  # of "query: man"
+    np.testing.assert_array_equal(words_of_tokens(words("man"), offsets, shift=7), [-1, -1, -1, 0])
+
+
+def test_tokens_of_a_text_without_words_belong_to_none():
+    np.testing.assert_array_equal(words_of_tokens([], [(0, 0), (0, 1)]), [-1, -1])
+
+
+def test_states_behind_a_prompt_are_the_others():
+    states = TokenStates(("a",), np.array([-1, -1, 0]), np.eye(3, dtype=np.float32))
+    behind = states.behind(2)
+    np.testing.assert_array_equal(behind.word_of, [0])
+    np.testing.assert_array_equal(behind.states, [[0, 0, 1]])

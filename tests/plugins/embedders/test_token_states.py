@@ -1,0 +1,54 @@
+"""Facts about the states of a sentence-transformers model's tokens."""
+
+import numpy as np
+import pytest
+
+from harness.errors import ModelError
+from harness.plugins.embedders.sentence_transformer import SentenceTransformersEmbedder
+from harness.token_states import TokenStatesEmbedder
+
+TEXTS = ["the nurse is a woman", "hello", "", "zzz  world zzz"]
+
+
+def embedder(folder, **options):
+    return SentenceTransformersEmbedder(str(folder), device="cpu", **options)
+
+
+@pytest.mark.parametrize(("pooling", "pool"), [("mean", np.mean), ("max", np.max)])
+@pytest.mark.parametrize("prompt", [None, "query"])
+def test_pooled_states_are_the_vector(model, pooling, pool, prompt):
+    made = embedder(model, pooling=pooling, prompt=prompt)
+    assert isinstance(made, TokenStatesEmbedder)
+    assert made.poolings == (pooling,)
+    for found, vector in zip(made.token_states(TEXTS), made.encode(TEXTS), strict=True):
+        assert found.states.dtype == np.float32
+        assert len(found.word_of) == len(found.states)
+        np.testing.assert_allclose(pool(found.states, axis=0), vector, atol=1e-6)
+
+
+def test_tokens_know_their_words_and_special_ones_have_none(model):
+    first, _, empty, last = embedder(model).token_states(TEXTS)
+    assert first.words == ("the", "nurse", "is", "a", "woman")
+    np.testing.assert_array_equal(first.word_of, [-1, 0, 1, 2, 3, 4, -1])
+    np.testing.assert_array_equal(empty.word_of, [-1, -1])
+    np.testing.assert_array_equal(last.word_of, [-1, 0, 1, 2, -1])
+
+
+def test_tokens_of_the_prompt_have_no_word(model):
+    found = embedder(model, prompt="query").token_states(["nurse"])[0]
+    np.testing.assert_array_equal(found.word_of, [-1, -1, -1, 0, -1])
+
+
+def test_words_behind_the_longest_input_have_no_token(model):
+    found = embedder(model, max_length=4).token_states(["the nurse is good"])[0]
+    assert len(found.words) == 4
+    np.testing.assert_array_equal(found.word_of, [-1, 0, 1, -1])
+
+
+def test_a_model_without_pooling_has_no_states(model):
+    import json
+
+    modules = json.loads((model / "modules.json").read_text())
+    (model / "modules.json").write_text(json.dumps(modules[:1]))
+    with pytest.raises(ModelError, match="does not pool"):
+        embedder(model).token_states(["hello"])
