@@ -1,0 +1,22 @@
+"""What can be made of a task's tables: a plugin that lists it; each is one file and one line."""
+
+from __future__ import annotations
+
+from harness.hookspecs import hookimpl
+from harness.specs import TableSpec
+
+
+@hookimpl
+def harness_tables() -> list[TableSpec]:
+    """List what is built in."""
+    return [
+        _table("labelled-lines", "the label that each line begins with, and the text after it"),
+        _table("sample", "some of the rows, the same always, in the proportions of a column"),
+    ]
+
+
+def _table(name: str, summary: str) -> TableSpec:
+    """Describe a maker whose module and function have its name."""
+    module = name.replace("-", "_")
+    target = f"harness.plugins.tables.{module}:{module}"
+    return TableSpec(name=name, target=target, summary=summary)

@@ -1,0 +1,27 @@
+"""Lines that begin with a label."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.errors import InvalidOption
+from harness.plugins.tables.labelled_lines import labelled_lines
+
+
+def test_the_label_ends_at_the_first_space():
+    rows = [{"line": "1 a film  for 2 "}, {"line": "0 dull"}]
+    assert labelled_lines(rows) == [
+        {"label": "1", "text": "a film  for 2"},
+        {"label": "0", "text": "dull"},
+    ]
+
+
+def test_a_label_without_a_text_is_left_out():
+    assert labelled_lines([{"line": "0 "}, {"line": "1"}, {"line": "1 x"}]) == [
+        {"label": "1", "text": "x"}
+    ]
+
+
+def test_a_table_without_the_column_is_refused():
+    with pytest.raises(InvalidOption, match="no column 'line'"):
+        labelled_lines([{"text": "1 x"}])
