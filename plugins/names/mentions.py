@@ -1,0 +1,146 @@
+"""What a mention of a name is, and where else in a text the same name stands.
+
+Knows neither what finds names nor what becomes of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
+
+Kind: TypeAlias = Literal[
+    "person", "place", "organisation", "group", "product", "facility", "other"
+]
+"""`group`: nationalities and religions; `other`: a proper noun of no known kind."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+POSSESSIVE = re.compile(r"['’]s\b|(?<=s)['’](?!\w)")
+# What stands before a name and is none.
+# fmt: off
+TITLES = frozenset({
+    "mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir", "lady", "lord", "dame", "king",
+    "queen", "prince", "princess", "president", "captain", "colonel", "general", "major", "uncle",
+    "aunt", "father", "mother", "sister", "brother", "jr", "sr", "the", "a", "an", "of", "and",
+})
+# Lower-case words that a name may begin with.
+PARTICLES = frozenset({
+    "al", "bin", "ben", "da", "de", "del", "den", "der", "di", "do", "dos", "du", "el", "ibn", "la",
+    "le", "ter", "van", "von", "zu",
+})
+# fmt: on
+SHORTEST_PART = 3  # letters
+_WORD = re.compile(r"\w+(?:[-.'’]\w+)*")
+_EDGES = " \t\n\r\"'“”‘’«»()[]{}.,;:!?*_`-–—"
+
+
+@dataclass(frozen=True, order=True)
+class Mention:
+    """A name in a text: `text` is what stands from `start` up to `end`, without a possessive."""
+
+    start: int
+    end: int
+    text: str
+    kind: Kind
+
+
+def tidy(text: str, start: int, end: int, kind: Kind) -> Mention | None:
+    """Return the mention in `text[start:end]` without what is no name at its edges, or None.
+
+    Quotation marks and stops go, so do a possessive ending, an article or title, and a common noun
+    before the name (`hunter Martinez`). A title alone is no name.
+    """
+    while True:
+        found = text[start:end]
+        stripped = found.strip(_EDGES)
+        start += found.index(stripped)
+        end = start + len(stripped)
+        ending = re.search(r"['’]s$", stripped)
+        first = stripped.split(" ", 1)[0]
+        if not stripped or stripped.strip(".").lower() in TITLES:
+            return None
+        if ending:
+            end -= 2
+        elif " " in stripped and _is_no_name(first, stripped):
+            start += len(first)
+        else:
+            return Mention(start, end, stripped, kind)
+
+
+def everywhere(text: str, mentions: Iterable[Mention]) -> list[Mention]:
+    """Return all places where a name of `mentions` stands in `text`, in order, none overlapping.
+
+    A name that was found once is one wherever it stands as a whole word, and so are the parts of a
+    person's name: `Kashvi` where `Kashvi Rao` was found. It is of one kind in all places, that
+    which it was found with most often.
+    """
+    mentions = sorted(mentions)
+    votes: dict[str, Counter[Kind]] = {}
+    for mention in mentions:
+        votes.setdefault(mention.text, Counter())[mention.kind] += 1
+    kinds = {name: vote.most_common(1)[0][0] for name, vote in votes.items()}
+    for mention in mentions:
+        for part in parts(mention):
+            kinds.setdefault(part, "person")
+    if not kinds:
+        return []
+    names = "|".join(re.escape(name) for name in sorted(kinds, key=len, reverse=True))
+    again = [
+        Mention(match.start(), match.end(), match.group(), kinds[match.group()])
+        for match in re.finditer(rf"(?<!\w)(?:{names})(?!\w)", text)
+    ]
+    return longest([replace(found, kind=kinds[found.text]) for found in mentions] + again)
+
+
+def parts(mention: Mention) -> list[str]:
+    """Return the words of a person's full name that may stand for it."""
+    words = _WORD.findall(mention.text) if mention.kind == "person" else []
+    if len(words) < 2:
+        return []
+    return [
+        word
+        for word in words
+        if len(word) >= SHORTEST_PART and word[0].isupper() and word.lower() not in TITLES
+    ]
+
+
+def longest(mentions: Iterable[Mention]) -> list[Mention]:
+    """Return `mentions` in order without those that overlap a longer one, or an earlier as long."""
+    taken: list[Mention] = []
+    covered: set[int] = set()
+    for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start)):
+        places = range(mention.start, mention.end)
+        if covered.isdisjoint(places):
+            covered.update(places)
+            taken.append(mention)
+    return sorted(taken)
+
+
+def of_kinds(mentions: Iterable[Mention], kinds: Collection[str]) -> list[Mention]:
+    """Return the mentions whose kind is among `kinds`."""
+    return [mention for mention in mentions if mention.kind in kinds]
+
+
+def possessive_end(text: str, end: int) -> int:
+    """Return where the possessive ending after `text[:end]` ends: `end` if there is none."""
+    match = POSSESSIVE.match(text, end)
+    return match.end() if match else end
+
+
+def as_rows(mentions: Sequence[Mention]) -> list[list[int | str]]:
+    """Return mentions as plain values; `from_rows` reads them."""
+    return [[mention.start, mention.end, mention.kind] for mention in mentions]
+
+
+def from_rows(text: str, rows: Iterable[tuple[int, int, Kind]]) -> list[Mention]:
+    """Return the mentions of `text` that `as_rows` wrote."""
+    return [Mention(start, end, text[start:end], kind) for start, end, kind in rows]
+
+
+def _is_no_name(word: str, name: str) -> bool:
+    plain = word.strip(".").lower()
+    if plain in PARTICLES:
+        return False
+    return plain in TITLES or (word.islower() and not name.islower())
