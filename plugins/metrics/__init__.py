@@ -29,6 +29,7 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("sem-bias", "which kind of pair differs as he and she do"),
         _metric("word-analogies", "a is to b as c is to d, by 3CosAdd and 3CosMul"),
         _metric("specific-words", "words that mean a concept, found by a linear classifier"),
+        _metric("retrieval", "exposure of groups among what queries retrieve, and recall"),
     ]
 
 

@@ -1,0 +1,140 @@
+"""Exposure and recall of groups on documents whose places are known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import InvalidOption
+from harness.plugins.metrics.retrieval import retrieval
+
+NAMES = ["women", "men", "others"]
+ANGLES = np.radians([10, 20, 30, 40, 50, 60])
+DOCUMENTS = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)  # falling cosine with (1, 0)
+QUERY = np.array([[1.0, 0.0]])
+TOPICS = np.array([1.0, 1, 1, 1, 0, 0])
+GROUPS = np.array([1.0, 1, 0, 0, 2, 2])  # the men first
+
+
+def run(queries=QUERY, query_topics=(1.0,), groups=GROUPS, topics=TOPICS, others=(), **options):
+    return retrieval(
+        queries, DOCUMENTS, np.asarray(query_topics), topics, groups, *others,
+        rng=np.random.default_rng(0), **{"group_names": NAMES, "resamples": 100} | options,
+    )  # fmt: skip
+
+
+def test_three_places_by_hand():
+    scores = run(k=3)
+    gap = scores["exposure_gap"]
+    # two men and one woman found; as many of both are relevant: (|1/3 - 1/2| + |2/3 - 1/2|) / 2
+    assert gap.value == pytest.approx(1 / 6)
+    assert gap.details["exposure"] == pytest.approx({"women": 1 / 3, "men": 2 / 3, "others": 0})
+    assert gap.details["fair"] == {"women": 0.5, "men": 0.5, "others": 0}
+    assert gap.details["recall"] == {"women": 0.5, "men": 1.0, "others": None}
+    assert gap.details["similarity"]["women"] == pytest.approx(np.cos(ANGLES[2:4]).mean())
+    assert scores["recall"].value == pytest.approx(3 / 4)
+    assert scores["precision"].value == 1.0
+
+
+def test_what_is_irrelevant_costs_precision_and_takes_no_groups_share():
+    scores = run(k=6)
+    assert scores["exposure_gap"].value == 0
+    assert scores["recall"].value == 1
+    assert scores["precision"].value == pytest.approx(4 / 6)
+
+
+def test_one_group_alone_is_as_far_as_half_can_be():
+    assert run(k=2)["exposure_gap"].value == pytest.approx(0.5)
+
+
+def test_queries_that_favour_either_group_make_up_for_each_other():
+    mirror = np.array([[math.cos(math.radians(45)), math.sin(math.radians(45))]])
+    queries = np.concatenate([QUERY, mirror])  # the second is nearest to the women
+    scores = run(queries, (1.0, 1.0), k=2)
+    assert scores["exposure_gap"].value == pytest.approx(0)
+    assert scores["exposure_gap"].interval.high <= 0.5
+    assert scores["exposure_gap"].n == 2
+
+
+def test_the_table_has_every_place_and_the_figure_the_groups_in_order():
+    texts = {"queries": ["who?"], "documents": list("abcdef")}
+    gap = run(k=3, texts=texts)["exposure_gap"]
+    table = gap.tables["ranking"]
+    assert [row["document"] for row in table] == list("abcdef")
+    assert [row["retrieved"] for row in table] == [1, 1, 1, 0, 0, 0]
+    assert table[0] == {"query": "who?", "place": 1, "document": "a", "group": "men",
+                        "relevant": 1, "retrieved": 1,
+                        "similarity": pytest.approx(math.cos(ANGLES[0]), abs=1e-6)}  # fmt: skip
+    figure = gap.figures["similarities"]
+    labels = figure["layout"]["xaxis"]["ticktext"]
+    assert labels == ["men 1", "men 2", "women 1", "women 2", "others 1", "others 2"]
+    assert figure["layout"]["yaxis"]["ticktext"] == ["who?"]
+
+
+def test_a_table_of_very_many_places_has_what_is_retrieved():
+    n = 1_700  # queries, of six documents
+    gap = run(np.repeat(QUERY, n, axis=0), np.ones(n), k=2)["exposure_gap"]
+    assert len(gap.tables["ranking"]) == 2 * n
+    assert gap.figures == {}
+
+
+def test_the_number_of_documents_may_be_chosen_by_two_queries():
+    women, men = np.array([[math.cos(0.6), math.sin(0.6)]]), QUERY  # at 34 degrees, and at 0
+    scores = run(k=2, ranking="dynamic-k", others=(women, men))
+    # the women's top 2 stand at places 3 and 4 of the men's query: four are retrieved
+    assert scores["recall"].details["retrieved"] == 4
+    assert scores["exposure_gap"].value == pytest.approx(0)
+    both = run(k=2, ranking="dynamic-k-symmetric", others=(women, men))
+    assert both["recall"].value >= scores["recall"].value
+
+
+@pytest.mark.parametrize("ranking", ["dynamic-k", "dynamic-k-symmetric"])
+def test_a_ranking_without_its_queries_says_which(ranking):
+    with pytest.raises(InvalidOption, match="queries_1"):
+        run(ranking=ranking)
+
+
+@pytest.mark.parametrize("groups", [[0, 1, 2, 3, 0, 0], [0, 1, -1, 0, 0, 0], [0, 0.5, 0, 0, 0, 0]])
+def test_a_group_without_a_name_is_refused(groups):
+    with pytest.raises(InvalidOption, match="group"):
+        run(groups=np.asarray(groups, dtype=float))
+
+
+def test_groups_may_go_without_names():
+    assert set(run(group_names=())["exposure_gap"].details["fair"]) == {"0", "1", "2"}
+
+
+def test_a_query_that_finds_nothing_relevant_has_no_exposure():
+    scores = run(query_topics=(0.0,), k=2)  # the two documents of topic 0 come last
+    assert math.isnan(scores["exposure_gap"].value)
+    assert "relevant" in scores["exposure_gap"].reason
+    assert scores["recall"].value == 0
+
+
+def test_a_topic_without_documents_has_no_recall():
+    scores = run(query_topics=(7.0,))
+    assert math.isnan(scores["recall"].value)
+    assert scores["recall"].reason
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
+def test_scores_keep_their_bounds_and_do_not_change_with_the_documents_order(seed, k):
+    rng = np.random.default_rng(seed)
+    queries, documents = rng.standard_normal((4, 5)), rng.standard_normal((12, 5))
+    groups, topics = rng.integers(0, 3, 12).astype(float), rng.integers(0, 2, 12).astype(float)
+    order = rng.permutation(12)
+
+    def of(order):
+        return retrieval(
+            queries, documents[order], np.array([0.0, 0, 1, 1]), topics[order], groups[order],
+            k=k, resamples=0, rng=rng,
+        )  # fmt: skip
+
+    one, other = of(np.arange(12)), of(order)
+    for name, score in one.items():
+        assert math.isnan(score.value) or 0 <= score.value <= 1
+        assert score.value == pytest.approx(other[name].value, nan_ok=True)
