@@ -1,0 +1,148 @@
+"""A linear classifier on vectors: what it finds, and that it judges texts it has not seen."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ortho_group
+from sklearn.linear_model import LogisticRegression
+
+from harness.errors import InvalidOption
+from harness.plugins.metrics.linear_probe import deal, linear_probe
+
+
+def run(x, y, *others, texts=None, **options):
+    second, test = (others[i] if i < len(others) else None for i in (0, 1))
+    inputs = {"texts_1": x, "texts_2": second, "test_1": test}
+    own = {k: [f"{k} {i}" for i in range(len(v))] for k, v in inputs.items() if v is not None}
+    options = {"resamples": 0, "folds": 5} | options
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rng = np.random.default_rng(0)
+        return linear_probe(x, y, *others, rng=rng, texts=own | (texts or {}), **options)
+
+
+def two_sides(n: int = 60, d: int = 5, gap: float = 3.0, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    x = rng.standard_normal((n, d))
+    x[:, 0] += gap * (2 * y - 1)
+    return x, y.astype(float)
+
+
+def test_sides_that_lie_apart_are_told_and_noise_is_not():
+    x, y = two_sides(gap=20)
+    score = run(x, y)
+    assert score.value == 1.0
+    assert score.n == 60
+    assert score.details["majority"] == 0.5
+    assert len(score.details["folds"]) == len(score.details["c"]) == 5
+    rng = np.random.default_rng(1)
+    assert run(rng.standard_normal((400, 5)), rng.integers(0, 2, 400)).value < 0.6
+
+
+def test_labels_may_be_any_numbers_and_more_than_two():
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    x = np.eye(3)[y] + 0.05 * rng.standard_normal((90, 3))
+    score = run(x, np.array([-1.0, 7.5, 40.0])[y])
+    assert score.value == 1.0
+    assert score.details["labels"] == 3
+
+
+def test_a_test_part_is_judged_by_a_classifier_of_the_rest_as_by_hand():
+    x, y = two_sides(gap=1)
+    more, truth = two_sides(gap=1, seed=5)
+    found = run(x, y, None, more, truth, grid=(10.0,))
+    unit, other = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (x, more))
+    peer = LogisticRegression(C=10).fit(unit, y)
+    assert found.value == pytest.approx(peer.score(other, truth))
+    assert found.n == len(truth)
+    assert found.details["seen"] == 0
+
+
+def test_of_a_test_part_it_is_said_how_much_was_seen():
+    x, y = two_sides(gap=9)
+    texts = {"texts_1": [f"t{i}" for i in range(60)], "test_1": ["t0", "t1", "new"]}
+    found = run(x, y, None, x[:3], y[:3], texts=texts)
+    assert found.details["seen"] == 2
+    assert found.value == 1.0
+
+
+def test_pairs_are_told_by_how_they_differ():
+    rng = np.random.default_rng(0)
+    u, v = rng.standard_normal((2, 120, 4))
+    same = np.arange(120) % 2
+    v[same == 1] = u[same == 1] + 0.05 * rng.standard_normal((60, 4))
+    assert run(u, same.astype(float), v).value > 0.95
+    assert run(u, same.astype(float)).value < 0.7
+
+
+def test_a_text_that_is_there_twice_is_never_known_when_it_is_judged():
+    # labels are drawn, so only a copy in another fold could give one away
+    rng = np.random.default_rng(0)
+    x, y = (
+        np.repeat(rng.standard_normal((60, 100)), 3, axis=0),
+        np.repeat(rng.permutation(60) % 2, 3),
+    )
+    apart = run(x, y, grid=(1e4,))
+    together = run(x, y, grid=(1e4,), texts={"texts_1": [str(i // 3) for i in range(180)]})
+    assert apart.value > 0.95
+    assert together.value < 0.7
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=60), st.integers(2, 5), st.integers(0, 99))
+def test_groups_stay_whole_and_folds_and_classes_even(groups, folds, seed):
+    groups = np.array(groups)
+    y = groups % 3
+    parts = deal(groups, y, folds, np.random.default_rng(seed))
+    for group in set(groups.tolist()):
+        assert len(set(parts[groups == group].tolist())) == 1
+    for of_class in (groups[y == k] for k in range(3)):
+        sizes = [len(set(of_class[parts[np.isin(groups, of_class)] == f])) for f in range(folds)]
+        assert max(sizes) - min(sizes) <= 1
+
+
+@settings(max_examples=5)
+@given(st.integers(0, 1000))
+def test_neither_a_rotation_nor_the_length_of_vectors_changes_it(seed):
+    x, y = two_sides(gap=1, seed=seed)
+    turn = ortho_group.rvs(5, random_state=seed)
+    lengths = np.random.default_rng(seed).uniform(0.5, 9, (60, 1))
+    found = run(lengths * x @ turn, y, grid=(1.0,))
+    assert found.value == pytest.approx(run(x, y, grid=(1.0,)).value, abs=1 / 60 + 1e-9)
+
+
+def test_the_interval_holds_the_value_and_copies_widen_it():
+    x, y = two_sides(gap=0.7)
+    score = run(x, y, resamples=300)
+    assert score.interval.low < score.value < score.interval.high
+    texts = {"texts_1": [str(i // 3) for i in range(180)]}
+    copied = run(np.repeat(x, 3, axis=0), np.repeat(y, 3), resamples=300, texts=texts)
+    narrow = run(np.repeat(x, 3, axis=0), np.repeat(y, 3), resamples=300)
+    assert copied.interval.high - copied.interval.low > narrow.interval.high - narrow.interval.low
+    assert "clusters" in copied.interval.method
+
+
+def test_the_same_seed_gives_the_same_score():
+    x, y = two_sides(gap=1)
+    assert run(x, y, resamples=50) == run(x, y, resamples=50)
+
+
+def test_too_few_texts_of_a_label_have_no_score_but_a_reason():
+    x, y = two_sides(n=6)
+    assert "a label has 3 texts" in run(x, y).reason
+    assert np.isnan(run(x, y).value)
+    assert "all labels are equal" in run(x, np.zeros(6)).reason
+
+
+@pytest.mark.parametrize(
+    "options", [{"folds": 1}, {"inner_folds": 1}, {"grid": ()}, {"grid": (0.0, 1.0)}]
+)
+def test_options_out_of_range_are_refused(options):
+    with pytest.raises(InvalidOption, match="linear-probe"):
+        run(*two_sides(), **options)
