@@ -11,13 +11,50 @@ import contextlib
 import re
 from pathlib import Path, PurePosixPath
 
-from harness.errors import Unavailable
+from harness.errors import InvalidOption, ModelError, Unavailable
 
 _OTHER_FORMATS = re.compile(
     r"\.(h5|msgpack|ot|onnx|onnx_data|gguf|tflite|mlmodel|mlpackage|pdf|png|jpe?g|gif|svg|zip)$"
     r"|^(onnx|openvino|original|coreml|gguf|\.github)/|^consolidated",
     re.IGNORECASE,
 )
+
+
+def folder(
+    reference: str, revision: str | None = None, *, owner: str | None = None
+) -> tuple[Path, str | None]:
+    """Return the folder of a model that a user names, and its commit if it is of the hub.
+
+    Parameters
+    ----------
+    reference
+        A folder, or `owner/name` on the hub.
+    revision
+        Branch, tag or commit on the hub.
+    owner
+        Whose model a bare name is; None if there are no bare names.
+
+    Raises
+    ------
+    InvalidOption
+        If a folder is asked for a revision.
+    ModelError
+        If it is a file, or a folder that is not there.
+    Unavailable
+        If a model of the hub is not there or cannot be downloaded.
+    """
+    path = Path(reference).expanduser()
+    if path.is_dir():
+        if revision is not None:
+            raise InvalidOption(f"'{reference}' is a folder, and folders have no revision")
+        return path.resolve(), None
+    if path.is_file():
+        raise ModelError(f"'{reference}' is a file; name the folder of the model")
+    bare = "/" not in reference
+    if reference.startswith((".", "/", "~")) or reference.count("/") > 1 or (bare and not owner):
+        raise ModelError(f"there is no folder '{reference}'")
+    found = snapshot(f"{owner}/{reference}" if bare else reference, revision)
+    return found, found.name
 
 
 def snapshot(model: str, revision: str | None = None) -> Path:

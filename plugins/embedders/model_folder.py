@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ModelError
+from harness.plugins.embedders import weight_files
 
 _POOLINGS = {  # names in files of sentence-transformers before 6: today's names
     "pooling_mode_cls_token": "cls",
@@ -24,7 +25,6 @@ _POOLINGS = {  # names in files of sentence-transformers before 6: today's names
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
-_LFS_POINTER = b"version https://git-lfs"
 _WITHOUT_LIMIT = 10**6  # tokenizers write 10**30 where they know no limit
 # Models that count positions from their padding token's on: two places are never used.
 _OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl")
@@ -66,7 +66,7 @@ class ModelFolder:
         for module in self.modules:
             if module.kind in ("Transformer", "StaticEmbedding", "Dense"):
                 for file in self._weights(module.folder):
-                    _check(file, name)
+                    weight_files.check(file, name)
 
     @functools.cached_property
     def modules(self) -> list[Module]:
@@ -129,6 +129,11 @@ class ModelFolder:
         return ()
 
     @property
+    def normalizes(self) -> bool:
+        """Whether the model brings its vectors to length 1 by itself."""
+        return any(module.kind == "Normalize" for module in self.modules)
+
+    @property
     def hidden_size(self) -> int | None:
         """Length of a token's vector, where config.json says."""
         for key in ("hidden_size", "d_model", "dim", "n_embd"):
@@ -143,7 +148,7 @@ class ModelFolder:
             if module.kind == "Dense":
                 size = self._json(module.folder / "config.json").get("out_features")
             elif module.kind == "StaticEmbedding":
-                shapes = [s for f in self._weights(module.folder) for s in _shapes(f)]
+                shapes = [s for f in self._weights(module.folder) for s in weight_files.shapes(f)]
                 size = shapes[0][-1] if shapes else None
             elif module.kind == "Pooling" and size is not None:
                 size *= poolings
@@ -178,7 +183,7 @@ class ModelFolder:
         files = {f for m in self.modules for f in self._weights(m.folder, needed=False)}
         if not files or any(file.suffix != ".safetensors" for file in files):
             return None
-        return sum(math.prod(shape) for file in files for shape in _shapes(file))
+        return sum(math.prod(shape) for file in files for shape in weight_files.shapes(file))
 
     def files(self, *, code: bool) -> dict[str, Path]:
         """Return the files that decide what a text's vector is, by their path in the folder.
@@ -254,39 +259,3 @@ class ModelFolder:
             return json.loads(path.read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise ModelError(f"'{self.name}': {path.name} cannot be read ({error})") from None
-
-
-def _header(file: Path) -> tuple[dict[str, Any], int]:
-    """Return the header of a safetensors file, and how long the file ought to be."""
-    with file.open("rb") as opened:
-        length = int.from_bytes(opened.read(8), "little")
-        if length > 100_000_000:  # the format's own limit
-            raise ValueError("its header is too long")
-        header = json.loads(opened.read(length))
-    header.pop("__metadata__", None)
-    ends = [tensor["data_offsets"][1] for tensor in header.values()]
-    return header, 8 + length + max(ends, default=0)
-
-
-def _shapes(file: Path) -> list[list[int]]:
-    """Return the shapes of the weights in a safetensors file; tables of positions are none."""
-    header, _ = _header(file)
-    return [tensor["shape"] for tensor in header.values() if tensor["dtype"] not in ("I64", "I32")]
-
-
-def _check(file: Path, name: str) -> None:
-    with file.open("rb") as opened:
-        if opened.read(len(_LFS_POINTER)) == _LFS_POINTER:
-            raise ModelError(
-                f"'{name}': {file.name} is a pointer; run 'git lfs pull' in its folder"
-            )
-    if file.suffix != ".safetensors":
-        return
-    try:
-        _, expected = _header(file)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"'{name}': {file.name} is damaged ({error})") from None
-    if file.stat().st_size != expected:
-        raise ModelError(
-            f"'{name}': {file.name} is damaged: {file.stat().st_size} bytes, expected {expected}"
-        )

@@ -7,7 +7,6 @@ hub is asked by `hub.py`. torch is imported when the first text is encoded.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -16,9 +15,18 @@ import numpy as np
 
 from harness.digest import digest
 from harness.embedder import Card, ModelInfo
-from harness.errors import InvalidOption, ModelError, suggestion
-from harness.plugins.embedders import file_hashes, hub, model_info, transformer_tokens
+from harness.errors import InvalidOption, ModelError
+from harness.plugins.embedders import (
+    encoder_options,
+    file_hashes,
+    hub,
+    matryoshka,
+    model_info,
+    quiet_loading,
+    transformer_tokens,
+)
 from harness.plugins.embedders.model_folder import ModelFolder
+from harness.plugins.embedders.text_lengths import TextLengths
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -28,10 +36,6 @@ Pooling: TypeAlias = Literal[
     "mean", "cls", "max", "lasttoken", "mean_sqrt_len_tokens", "weightedmean"
 ]
 Precision: TypeAlias = Literal["float32", "float16", "bfloat16"]
-
-SHORTEST = 3
-"""Tokens: one of the text between the two that many models put around it."""
-_PROMPT_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class SentenceTransformersEmbedder:
@@ -55,6 +59,9 @@ class SentenceTransformersEmbedder:
         Tokens after which a text is cut; None for the model's own limit.
     normalize
         Whether vectors are brought to length 1, for models that do not do so by themselves.
+    dimensions
+        How many of the first dimensions are kept, for models trained so that these say the most
+        (Matryoshka). What is left is brought to length 1 again if the vectors had that length.
     revision
         Branch, tag or commit on the hub.
     trust_remote_code
@@ -70,7 +77,7 @@ class SentenceTransformersEmbedder:
     Raises
     ------
     InvalidOption
-        If the model has no such prompt, or cannot take so many tokens.
+        If the model has no such prompt, not so many dimensions, or cannot take so many tokens.
     ModelError
         If the folder holds no model, lacks weights, or holds damaged ones.
     Unavailable
@@ -86,6 +93,7 @@ class SentenceTransformersEmbedder:
         precision: Precision = "float32",
         max_length: int | None = None,
         normalize: bool = False,
+        dimensions: int | None = None,
         revision: str | None = None,
         trust_remote_code: bool | None = None,
         device: str | None = None,
@@ -94,7 +102,7 @@ class SentenceTransformersEmbedder:
     ) -> None:
         path, commit = self._locate(reference, revision)
         self._folder = folder = ModelFolder(path, reference)
-        self._runs_own_code = folder.runs_own_code and _decided(trust_remote_code, reference)
+        self._runs_own_code = encoder_options.runs_own_code(folder, trust_remote_code)
         own_poolings = folder.poolings
         if pooling is not None and not own_poolings:
             raise InvalidOption(
@@ -102,17 +110,22 @@ class SentenceTransformersEmbedder:
             )
         self._poolings = own_poolings if pooling is None else (pooling,)
         prompts = {**(card.prompts if card else {}), **folder.prompts}
-        self._prompt = _prompt_text(prompt, prompts, folder.default_prompt, reference)
-        self._max_length = _max_length(max_length, folder)
+        self._prompt = encoder_options.prompt_text(
+            prompt, prompts, folder.default_prompt, reference
+        )
+        self._max_length = encoder_options.max_length(max_length, folder)
+        self._lengths = TextLengths(folder.tokenizer, limit=self._max_length, prompt=self._prompt)
         self._precision: Precision = precision
         self._normalize = normalize
+        own_dimensions = folder.dimensions(len(self._poolings))
+        self._dimensions = encoder_options.dimensions(dimensions, own_dimensions, reference)
         self._device = device
         self.info: ModelInfo = model_info.describe(
             card,
             name=name or f"sentence-transformers:{reference}",
             kind="text",
             fingerprint=f"sentence-transformers-{digest(self._identity())}",
-            dimensions=folder.dimensions(len(self._poolings)),
+            dimensions=self._dimensions or own_dimensions,
             max_tokens=self._max_length,
             n_parameters=folder.n_parameters,
             revision=commit,
@@ -130,7 +143,8 @@ class SentenceTransformersEmbedder:
             show_progress_bar=False,
             normalize_embeddings=self._normalize,
         )
-        return np.asarray(vectors, dtype=np.float32)
+        unit = self._normalize or self._folder.normalizes
+        return matryoshka.cut(np.asarray(vectors, dtype=np.float32), self._dimensions, unit=unit)
 
     @property
     def poolings(self) -> tuple[str, ...]:
@@ -176,14 +190,14 @@ class SentenceTransformersEmbedder:
     def lengths(self, texts: Sequence[str]) -> Sequence[int]:
         """Return how many tokens each text has, for batches of even cost.
 
-        Needs no weights and about 1 % of the time that encoding takes. Where the tokenizer's file
-        cannot be read on its own, the lengths are estimated from the characters.
+        Needs no weights. Where the tokenizer's file cannot be read on its own, the lengths are
+        estimated from the characters.
         """
-        limit = self._max_length or 10**9
-        if self._tokenizer is None:
-            return [min(2 + len(text) // 4, limit) for text in texts]
-        found = self._tokenizer.encode_batch([f"{self._prompt or ''}{text}" for text in texts])
-        return [min(len(tokens), limit) for tokens in found]
+        return self._lengths.lengths(texts)
+
+    def truncated(self, texts: Sequence[str]) -> Sequence[bool]:
+        """Return whether each text is longer than the model reads, so that its end is cut off."""
+        return self._lengths.truncated(texts)
 
     def close(self) -> None:
         """Let go of the weights; they are loaded anew if they are needed again."""
@@ -191,18 +205,7 @@ class SentenceTransformersEmbedder:
 
     def _locate(self, reference: str, revision: str | None) -> tuple[Path, str | None]:
         """Return the folder of a model, and its commit if it is of the hub."""
-        path = Path(reference).expanduser()
-        if path.is_dir():
-            if revision is not None:
-                raise InvalidOption(f"'{reference}' is a folder, and folders have no revision")
-            return path.resolve(), None
-        if path.is_file():
-            raise ModelError(f"'{reference}' is a file; name the folder of the model")
-        if reference.startswith((".", "/", "~")) or reference.count("/") > 1:
-            raise ModelError(f"there is no folder '{reference}'")
-        model = reference if "/" in reference else f"sentence-transformers/{reference}"
-        folder = hub.snapshot(model, revision)
-        return folder, folder.name
+        return hub.folder(reference, revision, owner="sentence-transformers")
 
     def _identity(self) -> Mapping[str, Any]:
         """Return everything that changes a vector.
@@ -211,7 +214,7 @@ class SentenceTransformersEmbedder:
         where the files were found.
         """
         files = self._folder.files(code=self._runs_own_code)
-        return {
+        identity = {
             "files": {path: file_hashes.sha256(file) for path, file in files.items()},
             "pooling": self._poolings,
             "prompt": self._prompt or "",
@@ -220,31 +223,14 @@ class SentenceTransformersEmbedder:
             "normalize": self._normalize,
             "own_code": self._runs_own_code,
         }
-
-    @functools.cached_property
-    def _tokenizer(self) -> Any:
-        from tokenizers import Tokenizer
-
-        if not self._folder.tokenizer.is_file():
-            return None
-        try:
-            tokenizer = Tokenizer.from_file(str(self._folder.tokenizer))
-        except Exception:  # the library raises bare ones; lengths only make batches even
-            return None
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        return tokenizer
+        return identity | ({"dimensions": self._dimensions} if self._dimensions else {})
 
     @functools.cached_property
     def _model(self) -> Any:
         import torch
         from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging as transformers_logging
 
-        logging: Any = transformers_logging
-        shown = logging.is_progress_bar_enabled()
-        logging.disable_progress_bar()
-        try:
+        with quiet_loading.loading(self._folder.name):
             model = SentenceTransformer(
                 str(self._folder.path),
                 device=self._device,
@@ -252,56 +238,11 @@ class SentenceTransformersEmbedder:
                 local_files_only=not self._runs_own_code,  # the code may lie in another repository
                 model_kwargs={"torch_dtype": getattr(torch, self._precision)},
             )
-        except torch.OutOfMemoryError:
-            raise  # the engine knows what to do
-        except Exception as error:  # libraries raise all kinds on a model that does not fit them
-            raise ModelError(
-                f"'{self._folder.name}' cannot be loaded: {_first_line(error)}"
-            ) from error
-        finally:
-            if shown:
-                logging.enable_progress_bar()
         if self._poolings != self._folder.poolings or self._folder.is_plain:
             _set_pooling(model, self._poolings[0], self._folder.name)
         if self._max_length is not None:
             model.max_seq_length = self._max_length
         return model.eval()
-
-
-def _decided(trust_remote_code: bool | None, reference: str) -> bool:
-    if trust_remote_code is None:
-        raise ModelError(
-            f"'{reference}' comes with Python code of its own: read it, then add "
-            "trust_remote_code=true to run it (or false to do without, if the library can)"
-        )
-    return trust_remote_code
-
-
-def _prompt_text(
-    prompt: str | None, prompts: Mapping[str, str], default: str, reference: str
-) -> str | None:
-    if prompt is None:
-        return default or None
-    if prompt in prompts:
-        return prompts[prompt]
-    if _PROMPT_NAME.fullmatch(prompt):
-        raise InvalidOption(
-            f"'{reference}' has no prompt '{prompt}'{suggestion(prompt, prompts)}"
-            " (a prompt that is not just one word is taken literally)"
-        )
-    return prompt
-
-
-def _max_length(asked: int | None, folder: ModelFolder) -> int | None:
-    if asked is None:
-        return folder.max_tokens
-    if asked < SHORTEST:
-        raise InvalidOption(f"max_length={asked}: at least {SHORTEST} tokens are needed")
-    if folder.max_positions is not None and asked > folder.max_positions:
-        raise InvalidOption(
-            f"max_length={asked}: '{folder.name}' can take {folder.max_positions} tokens"
-        )
-    return asked
 
 
 def _set_pooling(model: Any, pooling: str, name: str) -> None:
@@ -314,7 +255,3 @@ def _set_pooling(model: Any, pooling: str, name: str) -> None:
             setattr(model, key, new)
             return
     raise ModelError(f"'{name}' has no pooling step that could be replaced")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,0 +1,48 @@
+"""What files of weights say of themselves; reads no weights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ModelError
+
+_LFS_POINTER = b"version https://git-lfs"
+
+
+def check(file: Path, name: str) -> None:
+    """Raise ModelError if a file of the model `name` is a pointer, or ends early."""
+    with file.open("rb") as opened:
+        if opened.read(len(_LFS_POINTER)) == _LFS_POINTER:
+            raise ModelError(
+                f"'{name}': {file.name} is a pointer; run 'git lfs pull' in its folder"
+            )
+    if file.suffix != ".safetensors":
+        return
+    try:
+        _, expected = _header(file)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"'{name}': {file.name} is damaged ({error})") from None
+    if file.stat().st_size != expected:
+        raise ModelError(
+            f"'{name}': {file.name} is damaged: {file.stat().st_size} bytes, expected {expected}"
+        )
+
+
+def shapes(file: Path) -> list[list[int]]:
+    """Return the shapes of the weights in a safetensors file; tables of positions are none."""
+    header, _ = _header(file)
+    return [tensor["shape"] for tensor in header.values() if tensor["dtype"] not in ("I64", "I32")]
+
+
+def _header(file: Path) -> tuple[dict[str, Any], int]:
+    """Return the header of a safetensors file, and how long the file ought to be."""
+    with file.open("rb") as opened:
+        length = int.from_bytes(opened.read(8), "little")
+        if length > 100_000_000:  # the format's own limit
+            raise ValueError("its header is too long")
+        header = json.loads(opened.read(length))
+    header.pop("__metadata__", None)
+    ends = [tensor["data_offsets"][1] for tensor in header.values()]
+    return header, 8 + length + max(ends, default=0)
