@@ -36,6 +36,8 @@ class Card:
         Number of weights.
     licence
         SPDX identifier, or the licence's own name.
+    price
+        US$ per million tokens, of a hosted model.
     languages
         ISO 639-1 codes, `multilingual` for very many.
     url
@@ -56,6 +58,7 @@ class Card:
     max_tokens: int | None = None
     n_parameters: int | None = None
     licence: str | None = None
+    price: float | None = None
     languages: tuple[str, ...] = ()
     url: str | None = None
     revision: str | None = None
@@ -90,7 +93,9 @@ class ModelInfo(Card):
 class Embedder(Protocol):
     """Turns texts into vectors.
 
-    An embedder may also offer `close()`, called when a run is done with it.
+    An embedder may also offer `close()`, called when a run is done with it; `notes`, lines told to
+    the user when a run ends; `lengths(texts)`, see `harness.engine.token_lengths`; and
+    `batch_tokens`, the budget of a batch that suits it, where the device does not tell.
     """
 
     @property

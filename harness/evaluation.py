@@ -236,6 +236,7 @@ class Run:
                         advance(1)
                 encoded = vectors.encoded
                 notices += [*store.notices, *vectors.notices, *_lacking(todo.jobs, info)]
+                notices += getattr(embedder, "notes", ())
                 notices += [
                     f"'{job.part.name}': {note}"
                     for job in todo.jobs

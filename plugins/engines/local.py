@@ -43,11 +43,11 @@ class LocalEngine:
         name: str | None,
     ) -> Report:
         """Encode `texts` into the store; see `harness.engine.Engine`."""
-        device = self.devices[0] if self.devices else _best()
+        budget = getattr(embedder, "batch_tokens", None)
+        if budget is None:
+            budget = batch_tokens(self.devices[0] if self.devices else _best())
         with store.writer() as writer:
-            return encode_batches(
-                embedder, texts, writer, batch_tokens=batch_tokens(device), on_done=on_done
-            )
+            return encode_batches(embedder, texts, writer, batch_tokens=budget, on_done=on_done)
 
 
 def _best() -> str:
