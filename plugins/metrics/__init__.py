@@ -15,6 +15,8 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("concept-direction", "projections on a concept's direction against ratings"),
         _metric("similarity-correlation", "cosines of pairs against people's ratings"),
         _metric("triplet-auc", "same meaning against same names, by triplets"),
+        _metric("perturbation-similarity", "texts that differ in their names alone"),
+        _metric("reference-correlation", "summaries near people's own against their ratings"),
         _metric("rnd", "attributes nearer to one of two target sets' means"),
         _metric("rnsb", "target words that a sentiment classifier finds more negative"),
         _metric("ripa", "projections of attributes on the directions of pairs of words"),

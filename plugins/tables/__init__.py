@@ -11,6 +11,9 @@ def harness_tables() -> list[TableSpec]:
     """List what is built in."""
     return [
         _table("labelled-lines", "the label that each line begins with, and the text after it"),
+        _table("explode", "a row for each element of a list"),
+        _table("named-texts", "the rows whose text names a person, by the places it names"),
+        _table("name-perturbations", "each text some times, with other people or countries"),
         _table("sample", "some of the rows, the same always, in the proportions of a column"),
     ]
 

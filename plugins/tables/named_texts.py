@@ -1,0 +1,83 @@
+"""Texts chosen by the names in them: those about people, about countries, or that name no place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from harness.errors import InvalidOption, suggestion
+from harness.plugins.names.mentions import Kind, Mention
+from harness.plugins.names.spacy_mentions import MODEL, SpacyMentions
+from harness.plugins.tables.slots import country
+
+Places: TypeAlias = Literal["any", "countries", "none"]
+PLACES: tuple[Kind, ...] = ("place", "facility", "group")
+
+
+def named_texts(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    column: str = "text",
+    places: Places = "any",
+    max_words: int | None = 249,
+    model: str = MODEL,
+) -> list[Mapping[str, Any]]:
+    """Return the rows whose text names a person, and no places but those wanted.
+
+    Parameters
+    ----------
+    rows
+        Rows of a table.
+    column
+        The column that has the texts.
+    places
+        `any` or none of them; `countries`: one at least, and no other place, building or
+        nationality; `none`: no place, building or nationality.
+    max_words
+        Longest text that is kept, in words; none for any length. The paper takes plots of fewer
+        than 250 words, which most encoders read whole.
+    model
+        The spaCy pipeline that finds names.
+
+    Raises
+    ------
+    InvalidOption
+        If there is no such column.
+    Unavailable
+        If spaCy or its pipeline is not installed.
+
+    References
+    ----------
+    What is in a name? Mitigating name bias in text embeddings via anonymization, section 3.3 and
+    the captions of tables 3, 10, 11 and 13.
+    """
+    texts = column_of(rows, column, "named-texts")
+    short = [
+        i for i, text in enumerate(texts) if max_words is None or len(text.split()) <= max_words
+    ]
+    found = SpacyMentions(model).find([texts[i] for i in short])
+    return [rows[i] for i, names in zip(short, found, strict=True) if _fits(names, places)]
+
+
+def column_of(rows: Sequence[Mapping[str, Any]], column: str, maker: str) -> list[str]:
+    """Return the texts of a column.
+
+    Raises
+    ------
+    InvalidOption
+        If a row has no such column.
+    """
+    for row in rows:
+        if column not in row:
+            near = suggestion(column, row)
+            raise InvalidOption(f"{maker}: the table has no column '{column}'{near}")
+    return [str(row[column]) for row in rows]
+
+
+def _fits(mentions: Sequence[Mention], places: Places) -> bool:
+    if not any(mention.kind == "person" for mention in mentions):
+        return False
+    there = [mention for mention in mentions if mention.kind in PLACES]
+    if places == "none":
+        return not there
+    return places == "any" or (bool(there) and all(map(country, there)))
