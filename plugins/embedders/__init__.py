@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.embedder import Card
 from harness.hookspecs import hookimpl
-from harness.plugins.embedders import cards, cards_context_injection, cards_name_bias
+from harness.plugins.embedders import cards, cards_context_injection, cards_hosted, cards_name_bias
 from harness.specs import EmbedderSpec
 
 _HERE = "harness.plugins.embedders"
@@ -41,11 +41,17 @@ def harness_embedders() -> list[EmbedderSpec]:
     return [
         _provider("sentence-transformers", cards.ENCODER, "a model folder, or an id on the hub"),
         _provider(
+            "last-token",
+            f"{_HERE}.last_token:LastTokenEmbedder",
+            "language models: a folder, or an id on the hub",
+        ),
+        _provider(
             "vectors",
             f"{_HERE}.vectors:vectors_file",
             "a file of word vectors: GloVe, word2vec, safetensors",
         ),
         _provider("gensim", f"{_HERE}.gensim_data:gensim_data", "word vectors that gensim offers"),
+        _provider("openai", cards_hosted.ENCODER, "a model behind an OpenAI-compatible endpoint"),
         _provider("bag-of-words", f"{_HERE}.bag_of_words:BagOfWords", "means of a model's words"),
         EmbedderSpec(
             name="glove-6b-50d",
@@ -61,6 +67,7 @@ def harness_embedders() -> list[EmbedderSpec]:
         ),
         *cards_context_injection.specs(),
         *cards_name_bias.specs(),
+        *cards_hosted.specs(),
     ]
 
 

@@ -96,7 +96,7 @@ class ModelFolder:
     @functools.cached_property
     def config(self) -> Mapping[str, Any]:
         """The transformer's config.json; empty for a model without one."""
-        return self._optional(self._transformer / "config.json")
+        return self._optional(self.transformer / "config.json")
 
     @functools.cached_property
     def prompts(self) -> dict[str, str]:
@@ -161,10 +161,10 @@ class ModelFolder:
     def max_tokens(self) -> int | None:
         """Longest input in tokens, as sentence-transformers would cut it; None if unlimited."""
         for name in ("sentence_bert_config.json", "sentence_roberta_config.json"):
-            stated = self._optional(self._transformer / name).get("max_seq_length")
+            stated = self._optional(self.transformer / name).get("max_seq_length")
             if stated:
                 return int(stated)
-        tokenizer = self._optional(self._transformer / "tokenizer_config.json")
+        tokenizer = self._optional(self.transformer / "tokenizer_config.json")
         limits = [tokenizer.get("model_max_length"), self.config.get("max_position_embeddings")]
         known = [int(n) for n in limits if isinstance(n, (int, float)) and 0 < n < _WITHOUT_LIMIT]
         return min(known, default=None)
@@ -205,13 +205,14 @@ class ModelFolder:
         return found
 
     @property
-    def _transformer(self) -> Path:
+    def transformer(self) -> Path:
+        """The folder of the transformer, for a model without one the model's own."""
         return next((m.folder for m in self.modules if m.kind == "Transformer"), self.path)
 
     @property
     def tokenizer(self) -> Path:
         """The tokenizer's file as the `tokenizers` library reads it; it may not be there."""
-        return self._transformer / "tokenizer.json"
+        return self.transformer / "tokenizer.json"
 
     @functools.cached_property
     def _settings(self) -> Mapping[str, Any]:
