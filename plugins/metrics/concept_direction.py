@@ -6,14 +6,14 @@ how biased people say they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.plugins.metrics import bootstrap
+from harness.plugins.metrics import bootstrap, direction_figures
 from harness.plugins.metrics.pair_components import components_of
 from harness.plugins.metrics.weighted import auc, pearson, spearman
 from harness.scores import Scale, Score, metric
@@ -35,12 +35,15 @@ class Direction:
         Which right singular vector it is, from 0.
     explained
         Share of the differences' sum of squares along it, in [0, 1].
+    other
+        (d,) the component that explains most beside it, only to draw; zeros where there is none.
     """
 
     vector: Floats
     auc: float
     component: int
     explained: float
+    other: Floats
 
 
 @metric(
@@ -70,6 +73,7 @@ def concept_direction(
     resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
     clusters: Mapping[str, bootstrap.Codes] | None = None,
+    texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
     """Correlation of attributes' projections on a concept's direction with people's labels.
 
@@ -101,11 +105,16 @@ def concept_direction(
         Source of the draws.
     clusters
         By input, the (m,) codes of items made of one word or template.
+    texts
+        By input, the texts, for tables and figures.
 
     Returns
     -------
     dict of Score
-        `correlation`, with details `spearman`, `component` and `explained`; `auc`.
+        `correlation`, with details `spearman`, `component`, `explained` and `null_spread`, the
+        standard deviation over random directions, a table `attributes` and the figures `labels`
+        and `null` (figure 5); `auc`, with a table `pairs` and the figure `separation` (figures 3
+        and 4).
 
     References
     ----------
@@ -119,7 +128,11 @@ def concept_direction(
     if g is None:
         undefined = Score(float("nan"), n=len(x_1), reason="the two sides of all pairs are equal")
         return {"correlation": undefined, "auc": undefined}
-    area = Score(g.auc, n=len(x_1), details={"component": g.component, "explained": g.explained})
+    told = {
+        name: (texts or {}).get(name) or [f"{name} {i}" for i in range(1, len(rows) + 1)]
+        for name, rows in (("pairs_1", x_1), ("pairs_2", x_2), ("attributes", a))
+    }
+    area = _area(g, x_1, x_2, (told["pairs_1"], told["pairs_2"]))
     a_g = a @ g.vector
     rho = float(pearson(a_g, y)[0]) if len(y) > 1 else float("nan")
     if np.isnan(rho):
@@ -133,16 +146,33 @@ def concept_direction(
         resamples=resamples,
         confidence=confidence,
     )
+    figures = {
+        "labels": direction_figures.against_labels(a_g, y, told["attributes"], correlation=rho)
+    }
+    details = {
+        "spearman": float(spearman(a_g, y)[0]),
+        "component": g.component,
+        "explained": g.explained,
+    }
+    p_value = None
+    if projections > 0:
+        null = _null(a, y, projections, rng)
+        hits = int(np.count_nonzero(np.abs(null) >= abs(rho) - 1e-12))
+        p_value = (hits + 1) / (projections + 1)
+        details["null_spread"] = float(null.std())
+        figures["null"] = direction_figures.null_distribution(
+            null, correlation=rho, p_value=p_value
+        )
+    columns = ("text", "label", "projection")
+    rows = zip(told["attributes"], y.tolist(), a_g.tolist(), strict=True)
     correlation = Score(
         rho,
-        p_value=_p_value(rho, a, y, projections, rng) if projections > 0 else None,
+        p_value=p_value,
         interval=interval,
         n=len(y),
-        details={
-            "spearman": float(spearman(a_g, y)[0]),
-            "component": g.component,
-            "explained": g.explained,
-        },
+        details=details,
+        tables={"attributes": [dict(zip(columns, row, strict=True)) for row in rows]},
+        figures=figures,
     )
     return {"correlation": correlation, "auc": area}
 
@@ -155,21 +185,38 @@ def find_direction(x_1: Floats, x_2: Floats) -> Direction | None:
     aucs = np.array([auc(x_2 @ b, x_1 @ b)[0] for b in components.vectors])
     best = int(np.argmax(np.maximum(aucs, 1 - aucs)))
     vector = components.vectors[best]
+    others = [b for i, b in enumerate(components.vectors) if i != best]
     return Direction(
         vector=-vector if aucs[best] < 0.5 else vector,
         auc=float(max(aucs[best], 1 - aucs[best])),
         component=best,
         explained=float(components.explained[best]),
+        other=others[0] if others else np.zeros_like(vector),
     )
 
 
-def _p_value(rho: float, a: Floats, y: Floats, projections: int, rng: np.random.Generator) -> float:
-    """Return p of equation 3, two-sided."""
-    hits = 0
+def _area(
+    g: Direction, x_1: Floats, x_2: Floats, texts: tuple[Sequence[str], Sequence[str]]
+) -> Score:
+    plane = np.stack([g.vector, g.other], axis=1)
+    first, second = x_1 @ plane, x_2 @ plane
+    rows = zip(*texts, first[:, 0].tolist(), second[:, 0].tolist(), strict=True)
+    columns = ("first", "second", "projection_1", "projection_2")
+    return Score(
+        g.auc,
+        n=len(x_1),
+        details={"component": g.component, "explained": g.explained},
+        tables={"pairs": [dict(zip(columns, row, strict=True)) for row in rows]},
+        figures={"separation": direction_figures.separation(first, second, texts, auc=g.auc)},
+    )
+
+
+def _null(a: Floats, y: Floats, projections: int, rng: np.random.Generator) -> Floats:
+    """Return the (projections,) correlations of equation 3, of random directions with labels."""
     # With Aᵀ = QT, a random r gives A r = Tᵀ (Qᵀ r), and Qᵀ r is as random in fewer dimensions.
     t = np.linalg.qr(a.T, mode="r")
+    chunks = []
     for start in range(0, projections, CHUNK):
         r = rng.standard_normal((min(CHUNK, projections - start), len(t)))
-        null = pearson(r @ t, y, np.ones((len(r), len(y))))
-        hits += int(np.count_nonzero(np.abs(null) >= abs(rho) - 1e-12))
-    return (hits + 1) / (projections + 1)
+        chunks.append(pearson(r @ t, y, np.ones((len(r), len(y)))))
+    return np.concatenate(chunks)

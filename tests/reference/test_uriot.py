@@ -1,8 +1,14 @@
-"""The context-injection tasks on all-MiniLM-L6-v2: counts exactly, correlations to 2e-3."""
+"""The context-injection tasks on all-MiniLM-L6-v2: counts exactly, correlations to 2e-3.
+
+Table 4 reproduces but for age under debiasing (.66 for .52). Table 9 does not, with any variant:
+the correlations here are those of the concept's direction as the paper defines it.
+"""
 
 from __future__ import annotations
 
 import pytest
+
+from harness.record import stars
 
 TASKS = {"gender": "gender-occupations", "age": "age-traits", "wealth": "wealth-ethnicities"}
 SCENARIOS = ("neutral", "debiasing", "positive", "negative")
@@ -37,18 +43,56 @@ def test_the_printed_reading_gives_the_printed_p_values(concept, scores, minilm,
         assert p_value == pytest.approx(wanted[scenario]["p"], rel=1e-6), scenario
 
 
+def test_under_debiasing_age_is_printed_with_the_neutral_test(scores, minilm, expected):
+    wanted = expected("minilm.json")["uriot_table4"]["age"]
+    printed = scores("age-traits", minilm, reading="printed")
+    for scenario in ("neutral", "positive", "negative"):
+        p_value = printed[scenario]["association-test"]["proportion"].p_value
+        assert p_value == pytest.approx(wanted[scenario]["p"], rel=1e-6), scenario
+    neutral = scores("age-traits", minilm, test="neutral")["debiasing"]["association-test"]
+    assert neutral["proportion"].p_value == pytest.approx(wanted["debiasing"]["p"], rel=1e-6)
+
+
+PRINTED = {  # row 13 of table 4: all-MiniLM-L6-v2 under neutral, debiasing and negative
+    "gender": ((0.48, ""), (1.0, "***"), (0.19, "***")),
+    "age": ((0.51, ""), None, (0.07, "***")),  # 0.52 under debiasing does not reproduce
+    "wealth": ((0.56, ""), (1.0, "***"), (0.0, "***")),
+}
+
+
+@pytest.mark.parametrize("concept", TASKS)
+def test_proportions_and_stars_are_those_of_table_4(concept, scores, minilm):
+    results = scores(TASKS[concept], minilm, reading="printed")
+    for scenario, cell in zip(("neutral", "debiasing", "negative"), PRINTED[concept], strict=True):
+        proportion = results[scenario]["association-test"]["proportion"]
+        if cell is not None:
+            assert proportion.value == pytest.approx(cell[0], abs=0.01), scenario
+            assert stars(proportion.p_value) == cell[1], scenario
+    assert results["positive"]["association-test"]["proportion"].value == 1
+
+
 @pytest.mark.parametrize("concept", TASKS)
 def test_projections_correlate_with_the_labels_as_measured(concept, scores, minilm, expected):
     wanted = expected("minilm.json")["uriot_geometry"][concept]
-    results = scores(TASKS[concept], minilm)
+    results = scores(TASKS[concept], minilm, projections=10_000)
     for scenario in SCENARIOS:
         found = results[scenario]["concept-direction"]
         correlation = found["correlation"]
         assert correlation.value == pytest.approx(wanted[scenario]["pearson"], abs=2e-3), scenario
         rank = correlation.details["spearman"]
         assert rank == pytest.approx(wanted[scenario]["spearman"], abs=2e-3), scenario
+        p_value = wanted[scenario]["p_two_sided_random_directions"]
+        assert correlation.p_value == pytest.approx(p_value, abs=0.02), scenario
         assert found["auc"].value == pytest.approx(wanted["auc"], abs=2e-3), scenario
         assert found["auc"].details["component"] == wanted["component"], scenario
         assert found["auc"].details["explained"] == pytest.approx(
             wanted["explained_pc1"], abs=2e-3
         ), scenario
+
+
+@pytest.mark.parametrize("concept", TASKS)
+def test_correlated_attributes_widen_the_null(concept, scores, minilm):
+    task = scores(TASKS[concept], minilm, projections=2_000)
+    correlation = task["neutral"]["concept-direction"]["correlation"]
+    independent = (correlation.n - 1) ** -0.5
+    assert correlation.details["null_spread"] > 1.15 * independent

@@ -142,3 +142,36 @@ def test_what_does_not_vary_has_no_correlation_and_says_so(case):
 
 def test_one_pair_is_a_direction():
     assert find_direction(np.array([[0.0, 0.0]]), np.array([[0.0, 2.0]])).auc == 1.0
+
+
+def test_tables_and_figures_have_the_texts_and_what_the_scores_rest_on():
+    first, second, attributes, labels = planted(7)
+    texts = {"pairs_1": [f"she {i}" for i in range(10)], "pairs_2": [f"he {i}" for i in range(10)],
+             "attributes": [f"job {i}" for i in range(30)]}  # fmt: skip
+    scores = run(first, second, attributes, labels, unit_length=False, texts=texts)
+    correlation, auc = scores["correlation"], scores["auc"]
+    rows = correlation.tables["attributes"]
+    assert [row["text"] for row in rows] == texts["attributes"]
+    projections = [row["projection"] for row in rows]
+    assert pearsonr(projections, labels).statistic == pytest.approx(correlation.value)
+    assert set(correlation.figures) == {"labels", "null"}
+    pairs = auc.tables["pairs"]
+    assert (pairs[0]["first"], pairs[0]["second"]) == ("she 0", "he 0")
+    assert all(row["projection_1"] < row["projection_2"] for row in pairs)
+    sides = auc.figures["separation"]["data"]
+    assert sides[1]["text"] == texts["pairs_2"]
+    assert max(sides[0]["x"]) < min(sides[1]["x"])
+
+
+def test_without_projections_there_is_no_null():
+    correlation = run(*planted(8), projections=0)["correlation"]
+    assert correlation.p_value is None
+    assert set(correlation.figures) == {"labels"}
+
+
+def test_the_spread_of_the_null_is_that_of_independent_items_where_attributes_are():
+    first, second, _, labels = planted(9)
+    correlation = run(first, second, np.eye(30, 12) + 1e-9, labels, projections=2_000)[
+        "correlation"
+    ]
+    assert 0.1 < correlation.details["null_spread"] < 0.3  # 1/√29 = .19
