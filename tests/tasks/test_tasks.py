@@ -41,6 +41,17 @@ SIMILARITY_SIZES = {
     "simverb-3500": 3500,
     "verb-143": 144,  # one more than its name says
     "yp-130": 130,
+    "sick-r": 9927,
+    "sts-14": 3750,
+}
+PROBES = {  # texts to learn from, to judge by where there is a test part, and labels
+    "senteval-cr": (2000, 0, 2),
+    "senteval-mpqa": (2000, 0, 2),
+    "senteval-mr": (2000, 0, 2),
+    "senteval-mrpc": (1500, 1000, 2),
+    "senteval-sst": (2000, 1000, 2),
+    "senteval-subj": (2000, 0, 2),
+    "senteval-trec": (2000, 500, 6),
 }
 FOUR = ("targets_1", "targets_2", "attributes_1", "attributes_2")
 INJECTION_SIZES = {
@@ -127,7 +138,7 @@ def test_scenarios_differ(name, task):
         assert content not in contents[:i]
 
 
-@pytest.mark.parametrize("name", [*SIMILARITY_SIZES, "google-analogies", "msr-analogies"])
+@pytest.mark.parametrize("name", [*SIMILARITY_SIZES, *PROBES, "google-analogies", "msr-analogies"])
 def test_usefulness_is_priced_under_the_concept_that_is_removed(name, task):
     file = task(name).file
     assert file.measures == "usefulness"
@@ -138,6 +149,16 @@ def test_usefulness_is_priced_under_the_concept_that_is_removed(name, task):
 def test_similarity_data_have_their_published_sizes(task):
     for name, size in SIMILARITY_SIZES.items():
         assert len(task(name).scenarios[0].inputs["ratings"]) == size
+
+
+@pytest.mark.parametrize(("name", "sizes"), PROBES.items())
+def test_classification_data_are_samples_of_their_stated_sizes(name, sizes, task):
+    inputs = task(name).scenarios[0].inputs
+    learnt, judged, labels = sizes
+    assert len(inputs["texts_1"]) == learnt
+    assert len(inputs["test_1"] if judged else ()) == judged
+    assert len(set(inputs["labels"].numbers)) == labels
+    assert "sample" in task(name).file.description
 
 
 def test_analogies_have_their_published_sizes(task):
@@ -190,6 +211,21 @@ def test_context_injection_has_the_sizes_of_its_tables(name, sizes, task):
         assert sides == sizes["labels"]
         labels = scenario.inputs["labels"].numbers
         assert ((labels > 0) & (labels < 1)).all()
+
+
+@pytest.mark.parametrize("name", [*INJECTION_SIZES, "religion-words"])
+def test_contexts_are_those_of_the_concept_and_tests_those_of_the_scenario(name, task):
+    loaded = task(name)
+    scenarios = {scenario.name: scenario for scenario in loaded.scenarios}
+    plain = scenarios["neutral"].inputs["attributes_1"].texts
+    for which, sentence in loaded.concept.contexts.items():
+        added = scenarios[which].inputs["attributes_1"].texts
+        assert added == tuple(f"{text} {sentence}" for text in plain)
+    for which, scenario in scenarios.items():
+        (options,) = (
+            use.options for use in scenario.measurements if use.metric.name == "association-test"
+        )
+        assert options["test"] == which
 
 
 @pytest.mark.parametrize("name", INJECTION_SIZES)
@@ -254,6 +290,8 @@ def test_no_task_has_a_set_a_table_or_a_template_that_nothing_uses():
         scenarios = document.get("scenarios", {}).values()
         for key in unused:
             unused[key] |= set(document.get(key, {}))
+        made_from = {table.get("made_from") for table in document.get("tables", {}).values()}
+        used["tables"] |= made_from
         for inputs in [document["inputs"], *(s.get("inputs", {}) for s in scenarios)]:
             for source in inputs.values():
                 for part in source if isinstance(source, list) else [source]:
