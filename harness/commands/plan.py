@@ -44,15 +44,25 @@ def command(**given: Any) -> int:
         click.echo(
             f"{output.counted(plan['texts'], 'distinct text')}, {plan['stored']} stored, "
             f"{plan['to_encode']} to encode; "
-            f"{output.counted(plan['done'], 'job')} recorded already\n"
+            f"{output.counted(plan['done'], 'job')} recorded already"
+            f"{_cost(plan)}\n"
         )
         for line in plan["not_run"]:
             click.echo(line, err=True)
     return 0
 
 
+def _cost(plan: dict[str, Any]) -> str:
+    """Return a line on the tokens to encode, and what they cost where the price is known."""
+    if not plan["tokens"]:
+        return ""
+    cost = f", US$ {plan['cost']:.4f}" if plan["cost"] is not None else ""
+    return f"\nan estimate of what is to encode: {plan['tokens']:,} tokens{cost}"
+
+
 def _of_model(run: Any, model: str, settings: Any) -> dict[str, Any]:
     from harness.commands.evaluate import not_run
+    from harness.engine import token_lengths
     from harness.records import Records
     from harness.results import ResultsFile
 
@@ -76,12 +86,16 @@ def _of_model(run: Any, model: str, settings: Any) -> dict[str, Any]:
                 "to_encode": len(texts & lacking),
             }
         )
+    is_text = info.kind == "text"  # words are looked up
+    tokens = int(token_lengths(embedder, list(lacking)).sum()) if is_text else 0
     return {
         "model": info.name,
         "tasks": rows,
         "texts": len(plan.texts),
         "stored": len(plan.texts) - len(lacking),
         "to_encode": len(lacking),
+        "tokens": tokens,
+        "cost": None if info.price is None else tokens * info.price / 1e6,
         "done": len(plan.done),
         "not_run": not_run(Records([], ruled_out=plan.ruled_out)),
     }

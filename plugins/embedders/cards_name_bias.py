@@ -1,6 +1,6 @@
 """The open models of the name-bias paper (tables 1, 6 and 20) that the other paper lacks.
 
-The hosted ones (gemini, voyage-3-lite, text-embedding-3-small and -large) are not offered yet.
+The hosted ones (gemini, voyage-3-lite, text-embedding-3-small and -large) are in `cards_hosted.py`.
 """
 
 from __future__ import annotations

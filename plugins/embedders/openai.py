@@ -171,6 +171,10 @@ class OpenAIEmbedder:
             del self._answers[text]
         return np.reshape(np.asarray(rows, dtype=np.float32), (len(texts), self._length or 0))
 
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """Return an estimate of each text's tokens, its prompt's included."""
+        return [2 + (len(self._prompt) + len(text)) // 4 for text in texts]
+
     def close(self) -> None:
         """Close the connections."""
         self._endpoint.close()
@@ -179,8 +183,7 @@ class OpenAIEmbedder:
         """Yield the texts of each request."""
         batch: list[str] = []
         tokens = 0
-        for text in texts:
-            size = 2 + (len(self._prompt) + len(text)) // 4
+        for text, size in zip(texts, self.lengths(texts), strict=True):
             if batch and (len(batch) >= self._most_texts or tokens + size > self._most_tokens):
                 yield batch
                 batch, tokens = [], 0
