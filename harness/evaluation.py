@@ -278,7 +278,9 @@ class Run:
     def _score(self, job: Job, vectors: StoredEmbedder, engine: Engine) -> list[Record]:
         for chain in job.chains:
             chain.fit_once(vectors, job.concept)
-        measured = scoring.measure(job, vectors.encode, seed=self.settings.seed)
+        measured = scoring.measure(
+            job, vectors.encode, seed=self.settings.seed, truncated=vectors.truncated
+        )
         device = ",".join(engine.devices) or "default"
         return [
             record

@@ -101,6 +101,8 @@ class Coverage(Part):
     """Those with a vector."""
     missing: tuple[str, ...] = ()
     """The others."""
+    truncated: int | None = None
+    """Distinct texts longer than the model reads, whose ends were cut; null if it does not say."""
 
 
 class Environment(Part):

@@ -20,6 +20,7 @@ from harness.scores import Score
 from harness.task import Measurement, Scenario
 
 Encode = Callable[[Sequence[str]], Vectors]
+Truncated = Callable[[Sequence[str]], Sequence[bool] | None]
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,9 @@ class Measured:
     seconds: float
 
 
-def measure(job: Job, encode: Encode, *, seed: int) -> list[Measured]:
+def measure(
+    job: Job, encode: Encode, *, seed: int, truncated: Truncated | None = None
+) -> list[Measured]:
     """Return all measurements of a job; its mitigator must be fitted.
 
     Parameters
@@ -65,6 +68,8 @@ def measure(job: Job, encode: Encode, *, seed: int) -> list[Measured]:
         Gives the vectors, (n, d), of texts, unmitigated.
     seed
         Seed of the run.
+    truncated
+        Says whether the model cuts each text for its length, or None; None if nobody can say.
     """
     fitted_on = {
         text for stage in job.mitigator.mitigators for text in stage.fitting_texts(job.concept)
@@ -76,11 +81,17 @@ def measure(job: Job, encode: Encode, *, seed: int) -> list[Measured]:
             for name, given in scenario.inputs.items()
             if given.texts is not None
         }
+        cut = {
+            name: truncated(_as_read(job, scenario.inputs[name])) if truncated else None
+            for name in vectors
+        }
         for measurement in scenario.measurements:
             generator = random_generator(
                 seed, job.task.digest, scenario.name, measurement.metric.name
             )
-            measured.append(_measure(job, scenario, measurement, vectors, fitted_on, generator))
+            measured.append(
+                _measure(job, scenario, measurement, vectors, cut, fitted_on, generator)
+            )
     return measured
 
 
@@ -90,6 +101,12 @@ def random_generator(seed: int, *what: str) -> np.random.Generator:
     The model is left out, so that all models are judged by the same draws.
     """
     return np.random.default_rng([seed, int(digest(list(what)), 16)])
+
+
+def _as_read(job: Job, given: Input) -> Sequence[str]:
+    """Return the texts of an input as the model reads them."""
+    texts = given.texts or ()
+    return texts if given.original else job.chain(given).rewrite(texts)
 
 
 def _mitigated(job: Job, given: Input, encode: Encode) -> Vectors:
@@ -115,12 +132,13 @@ def _measure(
     scenario: Scenario,
     measurement: Measurement,
     vectors: Mapping[str, Vectors],
+    cut: Mapping[str, Sequence[bool] | None],
     fitted_on: set[str],
     rng: np.random.Generator,
 ) -> Measured:
     metric, inputs = measurement.metric, measurement.inputs
     kept = _usable(inputs, vectors)
-    coverage = _coverage(inputs, kept, vectors)
+    coverage = _coverage(inputs, vectors, cut)
     options = metric.options | dict(measurement.options)
     reason = _too_few(inputs, kept, job.task.file.max_missing)
     started = time.perf_counter()
@@ -174,16 +192,27 @@ def _usable(
 
 def _coverage(
     inputs: Mapping[str, Input],
-    kept: Mapping[str, np.ndarray[Any, np.dtype[np.bool_]]],
     vectors: Mapping[str, Vectors],
+    cut: Mapping[str, Sequence[bool] | None],
 ) -> Coverage:
     found: dict[str, bool] = {}
+    too_long: set[str] | None = set()
     for given in inputs.values():
         if given.texts is not None:
             has = _has_direction(vectors[given.name])
             found |= dict(zip(given.texts, has.tolist(), strict=True))
+            marks = cut[given.name]
+            if marks is None or too_long is None:
+                too_long = None
+            else:
+                too_long.update(itertools.compress(given.texts, marks))
     missing = tuple(text for text, has in found.items() if not has)
-    return Coverage(asked=len(found), found=len(found) - len(missing), missing=missing)
+    return Coverage(
+        asked=len(found),
+        found=len(found) - len(missing),
+        missing=missing,
+        truncated=None if too_long is None else len(too_long),
+    )
 
 
 def _too_few(

@@ -44,6 +44,7 @@ class StoredEmbedder:
         self.encoded = 0
         self.notices: list[str] = []
         self._failed: set[str] = set()
+        self._truncated: dict[str, bool] = {}
 
     @property
     def info(self) -> ModelInfo:
@@ -101,3 +102,16 @@ class StoredEmbedder:
             raise HarnessError(
                 f"{len(lost)} of its texts could not be encoded, the first is {lost[0][:60]!r}"
             ) from None
+
+    def truncated(self, texts: Sequence[str]) -> list[bool] | None:
+        """Return whether the embedder cuts each text for its length; None if it does not say."""
+        tell = getattr(self.embedder, "truncated", None)
+        if not callable(tell):
+            return None
+        new = [text for text in dict.fromkeys(texts) if text not in self._truncated]
+        if new:
+            try:
+                self._truncated.update(zip(new, map(bool, tell(new)), strict=True))
+            except Exception:  # a model may raise anything, and a score does not hang on this
+                return None
+        return [self._truncated[text] for text in texts]
