@@ -46,6 +46,11 @@ def harness_embedders() -> list[EmbedderSpec]:
             "language models: a folder, or an id on the hub",
         ),
         _provider(
+            "infersent",
+            f"{_HERE}.infersent:InferSentEmbedder",
+            "a folder with a BiLSTM and max pooling over word vectors",
+        ),
+        _provider(
             "vectors",
             f"{_HERE}.vectors:vectors_file",
             "a file of word vectors: GloVe, word2vec, safetensors",

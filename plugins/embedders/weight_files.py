@@ -36,6 +36,12 @@ def shapes(file: Path) -> list[list[int]]:
     return [tensor["shape"] for tensor in header.values() if tensor["dtype"] not in ("I64", "I32")]
 
 
+def named_shapes(file: Path) -> dict[str, list[int]]:
+    """Return the shape of each weight in a safetensors file by its name."""
+    header, _ = _header(file)
+    return {name: list(tensor["shape"]) for name, tensor in header.items()}
+
+
 def _header(file: Path) -> tuple[dict[str, Any], int]:
     """Return the header of a safetensors file, and how long the file ought to be."""
     with file.open("rb") as opened:
