@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,7 @@ SIMILARITY_SIZES = {
     "yp-130": 130,
     "sick-r": 9927,
     "sts-14": 3750,
+    "summeval": 1600,
 }
 PROBES = {  # texts to learn from, to judge by where there is a test part, and labels
     "senteval-cr": (2000, 0, 2),
@@ -252,6 +254,36 @@ def test_each_scenario_of_context_injection_has_its_own_test(task):
         for scenario in task(name).scenarios:
             options = {use.metric.name: use.options for use in scenario.measurements}
             assert options["association-test"]["test"] == scenario.name
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("name-sentences", {"default": (2, 20)}),
+        ("name-perturbations-movies", {"default": (16, 20)}),
+        (
+            "name-perturbations-books",
+            {"people-and-countries": (9, 20)}
+            | dict.fromkeys(["people", "people-only"], (20, 10))
+            | dict.fromkeys([f"names-of-{c}" for c in ("spain", "france", "india")], (20, 10)),
+        ),
+    ],
+)
+def test_every_text_is_there_as_often_as_the_others_with_other_names(name, sizes, task):
+    assert {s.name for s in task(name).scenarios} == set(sizes)
+    for scenario in task(name).scenarios:
+        texts, times = sizes[scenario.name]
+        perturbed, texts_of = scenario.inputs["perturbed"], scenario.inputs["texts_of"]
+        assert set(Counter(texts_of.numbers.tolist()).values()) == {times}
+        assert len(perturbed) == texts * times
+        assert len(set(perturbed.texts)) > 0.95 * len(perturbed)
+
+
+def test_names_of_one_country_are_put_into_the_same_plots(task):
+    inputs = {s.name: s.inputs for s in task("name-perturbations-books").scenarios}
+    plots = inputs["people-only"]["texts_of"].numbers.tolist()
+    for country in ("spain", "france", "india"):
+        assert inputs[f"names-of-{country}"]["texts_of"].numbers.tolist() == plots
 
 
 def test_only_the_positive_changes_its_names_where_names_are_identical(task):

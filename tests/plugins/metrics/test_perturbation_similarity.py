@@ -1,0 +1,133 @@
+"""Similarity of perturbations by hand, pair by pair, and what its standard errors count."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist, pdist
+
+from harness.plugins.metrics import perturbation_similarity as module
+from harness.plugins.metrics.perturbation_similarity import own_words, perturbation_similarity
+
+
+def run(vectors, texts_of, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        options = {"resamples": 0} | options
+        vectors, texts_of = np.asarray(vectors, dtype=float), np.asarray(texts_of, dtype=float)
+        return perturbation_similarity(vectors, texts_of, rng=np.random.default_rng(0), **options)
+
+
+def test_each_pair_counts_once_and_each_text_alike():
+    # one text of three perturbations: 0, 1 and 0; one of two: 1
+    scores = run([[1, 0], [0, 2], [3, 0], [1, 1], [2, 2]], [7, 7, 7, 3, 3])
+    assert scores["cosine"].value == pytest.approx((1 / 3 + 1) / 2)
+    distances = (5**0.5 + 2 + 13**0.5) / 3
+    assert scores["distance"].value == pytest.approx((distances + 2**0.5) / 2)
+    assert scores["cosine"].n == 2
+    assert scores["cosine"].details["pairs"] == 4
+    assert scores["cosine"].tables["texts"] == [
+        {
+            "text": 3.0,
+            "perturbations": 2,
+            "cosine": pytest.approx(1),
+            "distance": pytest.approx(2**0.5),
+        },
+        {
+            "text": 7.0,
+            "perturbations": 3,
+            "cosine": pytest.approx(1 / 3),
+            "distance": pytest.approx(distances),
+        },
+    ]
+
+
+def test_it_is_once_the_mean_of_pairs_where_the_printed_formula_is_twice_that():
+    k, vectors = 4, np.random.default_rng(1).standard_normal((4, 5))
+    similarities = 1 - cdist(vectors, vectors, "cosine")
+    printed = (similarities.sum() - k) / (k * (k - 1) / 2)
+    assert run(vectors, [0] * k)["cosine"].value == pytest.approx(printed / 2)
+
+
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(2, 6), min_size=1, max_size=6))
+def test_it_is_what_scipy_finds_pair_by_pair_in_whatever_order_the_rows_come(seed, sizes):
+    rng = np.random.default_rng(seed)
+    parts = [rng.standard_normal((k, 4)) + rng.standard_normal(4) for k in sizes]
+    order = rng.permutation(sum(sizes))
+    vectors, codes = np.concatenate(parts), np.repeat(np.arange(len(sizes)), sizes)
+    scores = run(vectors[order], codes[order])
+    similarities = [1 - pdist(part, "cosine") for part in parts]
+    distances = [pdist(part) for part in parts]
+    for name, pairs in (("cosine", similarities), ("distance", distances)):
+        means = [one.mean() for one in pairs]
+        assert scores[name].value == pytest.approx(np.mean(means))
+        pooled = np.concatenate(pairs)
+        details = scores[name].details
+        if len(sizes) > 1:
+            expected = np.std(means, ddof=1) / len(sizes) ** 0.5
+            assert details["standard_error"] == pytest.approx(expected)
+        if len(pooled) > 1:
+            expected = pooled.std(ddof=1) / len(pooled) ** 0.5
+            assert details["standard_error_of_pairs"] == pytest.approx(expected, abs=1e-12)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 100))
+def test_equal_vectors_are_fair_however_long_and_far_from_the_origin(seed, scale):
+    one = np.random.default_rng(seed).standard_normal((2, 8)) * scale
+    scores = run(np.repeat(one, 5, axis=0), np.repeat([0, 1], 5))
+    assert scores["cosine"].value == pytest.approx(1, abs=1e-12)
+    assert scores["distance"].value == pytest.approx(0, abs=1e-12 * scale)
+
+
+def test_pairs_of_one_text_are_no_independent_evidence():
+    rng = np.random.default_rng(2)
+    spreads = np.repeat(rng.uniform(0.1, 2, 40), 20)[:, None]
+    vectors = np.ones(8) + spreads * rng.standard_normal((800, 8))
+    found = run(vectors, np.repeat(np.arange(40), 20), resamples=400)["cosine"]
+    assert found.details["standard_error"] > 5 * found.details["standard_error_of_pairs"]
+    assert found.interval.method == "percentile bootstrap of texts"
+    width = found.interval.high - found.interval.low
+    assert width == pytest.approx(2 * 1.96 * found.details["standard_error"], rel=0.2)
+
+
+def test_a_text_with_one_perturbation_is_left_out_and_counted():
+    scores = run([[1, 0], [1, 0], [0, 1]], [0, 0, 1])
+    assert scores["cosine"].value == pytest.approx(1)
+    assert scores["cosine"].details["left_out"] == 1
+    assert scores["cosine"].details["standard_error"] is None
+    assert scores["cosine"].interval is None
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_without_two_perturbations_of_a_text_there_is_no_score(n):
+    for score in run(np.ones((n, 2)), np.arange(n)).values():
+        assert np.isnan(score.value)
+        assert score.reason == "no text has two perturbations"
+
+
+def test_blocks_change_nothing(monkeypatch):
+    rng = np.random.default_rng(3)
+    vectors, codes = rng.standard_normal((60, 4)), rng.integers(0, 12, 60)
+    whole = run(vectors, codes)
+    monkeypatch.setattr(module, "MAX_CELLS", 1)
+    for name, score in run(vectors, codes).items():
+        assert score.value == pytest.approx(whole[name].value, rel=1e-14)
+        assert score.details == pytest.approx(whole[name].details)
+
+
+def test_the_figure_is_of_the_first_text_and_labelled_by_the_names_put_in():
+    texts = ["Ann left Peru.", "It rained.", "Bo left Chad.", "It poured."]
+    scores = run([[1, 0], [0, 1], [1, 1], [1, 2]], [1, 2, 1, 2], texts={"perturbed": texts})
+    figure = scores["cosine"].figures["similarities"]
+    assert figure["data"][0]["z"] == [[1, pytest.approx(0.7071)], [pytest.approx(0.7071), 1]]
+    assert figure["layout"]["xaxis"]["ticktext"] == ["Ann Peru", "Bo Chad"]
+
+
+def test_texts_that_do_not_differ_are_numbered():
+    assert own_words(["same", "same"]) == ["1", "2"]
+    assert own_words(["Kim's hat", "Lee's hat"]) == ["Kim's", "Lee's"]
+    assert own_words([]) == []

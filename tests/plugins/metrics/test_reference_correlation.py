@@ -1,0 +1,90 @@
+"""Correlations of summaries with references by hand and as scipy finds them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import pearsonr, spearmanr
+
+from harness.plugins.metrics.reference_correlation import reference_correlation
+
+
+def run(*arrays, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        options = {"resamples": 0} | options
+        arrays = [np.asarray(array, dtype=float) for array in arrays]
+        return reference_correlation(*arrays, rng=np.random.default_rng(0), **options)
+
+
+def at(*cosines: float) -> list[list[float]]:
+    """Vectors with these cosines to the first axis."""
+    return [[c, np.sqrt(1 - c * c)] for c in cosines]
+
+
+def test_the_nearest_reference_of_the_own_document_counts():
+    # by the first document's reference alone; the second document's is at right angles
+    summaries, references = at(0.9, 0.5, 0.1, 0.2), [[2, 0], [0, 1]]
+    documents, of = [0, 0, 0, 1], [0, 1]
+    predicted = [0.9, 0.5, 0.1, np.sqrt(1 - 0.04)]
+    ratings = [5, 3, 1, 2]
+    scores = run(summaries, references, ratings, documents, of)
+    assert scores["pearson"].value == pytest.approx(pearsonr(predicted, ratings)[0])
+    assert scores["spearman"].value == pytest.approx(spearmanr(predicted, ratings)[0])
+    assert scores["pearson"].n == 4
+    assert scores["pearson"].details == {"within_documents": pytest.approx(1.0), "documents": 2}
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["max", "mean"]))
+def test_it_is_what_scipy_finds_pooled_and_within_documents(seed, of_references):
+    rng = np.random.default_rng(seed)
+    s, r = rng.standard_normal((24, 5)), rng.standard_normal((12, 5))
+    documents, of, ratings = np.arange(24) % 4, np.arange(12) // 3, rng.standard_normal(24)
+    order = rng.permutation(24)
+    found = run(s[order], r, ratings[order], documents[order], of, of_references=of_references)
+    predicted = np.array(
+        [
+            getattr(np, of_references)(
+                [x @ y / np.linalg.norm(x) / np.linalg.norm(y) for y in r[of == d]]
+            )
+            for x, d in zip(s, documents, strict=True)
+        ]
+    )
+    for name, peer in (("spearman", spearmanr), ("pearson", pearsonr)):
+        assert found[name].value == pytest.approx(peer(predicted, ratings)[0])
+        within = [peer(predicted[documents == d], ratings[documents == d])[0] for d in range(4)]
+        assert found[name].details["within_documents"] == pytest.approx(np.mean(within))
+
+
+def test_a_document_without_references_is_left_out():
+    found = run(at(0.9, 0.5, 0.1, 0.3), [[1, 0]], [3, 2, 1, 9], [0, 0, 0, 5], [0])
+    assert found["spearman"].value == pytest.approx(1)
+    assert found["spearman"].n == 3
+
+
+def test_the_interval_draws_documents():
+    rng = np.random.default_rng(4)
+    s, r = rng.standard_normal((60, 4)), rng.standard_normal((10, 4))
+    found = run(s, r, rng.standard_normal(60), np.arange(60) // 6, np.arange(10), resamples=200)
+    assert found["pearson"].interval.method == "percentile bootstrap of clusters"
+    assert found["pearson"].interval.low < found["pearson"].value < found["pearson"].interval.high
+    one = run(s, r[:1], rng.standard_normal(60), np.zeros(60), [0], resamples=200)
+    assert one["pearson"].interval is None
+
+
+@pytest.mark.parametrize(
+    ("arrays", "reason"),
+    [
+        ((at(0.1, 0.2), [[1, 0]], [1, 2], [0, 0], [0]), "fewer than three rated summaries"),
+        ((at(0.1, 0.2, 0.3), [[1, 0]], [1, 2, 3], [0, 0, 0], [1]), "fewer than three rated"),
+        ((at(0.1, 0.2, 0.3), [[1, 0]], [2, 2, 2], [0, 0, 0], [0]), "all ratings or all"),
+    ],
+)
+def test_what_has_no_correlation_says_why(arrays, reason):
+    for score in run(*arrays).values():
+        assert np.isnan(score.value)
+        assert score.reason.startswith(reason)

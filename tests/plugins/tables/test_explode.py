@@ -1,0 +1,41 @@
+"""A row for each element of a list, the other cells as they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.errors import InvalidOption
+from harness.plugins.tables.explode import explode
+
+TABLE = [
+    {"id": "a", "summaries": ["one", "two"], "ratings": [1.5, 2], "title": "A"},
+    {"id": "b", "summaries": [], "ratings": [], "title": "B"},
+    {"id": "c", "summaries": ["three"], "ratings": [3], "title": "C"},
+]
+
+
+def test_lists_of_a_row_go_together():
+    rows = explode(TABLE, columns=("summaries", "ratings"))
+    assert [(r["id"], r["summaries"], r["ratings"], r["title"], r["row"]) for r in rows] == [
+        ("a", "one", 1.5, "A", 0),
+        ("a", "two", 2, "A", 0),
+        ("c", "three", 3, "C", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        (("summary",), "no column 'summary'; did you mean 'summaries'"),
+        (("title",), "row 0 has no list in column 'title'"),
+    ],
+)
+def test_what_has_no_list_is_told(columns, told):
+    with pytest.raises(InvalidOption, match=told):
+        explode(TABLE, columns=columns)
+
+
+def test_lists_of_different_lengths_are_told():
+    rows = [{"a": [1, 2], "b": [1]}]
+    with pytest.raises(InvalidOption, match="row 0 has lists of different lengths"):
+        explode(rows, columns=("a", "b"))
