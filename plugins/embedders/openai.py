@@ -72,11 +72,6 @@ class OpenAIEmbedder:
     name, card
         What the model is reported as.
 
-    Attributes
-    ----------
-    batch_tokens
-        What the engine should hand over at once.
-
     Raises
     ------
     InvalidOption
@@ -116,7 +111,7 @@ class OpenAIEmbedder:
             self._asked["dimensions"] = dimensions
         self._prompt, self._parallel = prompt, parallel
         self._most_texts, self._most_tokens = batch_texts, batch_tokens
-        self.batch_tokens = batch_tokens * parallel
+        self.batch_tokens = batch_tokens * parallel  # what the engine hands over at once
         identity = {
             "endpoint": self._endpoint.where,
             "model": reference,
@@ -205,7 +200,8 @@ class OpenAIEmbedder:
             return dict.fromkeys(texts, error)
         except Refused as error:
             if error.broken:
-                retries = 1  # it fails on one of these texts, most likely, and will again
+                # It fails on one of these texts, most likely, and will again.
+                retries = min(1, self._endpoint.retries)
             if len(texts) > 1:
                 return self._halved(texts, retries)
             self._refused_on_end += 1

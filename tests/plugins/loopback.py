@@ -82,7 +82,7 @@ class Loopback:
         self.always: Callable[[Mapping[str, Any]], Fault | None] = lambda body: None
         """Tells from what a request brings how it is answered amiss, once `faults` are used up."""
         self.requests: list[dict[str, Any]] = []
-        """What each request brought; its headers under `headers`."""
+        """What each request brought; its headers, in lower case, under `headers`."""
         self.lock = threading.Lock()
         self.stopped = threading.Event()
 
@@ -136,8 +136,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:  # the library's name
         here = self.loopback
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        headers = {name.lower(): value for name, value in self.headers.items()}
         with here.lock:
-            here.requests.append(body | {"headers": dict(self.headers)})
+            here.requests.append(body | {"headers": headers})
             fault = here.faults.pop(0) if here.faults else here.always(body)
         if fault is None:
             self._send(*self._answer(body))
