@@ -286,6 +286,8 @@ class Inputs:
         chosen = templates[source.template]
         known = {"text": str(value)} | {name: str(cell) for name, cell in row.items()}
         known |= {name.capitalize(): cell[:1].upper() + cell[1:] for name, cell in known.items()}
+        contexts = {} if self.concept is None else self.concept.contexts
+        known |= {f"context.{name}": sentence for name, sentence in contexts.items()}
         place: KeyPath = ("templates", source.template)
         return [
             self._filled(template, known, place)
@@ -293,7 +295,7 @@ class Inputs:
         ]
 
     def _filled(self, template: str, known: Mapping[str, str], place: KeyPath) -> str:
-        formatter = string.Formatter()
+        formatter = _Fields()
         try:
             for _, field, _, _ in formatter.parse(template):
                 if field is not None and field not in known:
@@ -317,3 +319,10 @@ class Inputs:
         if not np.isfinite(numbers).all():
             raise self.document.error("expected finite numbers", where)
         return numbers
+
+
+class _Fields(string.Formatter):
+    """Takes a field's name whole: `{context.debiasing}` is one name and looks into no value."""
+
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
+        return kwargs[field_name], field_name

@@ -233,7 +233,8 @@ class TaskFile(Strict):
     tables: dict[str, Table] = Field(default_factory=dict)
     """Tables by name."""
     templates: dict[str, Word | tuple[Word, ...]] = Field(default_factory=dict)
-    """Templates by name: `{text}` or `{column}` is replaced, `{Text}` with a capital letter."""
+    """Templates by name: `{text}` or `{column}` is replaced, `{Text}` with a capital letter, and
+    `{context.debiasing}` by a context of the concept."""
     inputs: dict[str, InputFile]
     """Inputs of the metrics by name."""
     scenarios: dict[str, ScenarioFile] = Field(default_factory=dict)

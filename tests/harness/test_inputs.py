@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import InvalidFile
+from harness.registry import Registry
 
 TASK = """\
 name: mine
@@ -196,3 +197,26 @@ def test_a_template_that_cannot_be_filled_is_told(told, template):
 def test_braces_may_be_doubled(inputs):
     made = inputs(["a: {words: [x], template: t}"], "templates: {t: '{{{text}}}'}\n")
     assert made["a"].texts == ("{x}",)
+
+
+@pytest.fixture
+def filled(registry, write):
+    """Fill a template of a task whose concept has one context."""
+
+    def fill(template):
+        write("concepts/water.yaml", "name: water\ncontexts: {debiasing: Its water is unknown.}\n")
+        more = f"  a: {{words: [x], template: t}}\ntemplates: {{t: '{template}'}}\n"
+        path = write("mine.yaml", TASK.replace("toy-place", "water") + more)
+        with_concept = Registry(registry.plugins, include=[path.parent])
+        return with_concept.task_file(path).scenarios[0].inputs["a"].texts
+
+    return fill
+
+
+def test_a_template_may_say_a_context_of_the_concept(filled):
+    assert filled("It is {text}. {context.debiasing}") == ("It is x. Its water is unknown.",)
+
+
+def test_a_context_that_the_concept_lacks_is_told(filled):
+    with pytest.raises(InvalidFile, match=r"did you mean 'context\.debiasing'"):
+        filled("{text} {context.debiasin}")

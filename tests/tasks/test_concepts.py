@@ -93,7 +93,7 @@ def test_age_and_wealth_have_the_pairs_of_their_table(registry):
     assert len(registry.concept("wealth").definitional_pairs) == 44
 
 
-@pytest.mark.parametrize("name", ["gender", "age", "wealth"])
+@pytest.mark.parametrize("name", ["gender", "age", "wealth", "religion", "ethnicity"])
 def test_contexts_are_three_sentences_with_straight_apostrophes(name, registry):
     contexts = registry.concept(name).contexts
     assert list(contexts) == ["debiasing", "positive", "negative"]
