@@ -12,6 +12,7 @@ def harness_mitigators() -> list[MitigatorSpec]:
     return [
         _mitigator("normalize", "Normalize", "unit length and nothing else, to compare with"),
         _mitigator("context-injection", "ContextInjection", "a sentence that says what is unknown"),
+        _mitigator("anonymize", "Anonymize", "takes names out of texts, or puts placeholders"),
         _mitigator("hard-debias", "HardDebias", "projects the concept out, equalises its pairs"),
         _mitigator("multiclass-hard-debias", "MulticlassHardDebias", "the same for several groups"),
         _mitigator("double-hard-debias", "DoubleHardDebias", "takes word frequency out first"),
