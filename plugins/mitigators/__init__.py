@@ -21,6 +21,7 @@ def harness_mitigators() -> list[MitigatorSpec]:
         _mitigator("ran", "Ran", "repels biased neighbours, word by word"),
         _mitigator("inlp", "Inlp", "projects out what classifiers find, again and again"),
         _mitigator("leace", "Leace", "erases what a linear classifier finds, changing least"),
+        _mitigator("sent-debias", "SentDebias", "projects out what tells a concept in sentences"),
     ]
 
 

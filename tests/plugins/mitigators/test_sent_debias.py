@@ -1,0 +1,116 @@
+"""A concept's subspace of sentences is projected out."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.concept import Concept
+from harness.embedder import MockEmbedder, ModelInfo
+from harness.errors import InvalidOption, NotApplicable
+from harness.plugins.mitigators.contextualised import TEMPLATES, contextualised, in_contexts
+from harness.plugins.mitigators.sent_debias import SentDebias
+
+GENDER = Concept(name="gender", definitional_pairs=(("she", "he"), ("woman", "man")))
+FAITH = Concept(
+    name="faith",
+    definitional_pairs=(("mosque", "church"),),
+    definitional_sets=(("mosque", "church", "temple"), ("imam", "priest", "monk")),
+)
+
+
+WORDS = {"she": (1, 0), "he": (-1, 0), "woman": (2, 1), "man": (-2, 1)}
+
+
+class Encoder:
+    """Encodes a text as what its word is, (x, y, 0), and how long the rest of it is, (0, 0, z)."""
+
+    info = ModelInfo(name="hand", kind="text", dimensions=3, fingerprint="hand")
+
+    def encode(self, texts):
+        words = [next(w for w in WORDS if re.search(rf"\b{w}\b", text)) for text in texts]
+        return np.array(
+            [
+                [*WORDS[word], len(text) - len(word)]
+                for word, text in zip(words, texts, strict=True)
+            ],
+            dtype=np.float32,
+        )
+
+
+def test_each_template_has_each_word_once():
+    assert all(template.count("{text}") == 1 for template in TEMPLATES)
+    assert len(set(TEMPLATES)) == len(TEMPLATES)
+    assert in_contexts(["ovarian_cancer"])[0] == ("ovarian cancer",)
+    sets = contextualised([("she", "he"), ("gal", "guy")])
+    assert len(sets) == 2 * len(TEMPLATES)
+    assert all(one.replace("she", "he") == other for one, other in sets[: len(TEMPLATES)])
+
+
+def test_the_direction_in_which_the_sentences_differ_is_taken_out_as_by_hand():
+    mitigator = SentDebias(normalize=False).fit(Encoder(), GENDER)
+    assert np.abs(mitigator.subspace_) == pytest.approx(np.array([[1, 0, 0]]), abs=1e-6)
+    assert mitigator.explained_ == pytest.approx([1])
+    found = mitigator.transform(np.array([[3.0, 4.0, 12.0]]), ["x"])
+    assert found == pytest.approx(np.array([[0, 4, 12]]), abs=1e-6)
+    unit = SentDebias().fit(Encoder(), GENDER).transform(np.array([[3.0, 4.0, 12.0]]), ["x"])
+    assert np.linalg.norm(unit) == pytest.approx(1)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([GENDER, FAITH]), st.booleans())
+def test_nothing_is_left_in_the_subspace_and_twice_is_once(seed, concept, normalize):
+    mitigator = SentDebias(normalize=normalize).fit(MockEmbedder("text", 12), concept)
+    rows = np.random.default_rng(seed).standard_normal((5, 12))
+    once = mitigator.transform(rows, list("abcde"))
+    assert np.abs(once @ mitigator.subspace_.T).max() < 1e-5
+    assert mitigator.transform(once, list("abcde")) == pytest.approx(once, abs=1e-5)
+    if normalize:
+        assert np.linalg.norm(once, axis=1) == pytest.approx(np.ones(5), abs=1e-5)
+
+
+def test_sets_of_three_have_two_dimensions_and_go_before_pairs():
+    embedder = MockEmbedder("text", 12)
+    assert SentDebias().fit(embedder, GENDER).subspace_.shape == (1, 12)
+    assert SentDebias().fit(embedder, FAITH).subspace_.shape == (2, 12)
+    assert SentDebias(k=3).fit(embedder, FAITH).subspace_.shape == (3, 12)
+    assert any("temple" in text for text in SentDebias().fitting_texts(FAITH))
+
+
+def test_it_says_what_it_is_fitted_on():
+    asked = []
+
+    class Asked(MockEmbedder):
+        def encode(self, texts):
+            asked.extend(texts)
+            return super().encode(texts)
+
+    mitigator = SentDebias().fit(Asked("text"), GENDER)
+    assert set(asked) == set(mitigator.fitting_texts(GENDER))
+    assert len(asked) == 4 * len(TEMPLATES)
+    assert mitigator.fitting_texts(None) == []
+
+
+def test_nan_stays_nan():
+    mitigator = SentDebias().fit(MockEmbedder("text", 12), GENDER)
+    found = mitigator.transform(np.full((1, 12), np.nan), ["x"])
+    assert np.isnan(found).all()
+    assert found.dtype == np.float32
+
+
+def test_what_it_cannot_learn_from_is_refused():
+    embedder = MockEmbedder("text", 12)
+    with pytest.raises(NotApplicable, match="'empty' has none"):
+        SentDebias().fit(embedder, Concept(name="empty"))
+    with pytest.raises(NotApplicable, match="no concept is given"):
+        SentDebias().fit(embedder)
+    with pytest.raises(InvalidOption, match="k=0"):
+        SentDebias(k=0).fit(embedder, GENDER)
+    with pytest.raises(NotApplicable, match=r"k=13.*differ in 12 directions"):
+        SentDebias(k=13).fit(embedder, GENDER)
+    same = Concept(name="x", definitional_pairs=(("a", "a"),))
+    with pytest.raises(NotApplicable, match="differ in 0 directions"):
+        SentDebias().fit(embedder, same)
