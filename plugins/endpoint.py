@@ -17,10 +17,9 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from harness.errors import HarnessError, InvalidOption, ModelError, Unavailable
@@ -38,9 +37,6 @@ PARALLEL = 4  # requests
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 _LATER = (408, 409, 429)
 MOST_TOLD = 200  # characters of what an endpoint says of an error
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 class Refused(ModelError):
@@ -244,20 +240,6 @@ class Endpoint:
 
     def _tries(self) -> str:
         return f"asked up to {self.retries + 1} times" if self.retries else "asked once"
-
-
-def at_once(function: Callable[[T], R], items: Sequence[T], parallel: int) -> list[R]:
-    """Return `function` of each item, in order, so many of them at once.
-
-    The first exception is raised when what is under way has ended; nothing further is begun.
-    """
-    if parallel == 1 or len(items) < 2:
-        return [function(item) for item in items]
-    pool = ThreadPoolExecutor(parallel)
-    try:
-        return list(pool.map(function, items))
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def used(model: str, usage: Usage, price: float | None) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import HarnessError, InvalidOption, Unavailable
+from harness.plugins.at_once import at_once
 from harness.plugins.endpoint import (
     MOST_TOLD,
     PARALLEL,
@@ -17,7 +18,6 @@ from harness.plugins.endpoint import (
     TIMEOUT,
     Endpoint,
     Refused,
-    at_once,
     used,
 )
 

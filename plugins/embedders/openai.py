@@ -17,6 +17,7 @@ import numpy as np
 from harness.digest import digest
 from harness.embedder import Card, ModelInfo
 from harness.errors import HarnessError, InvalidOption, ModelError, Unavailable
+from harness.plugins.at_once import at_once
 from harness.plugins.embedders import model_info
 from harness.plugins.endpoint import (
     PARALLEL,
@@ -24,7 +25,6 @@ from harness.plugins.endpoint import (
     TIMEOUT,
     Endpoint,
     Refused,
-    at_once,
     used,
 )
 

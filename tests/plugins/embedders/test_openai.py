@@ -211,6 +211,16 @@ def test_a_key_goes_to_no_host_that_it_was_not_named_for(loopback, embedder, mon
     assert loopback.requests[1]["headers"]["authorization"] == f"Bearer {SECRET}"
 
 
+def test_a_key_does_not_follow_to_where_an_endpoint_sends_on(loopback, embedder, monkeypatch):
+    monkeypatch.setenv("SOME_KEY", SECRET)
+    with Loopback() as other:
+        there = {"location": f"{other.url}/embeddings"}
+        loopback.always = lambda body: Fault(status=307, headers=there)
+        embedder(key="SOME_KEY").encode(["a"])
+        assert other.texts == ["a"]
+        assert SECRET not in str(other.requests)
+
+
 def test_a_variable_that_is_not_set_is_named(embedder, monkeypatch):
     monkeypatch.delenv("SOME_KEY", raising=False)
     with pytest.raises(Unavailable, match="the environment variable SOME_KEY is not set"):
