@@ -22,6 +22,7 @@ def harness_mitigators() -> list[MitigatorSpec]:
         _mitigator("inlp", "Inlp", "projects out what classifiers find, again and again"),
         _mitigator("leace", "Leace", "erases what a linear classifier finds, changing least"),
         _mitigator("sent-debias", "SentDebias", "projects out what tells a concept in sentences"),
+        _mitigator("swap-average", "SwapAverage", "the mean with the text about the other group"),
     ]
 
 
