@@ -26,9 +26,9 @@ Swap: TypeAlias = Callable[[str], str]
 class SwapAverage(Mitigator):
     """Give each text the mean of its own vector and that of the text about the other group.
 
-    `She is a nurse` and `He is a nurse` get one vector, so that nothing tells them apart; words with
-    two counterparts, as `Mr` has `Mrs` and `Ms`, only come nearer to each other. A text
-    that names no group keeps its vector, and with it every stereotype: `The nurse` stays as near to
+    `She is a nurse` and `He is a nurse` get one vector, so that nothing tells them apart. Words
+    with two counterparts, as `Mr` has `Mrs` and `Ms`, only come nearer to each other. A text that
+    names no group keeps its vector, and with it every stereotype: `The nurse` stays as near to
     women as it was.
 
     For a concept with the pair she and he, the gendered words of English are swapped: pronouns,

@@ -13,6 +13,7 @@ from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.mitigators.contextualised import TEMPLATES
 from harness.plugins.mitigators.leace import Leace, eraser
 
 PAIRS = tuple((f"f{i}", f"m{i}") for i in range(30))
@@ -141,6 +142,18 @@ def test_nan_stays_nan_and_missing_words_are_named():
     found = mitigator.transform(np.full((1, 6), np.nan, np.float32), ["x"])
     assert np.isnan(found).all()
     assert found.dtype == np.float32
+
+
+def test_with_templates_the_sentences_are_labelled_and_hidden():
+    embedder = MockEmbedder("text", 50)
+    few = Concept(name="gender", definitional_pairs=PAIRS[:3], equalize_sets=PAIRS[3:5])
+    mitigator = Leace(templates=True).fit(embedder, few)
+    assert set(mitigator.labelled_) == set(mitigator.fitting_texts(few))
+    assert len(mitigator.labelled_) == 10 * len(TEMPLATES)
+    assert mitigator.labelled_["This is about f0."] == 0
+    assert mitigator.labelled_["m0"] == 1
+    after, groups = erased(mitigator, embedder)
+    assert after[groups == 0].mean(axis=0) == pytest.approx(after[groups == 1].mean(axis=0))
 
 
 def test_a_concept_that_has_sets_alone_is_enough():
