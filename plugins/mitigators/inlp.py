@@ -3,50 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, Vectors, unit_rows
 from harness.concept import Concept
-from harness.embedder import Embedder, Kind
+from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators.concept_subspace import fit_subspace, pair_words
+from harness.plugins.mitigators.contextualised import contextualised, defining_sets
 from harness.plugins.mitigators.hard_debias import Subspace
+from harness.plugins.mitigators.listed_words import look_up
 from harness.vocabulary import vocabulary
 
-HELD_OUT = 0.3  # share of words that judge a classifier, as in the paper's 49 / 21 / 30 split
+Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+Parts: TypeAlias = tuple[Floats, Floats, Codes, Codes]
+"""Vectors to learn from, vectors to judge by, and the groups of either."""
+HELD_OUT = (
+    0.3  # share of words or sets that judge a classifier, as in the paper's 49 / 21 / 30 split
+)
 ZERO = 1e-8
 
 
 class Inlp(Mitigator):
     """Project out, one after another, the directions by which a linear classifier tells the groups.
 
-    The words that lie farthest along the concept's direction are taken as those of its two sides.
-    A linear support vector machine learns to tell them apart, its direction is projected out, and
-    another one is trained on what is left, until it does no better on held-out words than
+    A linear support vector machine learns to tell the groups apart, its direction is projected out,
+    and another one is trained on what is left, until it does no better on held-out texts than
     `stop_accuracy`. The projection P is onto the intersection of all nullspaces; it is
-    orthogonal, P = Pᵀ = P². All words are projected, also those about the concept.
+    orthogonal, P = Pᵀ = P². All texts are projected, also those about the concept.
 
-    Each round costs a dimension: with few dimensions, what else the vectors know is lost too.
+    *Word embedders.* The words that lie farthest along the concept's direction are taken as those
+    of its two sides.
+
+    *Text encoders* have no vocabulary to take words from. There the words of the definitional sets
+    (pairs, where there are no sets), each alone and in a dozen plain sentences, are the texts of
+    the groups, of which there may be more than two. Texts to judge by are of other sets than those
+    learnt from, else a classifier would know the words again.
+
+    Each round costs a dimension, or as many as there are groups if those are more than two: with
+    few dimensions, what else the vectors know is lost too.
 
     Parameters
     ----------
     n_iterations
         Most classifiers to train, as the paper's 35.
     stop_accuracy
-        Accuracy on held-out words, in [0.5, 1], at or below which it stops; chance is 0.5.
+        Accuracy on held-out texts, in [0.5, 1], at or below which it stops; chance is 0.5. Of more
+        than two groups the same distance from chance counts: 0.55 is 0.383 of three.
     n_words
-        Words of each side; the paper has 5 % of its vocabulary.
+        Words of each side; the paper has 5 % of its vocabulary. Of no account for text encoders.
     vocabulary_size
-        Most frequent words of the vocabulary to choose them from.
+        Most frequent words of the vocabulary to choose them from; of no account likewise.
     normalize
         Whether to set all vectors to length 1 first.
     subspace
-        How the concept's direction is found, as in hard-debias.
+        How the concept's direction is found for words, as in hard-debias.
     seed
-        Of the split into words to learn from and to judge by, and of the classifier.
+        Of the split into texts to learn from and to judge by, and of the classifier.
 
     Attributes
     ----------
@@ -55,9 +72,9 @@ class Inlp(Mitigator):
     projection_
         (d, d) P.
     accuracies_
-        Accuracy on held-out words before each projection, and after the last.
+        Accuracy on held-out texts before each projection, and after the last.
     missing_
-        Words of the definitional pairs that the embedder lacks.
+        Words of the definitional pairs, or texts of the sets, that the embedder lacks.
 
     References
     ----------
@@ -65,7 +82,6 @@ class Inlp(Mitigator):
     by iterative nullspace projection.
     """
 
-    kinds: ClassVar[tuple[Kind, ...]] = ("word",)
     needs: ClassVar[tuple[str, ...]] = ("definitional_pairs",)
 
     def __init__(
@@ -87,11 +103,12 @@ class Inlp(Mitigator):
         self.seed = seed
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
-        """Return the words of the definitional pairs, as written and lower-cased."""
-        return pair_words(concept)
+        """Return the words of the definitional pairs, and the sets in sentences for encoders."""
+        texts = (text for texts in contextualised(defining_sets(concept)) for text in texts)
+        return list(dict.fromkeys([*pair_words(concept), *texts]))
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
-        """Find P from the pairs and the most biased words; return self.
+        """Find P from the pairs and the most biased words, or from sentences; return self.
 
         Raises
         ------
@@ -101,6 +118,27 @@ class Inlp(Mitigator):
             If the concept has no definitional pairs, or the embedder too few of them or of words.
         """
         self._check_options()
+        if concept is None or not concept.definitional_pairs:
+            lack = "no concept is given" if concept is None else f"'{concept.name}' has none"
+            raise NotApplicable(f"inlp needs a concept with definitional_pairs; {lack}")
+        if embedder.info.kind == "word":
+            self._project_out(*self._biased_words(embedder, concept), groups=2)
+        else:
+            groups = max(map(len, defining_sets(concept)))
+            self._project_out(*self._sentences(embedder, concept), groups=groups)
+        return self
+
+    def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
+        """Return (n, d) projected vectors P w; of length 1 before, less after it."""
+        return (self._prepared(vectors) @ self.projection_).astype(np.float32)
+
+    def _prepared(self, vectors: Reals) -> Floats:
+        return unit_rows(vectors) if self.normalize else np.asarray(vectors, dtype=np.float64)
+
+    def _biased_words(self, embedder: Embedder, concept: Concept) -> Parts:
+        """Return words to learn from and to judge by, and their sides."""
+        from sklearn.model_selection import train_test_split
+
         hard = fit_subspace(
             "inlp", embedder, concept, subspace=self.subspace, normalize=self.normalize
         )
@@ -114,42 +152,59 @@ class Inlp(Mitigator):
             )
         order = np.argsort(rows @ hard.subspace_[0], kind="stable")
         ends = np.concatenate([order[: self.n_words], order[-self.n_words :]])
-        self._project_out(rows[ends], np.repeat([0, 1], self.n_words))
-        return self
+        sides = np.repeat([0, 1], self.n_words)
+        learn, judge, y_learn, y_judge = train_test_split(
+            rows[ends], sides, test_size=HELD_OUT, stratify=sides, random_state=self.seed
+        )
+        return learn, judge, y_learn, y_judge
 
-    def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) projected vectors P w; of length 1 before, less after it."""
-        return (self._prepared(vectors) @ self.projection_).astype(np.float32)
+    def _sentences(self, embedder: Embedder, concept: Concept) -> Parts:
+        """Return sentences to learn from and to judge by, and the groups of their words."""
+        sets = defining_sets(concept)
+        rng = np.random.default_rng(self.seed)
+        held_out = rng.permutation(len(sets))[: max(1, round(HELD_OUT * len(sets)))]
+        groups: tuple[dict[str, int], dict[str, int]] = ({}, {})
+        for i, members in enumerate(sets):
+            part = groups[int(i in held_out)]
+            for texts in contextualised([members]):
+                for group, text in enumerate(texts):
+                    part.setdefault(text, group)
+        texts = list(dict.fromkeys([*groups[0], *groups[1]]))
+        vectors = look_up(embedder, texts, unit=self.normalize)
+        self.missing_ = sorted(set(texts) - set(vectors))
+        learn = {text: group for text, group in groups[0].items() if text in vectors}
+        judge = {t: g for t, g in groups[1].items() if t in vectors and t not in learn}
+        if len(set(learn.values())) < 2 or len(set(judge.values())) < 2:
+            raise NotApplicable(
+                f"inlp: concept '{concept.name}' has {len(sets)} definitional sets or pairs, too "
+                "few to learn from some and to judge by others"
+            )
+        x_learn, x_judge = (np.array([vectors[text] for text in part]) for part in (learn, judge))
+        return x_learn, x_judge, np.array([*learn.values()]), np.array([*judge.values()])
 
-    def _prepared(self, vectors: Reals) -> Floats:
-        return unit_rows(vectors) if self.normalize else np.asarray(vectors, dtype=np.float64)
-
-    def _project_out(self, rows: Floats, sides: np.ndarray) -> None:
-        """Set `directions_`, `accuracies_` and `projection_` from labelled words."""
-        from sklearn.model_selection import train_test_split
+    def _project_out(
+        self, learn: Floats, judge: Floats, y_learn: Codes, y_judge: Codes, *, groups: int
+    ) -> None:
+        """Set `directions_`, `accuracies_` and `projection_` from labelled texts."""
         from sklearn.svm import LinearSVC
 
-        learn, judge, y_learn, y_judge = train_test_split(
-            rows, sides, test_size=HELD_OUT, stratify=sides, random_state=self.seed
-        )
-        directions = np.zeros((0, rows.shape[1]))
+        directions = np.zeros((0, learn.shape[1]))
         self.accuracies_: list[float] = []
+        stop = self.stop_accuracy - 0.5 + 1 / groups
         while True:
-            projection: Floats = np.eye(rows.shape[1]) - directions.T @ directions
+            projection: Floats = np.eye(learn.shape[1]) - directions.T @ directions
             classifier = LinearSVC(dual=False, random_state=self.seed)
             classifier.fit(learn @ projection, y_learn)
             self.accuracies_.append(float(classifier.score(judge @ projection, y_judge)))
-            enough = self.accuracies_[-1] <= self.stop_accuracy
-            if enough or len(directions) == self.n_iterations:
+            if self.accuracies_[-1] <= stop or len(self.accuracies_) > self.n_iterations:
                 break
             # The nullspaces' intersection is what is orthogonal to all directions at once.
-            new = classifier.coef_ @ projection
-            length = np.linalg.norm(new)
-            if length <= ZERO * np.linalg.norm(classifier.coef_) or length == 0:
+            _, lengths, new = np.linalg.svd(classifier.coef_ @ projection, full_matrices=False)
+            new = new[lengths > ZERO * np.linalg.norm(classifier.coef_)]
+            if len(new) == 0:
                 break
-            new = new / length
             new -= new @ directions.T @ directions  # twice is enough against rounding
-            directions = np.vstack([directions, new / np.linalg.norm(new)])
+            directions = np.vstack([directions, np.linalg.qr(new.T)[0].T])
         self.directions_, self.projection_ = directions, projection
 
     def _check_options(self) -> None:

@@ -122,5 +122,57 @@ def test_what_it_cannot_learn_from_is_refused():
         Inlp().fit(vocabulary(), Concept(name="empty"))
     with pytest.raises(NotApplicable, match="offers 400: lower n_words"):
         Inlp(n_words=201).fit(vocabulary(), GENDER)
-    with pytest.raises(NotApplicable, match="has no vocabulary"):
-        Inlp().fit(MockEmbedder("text"), GENDER)
+    one = GENDER.model_copy(update={"definitional_pairs": (("she", "he"),)})
+    with pytest.raises(NotApplicable, match="1 definitional sets or pairs, too few"):
+        Inlp().fit(MockEmbedder("text"), one)
+
+
+class Faiths:
+    """An encoder in which words of three faiths differ in two dimensions, and all else is noise."""
+
+    info = MockEmbedder("text", 12).info
+
+    def encode(self, texts):
+        rows = 0.2 * MockEmbedder("text", 12).encode(texts)
+        for row, text in zip(rows, texts, strict=True):
+            row[:2] += next(at for word, at in FAITHS.items() if word in text)
+        return rows
+
+
+FAITHS = {"a": (1, 0), "b": (-0.5, 0.9), "c": (-0.5, -0.9)}
+FAITHS = {f"{key}{i}": at for key, at in FAITHS.items() for i in range(6)}
+FAITH = Concept(
+    name="faith",
+    definitional_pairs=(("a0", "b0"),),
+    definitional_sets=tuple((f"a{i}", f"b{i}", f"c{i}") for i in range(6)),
+)
+
+
+def test_of_encoders_the_sentences_of_all_groups_are_made_alike():
+    mitigator = Inlp().fit(Faiths(), FAITH)
+    assert mitigator.accuracies_[0] == 1.0
+    assert mitigator.accuracies_[-1] <= 1 / 3 + 0.05 or len(mitigator.accuracies_) == 36
+    texts = [text for text in mitigator.fitting_texts(FAITH) if "." in text]
+    after = mitigator.transform(Faiths().encode(texts), texts)
+    means = [after[[f" {key}" in text for text in texts]].mean(axis=0) for key in "abc"]
+    assert np.ptp(means, axis=0).max() < 0.1
+    assert np.abs(mitigator.directions_[:2, 2:]).max() < 0.4  # the two dimensions go first
+
+
+def test_sentences_to_judge_by_have_other_words_than_those_learnt_from():
+    # words are told apart by themselves alone, so nothing that is learnt holds for others
+    mitigator = Inlp().fit(MockEmbedder("text", 300), FAITH)
+    assert mitigator.accuracies_[0] < 0.7
+
+
+def test_it_says_what_it_is_fitted_on():
+    asked = []
+
+    class Asked(MockEmbedder):
+        def encode(self, texts):
+            asked.extend(texts)
+            return super().encode(texts)
+
+    Inlp().fit(Asked("text"), FAITH)
+    assert set(asked) <= set(Inlp().fitting_texts(FAITH))
+    assert "This is about c3." in asked
