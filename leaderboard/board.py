@@ -14,8 +14,10 @@ from typing import Any
 
 import polars as pl
 
+from harness.leaderboard.attachments import attachments
 from harness.leaderboard.cells import BASELINES, cells
 from harness.leaderboard.notices import notices
+from harness.leaderboard.published import published
 from harness.leaderboard.ranking import rank
 from harness.record import Record
 
@@ -46,6 +48,10 @@ class Board:
         Records that are not of the board's version, with `why`.
     environments
         What the records were made on, with the number of records of each.
+    published
+        Bias beside published quality, one line a model, metric, score and scenario.
+    attachments
+        One line a figure or table that a record of the board keeps beside it.
     notices
         What to know before reading the ranks, such as a task that keeps rows from being ranked.
     """
@@ -57,6 +63,8 @@ class Board:
     lacks: pl.DataFrame
     others: pl.DataFrame
     environments: tuple[tuple[str, int], ...]
+    published: pl.DataFrame
+    attachments: pl.DataFrame
     notices: tuple[str, ...] = ()
 
     def names(self, measures: str) -> list[str]:
@@ -142,6 +150,10 @@ def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[
             "row", "task", "version", "digest", "seed", "value", "created", "why"
         ).join(labels.select("row", "model", "mitigator"), on="row", how="left"),
         environments=_environments(records),
+        published=published(records, tasks),
+        attachments=attachments(records, chosen).join(
+            labels.select("row", "model", "mitigator"), on="row", how="left"
+        ),
         notices=notices(grid, others, tasks),
     )
 

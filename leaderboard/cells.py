@@ -144,17 +144,26 @@ def cells(records: Iterable[Record]) -> Cells:
     return Cells(_measured(ranked), others)
 
 
+def row_name(record: Record) -> str:
+    """Return what names the row of a record: its model, mitigator and settings."""
+    model, mitigator = record.model, record.mitigator
+    return json.dumps([model.name, model.fingerprint, mitigator.name, _params(record)])
+
+
+def _params(record: Record) -> str:
+    return json.dumps(record.mitigator.params, sort_keys=True, default=str)
+
+
 def _line(record: Record) -> dict[str, Any]:
     model, mitigator, task = record.model, record.mitigator, record.task
-    params = json.dumps(mitigator.params, sort_keys=True, default=str)
     interval = record.interval
     return {
         "kind": model.kind,
-        "row": json.dumps([model.name, model.fingerprint, mitigator.name, params]),
+        "row": row_name(record),
         **model.model_dump(include={"fingerprint", "url", "dimensions", "parameters"}),
         "model": model.name,
         "mitigator": mitigator.name,
-        "params": params,
+        "params": _params(record),
         "fitted_on": mitigator.concept,
         "task": task.name,
         **task.model_dump(include={"version", "digest", "title", "measures"}),

@@ -19,7 +19,7 @@ def leaderboard() -> None:
     default=Path("site"),
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Folder for index.html, leaderboard.csv and leaderboard.json.",
+    help="Folder for index.html, leaderboard.csv, leaderboard.json, figures and tables.",
 )
 @click.option(
     "--tasks",
@@ -53,7 +53,7 @@ def build(
     for board in boards:
         for notice in board.notices:
             click.echo(f"{board.kind} embeddings: {notice}", err=True)
-    written = site.write(boards, out, title=title, notices=reading.notices)
+    written = site.write(boards, out, title=title, notices=reading.notices, sources=results)
     if as_json:
         click.echo(written.json.read_text("utf-8"))
         return

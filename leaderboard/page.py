@@ -15,7 +15,7 @@ import harness
 from harness.leaderboard import ranking
 from harness.leaderboard.board import Board
 from harness.leaderboard.cells import BASELINES
-from harness.leaderboard.plot import plot
+from harness.leaderboard.plot import plot, published_plot
 from harness.record import STARS, stars
 
 GENERATOR = "Embedding Bias Harness leaderboard"
@@ -68,7 +68,7 @@ def render(boards: Iterable[Board], *, title: str, notices: Iterable[str], built
     )
     bundle = Path(options.dt_bundle)  # DataTables, as itables ships it for offline use
     views = [_view(board) for board in boards]
-    drawn = any(view["plot"] for view in views)
+    drawn = any(view["plot"] or view["published"] for view in views)
     return environment.get_template("index.html.j2").render(
         title=title,
         generator=f"{GENERATOR} {harness.__version__}",
@@ -105,7 +105,7 @@ def _view(board: Board) -> dict[str, Any]:
             for task in tasks
         ]
         row["has"] = len(tasks) - len(row["lacks"])
-    drawing = plot(board)
+    drawing, published = plot(board), published_plot(board)
     return {
         "kind": board.kind,
         "title": f"{board.kind.capitalize()} embeddings",
@@ -124,7 +124,21 @@ def _view(board: Board) -> dict[str, Any]:
         "environments": board.environments,
         # plotly writes its data as JSON with <, > and / as \u escapes; names are escaped in it
         "plot": Markup(drawing) if drawing else None,  # noqa: S704 -- escaped
+        "published": Markup(published) if published else None,  # noqa: S704 -- escaped
+        "attachments": _attachments(board),
     }
+
+
+def _attachments(board: Board) -> list[dict[str, Any]]:
+    """Return the figures and tables of each row and task, by scenario."""
+    found: dict[tuple[str, str, str], dict[str, list[dict[str, Any]]]] = {}
+    for line in board.attachments.sort("model", "mitigator", "task").iter_rows(named=True):
+        who = (line["model"], line["mitigator"], line["task"])
+        found.setdefault(who, {}).setdefault(line["scenario"], []).append(line)
+    return [
+        {"model": model, "mitigator": mitigator, "task": task, "scenarios": scenarios}
+        for (model, mitigator, task), scenarios in found.items()
+    ]
 
 
 def _task_groups(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:

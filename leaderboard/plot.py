@@ -1,15 +1,17 @@
-"""The plot of a board: bias against usefulness, one point a row, as a self-contained HTML part.
+"""The plots of a board, as self-contained HTML parts: bias against usefulness, and against MTEB.
 
-Colour is the model, shape the mitigator.
+In the first a point is a row; colour is the model, shape the mitigator.
 """
 
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import polars as pl
 
 from harness.leaderboard.board import Board
+from harness.leaderboard.published import SCORE
 
 # Okabe and Ito's colours, which people with any colour vision can tell apart.
 _COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#D55E00", "#999999")
@@ -95,10 +97,67 @@ def plot(board: Board) -> str | None:
         height=480,
         showlegend=True,
     )
+    return _html(figure, f"plot-{board.kind}")
+
+
+def published_plot(board: Board) -> str | None:
+    """Return the plot of bias against published quality, or None if too few models have both.
+
+    Figure 1 of Uriot (2024): above the concept directions' AUC (dashed) and correlations with
+    people's labels, below the proportions of the association test, by scenario.
+    """
+    frame = board.published
+    if frame.is_empty():
+        return None
+    from plotly.subplots import make_subplots
+
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06)
+    lines = frame.select("metric", "score", "scenario", "rho").unique(maintain_order=True)
+    scenarios = list(dict.fromkeys(lines["scenario"]))
+    for metric, score, scenario, rho in lines.rows():
+        if score == "auc" and scenario != scenarios[0]:
+            continue  # of the concept's own pairs, which no scenario changes
+        points = frame.filter(metric=metric, score=score, scenario=scenario)
+        told = "–" if rho is None else f"{rho:.2f}".replace("-", "−")
+        what = score if score == "auc" else f"{score}, {scenario}"
+        names = [escape(model) for model in points["model"]]
+        figure.add_scatter(
+            x=names,
+            y=points["value"].to_list(),
+            mode="lines+markers",
+            name=escape(f"{what} (ρ {told})"),
+            customdata=points["published"].to_list(),
+            hovertemplate=f"%{{x}}, {SCORE} %{{customdata:.2f}}<br>%{{y:.3f}}",
+            line={
+                "color": _COLOURS[scenarios.index(scenario) % len(_COLOURS)],
+                "dash": "dash" if score == "auc" else "solid",
+            },
+            row=2 if metric == "association-test" else 1,
+            col=1,
+        )
+    axis = {"zeroline": False, "gridcolor": "rgba(127,127,127,.2)", "automargin": True}
+    order = [escape(model) for model in frame["model"].unique(maintain_order=True)]
+    figure.update_xaxes(**axis, categoryorder="array", categoryarray=order)
+    figure.update_xaxes(title=f"model, best in {SCORE} first", row=2)
+    figure.update_yaxes(**axis, range=[-0.02, 1.05])
+    figure.update_yaxes(title="AUC, |correlation|", row=1)
+    figure.update_yaxes(title="proportion", row=2)
+    figure.update_layout(
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": "system-ui, sans-serif", "size": 13},
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        height=600,
+        showlegend=True,
+    )
+    return _html(figure, f"published-{board.kind}")
+
+
+def _html(figure: Any, name: str) -> str:
     html: str = figure.to_html(
         full_html=False,
         include_plotlyjs=False,
-        div_id=f"plot-{board.kind}",
+        div_id=name,
         config={"displaylogo": False, "responsive": True, "displayModeBar": False},
     )
     return html

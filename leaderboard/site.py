@@ -1,10 +1,12 @@
 """The files of a leaderboard: index.html, leaderboard.csv and leaderboard.json in one folder.
 
-Each is replaced whole; other files in the folder are left alone.
+Beside them the figures and tables that records keep, where they are at hand. Each file is replaced
+whole; others in the folder are left alone.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ import polars as pl
 import harness
 from harness import folders
 from harness.errors import DiskError
+from harness.leaderboard import attachments
 from harness.leaderboard.board import Board
 from harness.leaderboard.page import GENERATOR, render
 
@@ -40,6 +43,7 @@ def write(
     title: str,
     notices: Iterable[str] = (),
     built: str | None = None,
+    sources: Iterable[Path] = (),
 ) -> Written:
     """Write the leaderboard of `boards` into `folder`, which is made if it is not there.
 
@@ -55,6 +59,9 @@ def write(
         Lines to show on the page, such as on records that could not be read.
     built
         Date to state; by default now.
+    sources
+        The results folders and files that the boards were made of: figures and tables beside them
+        are copied into `folder` and linked.
 
     Raises
     ------
@@ -70,6 +77,14 @@ def write(
             f"'{files.page}' was not made by `harness leaderboard build` and is left alone; "
             "give another --out, or move that file away"
         )
+    paths = {path for board in boards for path in board.attachments["path"]}
+    copied = attachments.copy(paths, sources, folder)
+    boards = [
+        dataclasses.replace(
+            board, attachments=board.attachments.filter(pl.col("path").is_in(sorted(copied)))
+        )
+        for board in boards
+    ]
     page = render(boards, title=title, notices=notices, built=built)
     content = to_json(boards, title=title, notices=notices, built=built)
     _publish(files.csv, to_frame(boards).write_csv())
@@ -109,6 +124,8 @@ def to_json(boards: Iterable[Board], *, title: str, notices: Iterable[str], buil
                 "cells": board.cells.drop("url", "dimensions", "parameters").to_dicts(),
                 "lacks": board.lacks.to_dicts(),
                 "others": board.others.to_dicts(),
+                "published": board.published.to_dicts(),
+                "attachments": board.attachments.to_dicts(),
                 "environments": dict(board.environments),
             }
             for board in boards

@@ -1,0 +1,100 @@
+"""Bias against published quality: figure 1 of the context-injection paper, as a data frame.
+
+Whether models that do better elsewhere have more bias (Uriot 2024, figure 1): for each model with
+a published MTEB score, the scores of the paper's two methods without mitigation, averaged over
+concepts. Draws nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from harness.leaderboard.cells import BASELINES
+from harness.record import Record
+
+SCORE = "MTEB"
+"""Name of the published score that models are ordered by."""
+LEAST_MODELS = 3
+MEASURES = (
+    ("concept-direction", "auc"),
+    ("concept-direction", "correlation"),
+    ("association-test", "proportion"),
+)
+"""Metric and score of what is compared; of correlations the size counts, as in table 9."""
+
+_SCHEMA = {
+    "model": pl.String,
+    "fingerprint": pl.String,
+    "published": pl.Float64,
+    "task": pl.String,
+    "digest": pl.String,
+    "scenario": pl.String,
+    "metric": pl.String,
+    "score": pl.String,
+    "value": pl.Float64,
+    "created": pl.String,
+}
+
+
+def published(records: Iterable[Record], tasks: pl.DataFrame) -> pl.DataFrame:
+    """Return a line for each model, metric, score and scenario, best published model first.
+
+    Only models that have a value on every task of a metric are in it; with fewer than three
+    models there is no line. Of one model with several fingerprints, the last record counts.
+
+    Parameters
+    ----------
+    records
+        Of one kind of embedder.
+    tasks
+        `task` and `digest` of the versions that count.
+
+    Returns
+    -------
+    pl.DataFrame
+        `model`, `published`, `metric`, `score`, `scenario`, `value`, the mean over `tasks` tasks,
+        and `rho`, Spearman's correlation of `published` and `value` over the models; null where
+        one of them does not vary.
+    """
+    lines = [
+        {
+            "model": record.model.name,
+            "fingerprint": record.model.fingerprint,
+            "published": record.model.published[SCORE],
+            "task": record.task.name,
+            "digest": record.task.digest,
+            **record.model_dump(include={"scenario", "metric", "score", "value", "created"}),
+        }
+        for record in records
+        if SCORE in record.model.published
+        and record.mitigator.name == BASELINES[0]
+        and (record.metric, record.score) in MEASURES
+    ]
+    group = ["metric", "score", "scenario"]
+    each = (
+        pl.DataFrame(lines, schema=_SCHEMA)
+        .join(tasks.select("task", "digest"), on=["task", "digest"], how="semi")
+        .sort("created")
+        .unique([*group, "model", "task"], keep="last", maintain_order=True)
+        .with_columns(wanted=pl.col("task").n_unique().over(group))
+        .drop_nulls("value")
+    )
+    means = (
+        each.group_by(*group, "model")
+        .agg(
+            pl.col("published").last(),
+            pl.col("value").abs().mean(),
+            tasks=pl.col("task").len(),
+            wanted=pl.col("wanted").first(),
+        )
+        .filter(pl.col("tasks") == pl.col("wanted"))
+        .filter(pl.len().over(group) >= LEAST_MODELS)
+    )
+    rho = pl.corr("published", "value", method="spearman").over(group)
+    return (
+        means.with_columns(rho=rho.fill_nan(None))
+        .drop("wanted")
+        .sort("published", "model", *group, descending=[True, False, False, False, False])
+    )
