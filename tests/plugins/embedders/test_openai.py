@@ -1,6 +1,7 @@
 """Facts about hosted text encoders, through the real client to a real server that misbehaves."""
 
 import logging
+import sys
 import traceback
 
 import numpy as np
@@ -269,6 +270,12 @@ def test_a_model_that_the_endpoint_does_not_know_is_told(loopback, embedder):
     with pytest.raises(Unavailable, match=r"no such model as 'nobody' \(404: The model `nobody`"):
         embedder("nobody").encode(TEXTS)
     assert len(loopback.requests) == 1
+
+
+def test_without_the_client_it_says_what_to_install(embedder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(Unavailable, match=r'pip install "embedding-bias-harness\[openai\]"'):
+        embedder().encode(["a"])
 
 
 # What may pass
