@@ -2,7 +2,8 @@
 
 A copy in the hub's own cache is used without asking the network, so that a run repeats with the
 same weights and works offline; name a `revision` to have another. Weights in formats that are not
-read here (TensorFlow, Flax, ONNX …), and pickled ones beside safetensors, are not downloaded.
+read (TensorFlow, Flax …), and pickled ones beside safetensors, are not downloaded; ONNX and
+OpenVINO only where they are asked for.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from pathlib import Path, PurePosixPath
 
 from harness.errors import InvalidOption, ModelError, Unavailable
+from harness.plugins.embedders.weight_files import EXPORTED, Backend
 
 _OTHER_FORMATS = re.compile(
     r"\.(h5|msgpack|ot|onnx|onnx_data|gguf|tflite|mlmodel|mlpackage|pdf|png|jpe?g|gif|svg|zip)$"
@@ -21,7 +23,11 @@ _OTHER_FORMATS = re.compile(
 
 
 def folder(
-    reference: str, revision: str | None = None, *, owner: str | None = None
+    reference: str,
+    revision: str | None = None,
+    *,
+    owner: str | None = None,
+    backend: Backend = "torch",
 ) -> tuple[Path, str | None]:
     """Return the folder of a model that a user names, and its commit if it is of the hub.
 
@@ -33,6 +39,8 @@ def folder(
         Branch, tag or commit on the hub.
     owner
         Whose model a bare name is; None if there are no bare names.
+    backend
+        What is to run it: weights that were exported for it are had too.
 
     Raises
     ------
@@ -53,11 +61,11 @@ def folder(
     bare = "/" not in reference
     if reference.startswith((".", "/", "~")) or reference.count("/") > 1 or (bare and not owner):
         raise ModelError(f"there is no folder '{reference}'")
-    found = snapshot(f"{owner}/{reference}" if bare else reference, revision)
+    found = snapshot(f"{owner}/{reference}" if bare else reference, revision, backend)
     return found, found.name
 
 
-def snapshot(model: str, revision: str | None = None) -> Path:
+def snapshot(model: str, revision: str | None = None, backend: Backend = "torch") -> Path:
     """Return the folder of a model, whose name is the commit.
 
     Parameters
@@ -66,6 +74,8 @@ def snapshot(model: str, revision: str | None = None) -> Path:
         `owner/name`.
     revision
         Branch, tag or commit; None for the main branch.
+    backend
+        See `folder`.
 
     Raises
     ------
@@ -75,14 +85,19 @@ def snapshot(model: str, revision: str | None = None) -> Path:
     from huggingface_hub import errors
 
     try:
-        return _cached(model, revision) or _downloaded(model, revision)
+        return _cached(model, revision, backend) or _downloaded(model, revision, backend)
     except errors.HFValidationError:
         raise Unavailable(f"'{model}' is neither a folder nor a model id, owner/name") from None
 
 
-def needed(files: list[str]) -> list[str]:
+def needed(files: list[str], backend: Backend = "torch") -> list[str]:
     """Return the files of a repository that loading it reads."""
-    kept = [file for file in files if not _OTHER_FORMATS.search(file)]
+    exported = EXPORTED.get(backend)
+    kept = [
+        file
+        for file in files
+        if not _OTHER_FORMATS.search(file) or (exported and exported.fullmatch(file))
+    ]
     safe = {
         str(PurePosixPath(file).parent)
         for file in kept
@@ -93,12 +108,13 @@ def needed(files: list[str]) -> list[str]:
         for file in kept
         if not (
             str(PurePosixPath(file).parent) in safe
+            and not (exported and exported.fullmatch(file))
             and re.fullmatch(r".*\.(bin|pt|pth)", PurePosixPath(file).name)
         )
     ]
 
 
-def _cached(model: str, revision: str | None) -> Path | None:
+def _cached(model: str, revision: str | None, backend: Backend) -> Path | None:
     from huggingface_hub import try_to_load_from_cache
 
     modules = try_to_load_from_cache(model, "modules.json", revision=revision)
@@ -111,16 +127,20 @@ def _cached(model: str, revision: str | None) -> Path | None:
     folder = Path(found).parent if isinstance(found, str) else None
     if folder is None:
         return None
-    weights = (file for file in folder.rglob("*") if file.suffix in (".safetensors", ".bin"))
-    return folder if any(weights) else None
+    exported = EXPORTED.get(backend)
+    for file in folder.rglob("*"):
+        inside = file.relative_to(folder).as_posix()
+        if exported.fullmatch(inside) if exported else file.suffix in (".safetensors", ".bin"):
+            return folder
+    return None
 
 
-def _downloaded(model: str, revision: str | None) -> Path:
+def _downloaded(model: str, revision: str | None, backend: Backend) -> Path:
     from huggingface_hub import HfApi, errors, hf_hub_download, snapshot_download
 
     try:
         info = HfApi().model_info(model, revision=revision, timeout=10)
-        files = needed([file.rfilename for file in info.siblings or ()])
+        files = needed([file.rfilename for file in info.siblings or ()], backend)
         folder = Path(snapshot_download(model, revision=revision, allow_patterns=files))
         if "modules.json" not in files:
             with contextlib.suppress(errors.EntryNotFoundError):

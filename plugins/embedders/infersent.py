@@ -41,9 +41,8 @@ class InferSentEmbedder:
     """A text encoder of a BiLSTM with max pooling over word vectors.
 
     A text is cut into words; one that the vocabulary lacks as it is written, and in lower case, is
-    looked up in parts, and left out if
-    there are none. The marks of start and end are put around, where they have vectors. A text
-    without any token that has a vector gives a row of NaN.
+    looked up in parts, and left out if there are none. The marks of start and end are put around,
+    where they have vectors. A text without any token that has a vector gives a row of NaN.
 
     Parameters
     ----------

@@ -108,7 +108,8 @@ class LastTokenEmbedder:
     ) -> None:
         if device_map is not None and importlib.util.find_spec("accelerate") is None:
             raise Unavailable(
-                f"device_map={device_map} needs the package 'accelerate': pip install accelerate"
+                f"device_map={device_map} needs the package 'accelerate': "
+                'pip install "embedding-bias-harness[accelerate]"'
             )
         path, commit = hub.folder(reference, revision)
         self._folder = folder = ModelFolder(path, reference)

@@ -29,12 +29,12 @@ class AllMiniLML6V2(SentenceTransformersEmbedder):
 
     def _locate(self, reference: str, revision: str | None) -> tuple[Path, str | None]:
         package = packages.folder(PACKAGE)
-        if package is not None and revision is None:
+        if package is not None and revision is None and self._backend == "torch":
             packages.check(package / "model" / "model.safetensors", WEIGHTS)
             return package / "model", None
         try:
             return super()._locate(reference, revision)
         except Unavailable as error:
             if package is not None:
-                raise
+                raise  # a revision or backend that the package does not have
             raise Unavailable(f"{error}; or {packages.INSTALL}") from None

@@ -16,6 +16,7 @@ from typing import Any
 
 from harness.errors import ModelError
 from harness.plugins.embedders import weight_files
+from harness.plugins.embedders.weight_files import Backend
 
 _POOLINGS = {  # names in files of sentence-transformers before 6: today's names
     "pooling_mode_cls_token": "cls",
@@ -48,6 +49,8 @@ class ModelFolder:
         Folder of the model.
     name
         What to call it in errors.
+    backend
+        What runs its transformer: which of its weights are looked at.
 
     Raises
     ------
@@ -55,8 +58,8 @@ class ModelFolder:
         If the folder holds no model, lacks weights, or holds damaged ones.
     """
 
-    def __init__(self, path: Path, name: str) -> None:
-        self.path, self.name = path, name
+    def __init__(self, path: Path, name: str, backend: Backend = "torch") -> None:
+        self.path, self.name, self.backend = path, name, backend
         if not (path / "modules.json").is_file() and not (path / "config.json").is_file():
             raise ModelError(
                 f"'{name}' is not a model folder: it has neither modules.json nor config.json"
@@ -109,6 +112,11 @@ class ModelFolder:
         """The prompt that the model puts before each text unless told otherwise, or nothing."""
         return self.prompts.get(self._settings.get("default_prompt_name") or "", "")
 
+    @property
+    def truncate_dim(self) -> int | None:
+        """How many dimensions the model keeps of each vector; None for all."""
+        return self._settings.get("truncate_dim")
+
     @functools.cached_property
     def poolings(self) -> tuple[str, ...]:
         """How the model pools, as `("mean",)`; empty if it has no pooling step.
@@ -154,20 +162,28 @@ class ModelFolder:
                 size *= poolings
         if self.is_plain and size is not None:
             size *= poolings
-        cut = self._settings.get("truncate_dim")
+        cut = self.truncate_dim
         return min(size, cut) if size is not None and cut else size
 
     @functools.cached_property
     def max_tokens(self) -> int | None:
         """Longest input in tokens, as sentence-transformers would cut it; None if unlimited."""
-        for name in ("sentence_bert_config.json", "sentence_roberta_config.json"):
-            stated = self._optional(self.transformer / name).get("max_seq_length")
-            if stated:
-                return int(stated)
+        stated = self.transformer_settings.get("max_seq_length")
+        if stated:
+            return int(stated)
         tokenizer = self._optional(self.transformer / "tokenizer_config.json")
         limits = [tokenizer.get("model_max_length"), self.config.get("max_position_embeddings")]
         known = [int(n) for n in limits if isinstance(n, (int, float)) and 0 < n < _WITHOUT_LIMIT]
         return min(known, default=None)
+
+    @functools.cached_property
+    def transformer_settings(self) -> Mapping[str, Any]:
+        """What sentence-transformers does with the transformer; empty if it does not say."""
+        for name in ("sentence_bert_config.json", "sentence_roberta_config.json"):
+            stated = self._optional(self.transformer / name)
+            if stated:
+                return stated
+        return {}
 
     @functools.cached_property
     def max_positions(self) -> int | None:
@@ -223,6 +239,8 @@ class ModelFolder:
 
         A list of shards is taken at its word: each that it names must be there.
         """
+        if self.backend != "torch" and folder == self.transformer:
+            return weight_files.exported(folder, self.backend, self.name)
         for suffix, stems in ((".safetensors", ("model",)), (".bin", ("pytorch_model",))):
             for stem in stems:
                 index = folder / f"{stem}{suffix}.index.json"

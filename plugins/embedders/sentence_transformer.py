@@ -18,6 +18,7 @@ from harness.embedder import Card, ModelInfo
 from harness.errors import InvalidOption, ModelError
 from harness.plugins.embedders import (
     encoder_options,
+    exported_backend,
     file_hashes,
     hub,
     matryoshka,
@@ -27,6 +28,7 @@ from harness.plugins.embedders import (
 )
 from harness.plugins.embedders.model_folder import ModelFolder
 from harness.plugins.embedders.text_lengths import TextLengths
+from harness.plugins.embedders.weight_files import Backend
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -62,6 +64,10 @@ class SentenceTransformersEmbedder:
     dimensions
         How many of the first dimensions are kept, for models trained so that these say the most
         (Matryoshka). What is left is brought to length 1 again if the vectors had that length.
+    backend
+        What runs the transformer: `torch`; or `onnx` or `openvino`, from weights that the model
+        brings in that format (`onnx/model.onnx`, `openvino/openvino_model.xml`), in float32 or
+        whatever they were exported in. Pooling and later steps are torch's in any case.
     revision
         Branch, tag or commit on the hub.
     trust_remote_code
@@ -81,7 +87,7 @@ class SentenceTransformersEmbedder:
     ModelError
         If the folder holds no model, lacks weights, or holds damaged ones.
     Unavailable
-        If a model of the hub is not there or cannot be downloaded.
+        If a model of the hub is not there or cannot be downloaded, or the backend is not installed.
     """
 
     def __init__(
@@ -94,14 +100,16 @@ class SentenceTransformersEmbedder:
         max_length: int | None = None,
         normalize: bool = False,
         dimensions: int | None = None,
+        backend: Backend = "torch",
         revision: str | None = None,
         trust_remote_code: bool | None = None,
         device: str | None = None,
         name: str | None = None,
         card: Card | None = None,
     ) -> None:
+        self._backend = exported_backend.checked(backend, precision)
         path, commit = self._locate(reference, revision)
-        self._folder = folder = ModelFolder(path, reference)
+        self._folder = folder = ModelFolder(path, reference, backend)
         self._runs_own_code = encoder_options.runs_own_code(folder, trust_remote_code)
         own_poolings = folder.poolings
         if pooling is not None and not own_poolings:
@@ -205,7 +213,7 @@ class SentenceTransformersEmbedder:
 
     def _locate(self, reference: str, revision: str | None) -> tuple[Path, str | None]:
         """Return the folder of a model, and its commit if it is of the hub."""
-        return hub.folder(reference, revision, owner="sentence-transformers")
+        return hub.folder(reference, revision, owner="sentence-transformers", backend=self._backend)
 
     def _identity(self) -> Mapping[str, Any]:
         """Return everything that changes a vector.
@@ -223,13 +231,21 @@ class SentenceTransformersEmbedder:
             "normalize": self._normalize,
             "own_code": self._runs_own_code,
         }
-        return identity | ({"dimensions": self._dimensions} if self._dimensions else {})
+        if self._backend != "torch":
+            identity["backend"] = self._backend
+        if self._dimensions is not None:
+            identity["dimensions"] = self._dimensions
+        return identity
 
     @functools.cached_property
     def _model(self) -> Any:
         import torch
         from sentence_transformers import SentenceTransformer
 
+        if self._backend != "torch":
+            return exported_backend.load(
+                self._folder, self._poolings, max_length=self._max_length, device=self._device
+            )
         with quiet_loading.loading(self._folder.name):
             model = SentenceTransformer(
                 str(self._folder.path),

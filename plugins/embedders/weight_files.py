@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from harness.errors import ModelError
 
+Backend: TypeAlias = Literal["torch", "onnx", "openvino"]
+"""What runs a transformer: torch, or the runtime of a format that it was exported to."""
+EXPORTED = {
+    "onnx": re.compile(r"(onnx/)?model\.onnx(_data|\.data)?"),
+    "openvino": re.compile(r"(openvino/)?openvino_model\.(xml|bin)"),
+}
+"""Names of exported weights, by backend, where tools that export put them."""
 _LFS_POINTER = b"version https://git-lfs"
 
 
@@ -34,6 +42,29 @@ def shapes(file: Path) -> list[list[int]]:
     """Return the shapes of the weights in a safetensors file; tables of positions are none."""
     header, _ = _header(file)
     return [tensor["shape"] for tensor in header.values() if tensor["dtype"] not in ("I64", "I32")]
+
+
+def exported(folder: Path, backend: Backend, name: str) -> list[Path]:
+    """Return the files of a transformer's exported weights, the one to open first.
+
+    Raises
+    ------
+    ModelError
+        If the model `name` has none.
+    """
+    first = {"onnx": "model.onnx", "openvino": "openvino_model.xml"}[backend]
+    for place in (folder / backend, folder):
+        if (place / first).is_file():
+            beside = sorted(
+                file
+                for file in place.iterdir()
+                if file.name != first and EXPORTED[backend].fullmatch(file.name)
+            )
+            return [place / first, *beside]
+    raise ModelError(
+        f"'{name}' was not exported for backend={backend}: it lacks {backend}/{first}; "
+        "use backend=torch, or export it"
+    )
 
 
 def named_shapes(file: Path) -> dict[str, list[int]]:

@@ -188,7 +188,7 @@ def test_a_pickle_that_would_run_code_is_refused_and_runs_none(tmp_path):
         def __reduce__(self):
             return (tmp_path.joinpath("ran").touch, ())
 
-    (tmp_path / "bad.pkl").write_bytes(pickle.dumps({"enc_lstm.weight_ih_l0": Code()}))
+    (tmp_path / "bad.pkl").write_bytes(pickle.dumps({"enc_lstm.weight_ih_l0": Code()}, protocol=2))
     with pytest.raises(ModelError, match="does not hold the weights"):
         infersent_files.convert(tmp_path / "bad.pkl", tmp_path / "out")
     assert not (tmp_path / "ran").exists()
