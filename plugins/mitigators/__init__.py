@@ -23,6 +23,7 @@ def harness_mitigators() -> list[MitigatorSpec]:
         _mitigator("leace", "Leace", "erases what a linear classifier finds, changing least"),
         _mitigator("sent-debias", "SentDebias", "projects out what tells a concept in sentences"),
         _mitigator("swap-average", "SwapAverage", "the mean with the text about the other group"),
+        _mitigator("whitening", "Whitening", "lets all directions vary alike, of whatever concept"),
     ]
 
 

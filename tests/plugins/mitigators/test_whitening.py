@@ -1,0 +1,115 @@
+"""Vectors that are spread alike in all directions."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.arrays import cosines
+from harness.embedder import MockEmbedder
+from harness.errors import InvalidOption, NotApplicable
+from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.mitigators.neutral_sentences import neutral_sentences
+from harness.plugins.mitigators.whitening import Whitening
+
+WORDS = [f"w{i}" for i in range(80)]
+
+
+def words(seed: int = 0, d: int = 5) -> WordVectors:
+    rng = np.random.default_rng(seed)
+    return WordVectors.of(WORDS, rng.standard_normal((80, d)) @ rng.standard_normal((d, d)) + 2)
+
+
+def test_sentences_are_sentences_about_nobody():
+    found = neutral_sentences()
+    assert len(found) == len(set(found)) == 640
+    assert all(re.fullmatch(r"[A-Z][A-Za-z ]+\.", text) for text in found)
+    people = r"\b(he|she|him|her|his|man|men|woman|women|person|people|who|boy|girl)\b"
+    assert not any(re.search(people, text) for text in found)
+
+
+def test_in_the_plane_it_is_as_by_hand():
+    # mean (1, 0), variances 4 and 1
+    rows = np.array([[3.0, 1.0], [3.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+    embedder = WordVectors.of(list("abcd"), rows)
+    mitigator = Whitening(normalize=False, shrinkage=0).fit(embedder)
+    assert mitigator.mean_ == pytest.approx([1, 0])
+    assert mitigator.transform([[5.0, 3.0]], ["x"])[0] == pytest.approx([2, 3])
+    kept = Whitening(normalize=False, shrinkage=0, k=1).fit(embedder)
+    assert kept.transform([[5.0, 3.0]], ["x"])[0] == pytest.approx([2, 0])
+    # half of (4 + 1) / 2 and half of the variances: 3.25 and 1.75
+    half = Whitening(normalize=False, shrinkage=0.5).fit(embedder)
+    assert half.transform([[5.0, 3.0]], ["x"])[0] == pytest.approx([4 / 3.25**0.5, 3 / 1.75**0.5])
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5))
+def test_over_the_sample_all_directions_that_are_kept_vary_alike(seed, k):
+    embedder = words(seed)
+    mitigator = Whitening(k=k, shrinkage=0, normalize=False).fit(embedder)
+    found = (embedder.vectors.astype(float) - mitigator.mean_) @ mitigator.matrix_
+    covariance = found.T @ found / len(found)
+    assert found.mean(axis=0) == pytest.approx(0, abs=1e-6)
+    assert np.linalg.eigvalsh(covariance) == pytest.approx([0.0] * (5 - k) + [1.0] * k, abs=1e-6)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1))
+def test_no_linear_map_of_the_space_and_no_shift_changes_a_cosine(seed):
+    embedder = words(seed)
+    rng = np.random.default_rng(seed)
+    mapped = embedder.vectors @ (np.eye(5) + 0.3 * rng.standard_normal((5, 5))) + rng.random(5)
+    found = []
+    for vectors in (embedder.vectors, mapped):
+        mitigator = Whitening(shrinkage=0, normalize=False).fit(WordVectors.of(WORDS, vectors))
+        rows = mitigator.transform(vectors, WORDS)
+        found.append(cosines(rows, rows))
+    assert found[0] == pytest.approx(found[1], abs=1e-2)
+
+
+def test_full_shrinkage_centres_and_nothing_else():
+    embedder = words()
+    rows = Whitening(shrinkage=1, normalize=False).fit(embedder).transform(embedder.vectors, WORDS)
+    centred = embedder.vectors - embedder.vectors.mean(axis=0)
+    assert cosines(rows, centred).diagonal() == pytest.approx(np.ones(80), abs=1e-5)
+
+
+def test_encoders_are_fitted_on_sentences_or_on_lines_of_a_file(tmp_path):
+    mitigator = Whitening().fit(MockEmbedder("text", 16))
+    assert 0 < mitigator.shrinkage_ <= 1
+    assert len(mitigator.fitting_texts(None)) == 640
+    path = tmp_path / "mine.txt"
+    path.write_text("one\n\ntwo \none\nthree\n", encoding="utf-8")
+    own = Whitening(texts=str(path))
+    assert own.fitting_texts(None) == ["one", "two", "three"]
+    lines = MockEmbedder("text", 16).encode(["one", "two", "three"])
+    assert own.fit(MockEmbedder("text", 16)).mean_ == pytest.approx(lines.mean(axis=0), abs=1e-6)
+
+
+def test_nan_stays_nan():
+    found = Whitening().fit(words()).transform(np.full((1, 5), np.nan), ["x"])
+    assert np.isnan(found).all()
+    assert found.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"k": 0}, {"shrinkage": 1.5}, {"vocabulary_size": 1}, {"texts": "no/such/file.txt"}],
+)
+def test_options_out_of_range_are_refused(options):
+    with pytest.raises(InvalidOption, match="whitening"):
+        Whitening(**options).fit(MockEmbedder("text"))
+
+
+def test_a_sample_that_varies_too_little_is_refused():
+    with pytest.raises(NotApplicable, match="set k=79 or less, or some shrinkage"):
+        Whitening(shrinkage=0).fit(words(d=90))
+    with pytest.raises(NotApplicable, match="9 directions cannot be had"):
+        Whitening(k=9).fit(words())
+    same = WordVectors.of(["a", "b"], np.ones((2, 3)))
+    with pytest.raises(NotApplicable, match="2 vectors"):
+        Whitening().fit(same)
