@@ -12,8 +12,10 @@ def harness_tables() -> list[TableSpec]:
     return [
         _table("labelled-lines", "the label that each line begins with, and the text after it"),
         _table("explode", "a row for each element of a list"),
+        _table("marked-names", "texts with marked names: their own, shared, removed or replaced"),
         _table("named-texts", "the rows whose text names a person, by the places it names"),
         _table("name-perturbations", "each text some times, with other people or countries"),
+        _table("query-variants", "search queries with no gender, one and the other, from JSON"),
         _table("sample", "some of the rows, the same always, in the proportions of a column"),
     ]
 
