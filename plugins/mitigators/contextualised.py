@@ -42,6 +42,11 @@ def in_contexts(words: Iterable[str]) -> list[tuple[str, ...]]:
     return [tuple(template.format(text=word) for word in plain) for template in TEMPLATES]
 
 
+def contexts(words: Iterable[str]) -> list[str]:
+    """Return each of `words` in each template, each text once."""
+    return list(dict.fromkeys(text for word in words for (text,) in in_contexts([word])))
+
+
 def contextualised(sets: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
     """Return sets of sentences: each of `sets` in each template, so len(TEMPLATES) times as many.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators.concept_subspace import fit_subspace, pair_words
-from harness.plugins.mitigators.contextualised import contextualised, defining_sets
+from harness.plugins.mitigators.contextualised import contexts, defining_sets
 from harness.plugins.mitigators.hard_debias import Subspace
 from harness.plugins.mitigators.listed_words import look_up
 from harness.vocabulary import vocabulary
@@ -22,9 +22,7 @@ from harness.vocabulary import vocabulary
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Parts: TypeAlias = tuple[Floats, Floats, Codes, Codes]
 """Vectors to learn from, vectors to judge by, and the groups of either."""
-HELD_OUT = (
-    0.3  # share of words or sets that judge a classifier, as in the paper's 49 / 21 / 30 split
-)
+HELD_OUT = 0.3  # share of words that judge a classifier, as in the paper's 49 / 21 / 30 split
 ZERO = 1e-8
 
 
@@ -41,7 +39,7 @@ class Inlp(Mitigator):
 
     *Text encoders* have no vocabulary to take words from. There the words of the definitional sets
     (pairs, where there are no sets), each alone and in a dozen plain sentences, are the texts of
-    the groups, of which there may be more than two. Texts to judge by are of other sets than those
+    the groups, of which there may be more than two. Texts to judge by have other words than those
     learnt from, else a classifier would know the words again.
 
     Each round costs a dimension, or as many as there are groups if those are more than two: with
@@ -104,8 +102,8 @@ class Inlp(Mitigator):
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return the words of the definitional pairs, and the sets in sentences for encoders."""
-        texts = (text for texts in contextualised(defining_sets(concept)) for text in texts)
-        return list(dict.fromkeys([*pair_words(concept), *texts]))
+        words = (word for members in defining_sets(concept) for word in members)
+        return list(dict.fromkeys([*pair_words(concept), *contexts(words)]))
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Find P from the pairs and the most biased words, or from sentences; return self.
@@ -160,27 +158,30 @@ class Inlp(Mitigator):
 
     def _sentences(self, embedder: Embedder, concept: Concept) -> Parts:
         """Return sentences to learn from and to judge by, and the groups of their words."""
-        sets = defining_sets(concept)
+        groups: dict[str, int] = {}
+        for members in defining_sets(concept):
+            for group, word in enumerate(members):
+                groups.setdefault(word, group)
+        vectors = look_up(embedder, contexts(groups), unit=self.normalize)
+        self.missing_ = sorted(set(contexts(groups)) - set(vectors))
         rng = np.random.default_rng(self.seed)
-        held_out = rng.permutation(len(sets))[: max(1, round(HELD_OUT * len(sets)))]
-        groups: tuple[dict[str, int], dict[str, int]] = ({}, {})
-        for i, members in enumerate(sets):
-            part = groups[int(i in held_out)]
-            for texts in contextualised([members]):
-                for group, text in enumerate(texts):
-                    part.setdefault(text, group)
-        texts = list(dict.fromkeys([*groups[0], *groups[1]]))
-        vectors = look_up(embedder, texts, unit=self.normalize)
-        self.missing_ = sorted(set(texts) - set(vectors))
-        learn = {text: group for text, group in groups[0].items() if text in vectors}
-        judge = {t: g for t, g in groups[1].items() if t in vectors and t not in learn}
-        if len(set(learn.values())) < 2 or len(set(judge.values())) < 2:
-            raise NotApplicable(
-                f"inlp: concept '{concept.name}' has {len(sets)} definitional sets or pairs, too "
-                "few to learn from some and to judge by others"
-            )
-        x_learn, x_judge = (np.array([vectors[text] for text in part]) for part in (learn, judge))
-        return x_learn, x_judge, np.array([*learn.values()]), np.array([*judge.values()])
+        learn: list[str] = []
+        judge: list[str] = []
+        for group in sorted(set(groups.values())):
+            words = [word for word in groups if groups[word] == group]
+            if len(words) < 2:
+                raise NotApplicable(
+                    f"inlp: group {group + 1} of concept '{concept.name}' has {len(words)} words: "
+                    "one to learn from and one to judge by are needed"
+                )
+            words = [words[i] for i in rng.permutation(len(words))]
+            held_out = max(1, round(HELD_OUT * len(words)))
+            judge += words[:held_out]
+            learn += words[held_out:]
+        (x_learn, y_learn), (x_judge, y_judge) = (
+            _labelled(part, groups, vectors) for part in (learn, judge)
+        )
+        return x_learn, x_judge, y_learn, y_judge
 
     def _project_out(
         self, learn: Floats, judge: Floats, y_learn: Codes, y_judge: Codes, *, groups: int
@@ -216,3 +217,11 @@ class Inlp(Mitigator):
             raise InvalidOption(f"inlp: stop_accuracy={self.stop_accuracy}: it lies in [0.5, 1]")
         if self.vocabulary_size < 1:
             raise InvalidOption(f"inlp: vocabulary_size={self.vocabulary_size}: it is at least 1")
+
+
+def _labelled(
+    words: Sequence[str], groups: Mapping[str, int], vectors: Mapping[str, Floats]
+) -> tuple[Floats, Codes]:
+    """Return the vectors of `words` in all contexts, and the group of each."""
+    texts = [(text, groups[word]) for word in words for text in contexts([word]) if text in vectors]
+    return np.array([vectors[t] for t, _ in texts]), np.array([group for _, group in texts])

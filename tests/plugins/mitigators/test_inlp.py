@@ -123,7 +123,7 @@ def test_what_it_cannot_learn_from_is_refused():
     with pytest.raises(NotApplicable, match="offers 400: lower n_words"):
         Inlp(n_words=201).fit(vocabulary(), GENDER)
     one = GENDER.model_copy(update={"definitional_pairs": (("she", "he"),)})
-    with pytest.raises(NotApplicable, match="1 definitional sets or pairs, too few"):
+    with pytest.raises(NotApplicable, match="group 1 of concept 'gender' has 1 words"):
         Inlp().fit(MockEmbedder("text"), one)
 
 
