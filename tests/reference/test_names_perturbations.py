@@ -16,11 +16,11 @@ from harness.plugins.metrics.perturbation_similarity import perturbation_similar
 TABLES = {
     "3": ("name-perturbations-movies", "default", 4, 0.706),
     "4": ("name-perturbations-books", "people-and-countries", 4, 0.693),
-    "10": ("name-perturbations-books", "people", 3, 0.749),
-    "11": ("name-perturbations-books", "people-only", 3, 0.731),
-    "13": ("name-perturbations-books", "names-of-spain", 3, 0.784),
-    "14": ("name-perturbations-books", "names-of-france", 3, 0.757),
-    "15": ("name-perturbations-books", "names-of-india", 3, 0.750),
+    "10": ("name-perturbations-books", "people", 2, 0.749),
+    "11": ("name-perturbations-books", "people-only", 2, 0.731),
+    "13": ("name-perturbations-books", "names-of-spain", 2, 0.784),
+    "14": ("name-perturbations-books", "names-of-france", 2, 0.757),
+    "15": ("name-perturbations-books", "names-of-india", 2, 0.750),
 }
 
 

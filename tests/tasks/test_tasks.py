@@ -264,8 +264,8 @@ def test_each_scenario_of_context_injection_has_its_own_test(task):
         (
             "name-perturbations-books",
             {"people-and-countries": (9, 20)}
-            | dict.fromkeys(["people", "people-only"], (20, 10))
-            | dict.fromkeys([f"names-of-{c}" for c in ("spain", "france", "india")], (20, 10)),
+            | dict.fromkeys(["people", "people-only"], (40, 5))
+            | dict.fromkeys([f"names-of-{c}" for c in ("spain", "france", "india")], (40, 5)),
         ),
     ],
 )
