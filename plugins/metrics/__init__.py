@@ -32,6 +32,7 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("word-analogies", "a is to b as c is to d, by 3CosAdd and 3CosMul"),
         _metric("specific-words", "words that mean a concept, found by a linear classifier"),
         _metric("retrieval", "exposure of groups among what queries retrieve, and recall"),
+        _metric("version-gap", "which of two versions of one text a query is nearer to"),
         _metric("linear-probe", "whether a linear classifier still finds what a text says"),
     ]
 

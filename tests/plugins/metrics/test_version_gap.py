@@ -1,0 +1,102 @@
+"""Which version is nearer, on vectors whose cosines are known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from harness.errors import NotApplicable
+from harness.plugins.metrics.version_gap import version_gap
+
+
+def at(*degrees) -> np.ndarray:
+    angles = np.radians(degrees)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def run(*arrays, **options):
+    return version_gap(*arrays, rng=np.random.default_rng(0), **{"resamples": 100} | options)
+
+
+def test_three_queries_by_hand():
+    queries = at(0, 90, 180)
+    scores = run(queries, at(10, 60, 180), at(20, 90, 150), at(0, 80, 160))
+    share, gap = scores["first_share"], scores["gap"]
+    assert share.value == pytest.approx(2 / 3)
+    cosine_1, cosine_2 = np.cos(np.radians([10, 30, 0])), np.cos(np.radians([20, 0, 30]))
+    assert gap.value == pytest.approx((cosine_1 - cosine_2).mean())
+    assert gap.details["similarity"]["first"] == pytest.approx(cosine_1.mean())
+    # of nine versions: 10, 60, 180 degrees are in the 2nd, 3rd and 1st place of their queries
+    assert gap.details["place"]["first"] == pytest.approx((2 + 3 + 1) / 3)
+    assert gap.details["place"]["neutral"] == pytest.approx((1 + 2 + 2) / 3)
+    assert share.p_value == 1.0
+    assert share.n == 3
+
+
+def test_equal_versions_count_one_half():
+    scores = run(at(0, 0), at(10, 20), at(10, 40))
+    assert scores["first_share"].value == pytest.approx(0.75)
+    assert scores["first_share"].details["equal"] == 1
+    same = run(at(0, 0), at(10, 20), at(10, 20))
+    assert same["first_share"].value == 0.5
+    assert same["first_share"].p_value == 1.0
+    assert same["gap"].value == 0
+
+
+def test_the_p_value_is_that_of_the_sign_test():
+    angles = np.arange(10.0)
+    first, second = angles + 20, np.where(np.arange(10) < 8, angles + 40, angles + 10)
+    share = run(at(*angles), at(*first), at(*second))["first_share"]
+    assert share.value == pytest.approx(0.8)
+    assert share.p_value == pytest.approx(binomtest(8, 10).pvalue)
+
+
+def test_queries_of_one_topic_are_one_piece_of_evidence():
+    topics = np.repeat([1.0, 2, 3, 4], 5)
+    arrays = at(*np.zeros(20)), at(*np.full(20, 10)), at(*np.full(20, 20))
+    share = run(*arrays, None, topics)["first_share"]
+    assert share.p_value == pytest.approx(2 / 2**4), "all four of one sign, either way"
+    assert run(*arrays)["first_share"].p_value < 1e-5
+
+
+def test_many_topics_of_different_size_are_sampled():
+    topics = np.concatenate([np.arange(20.0), np.arange(20.0), [0.0]])
+    n = len(topics)
+    share = run(at(*np.zeros(n)), at(*np.full(n, 10)), at(*np.full(n, 20)), None, topics)
+    assert 0 < share["first_share"].p_value < 0.001
+
+
+def test_the_table_has_the_texts():
+    texts = {"queries": ["who"], "versions_1": ["she"], "versions_2": ["he"]}
+    (row,) = run(at(0), at(10), at(20), texts=texts)["gap"].tables["versions"]
+    assert (row["query"], row["first"], row["second"]) == ("who", "she", "he")
+    assert row["cosine_1"] == pytest.approx(math.cos(math.radians(10)))
+
+
+def test_rows_that_do_not_go_together_are_refused():
+    with pytest.raises(NotApplicable, match="2, 2, 1"):
+        run(at(0, 1), at(0, 1), at(0))
+
+
+def test_no_queries_have_no_share():
+    empty = np.empty((0, 2))
+    scores = run(empty, empty, empty)
+    assert math.isnan(scores["first_share"].value)
+    assert scores["gap"].reason
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_swapping_the_versions_mirrors_the_scores(seed):
+    rng = np.random.default_rng(seed)
+    queries, first, second = rng.standard_normal((3, 6, 4))
+    one = run(queries, first, second, resamples=0)
+    other = run(queries, second, first, resamples=0)
+    assert one["first_share"].value == pytest.approx(1 - other["first_share"].value)
+    assert one["gap"].value == pytest.approx(-other["gap"].value)
+    assert one["first_share"].p_value == pytest.approx(other["first_share"].p_value)
+    assert -2 <= one["gap"].value <= 2
