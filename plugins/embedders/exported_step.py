@@ -41,8 +41,9 @@ class ExportedTransformer(InputModule):
         max_seq_length: int | None,
         lowercase: bool,
     ) -> None:
-        super().__init__()
-        self.run, self.inputs, self.tokenizer = run, tuple(inputs), tokenizer
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.run, self.inputs = run, tuple(inputs)
+        self.tokenizer: Any = tokenizer
         self.max_seq_length, self.lowercase = max_seq_length, lowercase
 
     def preprocess(

@@ -171,8 +171,10 @@ class InferSentEmbedder:
                 for i in full
             ]
             with torch.inference_mode():
-                packed = pack_sequence(inputs, enforce_sorted=False).to(self._device)
-                padded, lengths = pad_packed_sequence(self._lstm(packed)[0], batch_first=True)
+                packed: Any = pack_sequence(inputs, enforce_sorted=False)
+                padded, lengths = pad_packed_sequence(
+                    self._lstm(packed.to(self._device))[0], batch_first=True
+                )
             for i, rows, n in zip(full, padded.cpu().numpy(), lengths.tolist(), strict=True):
                 states[i] = rows[:n]
         return list(zip(found, states, strict=True))

@@ -79,12 +79,18 @@ def config(folder: Path) -> Config:
         raise ModelError(f"'{folder}': {CONFIG} cannot be read ({error})") from None
     if not isinstance(stated, dict) or stated.pop("model_type", None) != "infersent":
         raise ModelError(f'\'{folder}\': {CONFIG} does not say "model_type": "infersent"')
-    types = {"vectors": (str, type(None)), "lowercase": bool, "start": str, "end": str}
-    known = {field.name: types.get(field.name, int) for field in dataclasses.fields(Config)}
+    types: dict[str, Any] = {
+        "word_dimensions": int,
+        "hidden_size": int,
+        "vectors": (str, type(None)),
+        "lowercase": bool,
+        "start": str,
+        "end": str,
+    }
     for name, value in stated.items():
-        if name not in known:
+        if name not in types:
             raise ModelError(f"'{folder}': {CONFIG} says '{name}', which is not known")
-        if not isinstance(value, known[name]) or (known[name] is int and value < 1):
+        if not isinstance(value, types[name]) or (types[name] is int and value < 1):
             raise ModelError(f"'{folder}': {CONFIG} says {name}={value!r}, which cannot be")
     try:
         found = Config(**stated)
