@@ -1,0 +1,138 @@
+"""Mitigators of text encoders on all-MiniLM-L6-v2: what they take out, and at what price.
+
+Judged by Winogender's sentences, which say in 240 pairs the same of a woman and of a man and hold
+none of the sentences that the mitigators are fitted on.
+"""
+
+from __future__ import annotations
+
+import csv
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from harness.embedder import ModelInfo
+from harness.plugins.metrics.linear_probe import linear_probe
+from harness.plugins.mitigators.hard_debias import HardDebias
+from harness.plugins.mitigators.inlp import Inlp
+from harness.plugins.mitigators.leace import Leace
+from harness.plugins.mitigators.sent_debias import SentDebias
+from harness.plugins.mitigators.swap_average import SwapAverage
+from harness.plugins.mitigators.whitening import Whitening
+
+LINEAR = (SentDebias, Inlp, Leace, HardDebias)
+
+
+@pytest.fixture(autouse=True)
+def _data_are_here(data_folder, monkeypatch):
+    monkeypatch.setenv("HARNESS_DATA", str(data_folder))
+
+
+@pytest.fixture(scope="module")
+def encoder(minilm):
+    info = ModelInfo(name="minilm", kind="text", dimensions=384, fingerprint="minilm")
+    return SimpleNamespace(info=info, encode=minilm)
+
+
+@pytest.fixture(scope="module")
+def fitted(encoder, registry):
+    """Return a function that fits a mitigator on gender, each once."""
+    known = {}
+
+    def fit(kind):
+        if kind not in known:
+            known[kind] = kind().fit(encoder, registry.concept("gender"))
+        return known[kind]
+
+    return fit
+
+
+@pytest.fixture(scope="module")
+def sentences(data_folder):
+    """Return 240 sentences about women, then the same about men."""
+    path = data_folder / "winogender" / "all_sentences.tsv"
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    found = {
+        side: [row["sentence"] for row in rows if f".{side}." in row["sentid"]]
+        for side in ("female", "male")
+    }
+    assert len(found["female"]) == len(found["male"]) == 240
+    return found["female"] + found["male"]
+
+
+@pytest.fixture(scope="module")
+def after(fitted, encoder, sentences):
+    """Return a function that gives the sentences' vectors under a mitigator."""
+
+    def vectors(kind):
+        return fitted(kind).transform(encoder.encode(sentences), sentences).astype(np.float64)
+
+    return vectors
+
+
+def differences(rows):
+    return rows[:240] - rows[240:]
+
+
+def test_the_direction_of_sentences_is_nearer_to_theirs_than_that_of_words(
+    fitted, encoder, sentences
+):
+    between = differences(encoder.encode(sentences).astype(np.float64))
+    theirs = np.linalg.svd(between, full_matrices=False)[2][0]
+    cosine = {kind: abs(fitted(kind).subspace_[0] @ theirs) for kind in (SentDebias, HardDebias)}
+    assert cosine[SentDebias] == pytest.approx(0.925, abs=0.01)
+    assert cosine[HardDebias] == pytest.approx(0.772, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("kind", "left"),
+    [(SentDebias, 0.218), (Inlp, 0.232), (Leace, 0.335), (HardDebias, 0.460), (SwapAverage, 0.0)],
+)
+def test_of_what_tells_women_from_men_so_much_is_left(kind, left, after, encoder, sentences):
+    before = (differences(encoder.encode(sentences).astype(np.float64)) ** 2).sum()
+    assert (differences(after(kind)) ** 2).sum() / before == pytest.approx(left, abs=0.02)
+
+
+@pytest.mark.parametrize("kind", LINEAR)
+def test_what_is_left_is_enough_for_a_linear_classifier(kind, after, sentences):
+    sides, pairs = np.repeat([0.0, 1.0], 240), [str(i) for i in range(240)] * 2
+    score = linear_probe(
+        after(kind),
+        sides,
+        folds=3,
+        grid=(10.0, 100.0),
+        resamples=0,
+        rng=np.random.default_rng(0),
+        texts={"texts_1": pairs},  # both of a pair in one fold
+    )
+    assert score.value > 0.97
+
+
+# as measured
+@pytest.mark.parametrize(
+    ("kind", "spearman"),
+    [
+        (None, 0.8203),
+        (SentDebias, 0.8158),
+        (Inlp, 0.816),
+        (Leace, 0.8172),
+        (Whitening, 0.7911),
+    ],
+)
+def test_the_price_on_sts_b_is_small_but_for_whitening(kind, spearman, fitted, scores, minilm):
+    def encode(texts):
+        vectors = minilm(texts)
+        return vectors if kind is None else fitted(kind).transform(vectors, texts)
+
+    found = scores("sts-b", encode)["default"]["similarity-correlation"]["spearman"]
+    assert found.value == pytest.approx(spearman, abs=0.002 if kind else 1e-4)
+
+
+def test_averaged_sentences_about_women_and_men_have_no_association_left(fitted, scores, minilm):
+    def encode(texts):
+        return fitted(SwapAverage).transform(minilm(texts), texts)
+
+    found = scores("seat-c6b", encode)["sentence"]["weat"]["effect_size"]
+    assert found.value == pytest.approx(0, abs=1e-3)
