@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import multiprocessing
 import random
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -78,12 +79,17 @@ def test_killed_ten_times_it_ends_with_the_records_of_an_undisturbed_run(tmp_pat
     draw = random.Random(20)
 
     in_encoding = in_scoring = 0
-    for _ in range(KILLS_ENCODING):
+    span = 0.7 * seconds_encoding
+    while in_encoding < KILLS_ENCODING:
         process, began = killed.start(), time.monotonic()
-        moment = began + draw.uniform(0, 0.7 * seconds_encoding)
+        moment = began + draw.uniform(0, span)
         _wait(process, lambda at=moment: time.monotonic() > at or killed.is_encoded)
-        in_encoding += not killed.is_encoded
+        too_late = killed.is_encoded
         _kill(process)
+        if too_late:  # the machine had other work when the seconds were taken: begin again
+            shutil.rmtree(killed.folder)
+            in_encoding, span = 0, span / 2
+        in_encoding += not too_late
     for _ in range(KILLS_SCORING):
         process = killed.start()
         _wait(process, lambda: killed.is_encoded)
@@ -92,7 +98,6 @@ def test_killed_ten_times_it_ends_with_the_records_of_an_undisturbed_run(tmp_pat
         _wait_for_a_job(process, killed, at_most=draw.uniform(0, seconds_a_job))
         in_scoring += 0 < killed.size < undisturbed.size
         _kill(process)
-    assert in_encoding >= KILLS_ENCODING // 2
     assert in_scoring == KILLS_SCORING
 
     assert _ended(killed.start()) == 0
