@@ -13,6 +13,7 @@ from harness.embedder import Card
 from harness.specs import EmbedderSpec
 
 ENCODER = "harness.plugins.embedders.sentence_transformer:SentenceTransformersEmbedder"
+LANGUAGE_MODEL = "harness.plugins.embedders.last_token:LastTokenEmbedder"
 TABLE_3 = "Uriot 2024, context injection, table 3 (MTEB average as of 20 September 2024)"
 NAME_BIAS = "name bias in text embeddings and anonymisation, tables 1, 6 and 20"
 HUB = "the model's page on the Hugging Face hub"
@@ -23,6 +24,7 @@ def encoder(
     model: str,
     *,
     mteb: float | None = None,
+    rank: int | None = None,
     own_code: bool = False,
     languages: tuple[str, ...] = ("en",),
     sources: tuple[str, ...] = (),
@@ -30,7 +32,7 @@ def encoder(
     options: dict[str, Any] | None = None,
     **facts: Any,
 ) -> EmbedderSpec:
-    """Return a model of the hub that is run by sentence-transformers.
+    """Return a model of the hub, run by sentence-transformers unless `target` says otherwise.
 
     Parameters
     ----------
@@ -38,8 +40,8 @@ def encoder(
         Name that users type.
     model
         `owner/name` on the hub.
-    mteb
-        Its MTEB average in table 3 of the context-injection paper.
+    mteb, rank
+        Its MTEB average and its rank by it, in table 3 of the context-injection paper.
     own_code
         Whether it brings Python code of its own, which is run only on demand.
     languages, sources
@@ -54,7 +56,7 @@ def encoder(
         kind="text",
         languages=languages,
         url=f"https://huggingface.co/{model}",
-        scores={} if mteb is None else {"MTEB": mteb},
+        scores={} if mteb is None or rank is None else {"MTEB": mteb, "MTEB rank": rank},
         sources=(HUB, *([] if mteb is None else [TABLE_3]), *sources),
         **facts,
     )

@@ -1,11 +1,11 @@
-"""The 19 models of the context-injection paper (Uriot 2024), table 3, with their MTEB scores."""
+"""The 19 models of the context-injection paper (Uriot 2024), with their MTEB scores and ranks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from harness.plugins.embedders.cards import NAME_BIAS, TABLE_3, encoder
+from harness.plugins.embedders.cards import LANGUAGE_MODEL, NAME_BIAS, TABLE_3, encoder
 from harness.specs import EmbedderSpec
 
 NOT_GIVEN = "the paper does not say which weights it took; this is the most likely choice"
@@ -21,6 +21,7 @@ def specs() -> list[EmbedderSpec]:
             "stella-en-1.5B-v5",
             "NovaSearch/stella_en_1.5B_v5",
             mteb=71.19,
+            rank=3,
             dimensions=1024,
             max_tokens=512,
             n_parameters=1_500_000_000,
@@ -36,6 +37,7 @@ def specs() -> list[EmbedderSpec]:
             "gte-large-en-v1.5",
             "Alibaba-NLP/gte-large-en-v1.5",
             mteb=65.39,
+            rank=21,
             dimensions=1024,
             max_tokens=8192,
             n_parameters=434_000_000,
@@ -46,6 +48,7 @@ def specs() -> list[EmbedderSpec]:
             "mxbai-embed-large-v1",
             "mixedbread-ai/mxbai-embed-large-v1",
             mteb=64.68,
+            rank=25,
             dimensions=1024,
             max_tokens=512,
             n_parameters=_BERT_LARGE,
@@ -56,6 +59,7 @@ def specs() -> list[EmbedderSpec]:
             "UAE-Large-V1",
             "WhereIsAI/UAE-Large-V1",
             mteb=64.64,
+            rank=26,
             dimensions=1024,
             max_tokens=512,
             n_parameters=_BERT_LARGE,
@@ -66,16 +70,23 @@ def specs() -> list[EmbedderSpec]:
             "multilingual-e5-large-instruct",
             "intfloat/multilingual-e5-large-instruct",
             mteb=64.41,
+            rank=30,
             dimensions=1024,
             max_tokens=512,
             n_parameters=559_890_432,
             licence="MIT",
             languages=("multilingual",),
+            prompts={
+                "query": "Instruct: Given a web search query, retrieve relevant passages that "
+                "answer the query\nQuery: ",
+                "similarity": "Instruct: Retrieve semantically similar text\nQuery: ",
+            },
         ),
         encoder(
             "GIST-large-Embedding-v0",
             "avsolatorio/GIST-large-Embedding-v0",
             mteb=64.34,
+            rank=32,
             dimensions=1024,
             max_tokens=512,
             n_parameters=_BERT_LARGE,
@@ -85,6 +96,7 @@ def specs() -> list[EmbedderSpec]:
             "bge-large-en-v1.5",
             "BAAI/bge-large-en-v1.5",
             mteb=64.23,
+            rank=33,
             dimensions=1024,
             max_tokens=512,
             n_parameters=_BERT_LARGE,
@@ -95,6 +107,7 @@ def specs() -> list[EmbedderSpec]:
             "ember-v1",
             "llmrails/ember-v1",
             mteb=63.34,
+            rank=46,
             dimensions=1024,
             max_tokens=512,
             n_parameters=_BERT_LARGE,
@@ -104,6 +117,7 @@ def specs() -> list[EmbedderSpec]:
             "nomic-embed-text-v1",
             "nomic-ai/nomic-embed-text-v1",
             mteb=62.39,
+            rank=54,
             dimensions=768,
             max_tokens=8192,
             n_parameters=137_000_000,
@@ -118,6 +132,7 @@ def specs() -> list[EmbedderSpec]:
             "sentence-t5-xl",
             "sentence-transformers/sentence-t5-xl",
             mteb=57.87,
+            rank=116,
             dimensions=768,
             max_tokens=256,
             n_parameters=1_240_000_000,
@@ -127,6 +142,7 @@ def specs() -> list[EmbedderSpec]:
             "all-mpnet-base-v2",
             "sentence-transformers/all-mpnet-base-v2",
             mteb=57.77,
+            rank=117,
             dimensions=768,
             max_tokens=384,
             n_parameters=109_486_464,
@@ -137,6 +153,7 @@ def specs() -> list[EmbedderSpec]:
             "all-MiniLM-L12-v2",
             "sentence-transformers/all-MiniLM-L12-v2",
             mteb=56.46,
+            rank=127,
             dimensions=384,
             max_tokens=128,
             n_parameters=33_360_000,
@@ -146,6 +163,7 @@ def specs() -> list[EmbedderSpec]:
             "all-MiniLM-L6-v2",
             "sentence-transformers/all-MiniLM-L6-v2",
             mteb=56.09,
+            rank=134,
             dimensions=384,
             max_tokens=256,
             n_parameters=22_713_216,
@@ -212,11 +230,20 @@ def specs() -> list[EmbedderSpec]:
 def _generator(
     name: str, model: str, *, options: Mapping[str, Any] | None = None, **facts: Any
 ) -> EmbedderSpec:
-    """Return a model that generates text, read by its last token, in the precision it came in."""
+    """Return a model that generates text, read at its last token, in the precision it came in.
+
+    The paper takes the vector of the last end-of-sequence token (its introduction).
+    """
     return encoder(
         name,
         model,
         sources=(TABLE_3, NOT_GIVEN),
-        options={"pooling": "lasttoken", "precision": "bfloat16", **(options or {})},
+        target=LANGUAGE_MODEL,
+        options={
+            "pooling": "lasttoken",
+            "eos": True,
+            "precision": "bfloat16",
+            **(options or {}),
+        },
         **facts,
     )

@@ -1,0 +1,63 @@
+"""What becomes of texts without a word: a vector or none, and never a crash."""
+
+import numpy as np
+import pytest
+
+from harness.plugins.embedders.bag_of_words import BagOfWords
+from harness.plugins.embedders.sentence_transformer import SentenceTransformersEmbedder
+from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.engines.local import LocalEngine
+from harness.progress import Silent
+from harness.store import Store
+from harness.stored import StoredEmbedder
+
+EMPTY = ["", " ", "\n\t", "\u00a0", "\u200b"]
+TEXTS = [*EMPTY, "the nurse is a good man"]
+
+
+def embedder(folder, **options):
+    return SentenceTransformersEmbedder(str(folder), device="cpu", **options)
+
+
+@pytest.mark.parametrize("pooling", ["mean", "max", "cls", "lasttoken", "weightedmean"])
+def test_an_encoder_gives_empty_texts_the_vector_of_its_special_tokens(model, pooling):
+    made = embedder(model, pooling=pooling)
+    vectors = made.encode(TEXTS)
+    assert np.isfinite(vectors).all()
+    for vector in vectors[: len(EMPTY)]:
+        np.testing.assert_allclose(vector, vectors[0], atol=1e-6)
+    assert np.abs(vectors[-1] - vectors[0]).max() > 1e-3
+    assert made.lengths(EMPTY) == [2] * len(EMPTY)
+    assert made.truncated(EMPTY) == [False] * len(EMPTY)
+    assert {found.words for found in made.token_states(EMPTY[:4])} == {()}
+
+
+def test_static_embeddings_give_empty_texts_a_vector_of_zeros(model, tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    made = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu")
+    made.save(str(tmp_path / "static"), create_model_card=False)
+    static = embedder(tmp_path / "static")
+    assert static.info.dimensions == 8
+    vectors = static.encode(TEXTS)
+    assert vectors.shape == (len(TEXTS), 8)
+    np.testing.assert_array_equal(vectors[0], 0)
+    assert np.isfinite(vectors).all()
+
+
+def test_word_vectors_and_bags_of_words_have_none():
+    words = WordVectors.of(["good", "man"], np.eye(2, dtype=np.float32))
+    for made in (words, BagOfWords(words)):
+        assert np.isnan(made.encode(EMPTY)).all()
+
+
+def test_an_empty_text_that_a_rewriter_left_goes_through_the_store(model, tmp_path):
+    made = embedder(model)
+    stored = StoredEmbedder(
+        made, None, LocalEngine(), Store(tmp_path / "store", made.info.fingerprint), Silent()
+    )
+    np.testing.assert_allclose(stored.encode(TEXTS), made.encode(TEXTS), atol=1e-6)
+    assert stored.notices == []
