@@ -52,7 +52,8 @@ class Anonymize(Mitigator):
         The spaCy pipeline, by default `en_core_web_md`; or the language model's name.
     proper_nouns
         Whether spaCy's tagger is asked too, and what it takes for a proper noun is a name of the
-        kind `other`. It finds more, and takes about half as long again.
+        kind `other`. It finds more, and takes about half as long again. Language models have their
+        own way with other names.
     identifiers
         Of placeholders: `letters` or `numbers`.
     base_url, key
@@ -73,7 +74,7 @@ class Anonymize(Mitigator):
         entities: str = ALL,
         engine: Literal["spacy", "llm"] = "spacy",
         model: str | None = None,
-        proper_nouns: bool = False,
+        proper_nouns: bool = True,
         identifiers: edits.Identifiers = "letters",
         base_url: str | None = None,
         key: str | None = None,
@@ -140,8 +141,6 @@ class Anonymize(Mitigator):
 
             if self.model is None:
                 raise InvalidOption("anonymize?engine=llm needs the language model's name: &model=")
-            if self.proper_nouns:
-                raise InvalidOption("proper_nouns is an option of engine=spacy")
             return LanguageModelMentions(
                 self.model, kinds=kinds, base_url=self.base_url, key=self.key
             )

@@ -21,9 +21,12 @@ POSSESSIVE = re.compile(r"['’]s\b|(?<=s)['’](?!\w)")
 # What stands before a name and is none.
 # fmt: off
 TITLES = frozenset({
-    "mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir", "lady", "lord", "dame", "king",
-    "queen", "prince", "princess", "president", "captain", "colonel", "general", "major", "uncle",
-    "aunt", "father", "mother", "sister", "brother", "jr", "sr", "the", "a", "an", "of", "and",
+    "mr", "mrs", "ms", "miss", "dr", "doctor", "nurse", "prof", "professor", "sir", "lady", "lord",
+    "dame", "king", "queen", "prince", "princess", "emperor", "president", "premier", "minister",
+    "chancellor", "secretary", "governor", "gov", "mayor", "senator", "sen", "rep", "judge",
+    "justice", "justices", "attorney", "chairman", "captain", "capt", "colonel", "col", "general",
+    "gen", "major", "maj", "lieutenant", "lt", "sergeant", "sgt", "coach", "uncle", "aunt",
+    "father", "mother", "sister", "brother", "jr", "sr", "the", "a", "an", "of", "and",
 })
 # Lower-case words that a name may begin with.
 PARTICLES = frozenset({

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import itertools
 import json
 import re
 import warnings
@@ -22,7 +23,7 @@ from harness.plugins.names import mentions as names
 from harness.plugins.names.mentions import Kind, Mention
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Token
 
 MODEL = "en_core_web_md"
 PACKAGES = {
@@ -43,6 +44,7 @@ LABELS: dict[str, Kind] = {
 }
 PROPER_NOUNS = ("NNP", "NNPS")
 BATCH = 256  # texts
+MOST_CAPITALS = 0.5  # share of a text's words; above it a capital says nothing
 AT_ONCE = 4096  # texts between two writes: what a kill may lose
 
 
@@ -116,7 +118,7 @@ class SpacyMentions:
     def _kept(self) -> Kept:
         meta = json.loads((self._folder / "meta.json").read_text(encoding="utf-8"))
         identity = {
-            "form": 1,  # to be raised with every change of what is kept
+            "form": 2,  # to be raised with every change of what is kept
             "pipeline": [meta.get(key) for key in ("lang", "name", "version")],
             "spacy": importlib.metadata.version("spacy"),
             "proper_nouns": self.proper_nouns,
@@ -201,21 +203,28 @@ def _entities(doc: Doc) -> list[Mention]:
 
 
 def _other_proper_nouns(doc: Doc) -> list[Mention]:
-    """Return proper nouns outside the entities: words that follow each other are one mention."""
+    """Return proper nouns outside the entities: words that follow each other are one mention.
+
+    Abbreviations (SARS, GDP) are none. In a headline, where all words have capitals, the tagger
+    takes most for proper nouns, and none is believed.
+    """
+    inner = [token for token in doc if token.is_alpha][1:]
+    if sum(token.text[0].isupper() for token in inner) > MOST_CAPITALS * len(inner):
+        return []
     found: list[Mention] = []
-    open_at: int | None = None
-    for token in [*doc, None]:
-        proper = (
-            token is not None
-            and token.tag_ in PROPER_NOUNS
-            and not token.ent_type_  # a day or a sum of money is no name
-            and token.text[0].isupper()
-        )
-        if token is not None and proper and open_at is None:
-            open_at = token.i
-        if not proper and open_at is not None:
-            span = doc[open_at : token.i if token is not None else len(doc)]
-            mention = names.tidy(doc.text, span.start_char, span.end_char, "other")
+    for proper, tokens in itertools.groupby(doc, _is_proper):
+        if proper:
+            span = list(tokens)
+            end = span[-1].idx + len(span[-1])
+            mention = names.tidy(doc.text, span[0].idx, end, "other")
             found += [mention] if mention else []
-            open_at = None
     return found
+
+
+def _is_proper(token: Token) -> bool:
+    return (
+        token.tag_ in PROPER_NOUNS
+        and not token.ent_type_  # a day or a sum of money is no name
+        and token.text[0].isupper()
+        and not (len(token) > 1 and token.is_upper)
+    )
