@@ -1,0 +1,275 @@
+"""Scores a corpus of any size with one model: reads, scores and writes a thousand at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.concept import Concept
+from harness.digest import digest
+from harness.embedder import Embedder
+from harness.errors import InvalidFile, NotApplicable
+from harness.plugins.bias_score import corpus, gendered, scorer, sentence_pairs, states
+from harness.plugins.bias_score import importance as weights
+from harness.plugins.bias_score.direction import Direction
+from harness.plugins.bias_score.gendered import Gendered
+from harness.plugins.bias_score.importance import Importance
+from harness.plugins.bias_score.scored_file import ScoredFile
+from harness.plugins.bias_score.scorer import Scorer, SentenceScore
+from harness.plugins.bias_score.summary import Summary
+from harness.progress import Progress, Silent
+
+BUFFER = 1_024
+"""Sentences in memory at a time."""
+SENTENCES, PAIRS = "sentences", "pairs"
+_DIGITS = 6  # what hangs on the batch a sentence is in begins at the seventh
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """How sentences are scored.
+
+    Parameters
+    ----------
+    importance
+        How words are weighed; None for what fits the encoder's pooling.
+    direction
+        `sentences`: the shipped pairs; `pairs`: the concept's words; or a file of sentences, one a
+        line, each of which is taken with its other gender. None: `pairs` for word vectors, else
+        `sentences`.
+    vectors
+        A word embedder whose vectors stand for the words, or None.
+    words, names
+        Files of further gendered words and of given names.
+    """
+
+    importance: Importance | None = None
+    direction: str | None = None
+    vectors: Embedder | None = None
+    words: Sequence[Path] = ()
+    names: Sequence[Path] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored:
+    """What was done: the file, the method as it was settled, and the corpus as a whole."""
+
+    path: Path
+    importance: Importance
+    direction_of: str
+    direction: Direction
+    gendered: Gendered
+    summary: Summary
+    continued: int
+    seconds: float
+
+    @property
+    def per_second(self) -> float:
+        """Sentences a second, without loading and without what was there already."""
+        return (self.summary.sentences - self.continued) / max(self.seconds, 1e-9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """Where sentences are read from; see `corpus.sentences`."""
+
+    name: str
+    kind: corpus.Format
+    keys: Sequence[str] = ()
+
+
+def score_corpus(
+    embedder: Embedder,
+    concept: Concept,
+    source: Corpus,
+    out: Path,
+    method: Method,
+    *,
+    with_words: bool = False,
+    top: int = 10,
+    overwrite: bool = False,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> Scored:
+    """Score each sentence of a corpus and write a row for it.
+
+    A row has the sentence's line, `text`, `bias_f`, `bias_m` and `abs` (None where the model knows
+    no word), `cut` if the model did not read it to its end, and with `with_words` its words.
+
+    Parameters
+    ----------
+    embedder
+        A text encoder that shows its tokens' states, or word vectors.
+    concept
+        Gives the pairs and the words that are no bias.
+    source, out
+        What is read, and the file that is written.
+    method
+        How sentences are scored.
+    with_words
+        Whether rows have what each word gives.
+    top
+        How many of the most biased sentences to keep a side.
+    overwrite, resume
+        Whether to replace the file, and to go on with one that was begun.
+    progress
+        Where to show how far it is.
+
+    Raises
+    ------
+    InvalidFile
+        If a line of the corpus, or a list of words, cannot be read.
+    InvalidOption
+        If the file is there already, or was begun with something else.
+    NotApplicable
+        If the model or the concept lacks what the method needs.
+    """
+    shown = progress or Silent()
+    chosen, of = _settled(embedder, method)
+    listed = _gendered(concept, method)
+    file = ScoredFile(
+        out, _identity(embedder, concept, source, method, with_words), overwrite=overwrite,
+        resume=resume,
+    )  # fmt: skip
+    summary = Summary(top)
+    for row in file.rows():
+        summary.add(row)
+    continued = summary.sentences
+    along = _direction(embedder, concept, method, chosen, of)
+    scores = Scorer(embedder, along, importance=chosen, gendered=listed, vectors=method.vectors)
+    total = (corpus.count_lines(source.name) or 0) * max(1, len(source.keys))
+    started = time.monotonic()
+    try:
+        with shown.stage("scoring", total, "sentences") as advance:
+            advance(continued)
+            found = corpus.sentences(source.name, source.kind, source.keys)
+            for batch in _buffers(found, skip=continued):
+                scored = scores.score([sentence.text for sentence in batch])
+                rows = [
+                    _row(sentence, score, with_words=with_words)
+                    for sentence, score in zip(batch, scored, strict=True)
+                ]
+                file.write(rows)
+                for row in rows:
+                    summary.add(row)
+                advance(len(rows))
+    finally:
+        file.close()
+    seconds = time.monotonic() - started
+    if not summary.sentences:
+        raise InvalidFile("has no sentences", path=source.name)
+    file.finish()
+    return Scored(
+        path=out,
+        importance=chosen,
+        direction_of=of,
+        direction=along,
+        gendered=listed,
+        summary=summary,
+        continued=continued,
+        seconds=seconds,
+    )
+
+
+def _settled(embedder: Embedder, method: Method) -> tuple[Importance, str]:
+    shown = states.of(embedder)
+    static = embedder.info.kind == "word" or method.vectors is not None
+    return (
+        method.importance or weights.of_poolings(shown.poolings),
+        method.direction or (PAIRS if static else SENTENCES),
+    )
+
+
+def _direction(
+    embedder: Embedder, concept: Concept, method: Method, chosen: Importance, of: str
+) -> Direction:
+    space = method.vectors or embedder
+    if of == PAIRS:
+        if not concept.definitional_pairs:
+            raise NotApplicable(
+                f"the concept '{concept.name}' has no definitional pairs to find a direction by"
+            )
+        return scorer.of_words(space, concept.definitional_pairs, chosen)
+    if of != SENTENCES:
+        lines = corpus.sentences(of, "text")
+        pairs = sentence_pairs.swapped(sentence.text for sentence in lines)
+        if not pairs.first:
+            raise InvalidFile("no sentence has a gendered word", path=of)
+        return scorer.of_sentences(space, pairs, chosen)
+    if concept.name.split("-")[0] != "gender":
+        raise NotApplicable(
+            f"the shipped sentences differ in gender, and the concept is '{concept.name}': "
+            f"--direction {PAIRS}"
+        )
+    return scorer.of_sentences(space, sentence_pairs.shipped(), chosen)
+
+
+def _gendered(concept: Concept, method: Method) -> Gendered:
+    return gendered.of_concept(concept).joined(
+        words=(word for path in method.words for word in gendered.read_words(path)),
+        names=(name for path in method.names for name in gendered.read_names(path)),
+    )
+
+
+def _identity(
+    embedder: Embedder, concept: Concept, source: Corpus, method: Method, with_words: bool
+) -> dict[str, Any]:
+    """Return what decides a row, as JSON has it; files by what is in them."""
+    chosen, of = _settled(embedder, method)
+    sentences = None if of in (PAIRS, SENTENCES) else Path(of)
+    listed = _gendered(concept, method)
+    return {
+        "model": embedder.info.fingerprint,
+        "vectors": method.vectors.info.fingerprint if method.vectors else None,
+        "concept": digest(concept.model_dump(mode="json")),
+        "importance": chosen,
+        "direction": digest(sentences.read_text("utf-8")) if sentences else of,
+        "gendered": digest([sorted(listed.words), sorted(listed.names)]),
+        "corpus": [source.name, source.kind, list(source.keys)],
+        "words": with_words,
+    }
+
+
+def _buffers(
+    sentences: Iterator[corpus.Sentence], *, skip: int
+) -> Iterator[Sequence[corpus.Sentence]]:
+    buffer: list[corpus.Sentence] = []
+    for i, sentence in enumerate(sentences):
+        if i < skip:
+            continue
+        buffer.append(sentence)
+        if len(buffer) == BUFFER:
+            yield buffer
+            buffer = []
+    if buffer:
+        yield buffer
+
+
+def _row(sentence: corpus.Sentence, found: SentenceScore, *, with_words: bool) -> dict[str, Any]:
+    score = found.score
+    row: dict[str, Any] = {"line": sentence.line}
+    if sentence.key:
+        row["key"] = sentence.key
+    row |= {
+        "text": sentence.text,
+        "bias_f": round(score.female, _DIGITS) if score else None,
+        "bias_m": round(score.male, _DIGITS) if score else None,
+        "abs": round(score.absolute, _DIGITS) if score else None,
+    }
+    if found.cut:
+        row["cut"] = True
+    if with_words and score:
+        row["words"] = [
+            {
+                "word": word,
+                "importance": round(float(score.importance[i]), _DIGITS),
+                "cosine": round(float(score.cosines[i]), _DIGITS),
+                "bias": round(float(score.biases[i]), _DIGITS),
+                "gendered": bool(found.gendered[i]),
+            }
+            for i, word in enumerate(found.words)
+        ]
+    return row
