@@ -163,7 +163,9 @@ class Leace(Mitigator):
             return []
         if any(len(members) != 2 for members in defining_sets(concept)):
             return []
-        pairs = [members for members in concept.equalize_sets if len(members) == 2]
+        pairs: list[tuple[str, ...]] = [
+            members for members in concept.equalize_sets if len(members) == 2
+        ]
         return contextualised(pairs) if self.templates else pairs
 
     def _label(self, embedder: Embedder, concept: Concept) -> tuple[Floats, Floats]:

@@ -37,8 +37,8 @@ class SwapAverage(Mitigator):
     of a text at once, and so on through the set: among m words the mean is over m texts. Only
     listed words are found, in any case; plurals must be listed, and articles are not mended.
 
-    Words that define the concept or have it in their definition, alone, are left as they are, as in
-    hard debiasing: if they were one, there would be no direction left to measure by.
+    A text that is a single word, or a phrase of the concept's lists, is left as it is, as in hard
+    debiasing: if `she` and `he` were one, there would be no direction left to measure by.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class SwapAverage(Mitigator):
     def reads(self, texts: Sequence[str]) -> list[str]:
         """Return the texts about other groups; before it is fitted, about the other gender."""
         if not hasattr(self, "swaps_"):
-            return [swapped for text in texts if (swapped := swap(text)) != text]
+            return [s for text in texts if len(text.split()) > 1 and (s := swap(text)) != text]
         others = self._others(texts)
         return [other for row in others for other in others[row]]
 
@@ -104,7 +104,7 @@ class SwapAverage(Mitigator):
         found = {
             i: list(dict.fromkeys(swapped(text) for swapped in self.swaps_))
             for i, text in enumerate(texts)
-            if i not in alone
+            if i not in alone and len(text.split()) > 1
         }
         others = {i: [o for o in swapped if o != texts[i]] for i, swapped in found.items()}
         return {i: swapped for i, swapped in others.items() if swapped}

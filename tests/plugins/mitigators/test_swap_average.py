@@ -15,7 +15,9 @@ from harness.plugins.mitigators.sent_debias import SentDebias
 from harness.plugins.mitigators.swap_average import SwapAverage
 
 GENDER = Concept(
-    name="gender", definitional_pairs=(("she", "he"), ("woman", "man")), specific_words=("beard",)
+    name="gender",
+    definitional_pairs=(("she", "he"), ("woman", "man")),
+    specific_words=("beard", "her elder brother"),
 )
 FAITH = Concept(
     name="faith",
@@ -47,8 +49,9 @@ def test_nothing_tells_a_text_from_the_one_about_the_other_gender():
     assert found[0] == pytest.approx(found[1], abs=1e-6)
 
 
-def test_words_that_define_the_concept_stay_as_they_are_alone():
-    words = ["she", "He", "woman", "beard"]
+def test_single_words_and_listed_phrases_stay_as_they_are():
+    words = ["she", "He", "woman", "beard", "king", "Her elder brother"]
+    assert fitted().reads(["king"]) == SwapAverage().reads(["king"]) == []
     assert averaged(words) == pytest.approx(MockEmbedder("text", 8).encode(words), abs=1e-6)
 
 
