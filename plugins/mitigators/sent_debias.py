@@ -30,6 +30,11 @@ class SentDebias(Mitigator):
     words has .79. And every text loses its component, also one that is about the concept: `she` and
     `he` come to differ in little.
 
+    It hides nothing from a classifier. With that model it takes away four fifths of what differs
+    between the sentences of Winogender about women and about men, and of what is left a linear
+    classifier still tells 99 % of them apart. Names of people are not among the words: associations
+    that are tested by names stay.
+
     The paper finds sentences with the words in five corpora and swaps the words there. Here they
     are a dozen plain ones of the harness's own, so that any concept has them.
 

@@ -163,6 +163,17 @@ def test_classification_data_are_samples_of_their_stated_sizes(name, sizes, task
     assert "sample" in task(name).file.description
 
 
+def test_a_task_file_may_take_all_texts_in_place_of_a_sample(tmp_path, registry, task):
+    task("senteval-trec")  # or its data are not here
+    path = tmp_path / "all.yaml"
+    path.write_text(
+        f"include: {FOLDER / 'senteval-trec.yaml'}\nname: trec-all\n"
+        "tables: {texts: {options: {n: null}}}\n",
+        encoding="utf-8",
+    )
+    assert len(registry.task_file(path).scenarios[0].inputs["texts_1"]) == 5452
+
+
 def test_analogies_have_their_published_sizes(task):
     google = {s.name: len(s.inputs["a"]) for s in task("google-analogies").scenarios}
     assert google == {"all": 19544, "semantic": 8869, "syntactic": 10675, "family": 506}
