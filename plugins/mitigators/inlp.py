@@ -41,7 +41,7 @@ class Inlp(Mitigator):
     (pairs, where there are no sets), each alone and in a dozen plain sentences, are the texts of
     the groups, of which there may be more than two. Texts to judge by have other words than those
     learnt from, else a classifier would know the words again. A few dozen words are soon used up:
-    with all-MiniLM-L6-v2 it stops after some four rounds for gender, when no classifier of those
+    with all-MiniLM-L6-v2 it stops after two or three rounds for gender, when no classifier of those
     words holds for others, while one that learns from more sentences still tells them apart.
 
     Each round costs a dimension, or as many as there are groups if those are more than two: with
