@@ -16,6 +16,7 @@ from harness.leaderboard.published import SCORE
 # Okabe and Ito's colours, which people with any colour vision can tell apart.
 _COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#D55E00", "#999999")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "x", "hexagon")
+_LABEL = 28  # characters under an axis
 _LEAST = 0.1
 """Width of an axis at least, so that a difference of .001 does not look like one of 1."""
 
@@ -112,6 +113,7 @@ def published_plot(board: Board) -> str | None:
     from plotly.subplots import make_subplots
 
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06)
+    models = frame["model"].unique(maintain_order=True).to_list()
     lines = frame.select("metric", "score", "scenario", "rho").unique(maintain_order=True)
     scenarios = list(dict.fromkeys(lines["scenario"]))
     for metric, score, scenario, rho in lines.rows():
@@ -120,14 +122,14 @@ def published_plot(board: Board) -> str | None:
         points = frame.filter(metric=metric, score=score, scenario=scenario)
         told = "–" if rho is None else f"{rho:.2f}".replace("-", "−")
         what = score if score == "auc" else f"{score}, {scenario}"
-        names = [escape(model) for model in points["model"]]
         figure.add_scatter(
-            x=names,
+            x=[models.index(model) for model in points["model"]],
             y=points["value"].to_list(),
             mode="lines+markers",
             name=escape(f"{what} (ρ {told})"),
+            text=[escape(model) for model in points["model"]],
             customdata=points["published"].to_list(),
-            hovertemplate=f"%{{x}}, {SCORE} %{{customdata:.2f}}<br>%{{y:.3f}}",
+            hovertemplate=f"%{{text}}, {SCORE} %{{customdata:.2f}}<br>%{{y:.3f}}",
             line={
                 "color": _COLOURS[scenarios.index(scenario) % len(_COLOURS)],
                 "dash": "dash" if score == "auc" else "solid",
@@ -135,10 +137,10 @@ def published_plot(board: Board) -> str | None:
             row=2 if metric == "association-test" else 1,
             col=1,
         )
-    axis = {"zeroline": False, "gridcolor": "rgba(127,127,127,.2)", "automargin": True}
-    order = [escape(model) for model in frame["model"].unique(maintain_order=True)]
-    figure.update_xaxes(**axis, categoryorder="array", categoryarray=order)
-    figure.update_xaxes(title=f"model, best in {SCORE} first", row=2)
+    axis = {"zeroline": False, "gridcolor": "rgba(127,127,127,.2)"}
+    labels = [escape(m if len(m) <= _LABEL else m[: _LABEL - 1] + "…") for m in models]
+    figure.update_xaxes(**axis, tickvals=list(range(len(models))), ticktext=labels, tickangle=-35)
+    figure.update_xaxes(title=f"best in {SCORE} first", title_standoff=8, row=2)
     figure.update_yaxes(**axis, range=[-0.02, 1.05])
     figure.update_yaxes(title="AUC, |correlation|", row=1)
     figure.update_yaxes(title="proportion", row=2)
@@ -146,8 +148,8 @@ def published_plot(board: Board) -> str | None:
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": "system-ui, sans-serif", "size": 13},
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        height=600,
+        margin={"l": 60, "r": 8, "t": 8, "b": 150},
+        height=640,
         showlegend=True,
     )
     return _html(figure, f"published-{board.kind}")

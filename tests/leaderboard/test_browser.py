@@ -199,3 +199,24 @@ def test_a_ranking_that_goes_on_says_so(width, hinted, open_page, make_many) -> 
 def test_the_page_is_as_wide_as_the_window(width, open_page, make_many) -> None:
     page = open_page(make_many(), width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_bias_against_published_quality_is_drawn(open_page, make_record):
+    records = [
+        make_record(
+            model__name=name, model__fingerprint=name, model__published={"MTEB": mteb},
+            task__name=task, task__digest=task, metric="association-test", score="proportion",
+            scenario=scenario, primary=scenario == "neutral", value=mteb / 100, bounds=(0.0, 1.0),
+            ideal=0.5,
+        )
+        for name, mteb in (("a", 56.0), (HOSTILE, 71.0), ("c", 64.0))
+        for task in ("gender-occupations", "age-traits")
+        for scenario in ("neutral", "debiasing")
+    ]  # fmt: skip
+    page = open_page(records)
+    plot = page.locator("#published-text")
+    assert plot.locator(".scatterlayer .trace").count() == 2
+    assert "neutral (ρ 1.00)" in plot.locator(".legend").text_content()
+    ticks = plot.locator(".x2tick text").all_text_contents()
+    assert [tick.strip()[:1] for tick in ticks] == ["<", "c", "a"], "the best first"
+    assert page.evaluate("window.hacked") is None

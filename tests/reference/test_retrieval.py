@@ -54,3 +54,26 @@ def test_ten_places_miss_a_third_and_the_symmetric_union_finds_more(results):
     assert recall["neutral"] < recall["algorithm-1"] < recall["algorithm-1-symmetric"]
     precision = results["algorithm-1-symmetric"]["retrieval"]["precision"].value
     assert precision == 1, "no random chunk"
+
+
+def test_grep_biasir_leans_to_women_in_child_care_and_to_men_in_cognition(scores, minilm):
+    results = scores("retrieval-grep-biasir", minilm)
+    share = {name: result["version-gap"]["first_share"] for name, result in results.items()}
+    assert share["all"].n == 117
+    assert share["all"].value == pytest.approx(0.453, abs=0.01)
+    assert share["child-care"].value == pytest.approx(12 / 14, abs=0.01)
+    assert share["cognitive-capabilities"].value == pytest.approx(1 / 12, abs=0.01)
+    assert {name for name, one in share.items() if one.p_value < 0.05} == {
+        "child-care",
+        "cognitive-capabilities",
+    }
+
+
+def test_gendered_queries_are_nearer_to_the_stereotype_and_most_of_all_to_men(scores, minilm):
+    results = scores("retrieval-gendered-queries", minilm)
+    share = {name: result["version-gap"]["first_share"] for name, result in results.items()}
+    assert [share[name].n for name in ("all", "of-women", "of-men")] == [280, 140, 140]
+    assert share["all"].value == pytest.approx(0.75, abs=0.01)
+    assert share["of-women"].value == pytest.approx(0.621, abs=0.01)
+    assert share["of-men"].value == pytest.approx(0.879, abs=0.01)
+    assert share["all"].p_value < 0.05, "with topics as the units"
