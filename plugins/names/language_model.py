@@ -108,10 +108,10 @@ class LanguageModelMentions:
         if self.failed:
             some = [f"'{_short(text)}': {why}" for text, why in self.failed.items()][:SHOWN]
             more = len(self.failed) - len(some)
-            lines.append(
-                f"{len(self.failed)} texts keep their names, because the language model's answer "
-                f"is no marked copy of them: {'; '.join(some)}{f'; and {more} more' * bool(more)}"
-            )
+            n = len(self.failed)
+            many = "1 text keeps its names" if n == 1 else f"{n} texts keep their names"
+            rest = f"; and {more} more" if more else ""
+            lines.append(f"{many}, for want of a marked copy: {'; '.join(some)}{rest}")
         return tuple(lines)
 
     def _asked(self, texts: Sequence[str]) -> dict[str, list[Mention]]:

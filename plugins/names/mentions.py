@@ -36,6 +36,7 @@ PARTICLES = frozenset({
 # fmt: on
 SHORTEST_PART = 3  # letters
 _WORD = re.compile(r"\w+(?:[-.'’]\w+)*")
+_ENDING = re.compile(r"['’]s$")
 _EDGES = " \t\n\r\"'“”‘’«»()[]{}.,;:!?*_`-–—"
 
 
@@ -58,18 +59,18 @@ def tidy(text: str, start: int, end: int, kind: Kind) -> Mention | None:
     while True:
         found = text[start:end]
         stripped = found.strip(_EDGES)
-        start += found.index(stripped)
-        end = start + len(stripped)
-        ending = re.search(r"['’]s$", stripped)
-        first = stripped.split(" ", 1)[0]
-        if not stripped or stripped.strip(".").lower() in TITLES:
+        first = found.split(" ", 1)[0]
+        if ending := _ENDING.search(found):
+            end = start + ending.start()
+        elif stripped != found:
+            start += found.index(stripped)
+            end = start + len(stripped)
+        elif not found or found.strip(".").lower() in TITLES:
             return None
-        if ending:
-            end -= 2
-        elif " " in stripped and _is_no_name(first, stripped):
+        elif first != found and _is_no_name(first, found):
             start += len(first)
         else:
-            return Mention(start, end, stripped, kind)
+            return Mention(start, end, found, kind)
 
 
 def everywhere(text: str, mentions: Iterable[Mention]) -> list[Mention]:
