@@ -131,7 +131,8 @@ class Anonymize(Mitigator):
             return ()
         lines = [f"no name was found in {self.n_without_names_} of {self.n_texts_} texts"]
         if self.n_emptied_:
-            lines.append(f"nothing is left of {self.n_emptied_} texts, which were names alone")
+            were = "text that was" if self.n_emptied_ == 1 else "texts that were"
+            lines.append(f"nothing is left of {self.n_emptied_} {were} names alone")
         return (*lines, *self.finder_.notes)
 
     def _finder(self) -> Finder:
