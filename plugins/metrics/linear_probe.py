@@ -20,6 +20,7 @@ from harness.scores import Scale, Score, metric
 
 Codes: TypeAlias = npt.NDArray[np.int64]
 GRID = (0.1, 1.0, 10.0, 100.0)
+FEWEST = 4  # texts of a label, so that every part of a part has one
 MAX_ITERATIONS = 1_000  # of L-BFGS, which here takes some dozens
 
 
@@ -102,7 +103,7 @@ def linear_probe(
     x, groups = _features(texts_1, texts_2), _codes(texts, "texts_1", "texts_2")
     classes, y = np.unique(labels, return_inverse=True)
     least = min(len(np.unique(groups[y == k])) for k in range(len(classes)))
-    needed = inner_folds if test_1 is not None else folds
+    needed = max(folds, FEWEST) if test_1 is None else inner_folds
     if len(classes) < 2 or least < needed:
         found = "all labels are equal" if len(classes) < 2 else f"a label has {least} texts"
         reason = f"{found}: there must be two labels, each of {needed} texts or more"

@@ -133,6 +133,13 @@ def test_the_same_seed_gives_the_same_score():
     assert run(x, y, resamples=50) == run(x, y, resamples=50)
 
 
+@pytest.mark.parametrize("folds", [2, 3])
+def test_the_fewest_texts_that_there_may_be_are_enough(folds):
+    x, y = two_sides(n=8, gap=9)
+    assert run(x, y, folds=folds).value == 1.0
+    assert "of 4 texts or more" in run(x[:6], y[:6], folds=folds).reason
+
+
 def test_too_few_texts_of_a_label_have_no_score_but_a_reason():
     x, y = two_sides(n=6)
     assert "a label has 3 texts" in run(x, y).reason
