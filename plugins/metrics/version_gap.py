@@ -109,7 +109,7 @@ def version_gap(
     first = int(np.count_nonzero(sign > 0))
     share = Score(
         float((sign.mean() + 1) / 2),
-        p_value=_p_value(np.bincount(codes, sign), rng),
+        p_value=_p_value(np.bincount(codes, sign).astype(np.float64), rng),
         interval=draw(lambda counts: (counts @ sign / counts.sum(axis=1) + 1) / 2),
         n=n,
         details=details | {"first": first, "equal": n - decided},
