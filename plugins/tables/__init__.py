@@ -16,6 +16,7 @@ def harness_tables() -> list[TableSpec]:
         _table("named-texts", "the rows whose text names a person, by the places it names"),
         _table("name-perturbations", "each text some times, with other people or countries"),
         _table("query-variants", "search queries with no gender, one and the other, from JSON"),
+        _table("codes", "a column of words as their places in a list, for groups"),
         _table("sample", "some of the rows, the same always, in the proportions of a column"),
     ]
 

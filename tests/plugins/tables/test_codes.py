@@ -1,0 +1,34 @@
+"""Words as codes."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.errors import InvalidOption
+from harness.plugins.tables.codes import codes
+
+ROWS = [{"text": "a", "group": "male"}, {"text": "b", "group": "female"}, {"text": "c", "group": 1}]
+VALUES = ("female", "male", "1")
+
+
+def test_a_word_becomes_its_place_in_the_list():
+    assert [row["code"] for row in codes(ROWS, column="group", values=VALUES)] == [1, 0, 2]
+
+
+def test_the_other_cells_stay_and_the_new_column_is_named():
+    row = codes(ROWS, column="group", values=VALUES, into="of")[0]
+    assert row == {"text": "a", "group": "male", "of": 1}
+    assert "of" not in ROWS[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"column": "groups", "values": VALUES}, "did you mean 'group'"),
+        ({"column": "group", "values": ("femal", "male")}, "row 2 has 'female'"),
+        ({"column": "group", "values": ("male", "male")}, "twice"),
+    ],
+)
+def test_a_mistake_is_told(options, said):
+    with pytest.raises(InvalidOption, match=said):
+        codes(ROWS, **options)
