@@ -141,12 +141,13 @@ def command(
         words=gendered_words,
         names=names,
     )
-    shown = "text" if source == corpus.STDIN else None
+    if kind is None:
+        kind = "text" if source == corpus.STDIN else corpus.format_of(source)
     report(
         scoring.score_corpus(
             registry.embedder(model),
             registry.concept(concept),
-            scoring.Corpus(name=source, kind=kind or shown or corpus.format_of(source), keys=keys),
+            scoring.Corpus(name=source, kind=kind, keys=keys),
             out,
             method,
             with_words=with_words,

@@ -71,6 +71,7 @@ def sentences(name: str, kind: Format, keys: Sequence[str] = ()) -> Iterator[Sen
     if kind == "text" and keys:
         raise InvalidOption("--text-key is for jsonl and tsv: a line of plain text is a sentence")
     lines = _lines(name)
+    found: Iterator[Sentence]
     if kind == "text":
         found = (Sentence(i, "", line) for i, line in lines)
     elif kind == "jsonl":

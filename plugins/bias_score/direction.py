@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.arrays import Floats, Reals
+from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import NotApplicable
 
 
@@ -34,7 +34,13 @@ class Direction:
     pairs: int
 
 
-def direction(first: Reals, second: Reals, *, orientation: Reals | None = None) -> Direction:
+def direction(
+    first: Reals,
+    second: Reals,
+    *,
+    orientation: Reals | None = None,
+    unit: bool = False,
+) -> Direction:
     """Return the principal direction of the differences, uncentred.
 
     Centring would take away what all differences share, the concept itself: 78 % are then 32 %
@@ -47,6 +53,8 @@ def direction(first: Reals, second: Reals, *, orientation: Reals | None = None) 
     orientation
         (n,) 1 where `first` is the positive side, −1 where `second` is, 0 where that is unknown;
         all 1 unless told. Turns the sign of the whole alone.
+    unit
+        Whether each difference is taken at length 1, as Bolukbasi et al. do for words.
 
     Raises
     ------
@@ -62,6 +70,8 @@ def direction(first: Reals, second: Reals, *, orientation: Reals | None = None) 
     differences = differences[known]
     if not len(differences):
         raise NotApplicable("no pair has two different vectors, so that there is no direction")
+    if unit:
+        differences = unit_rows(differences)
     _, s, vt = np.linalg.svd(differences, full_matrices=False)
     side = np.ones(len(differences)) if orientation is None else np.asarray(orientation)[known]
     sign = -1.0 if side @ (differences @ vt[0]) < 0 else 1.0

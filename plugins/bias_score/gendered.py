@@ -102,9 +102,10 @@ def read_words(path: Path) -> Sequence[str]:
         if not (isinstance(word, dict) and word.get("gender") == "n")
     ]
     listed = [word.get("word") if isinstance(word, dict) else word for word in flat]
-    if not all(isinstance(word, str) for word in listed):
+    found_words = [word for word in listed if isinstance(word, str)]
+    if len(found_words) < len(listed):
         raise InvalidFile("expected an array of words", path=path)
-    return [word.replace("_", " ") for word in listed]
+    return found_words
 
 
 def read_names(path: Path, *, most: int = NAMES) -> Collection[str]:

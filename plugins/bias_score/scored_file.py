@@ -90,7 +90,9 @@ class ScoredFile:
         try:
             with self._part.open("ab") as file:
                 os.fsync(file.fileno())
-            self.close()
+            if self._file is not None:
+                self._file.close()
+                self._file = None
             self._part.replace(self.path)
             self._about.unlink(missing_ok=True)
         except OSError as error:
@@ -101,6 +103,9 @@ class ScoredFile:
         if self._file is not None:
             self._file.close()
             self._file = None
+        if self._part.exists() and not self._part.stat().st_size:
+            self._part.unlink()
+            self._about.unlink(missing_ok=True)
 
     def _cut_broken_row(self) -> None:
         """Take off what is behind the last newline: a row that was broken off."""

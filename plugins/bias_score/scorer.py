@@ -121,7 +121,7 @@ class Scorer:
         )
         score = bias_score(
             np.nan_to_num(vectors),
-            np.bincount(of_words, weights=shares, minlength=n),
+            np.bincount(of_words, weights=shares, minlength=n).astype(np.float64),
             gendered,
             self._along.vector,
         )
@@ -138,10 +138,7 @@ def of_sentences(embedder: Embedder, pairs: SentencePairs, importance: Importanc
     NotApplicable
         If the encoder does not show its tokens' states, or no pair has a difference.
     """
-    how = "max" if importance == "max" else "mean"
-    shown = token_states.of(embedder)
-    first, second = (token_states.pooled(shown, side, how) for side in pairs[:2])
-    return direction(first, second, orientation=pairs.orientation)
+    return _between(embedder, pairs, importance, unit=False)
 
 
 def of_words(
@@ -149,15 +146,25 @@ def of_words(
 ) -> Direction:
     """Return the direction between pairs of words, the first of which is the positive side.
 
-    Word vectors are taken at length 1; an encoder reads each word as a text.
+    Of word vectors, words and their differences are taken at length 1, as for hard debiasing; an
+    encoder reads each word as a text.
 
     Raises
     ------
     NotApplicable
         If the encoder does not show its tokens' states, or no pair has a difference.
     """
-    first, second = [a for a, _ in pairs], [b for _, b in pairs]
-    return of_sentences(embedder, SentencePairs(first, second, np.ones(len(pairs))), importance)
+    sides = SentencePairs([a for a, _ in pairs], [b for _, b in pairs], np.ones(len(pairs)))
+    return _between(embedder, sides, importance, unit=embedder.info.kind == "word")
+
+
+def _between(
+    embedder: Embedder, pairs: SentencePairs, importance: Importance, *, unit: bool
+) -> Direction:
+    how = "max" if importance == "max" else "mean"
+    shown = token_states.of(embedder)
+    first, second = (token_states.pooled(shown, side, how) for side in (pairs.first, pairs.second))
+    return direction(first, second, orientation=pairs.orientation, unit=unit)
 
 
 def _sums(states: npt.NDArray[np.floating[Any]], rows: npt.NDArray[np.int64], n: int) -> Floats:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.concept import Concept
-from harness.digest import digest
+from harness.digest import digest, file_sha256
 from harness.embedder import Embedder
-from harness.errors import InvalidFile, NotApplicable
+from harness.errors import InvalidFile, InvalidOption, NotApplicable, suggestion
 from harness.plugins.bias_score import corpus, gendered, scorer, sentence_pairs, states
 from harness.plugins.bias_score import importance as weights
 from harness.plugins.bias_score.direction import Direction
@@ -129,20 +129,20 @@ def score_corpus(
     """
     shown = progress or Silent()
     chosen, of = _settled(embedder, method)
-    listed = _gendered(concept, method)
-    file = ScoredFile(
-        out, _identity(embedder, concept, source, method, with_words), overwrite=overwrite,
-        resume=resume,
-    )  # fmt: skip
+    if out.resolve() == Path(source.name).resolve():
+        raise InvalidOption(f"'{out}' is the corpus itself")
+    identity = _identity(embedder, concept, source, method, with_words)
+    file = ScoredFile(out, identity, overwrite=overwrite, resume=resume)
     summary = Summary(top)
     for row in file.rows():
         summary.add(row)
     continued = summary.sentences
-    along = _direction(embedder, concept, method, chosen, of)
-    scores = Scorer(embedder, along, importance=chosen, gendered=listed, vectors=method.vectors)
+    listed = _gendered(concept, method)
     total = (corpus.count_lines(source.name) or 0) * max(1, len(source.keys))
-    started = time.monotonic()
     try:
+        along = _direction(embedder, concept, method, chosen, of)
+        scores = Scorer(embedder, along, importance=chosen, gendered=listed, vectors=method.vectors)
+        started = time.monotonic()
         with shown.stage("scoring", total, "sentences") as advance:
             advance(continued)
             found = corpus.sentences(source.name, source.kind, source.keys)
@@ -156,11 +156,15 @@ def score_corpus(
                 for row in rows:
                     summary.add(row)
                 advance(len(rows))
+        if not summary.sentences:
+            raise InvalidFile("has no sentences", path=source.name)
+    except BaseException:
+        if summary.sentences:
+            shown.say(f"{summary.sentences} sentences are scored: --resume goes on from there")
+        raise
     finally:
         file.close()
     seconds = time.monotonic() - started
-    if not summary.sentences:
-        raise InvalidFile("has no sentences", path=source.name)
     file.finish()
     return Scored(
         path=out,
@@ -177,10 +181,15 @@ def score_corpus(
 def _settled(embedder: Embedder, method: Method) -> tuple[Importance, str]:
     shown = states.of(embedder)
     static = embedder.info.kind == "word" or method.vectors is not None
-    return (
-        method.importance or weights.of_poolings(shown.poolings),
-        method.direction or (PAIRS if static else SENTENCES),
-    )
+    of = method.direction or (PAIRS if static else SENTENCES)
+    if of not in (PAIRS, SENTENCES) and not Path(of).is_file():
+        raise InvalidOption(
+            f"--direction {of}: {SENTENCES}, {PAIRS}, or a file of sentences"
+            f"{suggestion(of, (SENTENCES, PAIRS))}"
+        )
+    if method.vectors is not None and method.vectors.info.kind != "word":
+        raise InvalidOption(f"'{method.vectors.info.name}' has no word vectors: it reads texts")
+    return method.importance or weights.of_poolings(shown.poolings), of
 
 
 def _direction(
@@ -219,14 +228,13 @@ def _identity(
 ) -> dict[str, Any]:
     """Return what decides a row, as JSON has it; files by what is in them."""
     chosen, of = _settled(embedder, method)
-    sentences = None if of in (PAIRS, SENTENCES) else Path(of)
     listed = _gendered(concept, method)
     return {
         "model": embedder.info.fingerprint,
         "vectors": method.vectors.info.fingerprint if method.vectors else None,
         "concept": digest(concept.model_dump(mode="json")),
         "importance": chosen,
-        "direction": digest(sentences.read_text("utf-8")) if sentences else of,
+        "direction": of if of in (PAIRS, SENTENCES) else file_sha256(Path(of)),
         "gendered": digest([sorted(listed.words), sorted(listed.names)]),
         "corpus": [source.name, source.kind, list(source.keys)],
         "words": with_words,

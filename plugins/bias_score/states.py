@@ -52,7 +52,7 @@ class WordStates:
         vectors = word_vectors(
             self._embedder, [text[w.start : w.end] for text in texts for w in words(text)]
         )
-        there = np.isfinite(vectors).all(axis=1)
+        there = np.asarray(np.isfinite(vectors).all(axis=1))
         states, begin = [], 0
         for listed in found:
             here = slice(begin, begin + len(listed))
@@ -89,7 +89,7 @@ def word_vectors(embedder: Embedder, written: Sequence[str]) -> Vectors:
     vectors = embedder.encode(asked)
     row = {word: i for i, word in enumerate(asked)}
     found: Vectors = vectors[[row[word] for word in written]]
-    missing = ~np.isfinite(found).all(axis=1)
+    missing = np.asarray(~np.isfinite(found).all(axis=1))
     found[missing] = vectors[[row[w.lower()] for w, m in zip(written, missing, strict=True) if m]]
     return found
 
