@@ -263,8 +263,11 @@ class Inputs:
         with self.document.pointing_at((*place, "made_by")):
             maker = self.maker(name)
         with self.document.pointing_at((*place, "options")):
-            known = set(options.parameters(maker)) - {"rows"}
+            taken = options.parameters(maker)
+            known = set(taken) - {"rows", "concept"}
             chosen = options.convert(maker, table.options, known=known, what=f"table '{name}'")
+            if "concept" in taken:
+                chosen["concept"] = self.concept
             made = list(maker(rows, **chosen))
         if not made or not all(isinstance(row, Mapping) for row in made):
             raise self.document.error(f"'{name}' made no rows of it", place)

@@ -77,11 +77,11 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """
         return np.asarray(vectors, dtype=np.float32)
 
-    def reads(self, texts: Sequence[str]) -> list[str]:
+    def reads(self, texts: Sequence[str], concept: Concept | None) -> list[str]:
         """Return further texts whose vectors `transform` asks the embedder for to change `texts`.
 
-        The plan encodes them with everything else. What `transform` asks for besides is encoded
-        then and there, which is slower.
+        The plan asks before any fit, and encodes them with everything else. What `transform` asks
+        for besides is encoded then and there, which is slower.
         """
         return []
 
@@ -195,9 +195,10 @@ class Chain(Mitigator):
         self.rewritten.update(zip(written, new, strict=True))
         return [self.rewritten[text] for text in texts]
 
-    def reads(self, texts: Sequence[str]) -> list[str]:
+    def reads(self, texts: Sequence[str], concept: Concept | None) -> list[str]:
         """Return what any stage reads besides `texts`, as all stages rewrite it."""
-        return self.rewrite([text for stage in self.mitigators for text in stage.reads(texts)])
+        read = [text for stage in self.mitigators for text in stage.reads(texts, concept)]
+        return self.rewrite(read)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ class Job:
         texts = [text for given in self.task.texts() for text in self.texts(given)]
         for given in self.task.texts():
             if not given.original:
-                texts += self.chain(given).reads(given.texts or ())
+                texts += self.chain(given).reads(given.texts or (), self.concept)
         for chain in self.chains:
             texts += chain.fitting_texts(self.concept)
         return tuple(dict.fromkeys(texts))

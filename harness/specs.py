@@ -69,8 +69,9 @@ class MetricSpec(Spec):
 class TableSpec(Spec):
     """A callable `target(rows, **options) -> rows` that makes a table of a task of another.
 
-    Rows are mappings from column to cell. The same rows and options must give the same table,
-    always: a random choice is made by a seed among the options.
+    One that has a parameter `concept` is given the task's, or None. Rows are mappings from column
+    to cell. The same rows and options must give the same table, always: a random choice is made by
+    a seed among the options.
     """
 
 

@@ -69,23 +69,18 @@ class SwapAverage(Mitigator):
             lack = "no concept is given" if concept is None else f"'{concept.name}' has none"
             raise NotApplicable(f"swap-average needs {self.needs[0]}; {lack}")
         self.embedder_ = embedder
-        self.swaps_ = swaps(concept)
-        sets = (*concept.definitional_pairs, *concept.definitional_sets, *concept.equalize_sets)
-        listed = {word for members in sets for word in members}.union(concept.specific_words)
-        self.left_alone_ = {word.lower() for word in listed}
+        self.concept_ = concept
         return self
 
-    def reads(self, texts: Sequence[str]) -> list[str]:
-        """Return the texts about other groups; before it is fitted, about the other gender."""
-        if not hasattr(self, "swaps_"):
-            return [s for text in texts if len(text.split()) > 1 and (s := swap(text)) != text]
-        others = self._others(texts)
+    def reads(self, texts: Sequence[str], concept: Concept | None) -> list[str]:
+        """Return the texts about other groups."""
+        others = _others(texts, concept) if concept else {}
         return [other for row in others for other in others[row]]
 
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
         """Return (n, d) means over the texts of all groups."""
         own = unit_rows(vectors) if self.normalize else np.asarray(vectors, dtype=np.float64)
-        others = self._others(texts)
+        others = _others(texts, self.concept_)
         if not others:
             return own.astype(np.float32)
         new = list(dict.fromkeys(other for row in others for other in others[row]))
@@ -98,16 +93,20 @@ class SwapAverage(Mitigator):
             out[row] /= len(swapped) + 1
         return (unit_rows(out) if self.normalize else out).astype(np.float32)
 
-    def _others(self, texts: Sequence[str]) -> dict[int, list[str]]:
-        """Return the texts about other groups by position, for texts that have any."""
-        alone = find(texts, self.left_alone_, ignoring_case=True)
-        found = {
-            i: list(dict.fromkeys(swapped(text) for swapped in self.swaps_))
-            for i, text in enumerate(texts)
-            if i not in alone and len(text.split()) > 1
-        }
-        others = {i: [o for o in swapped if o != texts[i]] for i, swapped in found.items()}
-        return {i: swapped for i, swapped in others.items() if swapped}
+
+def _others(texts: Sequence[str], concept: Concept) -> dict[int, list[str]]:
+    """Return the texts about other groups by position, for texts that have any."""
+    sets = (*concept.definitional_pairs, *concept.definitional_sets, *concept.equalize_sets)
+    listed = {word for members in sets for word in members}.union(concept.specific_words)
+    alone = find(texts, {word.lower() for word in listed}, ignoring_case=True)
+    to_swap = swaps(concept)
+    found = {
+        i: list(dict.fromkeys(swapped(text) for swapped in to_swap))
+        for i, text in enumerate(texts)
+        if i not in alone and len(text.split()) > 1
+    }
+    others = {i: [o for o in swapped if o != texts[i]] for i, swapped in found.items()}
+    return {i: swapped for i, swapped in others.items() if swapped}
 
 
 def swaps(concept: Concept) -> list[Swap]:

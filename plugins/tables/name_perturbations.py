@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
+from harness.concept import Concept
 from harness.digest import digest
 from harness.errors import InvalidOption, suggestion
 from harness.plugins.names.spacy_mentions import MODEL, SpacyMentions
@@ -28,7 +29,7 @@ def name_perturbations(
     what: What = "both",
     people: str = "people",
     countries: str = "countries",
-    concept: str = "names",
+    concept: Concept | None,
     k: int = K,
     seed: int = 0,
     model: str = MODEL,
@@ -55,7 +56,7 @@ def name_perturbations(
     people, countries
         Which of the concept's groups of names to draw from: `people_france` for names of France.
     concept
-        The concept that has the names.
+        The task's, which has the names.
     k
         Number of perturbations of each text.
     seed
@@ -113,16 +114,15 @@ def number(text: str) -> int:
     return int(digest(text)[:12], 16)
 
 
-def _names(concept: str, group: str) -> tuple[str, ...]:
-    from harness.registry import Registry
-
-    groups = Registry().concept(concept).names
-    if group not in groups:
+def _names(concept: Concept | None, group: str) -> tuple[str, ...]:
+    if concept is None:
+        raise InvalidOption("name-perturbations needs a task with a concept that has names")
+    if group not in concept.names:
         raise InvalidOption(
-            f"name-perturbations: the concept '{concept}' has no names '{group}'"
-            f"{suggestion(group, groups)}"
+            f"name-perturbations: the concept '{concept.name}' has no names '{group}'"
+            f"{suggestion(group, concept.names)}"
         )
-    return groups[group]
+    return concept.names[group]
 
 
 def _drawn(names: Sequence[str], n: int, lot: str) -> list[str]:

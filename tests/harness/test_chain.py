@@ -94,11 +94,11 @@ class Swapped(Mitigator):
         self.embedder_ = embedder
         return self
 
-    def reads(self, texts):
+    def reads(self, texts, concept):
         return [text[::-1] for text in texts]
 
     def transform(self, vectors, texts):
-        return (vectors + self.embedder_.encode(self.reads(texts))) / 2
+        return (vectors + self.embedder_.encode(self.reads(texts, None))) / 2
 
 
 class Loud(Mitigator):
@@ -114,7 +114,7 @@ class Loud(Mitigator):
 
 def test_what_a_transform_reads_is_encoded_with_everything_else():
     chain = Chain([Loud(), Swapped()])
-    assert chain.reads(["ab", "cd"]) == ["BA", "DC"]
+    assert chain.reads(["ab", "cd"], None) == ["BA", "DC"]
     mock = MockEmbedder()
     rows = chain.fit(mock).transform(mock.encode(["AB"]), ["ab"])
     np.testing.assert_allclose(rows, mock.encode(["AB", "BA"]).mean(axis=0)[None], atol=1e-7)

@@ -272,7 +272,13 @@ MAKER = """
 
     @hookimpl
     def harness_tables():
-        return [TableSpec(name="doubled", target="THIS:doubled")]
+        return [
+            TableSpec(name="doubled", target="THIS:doubled"),
+            TableSpec(name="of-concept", target="THIS:of_concept"),
+        ]
+
+    def of_concept(rows, *, concept):
+        return [{"text": first} for first, _ in concept.definitional_pairs]
 
     def doubled(rows, *, mark: str = "!", times: int = 2):
         return [{"text": row["text"] + mark * times, "was": row["text"]} for row in rows]
@@ -298,6 +304,11 @@ def made(registry_with, plugin, write):
 
 def test_a_table_may_be_made_of_another(made):
     assert made().scenarios[0].inputs["targets_1"].texts == ("village!!!", "farm!!!")
+
+
+def test_what_makes_a_table_is_given_the_concept_if_it_takes_one(made):
+    task = made(MADE.replace("doubled, options: {times: 3}", "of-concept"))
+    assert task.scenarios[0].inputs["targets_1"].texts[0] == "village"
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_nothing_tells_a_text_from_the_one_about_the_other_gender():
 
 def test_single_words_and_listed_phrases_stay_as_they_are():
     words = ["she", "He", "woman", "beard", "king", "Her elder brother"]
-    assert fitted().reads(["king"]) == SwapAverage().reads(["king"]) == []
+    assert SwapAverage().reads(["king"], GENDER) == []
     assert averaged(words) == pytest.approx(MockEmbedder("text", 8).encode(words), abs=1e-6)
 
 
@@ -59,11 +59,11 @@ def test_a_set_of_three_is_averaged_over_three_texts():
     texts = [f"A {one} saw the {other}." for one, other in
              (("Muslim", "mosque"), ("Christian", "church"), ("Jew", "temple"))]  # fmt: skip
     rows = MockEmbedder("text", 8).encode(texts)
-    assert set(fitted(FAITH).reads(texts[:1])) == set(texts[1:])
+    assert set(SwapAverage().reads(texts[:1], FAITH)) == set(texts[1:])
     assert averaged(texts, FAITH, normalize=False) == pytest.approx(
         np.tile(rows.mean(axis=0), (3, 1)), abs=1e-6
     )
-    assert fitted(FAITH).reads(["She is a nurse.", "JEW of Jewry"]) == [
+    assert SwapAverage().reads(["She is a nurse.", "JEW of Jewry"], FAITH) == [
         "MUSLIM of Jewry", "CHRISTIAN of Jewry"]  # fmt: skip
 
 
@@ -81,8 +81,7 @@ def test_all_that_it_asks_for_was_said_before(texts):
     found = mitigator.transform(rows, texts)
     assert found.shape == rows.shape
     assert found.dtype == np.float32
-    assert set(asked) == set(mitigator.reads(texts))
-    assert set(asked) <= set(SwapAverage().reads(texts))  # what the plan knows before any fit
+    assert set(asked) == set(SwapAverage().reads(texts, GENDER))
 
 
 def test_in_a_chain_the_other_text_is_mitigated_alike():

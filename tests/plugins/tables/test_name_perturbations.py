@@ -14,12 +14,13 @@ PLOT = (
     "Mike has been living in Belgium for five years. Mike spent most of his money on his brother "
     "Donald."
 )
-NAMES = Registry().concept("names").names
+CONCEPT = Registry().concept("names")
+NAMES = CONCEPT.names
 
 
 def perturbed(model, *texts, **options):
     rows = [{"text": text} for text in texts]
-    return name_perturbations(rows, model=model, **options)
+    return name_perturbations(rows, model=model, **{"concept": CONCEPT} | options)
 
 
 def test_each_text_is_perturbed_twenty_times_and_knows_where_it_is_from(known_names):
