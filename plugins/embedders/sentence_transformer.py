@@ -48,7 +48,8 @@ class SentenceTransformersEmbedder:
     reference
         A folder, or a model of the Hugging Face hub: `owner/name`, or just the name for those of
         `sentence-transformers`. A model of the hub is downloaded when it is first asked for; after
-        that the copy in the hub's cache is used, online or not.
+        that the copy in the hub's cache is used, online or not. The library reads texts through
+        the chat template of a language model that has one; `last-token:` reads them as they are.
     pooling
         How the tokens' vectors become one; None for the model's own way.
     prompt

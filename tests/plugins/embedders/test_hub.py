@@ -159,6 +159,36 @@ def test_weights_in_other_formats_are_not_downloaded(served, model):
     }
 
 
+def test_exported_weights_are_downloaded_where_they_are_asked_for(served, model):
+    pytest.importorskip("onnxruntime")
+    (model / "onnx").mkdir()
+    for file in ("onnx/model.onnx", "onnx/model_O4.onnx"):
+        (model / file).write_bytes(b"an exported graph")
+    name = "sentence-transformers:some/model"
+    plain = served.ask(name)
+    assert not any(file.startswith("onnx/") for file in served.downloaded)
+    exported = served.ask(f"{name}?backend=onnx")
+    assert "onnx/model.onnx" in served.downloaded
+    assert "onnx/model_O4.onnx" not in served.downloaded
+    assert plain != exported
+    served.close()
+    assert served.ask(f"{name}?backend=onnx") == exported
+    assert served.ask(name) == plain
+
+
+def test_a_model_of_the_hub_that_was_not_exported_says_so(served):
+    pytest.importorskip("onnxruntime")
+    told = served.ask("sentence-transformers:some/model?backend=onnx")[0]
+    assert told.startswith("ModelError 'some/model' was not exported for backend=onnx")
+
+
+def test_a_language_model_is_had_from_the_hub_and_works_without_it_afterwards(served):
+    online = served.ask("last-token:some/model?pooling=mean")
+    served.close()
+    assert served.ask("last-token:some/model?pooling=mean", "hello")[0] == online[0]
+    assert online[0].startswith(f"{COMMIT} last-token-")
+
+
 def test_a_plain_transformers_model_works_without_the_hub_afterwards(served, model):
     for file in ("modules.json", "config_sentence_transformers.json"):
         (model / file).unlink()
