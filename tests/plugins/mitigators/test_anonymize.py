@@ -84,6 +84,14 @@ def test_notes_tell_where_no_name_was_found_and_where_nothing_is_left(fitted):
     )
 
 
+def test_fitted_again_its_notes_count_on_unless_its_options_changed(fitted):
+    one = fitted()
+    one.rewrite(TEXTS)
+    told = one.notes
+    assert one.fit(MockEmbedder()).notes == told
+    assert one.set_params(mode="replace").fit(MockEmbedder()).notes == ()
+
+
 def test_a_language_model_finds_the_names(loopback):
     loopback.reply = lambda system, text: text.replace("Zuri", "<person>Zuri</person>")
     one = Anonymize(engine="llm", model="toy", base_url=loopback.url).fit(MockEmbedder())
