@@ -131,10 +131,11 @@ def command(
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness import progress
     from harness.plugins.bias_score import corpus, scoring
+    from harness.plugins.bias_score.method import Method
     from harness.registry import Registry
 
     registry = Registry(include=include)
-    method = scoring.Method(
+    method = Method(
         importance=importance,
         direction=direction,
         vectors=registry.embedder(word_vectors) if word_vectors else None,

@@ -89,8 +89,11 @@ def count_lines(name: str) -> int | None:
     path = Path(name)
     if name == STDIN or not path.is_file():
         return None
+    lines, last = 0, b""
     with path.open("rb") as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+        for block in iter(lambda: file.read(1 << 20), b""):
+            lines, last = lines + block.count(b"\n"), block
+    return lines + (last != b"" and not last.endswith(b"\n"))
 
 
 def _lines(name: str) -> Iterator[tuple[int, str]]:

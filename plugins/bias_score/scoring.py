@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,46 +12,29 @@ from typing import Any
 from harness.concept import Concept
 from harness.digest import digest, file_sha256
 from harness.embedder import Embedder
-from harness.errors import InvalidFile, InvalidOption, NotApplicable, suggestion
-from harness.plugins.bias_score import corpus, gendered, scorer, sentence_pairs, states
-from harness.plugins.bias_score import importance as weights
+from harness.errors import InvalidFile, InvalidOption
+from harness.plugins.bias_score import corpus
 from harness.plugins.bias_score.direction import Direction
 from harness.plugins.bias_score.gendered import Gendered
 from harness.plugins.bias_score.importance import Importance
+from harness.plugins.bias_score.method import (
+    PAIRS,
+    SENTENCES,
+    Method,
+    direction_of,
+    gendered_of,
+    settled,
+)
 from harness.plugins.bias_score.scored_file import ScoredFile
 from harness.plugins.bias_score.scorer import Scorer, SentenceScore
 from harness.plugins.bias_score.summary import Summary
-from harness.progress import Progress, Silent
+from harness.progress import Advance, Progress, Silent
 
 BUFFER = 1_024
 """Sentences in memory at a time."""
-SENTENCES, PAIRS = "sentences", "pairs"
+EVERY = 10_240
+"""Sentences of standard input between lines that tell how many there were."""
 _DIGITS = 6  # what hangs on the batch a sentence is in begins at the seventh
-
-
-@dataclass(frozen=True, kw_only=True)
-class Method:
-    """How sentences are scored.
-
-    Parameters
-    ----------
-    importance
-        How words are weighed; None for what fits the encoder's pooling.
-    direction
-        `sentences`: the shipped pairs; `pairs`: the concept's words; or a file of sentences, one a
-        line, each of which is taken with its other gender. None: `pairs` for word vectors, else
-        `sentences`.
-    vectors
-        A word embedder whose vectors stand for the words, or None.
-    words, names
-        Files of further gendered words and of given names.
-    """
-
-    importance: Importance | None = None
-    direction: str | None = None
-    vectors: Embedder | None = None
-    words: Sequence[Path] = ()
-    names: Sequence[Path] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +112,7 @@ def score_corpus(
         If the model or the concept lacks what the method needs.
     """
     shown = progress or Silent()
-    chosen, of = _settled(embedder, method)
+    chosen, of = settled(embedder, method)
     if out.resolve() == Path(source.name).resolve():
         raise InvalidOption(f"'{out}' is the corpus itself")
     identity = _identity(embedder, concept, source, method, with_words)
@@ -137,13 +121,12 @@ def score_corpus(
     for row in file.rows():
         summary.add(row)
     continued = summary.sentences
-    listed = _gendered(concept, method)
-    total = (corpus.count_lines(source.name) or 0) * max(1, len(source.keys))
+    listed = gendered_of(concept, method)
     try:
-        along = _direction(embedder, concept, method, chosen, of)
+        along = direction_of(embedder, concept, method, chosen, of)
         scores = Scorer(embedder, along, importance=chosen, gendered=listed, vectors=method.vectors)
         started = time.monotonic()
-        with shown.stage("scoring", total, "sentences") as advance:
+        with _stage(shown, source) as advance:
             advance(continued)
             found = corpus.sentences(source.name, source.kind, source.keys)
             for batch in _buffers(found, skip=continued):
@@ -178,57 +161,31 @@ def score_corpus(
     )
 
 
-def _settled(embedder: Embedder, method: Method) -> tuple[Importance, str]:
-    shown = states.of(embedder)
-    static = embedder.info.kind == "word" or method.vectors is not None
-    of = method.direction or (PAIRS if static else SENTENCES)
-    if of not in (PAIRS, SENTENCES) and not Path(of).is_file():
-        raise InvalidOption(
-            f"--direction {of}: {SENTENCES}, {PAIRS}, or a file of sentences"
-            f"{suggestion(of, (SENTENCES, PAIRS))}"
-        )
-    if method.vectors is not None and method.vectors.info.kind != "word":
-        raise InvalidOption(f"'{method.vectors.info.name}' has no word vectors: it reads texts")
-    return method.importance or weights.of_poolings(shown.poolings), of
+@contextlib.contextmanager
+def _stage(shown: Progress, source: Corpus) -> Iterator[Advance]:
+    """Show how far it is; of standard input, whose end nobody knows, how much is done."""
+    lines = corpus.count_lines(source.name)
+    if lines is not None:
+        with shown.stage("scoring", lines * max(1, len(source.keys)), "sentences") as advance:
+            yield advance
+        return
+    done = 0
 
+    def count(n: int) -> None:
+        nonlocal done
+        if (done + n) // EVERY > done // EVERY:
+            shown.say(f"scoring: {done + n} sentences")
+        done += n
 
-def _direction(
-    embedder: Embedder, concept: Concept, method: Method, chosen: Importance, of: str
-) -> Direction:
-    space = method.vectors or embedder
-    if of == PAIRS:
-        if not concept.definitional_pairs:
-            raise NotApplicable(
-                f"the concept '{concept.name}' has no definitional pairs to find a direction by"
-            )
-        return scorer.of_words(space, concept.definitional_pairs, chosen)
-    if of != SENTENCES:
-        lines = corpus.sentences(of, "text")
-        pairs = sentence_pairs.swapped(sentence.text for sentence in lines)
-        if not pairs.first:
-            raise InvalidFile("no sentence has a gendered word", path=of)
-        return scorer.of_sentences(space, pairs, chosen)
-    if concept.name.split("-")[0] != "gender":
-        raise NotApplicable(
-            f"the shipped sentences differ in gender, and the concept is '{concept.name}': "
-            f"--direction {PAIRS}"
-        )
-    return scorer.of_sentences(space, sentence_pairs.shipped(), chosen)
-
-
-def _gendered(concept: Concept, method: Method) -> Gendered:
-    return gendered.of_concept(concept).joined(
-        words=(word for path in method.words for word in gendered.read_words(path)),
-        names=(name for path in method.names for name in gendered.read_names(path)),
-    )
+    yield count
 
 
 def _identity(
     embedder: Embedder, concept: Concept, source: Corpus, method: Method, with_words: bool
 ) -> dict[str, Any]:
     """Return what decides a row, as JSON has it; files by what is in them."""
-    chosen, of = _settled(embedder, method)
-    listed = _gendered(concept, method)
+    chosen, of = settled(embedder, method)
+    listed = gendered_of(concept, method)
     return {
         "model": embedder.info.fingerprint,
         "vectors": method.vectors.info.fingerprint if method.vectors else None,

@@ -70,3 +70,11 @@ def test_the_ending_tells_the_format():
 def test_keys_are_not_for_plain_text(tmp_path):
     with pytest.raises(InvalidOption, match="plain text"):
         read(tmp_path, "One.\n", kind="text", keys=("a",))
+
+
+@pytest.mark.parametrize(("content", "lines"), [("", 0), ("a\nb", 2), ("a\nb\n", 2)])
+def test_lines_are_counted_with_the_last(tmp_path, content, lines):
+    path = tmp_path / "corpus.txt"
+    path.write_text(content)
+    assert corpus.count_lines(str(path)) == lines
+    assert corpus.count_lines("-") is None

@@ -13,6 +13,7 @@ from harness.commands.main import run
 from harness.embedder import MockEmbedder
 from harness.errors import InvalidFile, InvalidOption, NotApplicable
 from harness.plugins.bias_score import scoring
+from harness.plugins.bias_score.method import Method
 from harness.plugins.bias_score.scored_file import ScoredFile
 from harness.plugins.bias_score.summary import Summary
 from harness.registry import Registry
@@ -109,7 +110,7 @@ def score(model, source, out, method=None, **options):
         registry.concept(options.pop("concept", "gender")),
         scoring.Corpus(name=str(source), kind="text"),
         out,
-        method or scoring.Method(),
+        method or Method(),
         **options,
     )
 
@@ -128,7 +129,7 @@ def test_a_broken_run_goes_on_to_the_same_rows(model, source, tmp_path, monkeypa
         file.write('{"line": 9, "te')  # a row that a power cut broke off
     source.write_text(CORPUS)
     with pytest.raises(InvalidOption, match="begun with another model"):
-        score(model, source, out, scoring.Method(importance="uniform"), resume=True)
+        score(model, source, out, Method(importance="uniform"), resume=True)
     made = score(model, source, out, resume=True)
     assert made.continued == 2
     assert made.summary.sentences == 4
@@ -146,7 +147,7 @@ def test_an_empty_corpus_leaves_no_file(model, source, tmp_path):
 def test_own_sentences_make_the_direction(model, source, tmp_path):
     own = tmp_path / "own.txt"
     own.write_text("she is nurse\nman is football\nfootball\n")
-    made = score(model, source, tmp_path / "o.jsonl", scoring.Method(direction=str(own)))
+    made = score(model, source, tmp_path / "o.jsonl", Method(direction=str(own)))
     assert made.direction.pairs == 2
     assert made.direction.vector[0] > 0.9
 
@@ -156,13 +157,13 @@ def test_what_cannot_be_scored_is_refused_in_one_line(model, source, tmp_path):
     with pytest.raises(NotApplicable, match="does not show its tokens' states"):
         score(MockEmbedder(), source, out)
     with pytest.raises(InvalidOption, match="did you mean 'sentences'"):
-        score(model, source, out, scoring.Method(direction="sentence"))
+        score(model, source, out, Method(direction="sentence"))
     with pytest.raises(InvalidOption, match="is the corpus itself"):
         score(model, source, source)
     with pytest.raises(NotApplicable, match="--direction pairs"):
-        score(model, source, out, scoring.Method(direction="sentences"), concept="religion")
+        score(model, source, out, Method(direction="sentences"), concept="religion")
     with pytest.raises(InvalidOption, match="has no word vectors"):
-        score(model, source, out, scoring.Method(vectors=MockEmbedder()))
+        score(model, source, out, Method(vectors=MockEmbedder()))
     assert not out.exists()
 
 
