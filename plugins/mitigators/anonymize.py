@@ -155,7 +155,8 @@ class Anonymize(Mitigator):
 
         if self.base_url is not None or self.key is not None:
             raise InvalidOption("base_url and key are options of engine=llm")
-        return SpacyMentions(self.model or MODEL, kinds=kinds, proper_nouns=self.proper_nouns)
+        tagger = self.proper_nouns and "other" in kinds
+        return SpacyMentions(self.model or MODEL, kinds=kinds, proper_nouns=tagger)
 
 
 def chosen(entities: str) -> tuple[str, ...]:

@@ -72,6 +72,9 @@ class SpacyMentions:
         If `model` is no name, or a kind is unknown.
     """
 
+    notes: tuple[str, ...] = ()
+    """What the user should know of its work: nothing, it reads every text."""
+
     def __init__(
         self,
         model: str = MODEL,
@@ -95,7 +98,8 @@ class SpacyMentions:
         Raises
         ------
         ModelError
-            If the pipeline cannot be loaded or has no named-entity recogniser.
+            If the pipeline cannot be loaded, has no named-entity recogniser, or a text is longer
+            than it takes.
         DiskError
             If what was found cannot be kept.
         """
@@ -107,8 +111,6 @@ class SpacyMentions:
             self._kept.add({text: json.dumps(rows) for text, rows in found.items()})
             known.update(found)
         return [self._wanted(text, known[text]) for text in texts]
-
-    notes: tuple[str, ...] = ()  # all texts can be read
 
     def _wanted(self, text: str, rows: list[Any]) -> list[Mention]:
         found = names.of_kinds(names.from_rows(text, rows), self.kinds)
@@ -126,6 +128,12 @@ class SpacyMentions:
         return Kept("mentions", identity)
 
     def _recognised(self, texts: Sequence[str]) -> Iterator[list[list[int | str]]]:
+        longest = max(map(len, texts))
+        if longest > self._pipeline.max_length:
+            raise ModelError(
+                f"a text has {longest} characters; spaCy looks for names in texts of up to "
+                f"{self._pipeline.max_length}"
+            )
         for doc in self._pipeline.pipe(texts, batch_size=BATCH):
             found = names.longest(_entities(doc))
             if self.proper_nouns:

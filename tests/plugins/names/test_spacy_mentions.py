@@ -76,6 +76,12 @@ def test_a_damaged_pipeline_is_told(tmp_path, monkeypatch):
         SpacyMentions("torn").find(["Mike"])
 
 
+@pytest.mark.usefixtures("pipelines")
+def test_a_text_that_is_too_long_is_told():
+    with pytest.raises(ModelError, match=r"a text has 1000001 characters; .* up to 1000000"):
+        SpacyMentions("some_names").find(["Mike", "a" * 1_000_001])
+
+
 def test_a_missing_pipeline_says_how_to_get_it():
     pytest.importorskip("spacy")
     with pytest.raises(Unavailable, match="python -m spacy download en_core_web_lg"):
