@@ -108,20 +108,30 @@ def test_the_direction_of_ten_word_pairs_is_as_expected(model, registry, explain
 
 
 @pytest.fixture(scope="module")
-def crows(data_folder, model):
-    """Return 200 sentences of CrowS-Pairs about one gender, with the other, as unit vectors."""
+def crows_pairs(data_folder):
+    """Return the sentences of CrowS-Pairs that have gendered words, with the other gender."""
     with (data_folder / "crows_pairs" / "crows_pairs_anonymized.csv").open(encoding="utf-8") as f:
         texts = [row["sent_more"] for row in csv.DictReader(f)]
-    pairs = sentence_pairs.swapped(texts)
+    return sentence_pairs.swapped(texts)
+
+
+@pytest.fixture(scope="module")
+def crows(crows_pairs, model):
+    """Return 200 of them that are rather about one gender, both sides as unit vectors."""
+    pairs = crows_pairs
     chosen = [i for i, side in enumerate(pairs.orientation) if side][:200]
     first, second = ([side[i] for i in chosen] for side in (pairs.first, pairs.second))
     sides = (states.pooled(model, texts, "mean") for texts in (first, second))
     return (*sides, pairs.orientation[chosen])
 
 
+def test_as_many_sentences_are_about_one_gender_as_expected(crows_pairs, explained):
+    assert np.count_nonzero(crows_pairs.orientation) == explained["n_crows"]
+
+
 def test_the_direction_of_swapped_sentences_explains_what_is_expected(crows, explained):
     found = direction(crows[0], crows[1], orientation=crows[2])
-    # 837 sentences chosen otherwise there; the paper has 78 % with SBERT
+    # all 837 of ours explain .777, those of the expected value .787; the paper .78 with SBERT
     assert found.explained == pytest.approx(explained["crows svd uncentred"], abs=0.03)
 
 
