@@ -21,7 +21,7 @@ from harness.inputs import Input
 from harness.mitigator import Chain
 from harness.record import MitigatorPart
 from harness.records import Ruled
-from harness.task import Task, applicable
+from harness.task import Task, not_made_for
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,8 @@ def make(
         seen: set[str] = set()
         for name, unfitted in mitigators.items():
             try:
-                applicable(task, info.kind)
+                if unfit := not_made_for(task.file, info.kind):
+                    raise NotApplicable(unfit)
                 concept = concept_for(unfitted, name, task, info, fallback)
                 key = (name, concept.name if concept else None)
                 part = mitigator_part(name, unfitted, concept)

@@ -14,6 +14,7 @@ from typing import Any
 from harness import options, yaml_files
 from harness.concept import Concept
 from harness.digest import digest, json_like
+from harness.embedder import Kind
 from harness.errors import NotApplicable, suggestion
 from harness.inputs import Input, Inputs
 from harness.scores import Metric
@@ -291,7 +292,8 @@ def _check_primary(
             )
 
 
-def applicable(task: Task, kind: str) -> None:
-    """Raise NotApplicable, with the reason, if a task is not made for a kind of embedder."""
-    if kind not in task.file.kinds:
-        raise NotApplicable(f"made for {' and '.join(task.file.kinds)} embedders")
+def not_made_for(file: TaskFile, kind: Kind) -> str | None:
+    """Return why a task is not for a kind of embedder; None if it is."""
+    if kind in file.kinds:
+        return None
+    return f"made for {' and '.join(file.kinds)} embedders"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -39,11 +40,10 @@ def info(cache: Path | None, as_json: bool) -> None:
         }
         for found in stores.stores(folder)
     ]
-    answers = (
-        []
-        if cache
-        else [{"answers": path.stem, "bytes": path.stat().st_size} for path in kept.files()]
-    )
+    answers: list[dict[str, Any]] = [
+        {"answers": path.stem, "bytes": path.stat().st_size}
+        for path in ([] if cache else kept.files())
+    ]
     if as_json:
         output.as_json({"folder": str(folder), "stores": rows, "answers": answers})
         return

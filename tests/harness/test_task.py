@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import InvalidFile, NotApplicable
-from harness.task import applicable
+from harness.errors import InvalidFile
+from harness.task import not_made_for
 
 WHOLE = """\
 name: mine
@@ -262,9 +262,8 @@ def test_the_digest_changes_with_the_data_of_a_table(registry, tmp_path):
 
 def test_a_task_for_one_kind_is_not_for_the_other(registry):
     task = registry.task("toy-sentences")
-    applicable(task, "text")
-    with pytest.raises(NotApplicable, match=r"^made for text embedders$"):
-        applicable(task, "word")
+    assert not_made_for(task.file, "text") is None
+    assert not_made_for(task.file, "word") == "made for text embedders"
 
 
 MAKER = """
