@@ -14,28 +14,28 @@ from typing import Any, cast
 
 from harness import adapters, folders, names, recording, scoring
 from harness.concept import Concept
-from harness.embedder import Embedder, Kind, ModelInfo
+from harness.embedder import Embedder, ModelInfo
 from harness.engine import Engine
 from harness.errors import (
     DiskError,
     HarnessError,
     NotApplicable,
-    Unavailable,
     UsageError,
     one_line,
 )
 from harness.mitigator import Chain
 from harness.plan import Job, Plan, make
 from harness.progress import Silent
+from harness.reading import Reader
 from harness.record import Record
 from harness.records import Records, Ruled
 from harness.registry import Registry
 from harness.results import ResultsFile
-from harness.selection import Listed, select
+from harness.selection import select
 from harness.settings import Settings
 from harness.store import Store
 from harness.stored import StoredEmbedder
-from harness.task import Task, not_made_for
+from harness.task import Task
 from harness.vocabulary import vocabulary
 
 
@@ -149,41 +149,8 @@ class Run:
         self.fallback: Concept | None = (
             registry.concept(settings.concept) if settings.concept else None
         )
-        self.selected = select(registry, tasks)
-        self._read: dict[str, Task | Ruled] = {}
+        self.tasks = Reader(registry, select(registry, tasks), settings.progress)
         self.id = uuid.uuid4().hex[:12]
-
-    def read(self, kind: Kind) -> list[Task | Ruled]:
-        """Return the tasks that were asked for, with their data read, or why one is not there.
-
-        Only those for the kind of embedder are read, and each once: what a table is made of may
-        take long to find.
-        """
-        unfit = {one.file.name: not_made_for(one.file, kind) for one in self.selected}
-        new = [
-            one
-            for one in self.selected
-            if unfit[one.file.name] is None and one.file.name not in self._read
-        ]
-        slow = any(table.made_by for one in new for table in one.file.tables.values())
-        progress = self.settings.progress if slow else Silent()
-        with progress.stage("reading tasks", len(new), "tasks") as advance:
-            for one in new:
-                self._read[one.file.name] = self._resolved(one)
-                advance(1)
-        return [
-            self._read[name] if reason is None else Ruled("", "", name, reason)
-            for name, reason in unfit.items()
-        ]
-
-    def _resolved(self, one: Listed) -> Task | Ruled:
-        try:
-            return self.registry.resolve(one.document)
-        except Exception as error:  # a plugin may raise anything
-            if one.named and isinstance(error, UsageError):
-                raise
-            failed = not isinstance(error, Unavailable)
-            return Ruled("", "", one.file.name, one_line(error), failed)
 
     def plan(self, embedder: Embedder, file: ResultsFile | None) -> Plan:
         """Return the plan for a model, less what is recorded in `file`."""
@@ -191,7 +158,7 @@ class Run:
         recorded = file.records if file and not self.settings.overwrite else {}
         slow = any(chain.rewrites for chain in self.mitigators.values())
         progress = self.settings.progress if slow else Silent()
-        given = self.read(info.kind)
+        given = self.tasks.for_kind(info.kind)
         label, n = f"{info.name}: planning", len(given) * len(self.mitigators)
         with progress.stage(label, n, "tasks under mitigators") as advance:
             return make(

@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from harness import data, options
 from harness.arrays import Floats
 from harness.concept import Concept
 from harness.digest import digest
 from harness.errors import suggestion
-from harness.task_file import InputFile, ScenarioFile, Source, Table, TaskFile, VocabularyPart
+from harness.tables import Row, Tables
+from harness.task_file import InputFile, ScenarioFile, Source, TaskFile, VocabularyPart
 from harness.yaml_files import Document, KeyPath
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -106,8 +104,8 @@ class Inputs:
         concept: Concept | None,
         maker: Callable[[str], Callable[..., Any]],
     ) -> None:
-        self.document, self.file, self.concept, self.maker = document, file, concept, maker
-        self._tables: dict[str, Sequence[Row]] = {}
+        self.document, self.file, self.concept = document, file, concept
+        self._tables = Tables(document, file, concept, maker)
 
     def of_scenario(self, name: str, scenario: ScenarioFile) -> dict[str, Input]:
         """Return the inputs of a scenario by name.
@@ -198,7 +196,7 @@ class Inputs:
             return [{"text": word} for word in source.words]
         if source.set is not None:
             return [{"text": word} for word in self._set(source.set, key)]
-        rows = self._table(source.table or "", key)
+        rows = self._tables.rows(source.table or "", (*key, "table"))
         for column in (source.column, *source.where):
             at = (*key, "column" if column == source.column else "where")
             if rows and column not in rows[0]:
@@ -234,44 +232,6 @@ class Inputs:
                 f"the set '{name}' is empty; an input needs at least one text", (*key, "set")
             )
         return known[name]
-
-    def _table(self, name: str, key: KeyPath) -> Sequence[Row]:
-        if name == "concept.definitional_pairs" and self.concept is not None:
-            return [
-                {"first": first, "second": second}
-                for first, second in self.concept.definitional_pairs
-            ]
-        if name not in self.file.tables:
-            raise self.document.error(
-                f"there is no table '{name}'{suggestion(name, self.file.tables)}", (*key, "table")
-            )
-        if name not in self._tables:
-            table, place = self.file.tables[name], ("tables", name)
-            self._tables[name] = []  # while it is being made, for one that is made from itself
-            self._tables[name] = (
-                self._made(table, place)
-                if table.made_from
-                else data.read(table, self.document, place)
-            )
-        return self._tables[name]
-
-    def _made(self, table: Table, place: KeyPath) -> Sequence[Row]:
-        rows = self._table(table.made_from or "", (*place, "made_from"))
-        if not rows:
-            raise self.document.error("is made from itself", (*place, "made_from"))
-        name = table.made_by or ""
-        with self.document.pointing_at((*place, "made_by")):
-            maker = self.maker(name)
-        with self.document.pointing_at((*place, "options")):
-            taken = options.parameters(maker)
-            known = set(taken) - {"rows", "concept"}
-            chosen = options.convert(maker, table.options, known=known, what=f"table '{name}'")
-            if "concept" in taken:
-                chosen["concept"] = self.concept
-            made = list(maker(rows, **chosen))
-        if not made or not all(isinstance(row, Mapping) for row in made):
-            raise self.document.error(f"'{name}' made no rows of it", place)
-        return made
 
     def _fill(
         self, source: Source, row: Row, key: KeyPath, templates: Mapping[str, Any]
