@@ -14,9 +14,10 @@ import numpy as np
 
 from harness.arrays import Floats
 from harness.concept import Concept
+from harness.data import Row
 from harness.digest import digest
 from harness.errors import suggestion
-from harness.tables import Row, Tables
+from harness.tables import Tables
 from harness.task_file import InputFile, ScenarioFile, Source, TaskFile, VocabularyPart
 from harness.yaml_files import Document, KeyPath
 
