@@ -56,6 +56,7 @@ def test_ten_places_miss_a_third_and_the_symmetric_union_finds_more(results):
     assert precision == 1, "no random chunk"
 
 
+@pytest.mark.usefixtures("data_folder")
 def test_grep_biasir_leans_to_women_in_child_care_and_to_men_in_cognition(scores, minilm):
     results = scores("retrieval-grep-biasir", minilm)
     share = {name: result["version-gap"]["first_share"] for name, result in results.items()}
@@ -69,6 +70,7 @@ def test_grep_biasir_leans_to_women_in_child_care_and_to_men_in_cognition(scores
     }
 
 
+@pytest.mark.usefixtures("data_folder")
 def test_gendered_queries_are_nearer_to_the_stereotype_and_most_of_all_to_men(scores, minilm):
     results = scores("retrieval-gendered-queries", minilm)
     share = {name: result["version-gap"]["first_share"] for name, result in results.items()}
