@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -84,6 +84,15 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         for besides is encoded then and there, which is slower.
         """
         return []
+
+    @property
+    def depends_on(self) -> Any:
+        """What its outcome depends on besides hyper-parameters, the concept and the embedder.
+
+        JSON-like, such as the hash of a file or the version of a tool; part of the fingerprint in
+        records. Asked of an unfitted mitigator, for each task.
+        """
+        return None
 
     @property
     def notes(self) -> tuple[str, ...]:

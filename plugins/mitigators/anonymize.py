@@ -23,6 +23,11 @@ class Finder(Protocol):
         ...
 
     @property
+    def identity(self) -> object:
+        """What an answer depends on besides the text, as JSON-like values."""
+        ...
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know of its work so far."""
         ...
@@ -129,6 +134,11 @@ class Anonymize(Mitigator):
             self.n_emptied_ += bool(mentions) and not edited
             new.append(edited)
         return new
+
+    @property
+    def depends_on(self) -> object:
+        """What finds the names: the pipeline and its version, or the prompt."""
+        return self._finder().identity
 
     @property
     def notes(self) -> tuple[str, ...]:

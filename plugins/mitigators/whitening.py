@@ -14,6 +14,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, Vectors, unit_rows
 from harness.concept import Concept
+from harness.digest import digest
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
@@ -81,6 +82,11 @@ class Whitening(Mitigator):
         self.texts = texts
         self.vocabulary_size = vocabulary_size
         self.normalize = normalize
+
+    @property
+    def depends_on(self) -> str | None:
+        """The hash of the file of texts, if one is given."""
+        return digest(_lines(self.texts)) if self.texts else None
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return the sentences of the sample; a word embedder is fitted on its vocabulary instead.

@@ -74,7 +74,8 @@ class LanguageModelMentions:
         self.kinds = tuple(kinds)
         self.failed: dict[str, str] = {}  # by text, what was wrong with the answer
         self._chat = Chat(model, base_url, key)
-        self._kept = Kept("marked-names", {"prompt": PROMPT, **self._chat.identity})
+        self.identity = {"prompt": PROMPT, **self._chat.identity}
+        self._kept = Kept("marked-names", self.identity)
 
     def find(self, texts: Sequence[str]) -> list[list[Mention]]:
         """Return the mentions in each text, in order, none overlapping another.

@@ -117,15 +117,19 @@ class SpacyMentions:
         return names.everywhere(text, found) if self.everywhere else names.longest(found)
 
     @functools.cached_property
-    def _kept(self) -> Kept:
+    def identity(self) -> dict[str, Any]:
+        """What an answer depends on besides the text, as JSON-like values."""
         meta = json.loads((self._folder / "meta.json").read_text(encoding="utf-8"))
-        identity = {
+        return {
             "form": 2,  # to be raised with every change of what is kept
             "pipeline": [meta.get(key) for key in ("lang", "name", "version")],
             "spacy": importlib.metadata.version("spacy"),
             "proper_nouns": self.proper_nouns,
         }
-        return Kept("mentions", identity)
+
+    @functools.cached_property
+    def _kept(self) -> Kept:
+        return Kept("mentions", self.identity)
 
     def _recognised(self, texts: Sequence[str]) -> Iterator[list[list[int | str]]]:
         longest = max(map(len, texts))

@@ -7,6 +7,7 @@ import pytest
 from harness import plan
 from harness.embedder import MockEmbedder
 from harness.errors import HarnessError
+from harness.mitigator import Chain, Mitigator
 
 INFO = MockEmbedder("text").info
 
@@ -152,3 +153,24 @@ def test_the_part_of_a_chain_has_the_parameters_of_each_stage(registry):
 def test_a_mitigator_of_texts_cannot_ask_for_vectors_when_it_is_fitted():
     with pytest.raises(HarnessError, match="fitted before anything is encoded"):
         plan.NotYetEncoding(INFO).encode(["a"])
+
+
+class Versioned(Mitigator):
+    version: str | None = None
+
+    @property
+    def depends_on(self):
+        return self.version
+
+
+def test_what_a_mitigator_depends_on_is_part_of_its_fingerprint():
+    def fingerprint(version):
+        mitigator = Versioned()
+        mitigator.version = version
+        return plan.mitigator_part("versioned", Chain([mitigator]), None).fingerprint
+
+    assert len({fingerprint(version) for version in ("1", "1", "2", None)}) == 3
+    assert (
+        fingerprint(None)
+        == plan.mitigator_part("versioned", Chain([Mitigator()]), None).fingerprint
+    )

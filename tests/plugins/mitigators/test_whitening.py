@@ -113,3 +113,12 @@ def test_a_sample_that_varies_too_little_is_refused():
     same = WordVectors.of(["a", "b"], np.ones((2, 3)))
     with pytest.raises(NotApplicable, match="2 vectors"):
         Whitening().fit(same)
+
+
+def test_another_file_of_texts_is_another_mitigator(tmp_path):
+    file = tmp_path / "texts.txt"
+    file.write_text("One.\nTwo.\n")
+    before = Whitening(texts=str(file)).depends_on
+    file.write_text("One.\nThree.\n")
+    assert Whitening(texts=str(file)).depends_on != before
+    assert Whitening().depends_on is None
