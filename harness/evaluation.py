@@ -159,11 +159,12 @@ class Run:
         slow = any(chain.rewrites for chain in self.mitigators.values())
         progress = self.settings.progress if slow else Silent()
         given = self.tasks.for_kind(info.kind)
-        label, n = f"{info.name}: planning", len(given) * len(self.mitigators)
+        tasks = [task for task in given if isinstance(task, Task)]
+        label, n = f"{info.name}: planning", len(tasks) * len(self.mitigators)
         with progress.stage(label, n, "tasks under mitigators") as advance:
             return make(
                 info,
-                [task for task in given if isinstance(task, Task)],
+                tasks,
                 self.mitigators,
                 unavailable=[
                     dataclasses.replace(ruled, model=info.name, mitigator=name)
