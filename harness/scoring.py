@@ -82,7 +82,7 @@ def measure(
             if given.texts is not None
         }
         cut = {
-            name: truncated(_as_read(job, scenario.inputs[name])) if truncated else None
+            name: truncated(job.texts(scenario.inputs[name])) if truncated else None
             for name in vectors
         }
         for measurement in scenario.measurements:
@@ -101,12 +101,6 @@ def random_generator(seed: int, *what: str) -> np.random.Generator:
     The model is left out, so that all models are judged by the same draws.
     """
     return np.random.default_rng([seed, int(digest(list(what)), 16)])
-
-
-def _as_read(job: Job, given: Input) -> Sequence[str]:
-    """Return the texts of an input as the model reads them."""
-    texts = given.texts or ()
-    return texts if given.original else job.chain(given).rewrite(texts)
 
 
 def _mitigated(job: Job, given: Input, encode: Encode) -> Vectors:
