@@ -10,35 +10,30 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.digest import digest
-from harness.embedder import Card, ModelInfo
+from harness.embedder import Card
 from harness.errors import InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders import (
     encoder_options,
-    file_hashes,
     hub,
     matryoshka,
-    model_info,
     quiet_loading,
     transformer_tokens,
 )
 from harness.plugins.embedders.model_folder import ModelFolder
 from harness.plugins.embedders.pooling import Pooling, pool
-from harness.plugins.embedders.text_lengths import TextLengths
+from harness.plugins.embedders.transformer_encoder import Precision, TransformerEncoder
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
     from harness.token_states import TokenStates
 
-Precision: TypeAlias = Literal["float32", "float16", "bfloat16"]
 
-
-class LastTokenEmbedder:
+class LastTokenEmbedder(TransformerEncoder):
     """A language model of transformers, read by its last layer.
 
     Parameters
@@ -112,34 +107,33 @@ class LastTokenEmbedder:
                 'pip install "embedding-bias-harness[accelerate]"'
             )
         path, commit = hub.folder(reference, revision)
-        self._folder = folder = ModelFolder(path, reference)
+        folder = ModelFolder(path, reference)
         if folder.config.get("is_encoder_decoder"):
             raise ModelError(
                 f"'{reference}' has an encoder and a decoder; for its encoder alone write "
                 f"'sentence-transformers:{reference}'"
             )
-        self._runs_own_code = encoder_options.runs_own_code(folder, trust_remote_code)
-        prompts = {**(card.prompts if card else {}), **folder.prompts}
-        self._prompt = encoder_options.prompt_text(
-            prompt, prompts, folder.default_prompt, reference
-        )
-        self._max_length = encoder_options.max_length(max_length, folder)
-        self._lengths = TextLengths(
-            folder.tokenizer, limit=self._max_length, prompt=self._prompt, added=int(eos)
+        super().__init__(
+            folder,
+            card,
+            prompt=prompt,
+            precision=precision,
+            max_length=max_length,
+            normalize=normalize,
+            trust_remote_code=trust_remote_code,
+            added=int(eos),
         )
         self._dimensions = encoder_options.dimensions(dimensions, folder.hidden_size, reference)
-        self._pooling, self._eos, self._normalize = pooling, eos, normalize
-        self._precision, self._device, self._device_map = precision, device, device_map
-        self.info: ModelInfo = model_info.describe(
+        self._pooling, self._eos = pooling, eos
+        self._device, self._device_map = device, device_map
+        self.info = self._described(
             card,
-            name=name or f"last-token:{reference}",
-            kind="text",
-            fingerprint=f"last-token-{digest(self._identity())}",
-            dimensions=self._dimensions or folder.hidden_size,
-            max_tokens=self._max_length,
-            n_parameters=folder.n_parameters,
+            provider="last-token",
+            name=name,
             revision=commit,
-            prompts=prompts or None,
+            own_dimensions=folder.hidden_size,
+            pooling=pooling,
+            eos=eos,
         )
 
     @property
@@ -184,37 +178,6 @@ class LastTokenEmbedder:
             )
             for text, tokens, rows in zip(texts, ids, states, strict=True)
         ]
-
-    def lengths(self, texts: Sequence[str]) -> Sequence[int]:
-        """Return how many tokens each text has, for batches of even cost.
-
-        Needs no weights. Where the tokenizer's file cannot be read on its own, the lengths are
-        estimated from the characters.
-        """
-        return self._lengths.lengths(texts)
-
-    def truncated(self, texts: Sequence[str]) -> Sequence[bool]:
-        """Return whether each text is longer than the model reads, so that its end is cut off."""
-        return self._lengths.truncated(texts)
-
-    def close(self) -> None:
-        """Let go of the weights; they are loaded anew if they are needed again."""
-        self.__dict__.pop("_model", None)
-
-    def _identity(self) -> Mapping[str, Any]:
-        """Return everything that changes a vector; where the weights lie or run is no part."""
-        files = self._folder.files(code=self._runs_own_code)
-        identity = {
-            "files": {path: file_hashes.sha256(file) for path, file in files.items()},
-            "pooling": self._pooling,
-            "eos": self._eos,
-            "prompt": self._prompt or "",
-            "precision": self._precision,
-            "max_length": self._max_length,
-            "normalize": self._normalize,
-            "own_code": self._runs_own_code,
-        }
-        return identity | ({"dimensions": self._dimensions} if self._dimensions else {})
 
     @property
     def _cut_at(self) -> int | None:

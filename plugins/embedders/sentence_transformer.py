@@ -7,27 +7,24 @@ hub is asked by `hub.py`. torch is imported when the first text is encoded.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from harness.digest import digest
-from harness.embedder import Card, ModelInfo
+from harness.embedder import Card
 from harness.errors import InvalidOption, ModelError
 from harness.plugins.embedders import (
     encoder_options,
     exported_backend,
-    file_hashes,
     hub,
     matryoshka,
-    model_info,
     quiet_loading,
     transformer_tokens,
 )
 from harness.plugins.embedders.model_folder import ModelFolder
-from harness.plugins.embedders.text_lengths import TextLengths
+from harness.plugins.embedders.transformer_encoder import Precision, TransformerEncoder
 from harness.plugins.embedders.weight_files import Backend
 
 if TYPE_CHECKING:
@@ -37,10 +34,9 @@ if TYPE_CHECKING:
 Pooling: TypeAlias = Literal[
     "mean", "cls", "max", "lasttoken", "mean_sqrt_len_tokens", "weightedmean"
 ]
-Precision: TypeAlias = Literal["float32", "float16", "bfloat16"]
 
 
-class SentenceTransformersEmbedder:
+class SentenceTransformersEmbedder(TransformerEncoder):
     """A text encoder of the sentence-transformers library.
 
     Parameters
@@ -110,35 +106,33 @@ class SentenceTransformersEmbedder:
     ) -> None:
         self._backend = exported_backend.checked(backend, precision)
         path, commit = self._locate(reference, revision)
-        self._folder = folder = ModelFolder(path, reference, backend)
-        self._runs_own_code = encoder_options.runs_own_code(folder, trust_remote_code)
+        folder = ModelFolder(path, reference, backend)
+        super().__init__(
+            folder,
+            card,
+            prompt=prompt,
+            precision=precision,
+            max_length=max_length,
+            normalize=normalize,
+            trust_remote_code=trust_remote_code,
+        )
         own_poolings = folder.poolings
         if pooling is not None and not own_poolings:
             raise InvalidOption(
                 f"'{reference}' does not pool, so that pooling={pooling} is nothing"
             )
         self._poolings = own_poolings if pooling is None else (pooling,)
-        prompts = {**(card.prompts if card else {}), **folder.prompts}
-        self._prompt = encoder_options.prompt_text(
-            prompt, prompts, folder.default_prompt, reference
-        )
-        self._max_length = encoder_options.max_length(max_length, folder)
-        self._lengths = TextLengths(folder.tokenizer, limit=self._max_length, prompt=self._prompt)
-        self._precision: Precision = precision
-        self._normalize = normalize
         own_dimensions = folder.dimensions(len(self._poolings))
         self._dimensions = encoder_options.dimensions(dimensions, own_dimensions, reference)
         self._device = device
-        self.info: ModelInfo = model_info.describe(
+        self.info = self._described(
             card,
-            name=name or f"sentence-transformers:{reference}",
-            kind="text",
-            fingerprint=f"sentence-transformers-{digest(self._identity())}",
-            dimensions=self._dimensions or own_dimensions,
-            max_tokens=self._max_length,
-            n_parameters=folder.n_parameters,
+            provider="sentence-transformers",
+            name=name,
             revision=commit,
-            prompts=prompts or None,
+            own_dimensions=own_dimensions,
+            pooling=self._poolings,
+            **({"backend": backend} if backend != "torch" else {}),
         )
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -196,47 +190,9 @@ class SentenceTransformersEmbedder:
             found.append(states if prompt_counts else states.behind(made.get("prompt_length", 0)))
         return found
 
-    def lengths(self, texts: Sequence[str]) -> Sequence[int]:
-        """Return how many tokens each text has, for batches of even cost.
-
-        Needs no weights. Where the tokenizer's file cannot be read on its own, the lengths are
-        estimated from the characters.
-        """
-        return self._lengths.lengths(texts)
-
-    def truncated(self, texts: Sequence[str]) -> Sequence[bool]:
-        """Return whether each text is longer than the model reads, so that its end is cut off."""
-        return self._lengths.truncated(texts)
-
-    def close(self) -> None:
-        """Let go of the weights; they are loaded anew if they are needed again."""
-        self.__dict__.pop("_model", None)
-
     def _locate(self, reference: str, revision: str | None) -> tuple[Path, str | None]:
         """Return the folder of a model, and its commit if it is of the hub."""
         return hub.folder(reference, revision, owner="sentence-transformers", backend=self._backend)
-
-    def _identity(self) -> Mapping[str, Any]:
-        """Return everything that changes a vector.
-
-        An option that names what the model does anyway is no difference, and neither is the place
-        where the files were found.
-        """
-        files = self._folder.files(code=self._runs_own_code)
-        identity = {
-            "files": {path: file_hashes.sha256(file) for path, file in files.items()},
-            "pooling": self._poolings,
-            "prompt": self._prompt or "",
-            "precision": self._precision,
-            "max_length": self._max_length,
-            "normalize": self._normalize,
-            "own_code": self._runs_own_code,
-        }
-        if self._backend != "torch":
-            identity["backend"] = self._backend
-        if self._dimensions is not None:
-            identity["dimensions"] = self._dimensions
-        return identity
 
     @functools.cached_property
     def _model(self) -> Any:
