@@ -39,9 +39,8 @@ __version__ = "0.1.0"
 
 # In a checkout the folders of the package lie side by side, and Python started there finds this one
 # before the installed package: it takes its siblings from where they lie.
-# os.path is loaded already; pathlib is not, and `import harness` stays quick without it.
-_checkout = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
-if os.path.isfile(os.path.join(_checkout, "plugins", "embedders", "minilm.py")):  # noqa: PTH113, PTH118
+_checkout = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 -- pathlib would slow `import harness`
+if os.path.isfile(os.path.join(_checkout, "plugins", "embedders", "minilm.py")):  # noqa: PTH113, PTH118 -- as above
     __path__.append(_checkout)
 
 _HOMES = {

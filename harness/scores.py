@@ -197,8 +197,7 @@ def metric(
     """
 
     def declare(function: F) -> F:
-        # A function takes any attribute, which its type does not say.
-        function.metric = Metric(name, function, dict(scores), tuple(disjoint))  # type: ignore[attr-defined]
+        function.metric = Metric(name, function, dict(scores), tuple(disjoint))  # type: ignore[attr-defined]  # a function takes any attribute
         return function
 
     return declare

@@ -41,7 +41,7 @@ class ExportedTransformer(InputModule):
         max_seq_length: int | None,
         lowercase: bool,
     ) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # torch's own
         self.run, self.inputs = run, tuple(inputs)
         self.tokenizer: Any = tokenizer
         self.max_seq_length, self.lowercase = max_seq_length, lowercase
