@@ -252,8 +252,13 @@ class MitigatedEmbedder:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The embedder's words with their mitigated vectors; a word stays the word it is."""
+        """The embedder's words with their mitigated vectors; a word stays the word it is.
+
+        It is the embedder's own while nothing is transformed, with all that is known of it.
+        """
         inner = vocabulary(self.embedder)
+        if not self.chain.mitigators[: self.stages]:
+            return inner
 
         def rows(start: int, stop: int) -> Vectors:
             words = inner.words[start:stop]

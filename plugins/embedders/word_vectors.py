@@ -98,9 +98,12 @@ class WordVectors:
         """(len(words), d) float32, row i for `words[i]`."""
         return self._table.vectors
 
-    @property
+    @functools.cached_property
     def vocabulary(self) -> Vocabulary:
-        """The vocabulary; of vectors mapped from a file, a block at a time is in memory."""
+        """The vocabulary, one object, so that what is found out about it can be kept with it.
+
+        Of vectors mapped from a file, a block at a time is in memory.
+        """
         vectors = self.vectors
 
         if not isinstance(vectors.base, mmap.mmap):

@@ -11,6 +11,7 @@ import harness
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.errors import NotApplicable
 from harness.mitigator import Chain, MitigatedEmbedder, Mitigator
+from harness.plugins.embedders.word_vectors import WordVectors
 from harness.scores import Scale, metric
 from harness.vocabulary import vocabulary
 
@@ -140,6 +141,15 @@ def test_a_vocabulary_comes_in_blocks_under_every_mitigator():
     words, rows = whole.head(2)
     assert (words, rows.tolist()) == (["town", "Town"], [[0, -1], [4, 4]])
     assert len(whole.head(9)[0]) == len(whole) == 4
+
+
+def test_a_vocabulary_is_one_object_while_nothing_transforms_it():
+    model = WordVectors.of(["a", "b"], [[1, 0], [0, 1]])
+    chain = Chain([Mitigator()])
+    assert vocabulary(model) is vocabulary(model)
+    assert vocabulary(MitigatedEmbedder(model, chain, stages=0)) is vocabulary(model)
+    assert vocabulary(MitigatedEmbedder(model, Chain([]))) is vocabulary(model)
+    assert vocabulary(MitigatedEmbedder(model, chain)) is not vocabulary(model)
 
 
 def test_an_encoder_has_no_vocabulary():
