@@ -1,0 +1,149 @@
+"""The tests of Zambrano and Bravo-Marquez's Table IV, from the values that they published.
+
+Their code takes s²/n (1 + 1/k) for the variance of the mean, Nadeau and Bengio s² (1/n + 1/9). The
+p-values expected here were found from the published files by both.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from harness.study.significance import corrected_t_test, holm, verdict
+
+FOLDS = 10
+NINTH = 1 / 9
+PRINTED = ("weat", "rnsb", "ripa")  # criteria of Table IV
+DRAWN = {"better": "^", "worse": "v", "equal": "="}
+
+# Table IV, criterion WEAT: mean change ± deviation, and the arrow against HD.
+COLUMNS = ("Weat", "RND", "RIPA", "RNSB", "ECT", "Weates")
+TABLE_IV = {
+    "HD": "-.1 .031|-.234 .102|-.186 .035|-.073 .024|.14 .113|-.325 .114",
+    "DHD": "-.033 .009 v|-.024 .011 v|-.035 .012 v|-.004 .012 v|.008 .026 v|-.056 .036 v",
+    "RAN": "-.099 .037 =|-.233 .101 =|-.19 .036 ^|-.074 .034 =|.15 .123 =|-.341 .129 =",
+    "HSR": "-.124 .032 ^|-.022 .092 v|-.157 .036 v|-.042 .033 v|-.151 .082 ^|-.229 .082 =",
+}
+
+
+@pytest.fixture(scope="module")
+def expected_tests(expected):
+    """Return p-values and arrows by (criterion, method, measure)."""
+    found = expected("zambrano_table4_recheck.json")
+    return {tuple(key.split("|")): row for key, row in found.items()}
+
+
+@pytest.fixture(scope="module")
+def folds() -> dict[str, dict[str, np.ndarray]]:
+    """Return the (10,) published values by method and measure."""
+    text = Path(__file__).with_name("zambrano_weat_folds.tsv").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    values: dict[str, dict[str, list[float]]] = {}
+    for row in csv.DictReader(lines, delimiter="\t"):
+        for measure in COLUMNS:
+            columns = values.setdefault(row["method"], {})
+            columns.setdefault(measure, []).append(float(row[measure]))
+    return {
+        method: {measure: np.array(column) for measure, column in columns.items()}
+        for method, columns in values.items()
+    }
+
+
+def both_tests(differences):
+    options = {"test_to_train": NINTH, "folds": FOLDS}
+    published = corrected_t_test(differences, published=True, **options)
+    return published, corrected_t_test(differences, **options)
+
+
+def printed(method: str):
+    """Yield a measure of Table IV's row, its mean and deviation, and its arrow."""
+    for measure, cell in zip(COLUMNS, TABLE_IV[method].split("|"), strict=True):
+        mean, deviation, *arrow = cell.split()
+        yield measure, float(mean), float(deviation), "".join(arrow)
+
+
+def test_108_p_values_by_the_published_variance_become_nadeau_and_bengios(expected_tests):
+    assert len(expected_tests) == 108
+    noise = stats.zscore(np.random.default_rng(0).normal(size=FOLDS), ddof=1)
+    for key, row in expected_tests.items():
+        # ten differences with deviation 1 whose t is that of the published p-value
+        t = stats.t.isf(row["p_authors"] / 2, FOLDS - 1)
+        published, corrected = both_tests(noise + t * np.sqrt(1 / FOLDS * (1 + 1 / FOLDS)))
+        assert published.p_value == pytest.approx(row["p_authors"], rel=1e-9), key
+        assert corrected.p_value == pytest.approx(row["p_nb"], rel=1e-9), key
+        told_apart = (row["authors_formula"] != "=", row["nadeau_bengio"] != "=")
+        assert (verdict(published) != "equal", verdict(corrected) != "equal") == told_apart, key
+
+
+@pytest.mark.parametrize("method", ["DHD", "RAN", "HSR"])
+def test_published_folds_give_both_p_values_and_arrows(method, folds, expected_tests):
+    for measure in COLUMNS:
+        row = expected_tests["weat", method, measure]
+        tests = both_tests(folds[method][measure] - folds["HD"][measure])
+        for found, p, arrow in zip(
+            tests,
+            (row["p_authors"], row["p_nb"]),
+            (row["authors_formula"], row["nadeau_bengio"]),
+            strict=True,
+        ):
+            assert found.p_value == pytest.approx(p, rel=1e-9), measure
+            # ECT is a correlation of which more is less bias
+            drawn = DRAWN[verdict(found, lower_is_better=measure != "ECT")]
+            assert drawn == arrow, measure
+
+
+@pytest.mark.parametrize("method", TABLE_IV)
+def test_published_folds_give_table_iv_to_its_digits(method, folds):
+    # Its deviations are those with n − 1.
+    for measure, mean, deviation, _ in printed(method):
+        change = folds[method][measure] - folds["none"][measure]
+        assert change.mean() == pytest.approx(mean, abs=5.01e-4), measure
+        assert change.std(ddof=1) == pytest.approx(deviation, abs=5.01e-4), measure
+
+
+def test_the_tables_arrow_for_ect_after_half_sibling_regression_points_the_wrong_way(folds):
+    # By the table's own caption more ECT is less bias, and HD has more in every fold.
+    arrows = {measure: arrow for measure, _, _, arrow in printed("HSR")}
+    assert arrows["ECT"] == "^"
+    differences = folds["HSR"]["ECT"] - folds["HD"]["ECT"]
+    assert (differences < 0).all()
+    published, _ = both_tests(differences)
+    assert verdict(published, lower_is_better=False) == "worse"
+
+
+def test_the_column_rnsb_of_ran_is_its_rnd(folds):
+    np.testing.assert_array_equal(folds["RAN"]["RNSB"], folds["RAN"]["RND"])
+    for method in ("none", "HD", "DHD", "HSR"):
+        assert not np.isclose(folds[method]["RNSB"], folds[method]["RND"]).all()
+
+
+def test_three_of_the_54_printed_arrows_do_not_survive(expected_tests):
+    table = {key: row for key, row in expected_tests.items() if key[0] in PRINTED}
+    assert len(table) == 54
+    changed = {key for key, row in table.items() if row["paper"] != row["nadeau_bengio"]}
+    assert changed == {
+        ("weat", "RAN", "RIPA"),
+        ("rnsb", "RAN", "RIPA"),
+        ("weat", "HSR", "ECT"),  # misprinted: the published formula has it worse as well
+    }
+
+
+def test_holm_leaves_18_of_34_significant_among_the_54_of_table_iv(expected_tests):
+    table = {key: row["p_nb"] for key, row in expected_tests.items() if key[0] in PRINTED}
+    p = np.array(list(table.values()))
+    adjusted = holm(p)
+    assert (len(p), (p <= 0.05).sum(), (adjusted <= 0.05).sum()) == (54, 34, 18)
+    # What is left is worse than hard debiasing: nothing is shown to be better.
+    left = {key[1:] for key, q in zip(table, adjusted, strict=True) if q <= 0.05}
+    assert left == {
+        ("DHD", "Weat"),
+        ("DHD", "RIPA"),
+        ("DHD", "RNSB"),
+        ("DHD", "Weates"),
+        ("HSR", "RIPA"),
+        ("HSR", "ECT"),
+    }
