@@ -1,4 +1,4 @@
-"""The options that `eval` and `plan` share, and the completion of names."""
+"""The options that several commands share, and the completion of names."""
 
 from __future__ import annotations
 
@@ -28,6 +28,50 @@ def complete(kind: str) -> Callable[[click.Context, click.Parameter, str], list[
         return sorted(name for name in known[kind] if name.startswith(incomplete))
 
     return completions
+
+
+def model(purpose: str) -> Callable[[F], F]:
+    """Return the option of one model, which must be given; `purpose` is its help."""
+    return click.option(
+        "--model", "-m", required=True, help=purpose, shell_complete=complete("model")
+    )
+
+
+def concept(purpose: str) -> Callable[[F], F]:
+    """Return the option of a concept; `purpose` is its help."""
+    return click.option(
+        "--concept",
+        default="gender",
+        show_default=True,
+        help=purpose,
+        shell_complete=complete("concept"),
+    )
+
+
+def out(purpose: str) -> Callable[[F], F]:
+    """Return the option of the file to write, which must be given; `purpose` is its help."""
+    return click.option(
+        "--out",
+        "-o",
+        type=click.Path(path_type=Path, dir_okay=False),
+        required=True,
+        help=purpose,
+    )
+
+
+overwrite = click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
+include = click.option(
+    "--include",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A further folder of tasks and concepts; repeatable.",
+)
+cache = click.option(
+    "--cache",
+    type=click.Path(path_type=Path),
+    help="Folder of the stored embeddings.  [default: in HARNESS_CACHE]",
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 
 
 def what(function: F) -> F:
@@ -69,27 +113,12 @@ def what(function: F) -> F:
             show_default=True,
             help="Folder of the records; what is there is not run again.",
         ),
-        click.option(
-            "--cache",
-            type=click.Path(path_type=Path),
-            help="Folder of the stored embeddings.  [default: in HARNESS_CACHE]",
-        ),
-        click.option(
-            "--concept",
-            default="gender",
-            show_default=True,
-            help="Fits mitigators where a task's own concept lacks what they need; or none.",
-            shell_complete=complete("concept"),
-        ),
+        cache,
+        concept("Fits mitigators where a task's own concept lacks what they need; or none."),
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
         click.option("--overwrite", is_flag=True, help="Run again what is recorded."),
-        click.option(
-            "--include",
-            type=click.Path(path_type=Path),
-            multiple=True,
-            help="A further folder of tasks; repeatable.",
-        ),
-        click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
+        include,
+        as_json,
     ]
     for option in reversed(options):
         function = option(function)

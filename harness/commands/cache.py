@@ -7,12 +7,7 @@ from typing import Any
 
 import click
 
-_FOLDER = click.option(
-    "--cache",
-    type=click.Path(path_type=Path),
-    help="Folder of the stored embeddings.  [default: in HARNESS_CACHE]",
-)
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+from harness.commands import arguments
 
 
 @click.group("cache")
@@ -21,8 +16,8 @@ def command() -> None:
 
 
 @command.command("info")
-@_FOLDER
-@_JSON
+@arguments.cache
+@arguments.as_json
 def info(cache: Path | None, as_json: bool) -> None:
     """Show which models' embeddings are stored, and how large they are."""
     from harness import kept, stores
@@ -75,8 +70,8 @@ def info(cache: Path | None, as_json: bool) -> None:
 
 
 @command.command("verify")
-@_FOLDER
-@_JSON
+@arguments.cache
+@arguments.as_json
 def verify(cache: Path | None, as_json: bool) -> int:
     """Check every stored vector; what is damaged is set aside and made again when needed."""
     from harness import stores
@@ -104,7 +99,7 @@ def verify(cache: Path | None, as_json: bool) -> int:
 
 
 @command.command("prune")
-@_FOLDER
+@arguments.cache
 @click.option("--model", "names", multiple=True, help="Remove this model's embeddings.")
 @click.option(
     "--unused-days",

@@ -14,13 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command("debias")
-@click.option(
-    "--model",
-    "-m",
-    required=True,
-    help="Word embedder: a registered name, or provider:reference.",
-    shell_complete=arguments.complete("model"),
-)
+@arguments.model("Word embedder: a registered name, or provider:reference.")
 @click.option(
     "--mitigator",
     "-M",
@@ -28,33 +22,16 @@ if TYPE_CHECKING:
     help="Mitigator, such as hard-debias?k=2; chain with +.",
     shell_complete=arguments.complete("mitigator"),
 )
-@click.option(
-    "--concept",
-    default="gender",
-    show_default=True,
-    help="What the mitigator is fitted on.",
-    shell_complete=arguments.complete("concept"),
-)
-@click.option(
-    "--out",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    help="File to write: .txt, .vec, .bin, .kv or .safetensors.",
-)
+@arguments.concept("What the mitigator is fitted on.")
+@arguments.out("File to write: .txt, .vec, .bin, .kv or .safetensors.")
 @click.option(
     "--format",
     "format_",
     help="word2vec, word2vec-binary, gensim or safetensors.  [default: by suffix]",
 )
-@click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
-@click.option(
-    "--include",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="A further folder of tasks and concepts; repeatable.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@arguments.overwrite
+@arguments.include
+@arguments.as_json
 def command(
     model: str,
     mitigator: str,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.commands import arguments
+
 if TYPE_CHECKING:
     from harness.registry import Registry
 
@@ -26,7 +28,7 @@ def command() -> None:
 
 def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *more: Any) -> None:
     @click.argument("pattern", default="*")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+    @arguments.as_json
     @click.option("--include", type=click.Path(path_type=Path), multiple=True, hidden=True)
     def run(pattern: str, as_json: bool, include: tuple[Path, ...], **filters: Any) -> None:
         from fnmatch import fnmatchcase

@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
+from harness.commands import arguments
+
 
 @click.command("plugins")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@arguments.as_json
 def command(as_json: bool) -> int:
     """List the plugins, what each adds, and those that failed to load with their error."""
     from harness import discovery

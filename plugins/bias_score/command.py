@@ -16,13 +16,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command("score-corpus")
-@click.option(
-    "--model",
-    "-m",
-    required=True,
-    help="Text encoder that shows its tokens' states, or word vectors.",
-    shell_complete=arguments.complete("model"),
-)
+@arguments.model("Text encoder that shows its tokens' states, or word vectors.")
 @click.option(
     "--input",
     "-i",
@@ -30,13 +24,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     required=True,
     help="Corpus in UTF-8: .jsonl, .tsv, .txt, or - for standard input.",
 )
-@click.option(
-    "--out",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    help="File of scores to write, JSON lines; it appears when it is whole.",
-)
+@arguments.out("File of scores to write, JSON lines; it appears when it is whole.")
 @click.option(
     "--format",
     "kind",
@@ -66,13 +54,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     help="Word embedder whose vectors stand for the words, as GloVe for InferSent.",
     shell_complete=arguments.complete("model"),
 )
-@click.option(
-    "--concept",
-    default="gender",
-    show_default=True,
-    help="Gives the pairs and the words that are no bias.",
-    shell_complete=arguments.complete("concept"),
-)
+@arguments.concept("Gives the pairs and the words that are no bias.")
 @click.option(
     "--gendered-words",
     type=_FILE,
@@ -93,15 +75,10 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     show_default=True,
     help="Most biased sentences to show a side.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
+@arguments.overwrite
 @click.option("--resume", is_flag=True, help="Go on where a broken run of the same ended.")
-@click.option(
-    "--include",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="A further folder of tasks and concepts; repeatable.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@arguments.include
+@arguments.as_json
 def command(
     model: str,
     source: str,
