@@ -6,6 +6,7 @@ Knows no method. Mitigators live in plugins (`harness.plugins.mitigators` for th
 from __future__ import annotations
 
 import dataclasses
+import functools
 import uuid
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -90,7 +91,7 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """What its outcome depends on besides hyper-parameters, the concept and the embedder.
 
         JSON-like, such as the hash of a file or the version of a tool; part of the fingerprint in
-        records. Asked of an unfitted mitigator, for each task.
+        records. Asked of an unfitted mitigator, once a run.
         """
         return None
 
@@ -148,6 +149,11 @@ class Chain(Mitigator):
         """The kinds of embedder that every stage works on."""
         kinds: tuple[Kind, ...] = ("word", "text")
         return tuple(kind for kind in kinds if all(kind in s.kinds for s in self.mitigators))
+
+    @functools.cached_property
+    def depends_on(self) -> list[Any]:
+        """What the stages depend on, of those that depend on something; each is asked once."""
+        return [found for stage in self.mitigators if (found := stage.depends_on)]
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return every stage's fitting texts, as all stages rewrite them.

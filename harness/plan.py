@@ -233,13 +233,12 @@ def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> Miti
             key += "'"
         params[key] = json_like(made.get_params(deep=False))
     plain = names.plain(name)
-    besides = [stage.depends_on for stage in mitigator.mitigators]
     about = digest(concept.model_dump(exclude={"title", "source"})) if concept else None
     return MitigatorPart(
         name=plain,
         params=params[plain] if list(params) == [plain] else params,
         concept=concept.name if concept else None,
-        fingerprint=digest([plain, params, about, *filter(None, besides)]),
+        fingerprint=digest([plain, params, about, *mitigator.depends_on]),
     )
 
 

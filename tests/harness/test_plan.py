@@ -174,3 +174,19 @@ def test_what_a_mitigator_depends_on_is_part_of_its_fingerprint():
         fingerprint(None)
         == plan.mitigator_part("versioned", Chain([Mitigator()]), None).fingerprint
     )
+
+
+def test_what_a_mitigator_depends_on_is_asked_once_for_all_tasks(registry):
+    asked = []
+
+    class Asked(Mitigator):
+        @property
+        def depends_on(self):
+            asked.append(self)
+            return "1"
+
+    chains = {"asked": Chain([Asked()])}
+    tasks = [registry.task(name) for name in ("toy-places", "toy-places-10")]
+    made = [plan.make(INFO, tasks, chains) for _ in range(2)]
+    assert [len(one.jobs) for one in made] == [2, 2]
+    assert len(asked) == 1
