@@ -102,6 +102,12 @@ def batch_tokens(device: str) -> int:
     return 65_536 if device.startswith("cuda") else 1_024
 
 
+def budget(embedder: Embedder, device: str) -> int:
+    """Return the token budget of a batch: the embedder's own if it has one, else the device's."""
+    own: int | None = getattr(embedder, "batch_tokens", None)
+    return batch_tokens(device) if own is None else own
+
+
 def encode_batches(
     embedder: Embedder,
     texts: Sequence[str],

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from harness.embedder import Embedder
-from harness.engine import OnDone, Report, batch_tokens, split, token_lengths
+from harness.engine import OnDone, Report, budget, split, token_lengths
 from harness.errors import DiskError, ModelError, UsageError
 from harness.plugins.engines import worker
 from harness.store import Store
@@ -79,10 +79,10 @@ class DevicesEngine:
         failed: dict[str, str] = {}
         left = list(texts)
         for _ in range(_ROUNDS):
-            budget = min(map(batch_tokens, self.devices))
+            tokens = min(budget(embedder, device) for device in self.devices)
             fresh = [text for text in left if not blamed[text]]
             lengths = token_lengths(embedder, fresh)
-            units = [worker.Unit([fresh[i] for i in batch]) for batch in split(lengths, budget)]
+            units = [worker.Unit([fresh[i] for i in batch]) for batch in split(lengths, tokens)]
             units += [worker.Unit([text], suspect=True) for text in left if blamed[text]]
             accused = job.run(units)
             blamed.update(accused.keys())
@@ -168,6 +168,9 @@ class _Job:
                         self.store.notices.append(
                             f"model '{self.name}' is not used on {each.device}: {problem}"
                         )
+                        continue
+                    if isinstance(answer, worker.Notes):
+                        self.store.notices += [f"{each.device}: {line}" for line in answer.lines]
                         continue
                     if isinstance(answer, worker.Unwritable):
                         raise DiskError(answer.reason)

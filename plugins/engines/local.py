@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.embedder import Embedder
-from harness.engine import OnDone, Report, batch_tokens, encode_batches
+from harness.engine import OnDone, Report, budget, encode_batches
 from harness.errors import UsageError
 from harness.store import Store
 
@@ -43,11 +43,9 @@ class LocalEngine:
         name: str | None,
     ) -> Report:
         """Encode `texts` into the store; see `harness.engine.Engine`."""
-        budget = getattr(embedder, "batch_tokens", None)
-        if budget is None:
-            budget = batch_tokens(self.devices[0] if self.devices else _best())
+        tokens = budget(embedder, self.devices[0] if self.devices else _best())
         with store.writer() as writer:
-            return encode_batches(embedder, texts, writer, batch_tokens=budget, on_done=on_done)
+            return encode_batches(embedder, texts, writer, batch_tokens=tokens, on_done=on_done)
 
 
 def _best() -> str:

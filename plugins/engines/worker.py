@@ -1,7 +1,8 @@
 """The process of one device: makes the embedder by name and encodes the units it is handed.
 
 Speaks with `.devices` over one connection: it sends `Ready`, and for each `Unit` a `Report` or
-`Raised`. When it is sent None, or the other side is gone, it writes what it has and ends.
+`Raised`. When it is sent None, or the other side is gone, it writes what it has, sends `Notes` and
+ends.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from harness.embedder import Embedder
-from harness.engine import batch_tokens, encode_batches
+from harness.engine import budget, encode_batches
 from harness.errors import DiskError, HarnessError, ModelError
 from harness.store import Store
 from harness.store_writer import Writer
@@ -60,6 +61,13 @@ class Raised:
 
 
 @dataclass(frozen=True)
+class Notes:
+    """What the embedder tells users at the end."""
+
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Unwritable:
     """The store cannot be written."""
 
@@ -80,6 +88,7 @@ def work(connection: Connection, order: Order) -> None:
         try:
             with Store(order.folder, order.fingerprint).writer() as writer:
                 _serve(connection, embedder, writer, order)
+            connection.send(Notes(tuple(getattr(embedder, "notes", ()))))
         except DiskError as error:
             connection.send(Unwritable(str(error)))
         finally:
@@ -106,7 +115,7 @@ def _make(order: Order) -> Embedder:
 
 
 def _serve(connection: Connection, embedder: Embedder, writer: Writer, order: Order) -> None:
-    budget = batch_tokens(order.device)
+    tokens = budget(embedder, order.device)
     while True:
         unit = connection.recv()
         if unit is None:
@@ -118,12 +127,12 @@ def _serve(connection: Connection, embedder: Embedder, writer: Writer, order: Or
             torch.set_num_threads(min(order.threads, torch.get_num_threads()))
         try:
             report = encode_batches(
-                embedder, unit.texts, writer, batch_tokens=budget, on_done=lambda n: None
+                embedder, unit.texts, writer, batch_tokens=tokens, on_done=lambda n: None
             )
         except DiskError:
             raise
         except HarnessError as error:
             connection.send(Raised(str(error)))
             return
-        budget = report.batch_tokens
+        tokens = report.batch_tokens
         connection.send(report)

@@ -28,14 +28,21 @@ class Troubled(MockEmbedder):
     """Does what a text says."""
 
     def __init__(
-        self, *, device="cpu", dimensions: int = 4, fails_on="", once="", log="", sleep=0.0, meet=""
+        self, *, device="cpu", dimensions: int = 4, fails_on="", once="", log="", sleep=0.0,
+        meet="", budget: int | None = None,
     ):
         if device == fails_on:
             raise ValueError(f"there is no {device}")
         super().__init__(dimensions=dimensions)
         self.once, self.log, self.sleep, self.meet = once, log, float(sleep), meet
+        self.batch_tokens, self.n_texts = budget, 0
+
+    @property
+    def notes(self):
+        return [f"{self.n_texts} texts"] if self.log else []
 
     def encode(self, texts):
+        self.n_texts += len(texts)
         if self.log:
             with open(self.log, "a") as file:
                 file.write(f"{os.getpid()} {len(texts)}\\n")
@@ -102,6 +109,25 @@ def test_several_processes_share_the_work(tmp_path, plugin):
     assert len(workers) == 2
     assert str(os.getpid()) not in workers
     assert report.failed == {}
+
+
+@pytest.mark.parametrize(("own", "largest"), [(60, 1), (600, 10), (10**6, 300)])
+def test_batches_fit_the_budget_that_the_embedder_has_of_its_own(tmp_path, plugin, own, largest):
+    name = f"troubled?log={tmp_path / 'log'}&budget={own}"
+    embedder = Registry().embedder(name, device="cpu")
+    store = Store(tmp_path / "store", embedder.info.fingerprint)
+    texts = [f"text {i:3} " + "x" * 222 for i in range(300)]  # 59 tokens each, by the letters
+    engine = Registry().engine("devices", ["cpu", "cpu"])
+    engine.encode(embedder, texts, store, on_done=lambda n: None, name=name)
+    sizes = [int(line.split()[1]) for line in (tmp_path / "log").read_text().splitlines()]
+    assert sum(sizes) == 300
+    assert max(sizes) == largest
+
+
+def test_what_the_embedder_of_each_process_notes_is_told_with_its_device(tmp_path, plugin):
+    store, _ = encode(tmp_path, texts_of(300), name=f"troubled?log={tmp_path / 'log'}&meet=yes")
+    assert [line.split()[0] for line in store.notices] == ["cpu:", "cpu:"]
+    assert sum(int(line.split()[1]) for line in store.notices) == 300
 
 
 def test_texts_of_a_worker_that_died_are_encoded_by_another(tmp_path, plugin):
