@@ -14,6 +14,7 @@ import pytest
 
 from harness import discovery
 from harness.commands import main
+from harness.embedder import MockEmbedder
 from harness.registry import Registry
 
 TOY = Path(__file__).parent / "toy"
@@ -129,3 +130,15 @@ def write(tmp_path):
         return path
 
     return make
+
+
+@pytest.fixture
+def fill():
+    """Write the vectors of texts into a store and return it: `fill(store, ["a"])`."""
+
+    def run(store, texts=tuple(f"text {i}" for i in range(100)), d=8, rows=8192):
+        with store.writer(rows=rows) as writer:
+            writer.add(texts, MockEmbedder(dimensions=d).encode(texts))
+        return store
+
+    return run

@@ -2,14 +2,8 @@
 
 import multiprocessing
 import os
-import resource
 import signal
-import subprocess
-import sys
-import tempfile
-import textwrap
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +14,7 @@ from hypothesis import strategies as st
 
 from harness import segment, stores
 from harness.embedder import MockEmbedder
-from harness.errors import DiskError, ModelError
+from harness.errors import ModelError
 from harness.key_index import KeyIndex, keys_of
 from harness.segment import Segment
 from harness.store import Store
@@ -30,12 +24,6 @@ TEXTS = [f"text {i}" for i in range(100)]
 
 def vectors_of(texts, d=8):
     return MockEmbedder(dimensions=d).encode(texts)
-
-
-def fill(store, texts=TEXTS, d=8, rows=8192):
-    with store.writer(rows=rows) as writer:
-        writer.add(texts, vectors_of(texts, d))
-    return store
 
 
 def files(store):
@@ -81,14 +69,14 @@ def test_of_two_segments_with_one_text_the_first_is_used(tmp_path):
     assert store.get(["a", "b3", "a"]).tolist() == [[1, 1], [3, 3], [1, 1]]
 
 
-def test_different_fingerprints_never_share_a_vector(tmp_path):
+def test_different_fingerprints_never_share_a_vector(tmp_path, fill):
     fill(Store(tmp_path, "a/b"))
     for other in ("a_b", "A/b", "a/b ", "a/b?prompt=query"):
         assert Store(tmp_path, other).missing(TEXTS) == TEXTS
     assert Store(tmp_path, "a/b").missing(TEXTS) == []
 
 
-def test_a_segment_copied_from_another_model_is_set_aside(tmp_path):
+def test_a_segment_copied_from_another_model_is_set_aside(tmp_path, fill):
     mine, other = Store(tmp_path, "mine"), fill(Store(tmp_path, "other"))
     mine.folder.mkdir()
     (mine.folder / files(other)[0].name).write_bytes(files(other)[0].read_bytes())
@@ -104,7 +92,7 @@ def test_a_row_of_nan_is_a_vector_like_any_other(tmp_path):
     assert np.isnan(store.get(["unknown"])).all()
 
 
-def test_get_says_how_many_vectors_are_lacking(tmp_path):
+def test_get_says_how_many_vectors_are_lacking(tmp_path, fill):
     store = fill(Store(tmp_path, "model"))
     with pytest.raises(KeyError, match="2 of 3 texts have no vector"):
         store.get(["text 1", "x", "y"])
@@ -117,7 +105,7 @@ def test_vectors_of_another_length_are_refused(tmp_path):
             writer.add(["b"], np.zeros((1, 4), dtype=np.float32))
 
 
-def test_a_writer_makes_a_segment_of_every_so_many_rows(tmp_path):
+def test_a_writer_makes_a_segment_of_every_so_many_rows(tmp_path, fill):
     store = fill(Store(tmp_path, "model"), rows=30)
     assert [len(segment.read(p, "model").keys) for p in files(store)] == [30, 30, 30, 10]
 
@@ -145,7 +133,7 @@ def test_a_writer_left_by_an_exception_keeps_what_it_has(tmp_path, error):
     assert store.missing(["a", "b"]) == ["b"]
 
 
-def test_refresh_shows_what_others_wrote(tmp_path):
+def test_refresh_shows_what_others_wrote(tmp_path, fill):
     mine, other = Store(tmp_path, "model"), Store(tmp_path, "model")
     assert mine.missing(["a"]) == ["a"]
     fill(other, ["a"])
@@ -154,7 +142,7 @@ def test_refresh_shows_what_others_wrote(tmp_path):
     assert mine.missing(["a"]) == []
 
 
-def test_a_segment_is_a_safetensors_file_that_others_can_read(tmp_path):
+def test_a_segment_is_a_safetensors_file_that_others_can_read(tmp_path, fill):
     store = fill(Store(tmp_path, "model"))
     tensors = safetensors.numpy.load_file(files(store)[0])
     order = np.lexsort(keys_of(TEXTS).T[::-1])
@@ -207,195 +195,7 @@ def test_a_kill_loses_at_most_what_was_not_flushed(tmp_path):
     assert all(each.ok for each in store.verify())
 
 
-def truncate(content):
-    return content[:-1]
-
-
-def extend(content):
-    return content + b"x"
-
-
-def empty(content):
-    return b""
-
-
-def cut_in_header(content):
-    return content[:40]
-
-
-def no_header(content):
-    return b"\xff" * len(content)
-
-
-def no_metadata(content):
-    return content.replace(b"__metadata__", b"__metadatb__")
-
-
-def wrong_type(content):
-    return content.replace(b'"F32"', b'"F16"')
-
-
-def wrong_shape(content):
-    return content.replace(b"[100, 8]", b"[101, 8]")
-
-
-def unsorted(content):
-    start = 8 + int.from_bytes(content[:8], "little")
-    return content[:start] + content[start : start + 1600][::-1] + content[start + 1600 :]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        truncate,
-        extend,
-        empty,
-        cut_in_header,
-        no_header,
-        no_metadata,
-        wrong_type,
-        wrong_shape,
-        unsorted,
-    ],
-)
-def test_a_damaged_segment_is_set_aside_with_a_message_and_made_again(tmp_path, damage):
-    fill(Store(tmp_path, "model"), ["other"])
-    store = fill(Store(tmp_path, "model"))
-    path = files(store)[1]
-    path.write_bytes(damage(path.read_bytes()))
-    fresh = Store(tmp_path, "model")
-    assert fresh.missing(["other", *TEXTS]) == TEXTS
-    assert len(fresh.notices) == 1
-    assert f"'{path}'" in fresh.notices[0]
-    assert not path.exists()
-    assert path.with_name(path.name + ".damaged").exists()
-    fill(fresh)
-    assert fresh.missing(TEXTS) == []
-    assert len(fresh.notices) == 1
-
-
-def test_a_segment_that_cannot_be_read_now_is_left_alone_and_told():
-    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to others
-        folder = Path(name)
-        folder.chmod(0o755)
-        store = fill(Store(folder, "model"))
-        store.folder.chmod(0o777)  # so that a rename would succeed
-        path = files(store)[0]
-        path.chmod(0)
-        with not_as_root():
-            fresh = Store(folder, "model")
-            assert fresh.missing(TEXTS) == TEXTS
-            fresh.refresh()
-            assert fresh.missing(TEXTS) == TEXTS
-            assert fresh.notices == [
-                f"embeddings in '{path}' are not used: they cannot be read now (Permission denied)"
-            ]
-            (checked,) = fresh.verify()
-            assert "Permission denied" in checked.problem
-        path.chmod(0o644)
-        assert files(store) == [path]
-        assert Store(folder, "model").missing(TEXTS) == []
-
-
-def test_a_segment_of_a_later_version_is_left_alone(tmp_path):
-    store = fill(Store(tmp_path, "model"))
-    path = files(store)[0]
-    path.write_bytes(path.read_bytes().replace(b'"schema": "1"', b'"schema": "2"'))
-    fresh = Store(tmp_path, "model")
-    assert fresh.missing(TEXTS) == TEXTS
-    assert "version 2" in fresh.notices[0]
-    assert path.exists()
-
-
-def test_a_segment_whose_vectors_have_another_length_is_set_aside(tmp_path):
-    fill(Store(tmp_path, "model"), ["a"], d=8)
-    fill(Store(tmp_path, "model"), ["b"], d=9)
-    store = Store(tmp_path, "model")
-    assert store.missing(["a", "b"]) == ["b"]
-    assert "length 8" in store.notices[0]
-
-
-def test_verify_finds_a_flipped_bit(tmp_path):
-    fill(Store(tmp_path, "model"), ["other"])
-    store = fill(Store(tmp_path, "model"))
-    path = files(store)[1]
-    content = bytearray(path.read_bytes())
-    content[-100] ^= 1
-    path.write_bytes(content)
-    good, bad = store.verify()
-    assert good.ok
-    assert (bad.ok, bad.name, bad.rows) == (False, path.name, 100)
-    assert "checksum" in bad.problem
-    assert store.missing(["other", *TEXTS]) == TEXTS
-
-
-def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path):
-    (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(DiskError, match="cannot write embeddings") as caught:
-        fill(Store(tmp_path / "cache", "model"))
-    assert "\n" not in str(caught.value)
-
-
-def test_a_full_disk_is_told_in_one_line_and_what_was_written_stays(tmp_path):
-    def limit():  # a file may have 20 kB: the first segment fits, the second does not
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-
-    script = """
-        import sys, pathlib
-        import numpy as np
-        from harness.errors import DiskError
-        from harness.store import Store
-        store = Store(pathlib.Path(sys.argv[1]), "model")
-        try:
-            with store.writer(rows=100) as writer:
-                writer.add([f"text {i}" for i in range(100)], np.zeros((100, 8), np.float32))
-                writer.flush()
-            with store.writer(rows=1000) as writer:
-                writer.add([str(i) for i in range(1000)], np.zeros((1000, 8), np.float32))
-        except DiskError as error:
-            print(error)
-    """
-    told = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script), str(tmp_path)],
-        preexec_fn=limit,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    store = Store(tmp_path, "model")
-    assert told.startswith(f"cannot write embeddings to '{store.folder}' (File too large)")
-    assert store.missing(TEXTS) == []
-    assert [path.name for path in store.folder.iterdir()] == [files(store)[0].name]
-
-
-@contextmanager
-def not_as_root():
-    """Root may write everywhere: be nobody for a while."""
-    user = os.geteuid()
-    if user == 0:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(user)
-
-
-def test_a_read_only_store_can_be_read_and_tells_that_it_cannot_be_written():
-    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to others
-        folder = Path(name)
-        folder.chmod(0o755)
-        store = fill(Store(folder, "model"))
-        store.folder.chmod(0o555)
-        with not_as_root():
-            fresh = Store(folder, "model")
-            assert fresh.missing(TEXTS) == []
-            with pytest.raises(DiskError, match="Permission denied"):
-                fill(fresh, ["new"])
-        store.folder.chmod(0o755)
-        assert store.missing(["new", *TEXTS]) == ["new"]
-
-
-def test_info_says_whose_store_it_is_and_what_it_holds(tmp_path):
+def test_info_says_whose_store_it_is_and_what_it_holds(tmp_path, fill):
     store = fill(Store(tmp_path, "model/1"), rows=30)
     store.describe({"name": "Model", "revision": None})
     info = store.info()
@@ -405,7 +205,7 @@ def test_info_says_whose_store_it_is_and_what_it_holds(tmp_path):
     assert stores.stores(tmp_path) == [info]
 
 
-def test_a_store_without_description_is_listed_by_its_fingerprint(tmp_path):
+def test_a_store_without_description_is_listed_by_its_fingerprint(tmp_path, fill):
     fill(Store(tmp_path, "model/1"))
     (tmp_path / "something else").mkdir()
     (tmp_path / "file").touch()
@@ -420,7 +220,7 @@ def age(store, days):
     os.utime(store.folder, times=(time.time() - 86_400 * days,) * 2)
 
 
-def test_prune_removes_by_name(tmp_path):
+def test_prune_removes_by_name(tmp_path, fill):
     for name in ("mini-a", "mini-b", "large"):
         fill(Store(tmp_path, f"{name} weights")).describe({"name": name})
     pruned = stores.prune(tmp_path, names=["mini-*"])
@@ -429,14 +229,14 @@ def test_prune_removes_by_name(tmp_path):
     assert pruned.freed == sum(info.bytes for info in pruned.removed)
 
 
-def test_prune_removes_what_was_long_not_used(tmp_path):
+def test_prune_removes_what_was_long_not_used(tmp_path, fill):
     for name, days in (("old", 40), ("new", 1)):
         age(fill(Store(tmp_path, name)), days)
     stores.prune(tmp_path, unused_days=30)
     assert [info.fingerprint for info in stores.stores(tmp_path)] == ["new"]
 
 
-def test_reading_counts_as_use_and_listing_does_not(tmp_path):
+def test_reading_counts_as_use_and_listing_does_not(tmp_path, fill):
     for name in ("read", "listed"):
         age(fill(Store(tmp_path, name)), 40)
     Store(tmp_path, "read").get(TEXTS)
@@ -444,7 +244,7 @@ def test_reading_counts_as_use_and_listing_does_not(tmp_path):
     assert [i.fingerprint for i in stores.prune(tmp_path, unused_days=30).removed] == ["listed"]
 
 
-def test_prune_keeps_what_was_used_last_within_a_size(tmp_path):
+def test_prune_keeps_what_was_used_last_within_a_size(tmp_path, fill):
     for name, days in (("a", 3), ("b", 1), ("c", 2)):
         age(fill(Store(tmp_path, name)), days)
     size = Store(tmp_path, "a").info().bytes
@@ -452,7 +252,7 @@ def test_prune_keeps_what_was_used_last_within_a_size(tmp_path):
     assert [info.fingerprint for info in stores.stores(tmp_path)] == ["b", "c"]
 
 
-def test_prune_removes_what_kills_and_damage_left_but_not_what_is_being_written(tmp_path):
+def test_prune_removes_what_kills_and_damage_left_but_not_what_is_being_written(tmp_path, fill):
     store = fill(Store(tmp_path, "model"))
     for name, hours in (("a.tmp", 2), ("b.tmp", 0), ("c.safetensors.damaged", 0)):
         (store.folder / name).touch()
@@ -461,7 +261,7 @@ def test_prune_removes_what_kills_and_damage_left_but_not_what_is_being_written(
     assert {path.name for path in store.folder.iterdir()} == {"b.tmp", files(store)[0].name}
 
 
-def test_merged_segments_hold_the_same_vectors_each_once(tmp_path):
+def test_merged_segments_hold_the_same_vectors_each_once(tmp_path, fill):
     store = Store(tmp_path, "model")
     for start in range(0, 90, 10):
         fill(store, TEXTS[start : start + 20])
@@ -475,7 +275,7 @@ def test_merged_segments_hold_the_same_vectors_each_once(tmp_path):
     assert all(each.ok for each in store.verify())
 
 
-def test_a_reader_that_has_not_looked_again_survives_a_merge(tmp_path):
+def test_a_reader_that_has_not_looked_again_survives_a_merge(tmp_path, fill):
     for text in TEXTS[:5]:
         fill(Store(tmp_path, "model"), [text])
     reader = Store(tmp_path, "model")
@@ -486,7 +286,7 @@ def test_a_reader_that_has_not_looked_again_survives_a_merge(tmp_path):
     np.testing.assert_array_equal(reader.get(TEXTS[:5]), vectors_of(TEXTS[:5]))
 
 
-def test_merging_does_not_give_a_damaged_segment_a_new_checksum(tmp_path):
+def test_merging_does_not_give_a_damaged_segment_a_new_checksum(tmp_path, fill):
     for text in TEXTS[:3]:
         fill(Store(tmp_path, "model"), [text])
     store = Store(tmp_path, "model")
