@@ -67,7 +67,7 @@ def harness_engines() -> Iterable[EngineSpec]:
 
 @hookspec
 def harness_task_folders() -> Iterable[Path | str]:
-    """Return folders of task files; concepts lie in their subfolder `concepts`."""
+    """Return folders of task files, with the subfolders `concepts` and `studies`."""
     raise NotImplementedError
 
 

@@ -30,6 +30,21 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
+class Line(Part):
+    """What a line of a results file is."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    """Version of this schema."""
+    id: str = ""
+    """Names what identifies the record, so that a repeat replaces it."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    def line(self) -> str:
+        """Return the record as one line of JSON, with its newline."""
+        return self.model_dump_json(by_alias=True) + "\n"
+
+
 class ModelPart(Part):
     """The embedder."""
 
@@ -120,13 +135,9 @@ class Environment(Part):
     """Version by package that can change a number."""
 
 
-class Record(Part):
+class Record(Line):
     """One score."""
 
-    schema_version: Literal[1] = Field(default=1, alias="schema")
-    """Version of this schema."""
-    id: str = ""
-    """Names what identifies the record, so that a repeat replaces it."""
     run: str
     """Identifies the run."""
     created: str
@@ -183,10 +194,6 @@ class Record(Part):
     _rows: Mapping[str, Sequence[Mapping[str, Any]]] = PrivateAttr(default_factory=dict)
     _drawings: Mapping[str, Mapping[str, Any]] = PrivateAttr(default_factory=dict)
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
-    )
-
     def model_post_init(self, context: Any) -> None:
         """Fill in the id."""
         if not self.id:
@@ -225,10 +232,6 @@ class Record(Part):
             score=self.score,
             seed=self.seed,
         )
-
-    def line(self) -> str:
-        """Return the record as one line of JSON, with its newline."""
-        return self.model_dump_json(by_alias=True) + "\n"
 
 
 def identity(

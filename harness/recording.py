@@ -46,7 +46,7 @@ def records(
         record = Record(
             run=run,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            model=_model(info),
+            model=model_part(info),
             mitigator=job.part,
             task=TaskPart(
                 name=file.name,
@@ -97,7 +97,8 @@ def environment(device: str) -> Environment:
     )
 
 
-def _model(info: ModelInfo) -> ModelPart:
+def model_part(info: ModelInfo) -> ModelPart:
+    """Return how records name a model."""
     return ModelPart(
         name=info.name,
         revision=info.revision,

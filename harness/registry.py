@@ -91,6 +91,11 @@ class Registry:
         """Parsed concept files by the name they state."""
         return self._files.read("concept", lambda folder: (folder / "concepts").glob("*.yaml"))
 
+    @functools.cached_property
+    def study_files(self) -> dict[str, yaml_files.Document]:
+        """Parsed study files by the name they state."""
+        return self._files.read("study", lambda folder: (folder / "studies").glob("*.yaml"))
+
     @property
     def notices(self) -> list[str]:
         """What the user should know of task and concept files, such as those left out."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 Ideal = float | Literal["higher", "lower"]
@@ -142,7 +143,7 @@ class Metric:
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in SUPPLIED
         }
 
-    @property
+    @cached_property
     def supplied(self) -> set[str]:
         """Those of `SUPPLIED` that the function asks for by keyword; an input may be called so."""
         return {
@@ -152,7 +153,7 @@ class Metric:
             and self._parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
         }
 
-    @property
+    @cached_property
     def _parameters(self) -> Mapping[str, inspect.Parameter]:
         return inspect.signature(self.function).parameters
 

@@ -15,6 +15,9 @@ from harness.errors import suggestion
 from harness.task_file import Table, TaskFile
 from harness.yaml_files import Document, KeyPath
 
+MEMBERS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+"""Columns of the concept's pairs and sets."""
+
 
 class Tables:
     """The tables of a task by name, each read or made when it is first asked for.
@@ -54,6 +57,9 @@ class Tables:
         if name == "concept.definitional_pairs" and self.concept is not None:
             pairs = self.concept.definitional_pairs
             return [{"first": first, "second": second} for first, second in pairs]
+        if name == "concept.definitional_sets" and self.concept is not None:
+            sets = self.concept.definitional_sets
+            return [dict(zip(MEMBERS, members, strict=False)) for members in sets]
         if name not in self.file.tables:
             near = suggestion(name, self.file.tables)
             raise self.document.error(f"there is no table '{name}'{near}", key)

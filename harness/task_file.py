@@ -131,7 +131,8 @@ class Source(Strict):
     set: str | None = None
     """A set of the task, or `concept.NAME` for one of the concept's."""
     table: str | None = None
-    """A table of the task; `concept.definitional_pairs` has the columns `first` and `second`."""
+    """A table of the task; `concept.definitional_pairs` has the columns `first` and `second`, and
+    `concept.definitional_sets` as many as a set has words: `third`, `fourth` …"""
     vocabulary: VocabularyPart | None = None
     """Words of the embedder's own vocabulary, most frequent first."""
     column: str = "text"

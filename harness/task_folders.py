@@ -13,7 +13,7 @@ from harness.errors import HarnessError, InvalidFile, NameClash
 
 
 class TaskFolders:
-    """The folders of task files, with concepts in their subfolder `concepts`.
+    """The folders of task files, with the subfolders `concepts` and `studies`.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class TaskFolders:
         Parameters
         ----------
         what
-            `task` or `concept`.
+            `task`, `concept` or `study`.
         files
             Finds them in a folder; those that begin with `_` are fragments for others.
 

@@ -11,6 +11,7 @@ def harness_metrics() -> list[MetricSpec]:
     """List the built-in metrics."""
     return [
         _metric("weat", "association of two target sets with two attribute sets"),
+        _metric("weat-association", "the same, not standardised: WEAT's test statistic"),
         _metric("association-test", "attributes nearer to one of two target sets, binomial"),
         _metric("concept-direction", "projections on a concept's direction against ratings"),
         _metric("similarity-correlation", "cosines of pairs against people's ratings"),

@@ -28,7 +28,7 @@ INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
             help="difference of the target sets' mean associations, in standard deviations",
         )
     },
-    disjoint=(("targets_1", "targets_2"), ("attributes_1", "attributes_2")),
+    disjoint=(("targets_1", "targets_2"),),
 )
 def weat(
     targets_1: Reals,

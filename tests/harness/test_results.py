@@ -145,14 +145,14 @@ def test_a_path_that_is_not_there_is_told(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(DiskError, match=r"cannot write to the folder .*file/results'"):
+    with pytest.raises(DiskError, match=r"cannot read to the folder .*file/results'"):
         ResultsFile(tmp_path / "file" / "results", "m")
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path, records):
     file = ResultsFile(tmp_path, "m")
     file.path.mkdir()
-    with pytest.raises(DiskError, match=r"cannot write '.*m.jsonl' \(Is a directory\)"):
+    with pytest.raises(DiskError, match=r"cannot read '.*m.jsonl' \(Is a directory\)"):
         file.add(records)
 
 

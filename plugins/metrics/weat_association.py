@@ -1,0 +1,68 @@
+"""WEAT's test statistic: the differential association of two target sets, not standardised."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from harness.arrays import Reals
+from harness.plugins.metrics import word_sets
+from harness.plugins.metrics.association import differential_association
+from harness.scores import Scale, Score, metric
+
+INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
+Over = Literal["sum", "mean"]
+
+
+@metric(
+    "weat-association",
+    scores={
+        "association": Scale(
+            ideal=0, help="the first targets' associations less the second's, summed or averaged"
+        )
+    },
+    disjoint=(("targets_1", "targets_2"),),
+)
+def weat_association(
+    targets_1: Reals,
+    targets_2: Reals,
+    attributes_1: Reals,
+    attributes_2: Reals,
+    *,
+    over: Over = "sum",
+) -> Score:
+    """Test statistic of the word embedding association test.
+
+    s(X, Y, A, B) = Σ over x in X of s(x, A, B) − Σ over y in Y of s(y, A, B), with s of
+    `differential_association`. Positive: the first targets go with the first attributes. Fair
+    is 0. Unlike the effect size, it is small where associations are, and defined where they are
+    all equal: what a mitigator takes out shows in it, whatever the spread that is left.
+
+    Parameters
+    ----------
+    targets_1, targets_2
+        (n, d) and (m, d) vectors of X and Y.
+    attributes_1, attributes_2
+        (a, d) and (b, d) vectors of A and B.
+    over
+        `sum` over targets, as published, which grows with their number; or `mean`, in [−4, 4].
+
+    Returns
+    -------
+    Score
+        The statistic, a difference of cosines; `n` is the number of targets. Details: `over`.
+
+    References
+    ----------
+    Caliskan et al. (2017), Semantics derived automatically from language corpora contain
+    human-like biases.
+    """
+    arrays = (targets_1, targets_2, attributes_1, attributes_2)
+    n = len(targets_1) + len(targets_2)
+    if reason := word_sets.empty(dict(zip(INPUTS, arrays, strict=True))):
+        return Score(float("nan"), n=n, reason=reason, details={"over": over})
+    s_1 = differential_association(targets_1, attributes_1, attributes_2)
+    s_2 = differential_association(targets_2, attributes_1, attributes_2)
+    total = np.sum if over == "sum" else np.mean
+    return Score(float(total(s_1) - total(s_2)), n=n, details={"over": over})
