@@ -12,7 +12,7 @@ from textwrap import dedent
 
 import pytest
 
-from harness import discovery
+from harness import discovery, evaluation
 from harness.commands import main
 from harness.embedder import MockEmbedder
 from harness.registry import Registry
@@ -88,6 +88,17 @@ def registry_with(toy):
 def registry(registry_with):
     """A registry of the toy plugin and the built-in engines alone."""
     return registry_with()
+
+
+@pytest.fixture
+def evaluate(registry):
+    """Evaluate toy models: all tasks without a mitigator, unless told."""
+
+    def run(model="toy-letters", tasks="all", mitigators="none", **more):
+        given = {"registry": registry, "concept": "toy-place"} | more
+        return evaluation.evaluate(model, tasks, mitigators, **given)
+
+    return run
 
 
 @pytest.fixture
