@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -126,6 +126,20 @@ def vector(text: str, dimensions: int = DIMENSIONS) -> np.ndarray:
     seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
     drawn = np.random.default_rng(seed).standard_normal(dimensions)
     return (drawn / np.linalg.norm(drawn)).astype(np.float32)
+
+
+def expected(texts: Iterable[str]) -> np.ndarray:
+    """Return the vectors of texts, a row each."""
+    return np.array([vector(text) for text in texts])
+
+
+def twisted(change: Callable[[Any], Any]) -> Callable[[Mapping[str, Any]], Fault]:
+    """Return what, as `always`, has each right answer changed in place."""
+
+    def twist(answer: dict[str, Any]) -> None:
+        change(answer["data"])
+
+    return lambda body: Fault(twist=twist)
 
 
 class _Handler(BaseHTTPRequestHandler):

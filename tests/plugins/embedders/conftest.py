@@ -1,9 +1,11 @@
-"""A tiny real encoder that the tests build with the real libraries."""
+"""A tiny real encoder that the tests build with the real libraries, and a hosted one."""
 
 import shutil
 from pathlib import Path
 
 import pytest
+
+from harness.plugins.embedders.openai import OpenAIEmbedder
 
 WORDS = ["the", "nurse", "is", "a", "man", "woman", "good", "bad", "query", ":", "hello", "world"]
 
@@ -51,3 +53,18 @@ def model(built_model, tmp_path) -> Path:
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def embedder(loopback):
+    """Make a hosted embedder, of the loopback server: `embedder(option=…)`."""
+    made = []
+
+    def make(reference="toy", **options):
+        options = {"base_url": loopback.url, "retries": 1, "timeout": 5, "parallel": 1} | options
+        made.append(OpenAIEmbedder(reference, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
