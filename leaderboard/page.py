@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import harness
 from harness.leaderboard import ranking
 from harness.leaderboard.board import Board
 from harness.leaderboard.cells import BASELINES
 from harness.leaderboard.plot import plot, published_plot
+from harness.leaderboard.rendering import MADE_BY, inline, short, template
 from harness.record import STARS, stars
-
-GENERATOR = "Embedding Bias Harness leaderboard"
-"""In the head of every page, so that a page of somebody else's is not written over."""
 
 _LAST = 1e99  # what is not there sorts after everything that is
 _MEASURES = {"control": "control, not ranked", "usefulness": "usefulness"}
@@ -53,33 +50,24 @@ class Cell:
 
 def render(boards: Iterable[Board], *, title: str, notices: Iterable[str], built: str) -> str:
     """Return the page."""
-    import jinja2
     from itables import options
     from markupsafe import Markup
     from plotly.offline import get_plotlyjs
 
-    folder = Path(__file__).parent / "templates"
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
     bundle = Path(options.dt_bundle)  # DataTables, as itables ships it for offline use
     views = [_view(board) for board in boards]
     drawn = any(view["plot"] or view["published"] for view in views)
-    return environment.get_template("index.html.j2").render(
+    return template("index.html.j2").render(
         title=title,
-        generator=f"{GENERATOR} {harness.__version__}",
+        generator=MADE_BY,
         built=built,
         notices=list(notices),
         boards=views,
         ranking=ranking,
         stars=STARS,
         # From our own package and our dependencies, hence safe:
-        style=Markup((folder / "style.css").read_text("utf-8")),  # noqa: S704 -- our own file
-        script=Markup((folder / "page.js").read_text("utf-8")),  # noqa: S704 -- our own file
+        style=inline("style.css"),
+        script=inline("page.js"),
         tables_style=Markup(bundle.with_suffix(".css").read_text("utf-8")),  # noqa: S704 -- bundled
         tables_script=base64.b64encode(bundle.read_bytes()).decode(),
         plot_script=Markup(get_plotlyjs()) if drawn else "",  # noqa: S704 -- bundled
@@ -208,7 +196,7 @@ def _mean(value: float | None, measures: str) -> Cell:
     if value is None:
         return Cell("–", _LAST, "no value with bounds, so no distance")
     distance = value if measures == "bias" else 1 - value
-    return Cell(_short(value), value, distance=distance)
+    return Cell(short(value), value, distance=distance)
 
 
 def _change(row: Mapping[str, Any], measures: str, baseline: str, n_tasks: int) -> Cell:
@@ -221,7 +209,7 @@ def _change(row: Mapping[str, Any], measures: str, baseline: str, n_tasks: int) 
     tip = f"{verdict} than {baseline}"
     if n < n_tasks:
         tip += f", over the {n} of {n_tasks} tasks that both have"
-    return Cell(_short(value, sign=True), value, tip, marks=mark)
+    return Cell(short(value, sign=True), value, tip, marks=mark)
 
 
 def _value(task: Mapping[str, Any], cell: Mapping[str, Any] | None, lack: str | None) -> Cell:
@@ -246,7 +234,7 @@ def _value(task: Mapping[str, Any], cell: Mapping[str, Any] | None, lack: str | 
     if cell["fitted_on"]:
         tip.append(f"mitigator fitted on {cell['fitted_on']}")
     distance = None if task["measures"] == "control" else cell["distance"]  # nobody's fault
-    return Cell(_short(cell["value"]), cell["value"], "; ".join(tip), distance, marks=marks)
+    return Cell(short(cell["value"]), cell["value"], "; ".join(tip), distance, marks=marks)
 
 
 def _reading(task: Mapping[str, Any]) -> str:
@@ -281,9 +269,3 @@ def _list(words: list[str]) -> str:
         return ""
     more = f" and {len(words) - _LISTED} more" if len(words) > _LISTED else ""
     return ": " + ", ".join(words[:_LISTED]) + more
-
-
-def _short(value: float, *, sign: bool = False) -> str:
-    """Return a number with three decimals and a true minus sign; `-0.000` is `0.000`."""
-    text = format(round(value, 3) + 0.0, "+.3f" if sign else ".3f")
-    return text.replace("-", "−")

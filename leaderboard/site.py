@@ -21,7 +21,8 @@ from harness import folders
 from harness.errors import DiskError
 from harness.leaderboard import attachments
 from harness.leaderboard.board import Board
-from harness.leaderboard.page import GENERATOR, render
+from harness.leaderboard.page import render
+from harness.leaderboard.rendering import GENERATOR
 
 SCHEMA = 1
 """Version of leaderboard.json."""
