@@ -44,6 +44,7 @@ class Base:
 
     def __init__(self, embedder: Embedder, *, unit: bool) -> None:
         self.embedder, self.unit = embedder, unit
+        self._last: tuple[list[str], Vectors] = ([], np.zeros((0, 0), dtype=np.float32))
 
     @property
     def info(self) -> ModelInfo:
@@ -53,8 +54,10 @@ class Base:
         return changed if self.unit else info
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the (n, d) vectors of `texts`."""
-        return self._as_meant(self.embedder.encode(texts))
+        """Return the (n, d) vectors of `texts`; those asked for last are at hand."""
+        if list(texts) != self._last[0]:
+            self._last = list(texts), self._as_meant(self.embedder.encode(texts))
+        return self._last[1].copy()
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -287,6 +290,13 @@ def prepare(study: Study, embedder: Embedder) -> Bench:
     NotApplicable
         If the model lacks more than the study allows.
     """
+    kind = embedder.info.kind
+    for candidate in study.candidates:
+        if kind not in candidate.chains[0].all_kinds:
+            raise NotApplicable(
+                f"'{candidate.label}' does not work on {kind} embedders, and "
+                f"'{embedder.info.name}' is one"
+            )
     lists: dict[Way, dict[str, int]] = {"mitigated": {}, "probe": {}, "original": {}}
     lacking = _lacking(study, embedder)
     items = tuple(

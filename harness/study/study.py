@@ -15,7 +15,7 @@ from harness import names, options, yaml_files
 from harness.concept import Concept
 from harness.digest import digest, json_like
 from harness.errors import InvalidOption, UsageError, suggestion
-from harness.mitigator import Chain, Mitigator
+from harness.mitigator import Chain
 from harness.registry import Registry
 from harness.scores import Ideal, Metric
 from harness.study.study_file import MeasureFile, MitigatorUse, StudyFile
@@ -326,6 +326,8 @@ def _measure(
         metric=registry.metric,
         table=registry.table_maker,
     )
+    if task.needs_vocabulary:
+        raise document.error("a study is judged on listed words, not on a vocabulary's", key)
     return Measure(label, task, metric, score, _held_out(document, file, task, key))
 
 
@@ -355,8 +357,3 @@ def _held_out(
             )
         found[scenario.name] = frozenset(named)
     return found
-
-
-def stages(candidate: Candidate) -> list[Mitigator]:
-    """Return the stages of all of a candidate's settings."""
-    return [stage for chain in candidate.chains for stage in chain.mitigators]

@@ -1,0 +1,161 @@
+"""The work of one process: a row of a study in one outer fold, chosen inside and judged outside."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.digest import json_like
+from harness.embedder import Embedder
+from harness.errors import HarnessError, UsageError
+from harness.progress import Progress, Silent
+from harness.registry import Registry
+from harness.store import Store
+from harness.stored import StoredEmbedder
+from harness.study import bench as benches
+from harness.study.bench import Base, Bench, Outcome
+from harness.study.folds import Fold, Split
+from harness.study.study import RAW, UNIT, Candidate
+from harness.study.study_record import Inner, Judged
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a process finds the model.
+
+    Parameters
+    ----------
+    model, fingerprint
+        Its name, and what that names.
+    include
+        Further folders of plugins' files.
+    store
+        Folder of the stored embeddings, where those of a text encoder are.
+    """
+
+    model: str
+    fingerprint: str
+    include: tuple[Path, ...]
+    store: Path
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A row in an outer fold."""
+
+    candidate: Candidate
+    fold: Fold
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a row gave in a fold; fields as in the record."""
+
+    inner: tuple[Inner, ...]
+    judged: Mapping[str, Judged]
+    reasons: Mapping[str, str]
+    overlap: tuple[str, ...]
+    seconds: float
+
+
+def in_parallel(
+    bench: Bench, place: Place, units: Sequence[Unit], workers: int
+) -> Iterator[tuple[int, Result]]:
+    """Yield what each unit gave, with its position, as it comes.
+
+    Raises
+    ------
+    UsageError
+        If a hyper-parameter is out of its range.
+    """
+    import joblib
+
+    work = (joblib.delayed(_judged)(bench, place, i, unit) for i, unit in enumerate(units))
+    try:
+        yield from joblib.Parallel(n_jobs=workers, return_as="generator_unordered")(work)
+    finally:
+        _base.cache_clear()  # of this process: a model is not kept beyond its run
+
+
+def _judged(bench: Bench, place: Place, i: int, unit: Unit) -> tuple[int, Result]:
+    from threadpoolctl import threadpool_limits
+
+    # One thread each: sums, and so the numbers, are the same for any number of workers.
+    with threadpool_limits(1):
+        try:
+            return i, judge(bench, place, unit)
+        except UsageError as error:  # as a plain one, since some cannot be sent between processes
+            raise UsageError(str(error)) from None
+        except HarnessError as error:
+            raise HarnessError(str(error)) from None
+
+
+def judge(bench: Bench, place: Place, unit: Unit) -> Result:
+    """Choose a row's hyper-parameters in the inner folds, and judge them in the outer one."""
+    started = time.perf_counter()
+    candidate, fold, study = unit.candidate, unit.fold, bench.study
+    at_unit_length = candidate.label == UNIT or (study.file.normalize and candidate.label != RAW)
+    base = _base(place, at_unit_length)
+
+    def outcome(s: int, split: Split) -> Outcome:
+        return bench.judge(base, benches.unfitted(candidate.chains[s]), split)
+
+    inner: list[list[Outcome]] = [[] for _ in candidate.settings]
+    if len(candidate.settings) > 1:
+        inner = [[outcome(s, split) for split in fold.inner] for s in range(len(inner))]
+    chosen = {criterion: best(inner, criterion) for criterion in study.criteria}
+    outer = {s: outcome(s, fold.outer) for s in dict.fromkeys(chosen.values())}
+    params: list[dict[str, Any]] = [json_like(dict(given)) for given in candidate.settings]
+    return Result(
+        inner=tuple(
+            Inner(params=params[s], fold=k, values=dict(one.values))
+            for s, of_setting in enumerate(inner)
+            for k, one in enumerate(of_setting)
+        ),
+        judged={
+            criterion: Judged(params=params[s], values=dict(outer[s].values))
+            for criterion, s in chosen.items()
+        },
+        reasons={name: why for one in outer.values() for name, why in one.reasons.items()},
+        overlap=tuple(
+            sorted({t for s in outer for t in bench.overlap(candidate.chains[s], fold.outer)})
+        ),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def best(inner: Sequence[Sequence[Outcome]], criterion: str) -> int:
+    """Return which setting has the least mean distance from fair over the inner folds.
+
+    One that is undefined in a fold is not chosen; of equals, and of settings of which none is
+    defined, the first is.
+    """
+    means = []
+    for of_setting in inner:
+        found = [one.values[criterion] for one in of_setting]
+        defined = [value for value in found if value is not None]
+        whole = defined and len(defined) == len(found)
+        means.append(sum(defined) / len(defined) if whole else float("inf"))
+    return means.index(min(means))
+
+
+def stored(embedder: Embedder, place: Place, progress: Progress) -> StoredEmbedder:
+    """Return an embedder that reads from the store."""
+    engine = Registry().engine("local", [])
+    store = Store(place.store, place.fingerprint)
+    return StoredEmbedder(embedder, place.model, engine, store, progress)
+
+
+@functools.lru_cache(maxsize=2)  # as it is, and at length 1
+def _base(place: Place, unit: bool) -> Base:
+    """Return a model in this process, made once in it."""
+    embedder: Any = Registry(include=place.include).embedder(place.model)
+    if embedder.info.fingerprint != place.fingerprint:
+        raise HarnessError(f"model '{place.model}' changed while the study ran")
+    if embedder.info.kind == "text":
+        embedder = stored(embedder, place, Silent())
+    return Base(embedder, unit=unit)
