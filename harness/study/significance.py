@@ -98,12 +98,13 @@ def corrected_t_test(
 
         t = mean / sqrt(s² (1/n + n_test/n_train)),  n − 1 degrees of freedom
 
-    The second term stands for the correlation of values whose training sets overlap; unlike the
-    first it does not shrink with repeats. It assumes that the correlation is n_test over all
-    items, which is exact for random splits where a value is a mean over the held-out items and
-    training adds nothing to it. The folds of one cross-validation are disjoint: without repeats
-    the test is conservative, about 1 % of rejections at 5 % with ten folds. With ten repeats and
-    more it comes near its level. If what was learnt adds to the correlation, it rejects more.
+    The second term stands for what folds share; unlike the first it does not shrink with repeats,
+    which judge the same items again. It takes n_test over all items for the correlation of two
+    folds, which is exact for random splits where a value is a mean over held-out items. The folds
+    of a single cross-validation share none: without repeats the test is conservative (ten folds:
+    it rejects 1 % at 5 %); with ten repeats it is near its level. What training sets have in
+    common is seen by no test of one study: conclusions are about these items, and where methods
+    learn mostly chance it rejects too often.
 
     If all differences are 0, p is 1 and the interval [0, 0]. If all are the same but not 0, t is
     infinite; p, which would come out as 0 however few they are, and the interval are NaN.
