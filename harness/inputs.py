@@ -6,20 +6,19 @@ import dataclasses
 import itertools
 import re
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from harness.arrays import Floats
-from harness.concept import Concept
 from harness.data import Row
 from harness.digest import digest
 from harness.errors import suggestion
 from harness.tables import Tables
-from harness.task_file import InputFile, ScenarioFile, Source, TaskFile, VocabularyPart
-from harness.yaml_files import Document, KeyPath
+from harness.task_file import InputFile, ScenarioFile, Source, VocabularyPart
+from harness.yaml_files import KeyPath
 
 
 @dataclass(frozen=True)
@@ -88,25 +87,13 @@ class Inputs:
 
     Parameters
     ----------
-    document
-        The parsed file, for errors.
-    file
-        What it says.
-    concept
-        The task's concept, whose sets and pairs inputs may name.
-    maker
-        Finds what makes a table of another, by name.
+    tables
+        The task's tables, with its file and its concept, whose sets and pairs inputs may name.
     """
 
-    def __init__(
-        self,
-        document: Document,
-        file: TaskFile,
-        concept: Concept | None,
-        maker: Callable[[str], Callable[..., Any]],
-    ) -> None:
-        self.document, self.file, self.concept = document, file, concept
-        self._tables = Tables(document, file, concept, maker)
+    def __init__(self, tables: Tables) -> None:
+        self.document, self.file, self.concept = tables.document, tables.file, tables.concept
+        self._tables = tables
 
     def of_scenario(self, name: str, scenario: ScenarioFile) -> dict[str, Input]:
         """Return the inputs of a scenario by name.

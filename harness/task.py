@@ -18,6 +18,7 @@ from harness.embedder import Kind
 from harness.errors import NotApplicable, suggestion
 from harness.inputs import Input, Inputs
 from harness.scores import Metric
+from harness.tables import Tables
 from harness.task_file import DEFAULT_SCENARIO, MetricUse, ScenarioFile, TaskFile
 
 
@@ -176,27 +177,22 @@ def resolve(
         with document.pointing_at(("concept",)):
             about = concept(file.concept)
     scenarios = file.scenarios or {DEFAULT_SCENARIO: ScenarioFile()}
-    inputs = Inputs(document, file, about, table)
+    inputs = Inputs(Tables(document, file, about, table))
     metrics: dict[str, Metric] = {}
     for name in file.metrics:
         with document.pointing_at(("metrics", name)):
             metrics[name] = metric(name)
     resolved = tuple(
-        _scenario(document, name, scenario, file, inputs, metrics)
-        for name, scenario in scenarios.items()
+        _scenario(name, scenario, inputs, metrics) for name, scenario in scenarios.items()
     )
     _check_primary(document, file, metrics, scenarios)
     return Task(file, about, resolved)
 
 
 def _scenario(
-    document: yaml_files.Document,
-    name: str,
-    scenario: ScenarioFile,
-    file: TaskFile,
-    inputs: Inputs,
-    metrics: Mapping[str, Metric],
+    name: str, scenario: ScenarioFile, inputs: Inputs, metrics: Mapping[str, Metric]
 ) -> Scenario:
+    document, file = inputs.document, inputs.file
     resolved = inputs.of_scenario(name, scenario)
     for unknown in set(scenario.options) - set(metrics):
         raise document.error(
