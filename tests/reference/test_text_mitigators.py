@@ -110,24 +110,17 @@ def test_what_is_left_is_enough_for_a_linear_classifier(kind, after, sentences):
     assert score.value > 0.97
 
 
-# as measured
+# as measured; without a mitigator it is 0.8203
 @pytest.mark.parametrize(
     ("kind", "spearman"),
-    [
-        (None, 0.8203),
-        (SentDebias, 0.8158),
-        (Inlp, 0.816),
-        (Leace, 0.8172),
-        (Whitening, 0.7911),
-    ],
+    [(SentDebias, 0.8158), (Inlp, 0.816), (Leace, 0.8172), (Whitening, 0.7911)],
 )
 def test_the_price_on_sts_b_is_small_but_for_whitening(kind, spearman, fitted, scores, minilm):
     def encode(texts):
-        vectors = minilm(texts)
-        return vectors if kind is None else fitted(kind).transform(vectors, texts)
+        return fitted(kind).transform(minilm(texts), texts)
 
     found = scores("sts-b", encode)["default"]["similarity-correlation"]["spearman"]
-    assert found.value == pytest.approx(spearman, abs=0.002 if kind else 1e-4)
+    assert found.value == pytest.approx(spearman, abs=0.002)
 
 
 def test_averaged_sentences_about_women_and_men_have_no_association_left(fitted, scores, minilm):
