@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from study_records import records_of, study_part
+
+from harness.study.summary import summarize
+
+FAIR = {"WEAT": [0.0, 0.0, 0.0], "ECT": [0.0, 0.0, 0.0]}
+DISTANCES = {
+    "none": {"WEAT": [2.0, 2.0, 2.0], "ECT": [0.9, 0.9, 0.9]},
+    "normalize": {"WEAT": [1.0, 1.2, 1.4], "ECT": [0.5, 0.5, 0.8]},
+    "old": {"WEAT": [0.5, 0.5, 0.5], "ECT": [0.4, 0.3, 0.2]},
+    "new": {"WEAT": [0.4, 0.3, 0.2], "ECT": [0.4, 0.3, 0.2]},
+}
+"""Distances from fair by fold."""
+
+
+def summary_of(distances=DISTANCES, *, made=None, **changed):
+    (summary,) = summarize(records_of(study_part(**changed), distances, **(made or {})))
+    return summary
+
+
+def cell(summary, row, measure, criterion="WEAT"):
+    return summary.cells[criterion, row, measure]
+
+
+# --- changes ----------------------------------------------------------------------------------
+
+
+def test_a_change_is_counted_from_vectors_at_length_1():
+    # 0.5 − (1.0, 1.2, 1.4)
+    found = cell(summary_of(), "old", "WEAT")
+    assert (found.mean, found.sd, found.n) == (pytest.approx(-0.7), pytest.approx(0.2), 3)
+
+
+def test_without_normalisation_a_change_is_counted_from_vectors_as_they_come():
+    found = cell(summary_of(normalize=False), "old", "WEAT")
+    assert found.mean == pytest.approx(-1.5)
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_what_lengths_of_1_do_by_themselves_is_counted_from_vectors_as_they_come(normalize):
+    found = cell(summary_of(normalize=normalize), "normalize", "WEAT")
+    assert found.mean == pytest.approx(-0.8)
+
+
+def test_vectors_as_they_come_have_values_and_no_change():
+    found = cell(summary_of(), "none", "WEAT")
+    assert found.values == (2.0, 2.0, 2.0)
+    assert math.isnan(found.mean)
+    assert found.comparison is None
+
+
+def test_a_measure_that_rises_as_it_gets_fairer_is_shown_as_its_score():
+    # distances 0.4, 0.3, 0.2 of 1 from 0.5, 0.5, 0.8: the score rose by 0.1, 0.2, 0.6
+    found = cell(summary_of(), "new", "ECT")
+    assert found.values == pytest.approx((0.6, 0.7, 0.8))
+    assert found.mean == pytest.approx(0.3)
+
+
+# --- comparisons ------------------------------------------------------------------------------
+
+
+def test_a_comparison_by_hand():
+    # differences −0.1, −0.2, −0.3: mean −0.2, s 0.1; standard error 0.1 sqrt(1/3 + 3/6)
+    found = cell(summary_of(), "new", "WEAT").comparison
+    assert found.mean == pytest.approx(-0.2)
+    assert found.t == pytest.approx(-2 / math.sqrt(1 / 3 + 3 / 6))
+    assert found.confidence == 0.95
+
+
+def test_the_published_protocol_has_its_own_variance_and_says_what_it_does():
+    found = summary_of(protocol="published")
+    # s²/3 (1 + 1/3) = 0.01 · 4/9
+    assert cell(found, "new", "WEAT").comparison.t == pytest.approx(-3.0)
+    assert "published" in found.test
+    assert any("chosen on the fold that judges" in note for note in found.notes)
+    assert not any("published" in note for note in summary_of().notes)
+
+
+def test_equal_values_are_equal():
+    found = cell(summary_of(), "new", "ECT")
+    assert (found.verdict, found.verdict_holm, found.comparison.p_value) == ("equal", "equal", 1.0)
+
+
+def test_the_baseline_is_not_compared_with_itself():
+    found = summary_of()
+    assert cell(found, "old", "WEAT").comparison is None
+    assert found.contenders == ("new",)
+
+
+def test_lengths_of_1_are_a_contender_where_not_all_have_them():
+    assert cell(summary_of(), "normalize", "WEAT").comparison is None
+    found = summary_of(normalize=False)
+    assert found.contenders == ("normalize", "new")
+    assert cell(found, "normalize", "WEAT").comparison is not None
+
+
+def test_a_single_test_may_find_what_holm_does_not():
+    # differences −.15, −.2, −.25: t = −.2 / (.05 sqrt(5/6)) = −4.38, p = .048 of two comparisons
+    near = DISTANCES | {"new": {"WEAT": [0.35, 0.3, 0.25], "ECT": [0.4, 0.3, 0.2]}}
+    found = summary_of(near)
+    weat = cell(found, "new", "WEAT")
+    assert found.family == 2
+    assert weat.comparison.p_value == pytest.approx(0.0483, abs=5e-5)
+    assert weat.p_holm == pytest.approx(2 * weat.comparison.p_value)
+    assert (weat.verdict, weat.verdict_holm) == ("better", "equal")
+    assert "not told apart: new by every measure" in found.statement
+
+
+def test_less_distance_is_better_though_the_score_rises():
+    found = summary_of(DISTANCES | {"new": {"WEAT": [0.5] * 3, "ECT": [0.2, 0.1, 0.01]}})
+    ect = cell(found, "new", "ECT")
+    assert ect.mean > cell(found, "old", "ECT").mean
+    assert (ect.verdict, ect.verdict_holm) == ("better", "better")
+    assert "fairer: new by ECT" in found.statement
+
+
+def test_a_region_of_equivalence_gives_probabilities():
+    found = cell(summary_of(rope=0.05), "new", "WEAT").posterior
+    assert found.left + found.rope + found.right == pytest.approx(1)
+    assert found.left > 0.5
+    assert cell(summary_of(), "new", "WEAT").posterior is None
