@@ -1,4 +1,7 @@
-"""The nearest words of some vectors in a vocabulary of any size, in bounded memory."""
+"""The nearest words of some vectors in a vocabulary of any size, in bounded memory.
+
+Nothing is kept here from one search to the next: that is for `known_neighbours`.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,43 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from harness.arrays import Floats, Reals, Vectors, unit_rows
+from harness.arrays import Reals, Vectors, unit_rows
 from harness.vocabulary import Vocabulary
 
 BLOCK = 8192
-"""Words of a block: 32 MB of cosines with 1,024 vectors."""
+"""Words of a block: 8 MB of cosines with the vectors that are compared at once."""
+COMPARED = 256
+"""Vectors that are compared with a block at once."""
 SAME = 1 - 1e-6
 """Cosine from which a vector is the word's own: in float32 it comes out some 1e-7 off 1."""
+NONE = np.uint64(2**64 - 1)  # a key after all others; as a cosine it reads NaN
+
+Places = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The n nearest words of each of m vectors, nearest first; fewer words leave NaN at the end.
+    """The n nearest words of each of m vectors, nearest first; fewer words leave −1 at the end.
 
-    `vectors` are (m, n, d) float32 of length 1, `cosines` (m, n).
+    Parameters
+    ----------
+    vectors
+        (v + 1, d) float32, of length 1: the words that are a neighbour of any, and a row of NaN.
+    at
+        (m, n) which of them; −1, the row of NaN, for none.
+    cosines
+        (m, n) with each; NaN for none.
     """
 
     vectors: Vectors
-    cosines: Floats
+    at: npt.NDArray[np.integer]
+    cosines: Reals
+
+    def gathered(self, rows: npt.NDArray[np.intp] | slice = slice(None)) -> Vectors:
+        """Return the neighbours' vectors, (m, n, d), of all or of the given of the m."""
+        found: Vectors = self.vectors[self.at[rows]]
+        return found
 
 
 def nearest(rows: Reals, words: Vocabulary, n: int) -> Neighbours:
@@ -33,60 +55,115 @@ def nearest(rows: Reals, words: Vocabulary, n: int) -> Neighbours:
     A word whose vector is the row's own, itself or another of the same vector, is none. Of equally
     near words those that come first in the vocabulary count.
     """
+    places, cosines = nearest_places(rows, words, n)
+    used, at = np.unique(places, return_inverse=True)
+    at = at.reshape(places.shape) - (len(used) and used[0] == -1)
+    return Neighbours(unit_vectors(words, used[used >= 0], rows.shape[1]), at, cosines)
+
+
+def nearest_places(rows: Reals, words: Vocabulary, n: int) -> tuple[Places, Vectors]:
+    """Return where in the vocabulary the neighbours stand, (m, n), −1 for none, and the cosines.
+
+    The first of them are what a search for fewer finds.
+    """
     queries = np.asarray(rows, dtype=np.float32)
-    m, d = queries.shape
-    best = np.full((m, n), -np.inf, dtype=np.float32)
-    at = np.full((m, n), -1, dtype=np.int64)
-    waiting: list[tuple[npt.NDArray[np.int64], Vectors, npt.NDArray[np.int64]]] = []
+    parts = [
+        _Search(queries[start : start + COMPARED], n) for start in range(0, len(queries), COMPARED)
+    ]
     start = 0
     for _, block in words.blocks(BLOCK):
-        cosines = queries @ _unit(block).T
-        cosines[cosines >= SAME] = -np.inf
-        least = best[:, -1:]
-        if start == 0 and len(block) > n:  # nothing is known yet: not all of them are candidates
-            least = np.nextafter(np.partition(cosines, -n, axis=1)[:, -n, None], -np.inf)
-        flat = np.flatnonzero(cosines > least)
-        found = cosines.ravel()[flat]
-        waiting.append((flat // len(block), found, flat % len(block) + start))
+        unit = _unit(block)
+        for part in parts:
+            part.compare(unit, start)
         start += len(block)
-        if sum(len(item[0]) for item in waiting) >= m * n:
-            best, at = _merged(best, at, waiting)
-            waiting = []
-    best, at = _merged(best, at, waiting)
-    return Neighbours(_gathered(words, at, d), np.where(at < 0, np.nan, best).astype(np.float64))
+    keys = np.concatenate([np.empty((0, n), np.uint64), *(part.keys() for part in parts)])
+    places = (keys & np.uint64(2**32 - 1)).astype(np.int64)
+    return np.where(keys == NONE, -1, places), _cosines(keys)
 
 
-def _merged(
-    best: Vectors,
-    at: npt.NDArray[np.int64],
-    waiting: list[tuple[npt.NDArray[np.int64], Vectors, npt.NDArray[np.int64]]],
-) -> tuple[Vectors, npt.NDArray[np.int64]]:
-    """Return the nearest of those known, (m, n), and those that wait: rows, cosines, words."""
-    m, n = best.shape
-    rows = np.concatenate([np.repeat(np.arange(m), n), *(item[0] for item in waiting)])
-    values = np.concatenate([best.ravel(), *(item[1] for item in waiting)])
-    places = np.concatenate([at.ravel(), *(item[2] for item in waiting)])
-    order = np.lexsort((places, -values, rows))
-    counts = np.bincount(rows, minlength=m)
-    first = np.cumsum(counts) - counts
-    chosen = order[(first[:, None] + np.arange(n)).ravel()]
-    return values[chosen].reshape(m, n), places[chosen].reshape(m, n)
-
-
-def _gathered(words: Vocabulary, at: npt.NDArray[np.int64], d: int) -> Vectors:
-    """Return the (m, n, d) unit vectors of the words at `at`, (m, n); NaN where it is -1."""
-    vectors = np.full((*at.shape, d), np.nan, dtype=np.float32)
-    flat, targets = at.ravel(), vectors.reshape(-1, d)
-    order = np.argsort(flat, kind="stable")
-    ordered = flat[order]
+def unit_vectors(words: Vocabulary, places: Places, d: int) -> Vectors:
+    """Return the (v + 1, d) unit vectors of the words at `places`, (v,), ascending, then NaN."""
+    vectors = np.full((len(places) + 1, d), np.nan, dtype=np.float32)
     start = 0
     for _, block in words.blocks(BLOCK):
-        low, high = np.searchsorted(ordered, [start, start + len(block)])
+        low, high = np.searchsorted(places, [start, start + len(block)])
         if high > low:
-            used, inverse = np.unique(ordered[low:high] - start, return_inverse=True)
-            targets[order[low:high]] = unit_rows(block[used])[inverse]
+            vectors[low:high] = unit_rows(block[places[low:high] - start])
         start += len(block)
     return vectors
+
+
+class _Search:
+    """The nearest words so far of a few vectors, (m, d), as keys: (m, n), in no order.
+
+    A key is a cosine's place from the highest down, in the upper 32 bits, and the word's in the
+    vocabulary: the least keys are the nearest words, of equally near ones the first.
+    """
+
+    def __init__(self, queries: Vectors, n: int) -> None:
+        # A product with a single vector is rounded otherwise, and whether a word is asked about
+        # alone must not change what is near to it.
+        self._queries = queries if len(queries) > 1 else np.repeat(queries, 2, axis=0)
+        self._n = n
+        self._best = np.full((len(queries), n), NONE)
+        self._waiting: list[tuple[npt.NDArray[np.uint16], Keys]] = []  # rows, ascending, and keys
+
+    def compare(self, unit: Vectors, start: int) -> None:
+        """Take in a block of words, (b, d), that begins at the place `start`."""
+        cosines = (self._queries @ unit.T)[: len(self._best)]
+        if start == 0 and len(unit) > self._n:  # nothing is known yet: not all are candidates
+            others = np.where(cosines < SAME, cosines, -np.inf)
+            least = np.partition(others, -self._n, axis=1)[:, -self._n, None]
+            flat = np.flatnonzero(cosines >= least)
+        else:
+            flat = np.flatnonzero(cosines > self._least())
+        found = cosines.ravel()[flat]
+        flat, found = flat[found < SAME], found[found < SAME]
+        keys = _upper(found) | (flat % len(unit) + start).astype(np.uint64)
+        self._waiting.append(((flat // len(unit)).astype(np.uint16), keys))
+        if sum(len(keys) for _, keys in self._waiting) >= self._best.size:
+            self._settle()
+
+    def keys(self) -> Keys:
+        """Return the keys of the nearest words, (m, n), nearest first."""
+        self._settle()
+        return np.sort(self._best, axis=1)
+
+    def _least(self) -> Vectors:
+        """Return the cosine, (m, 1), that a word must exceed, as far as was settled."""
+        least = _cosines(self._best.max(axis=1, keepdims=True))
+        least[np.isnan(least)] = -np.inf
+        return least
+
+    def _settle(self) -> None:
+        """Keep the nearest of those known and those that wait."""
+        if not self._waiting:
+            return
+        rows = np.concatenate([rows for rows, _ in self._waiting])
+        keys = np.concatenate([keys for _, keys in self._waiting])
+        self._waiting = []
+        order = np.argsort(rows, kind="stable")  # by radix: they have 16 bits
+        counts = np.bincount(rows, minlength=len(self._best))
+        rank = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        table = np.full((len(self._best), self._n + counts.max(initial=0)), NONE)
+        table[:, : self._n] = self._best
+        table[rows[order], self._n + rank] = keys[order]
+        self._best = np.partition(table, self._n - 1, axis=1)[:, : self._n].copy()
+
+
+def _upper(cosines: Vectors) -> Keys:
+    """Return keys, less the words' places, whose order is that of the cosines from 1 down."""
+    bits = (cosines + np.float32(0)).view(np.int32)  # of two zeros one
+    rising = bits ^ ((bits >> 31) & np.int32(2**31 - 1))  # as integers in the order of floats
+    falling: Keys = (~rising).view(np.uint32).astype(np.uint64) ^ np.uint64(2**31)
+    return falling << np.uint64(32)
+
+
+def _cosines(keys: Keys) -> Vectors:
+    """Return the cosines that keys were made of; NaN for `NONE`."""
+    falling = ((keys >> np.uint64(32)) ^ np.uint64(2**31)).astype(np.uint32)
+    rising = ~falling.view(np.int32)
+    return (rising ^ ((rising >> 31) & np.int32(2**31 - 1))).view(np.float32)
 
 
 def _unit(block: Reals) -> Vectors:

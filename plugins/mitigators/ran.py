@@ -14,12 +14,11 @@ from harness.errors import InvalidOption
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators.concept_subspace import about_concept, fit_subspace, pair_words
 from harness.plugins.mitigators.hard_debias import Subspace
-from harness.plugins.mitigators.neighbours import Neighbours, nearest
+from harness.plugins.mitigators.known_neighbours import sought
+from harness.plugins.mitigators.neighbours import Neighbours
+from harness.plugins.mitigators.ran_minimum import Objective
+from harness.plugins.mitigators.subspaces import CACHE, in_blocks
 from harness.vocabulary import vocabulary
-
-SEARCHED = 1024  # words whose neighbours are sought at once
-OPTIMISED = 32  # words optimised at once: at 50 dimensions their neighbours fit a core's cache
-BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # Adam's own defaults
 
 
 class Ran(Mitigator):
@@ -33,10 +32,13 @@ class Ran(Mitigator):
         neutralisation  F_n = |cos(w_d, g)|
 
     where S are those of the `n_neighbours` nearest words of the vocabulary whose indirect bias
-    β(w, n) is above `theta`; without any, F_r is 0. Words are independent, so those asked for are
-    optimised as one batch, by Adam from w with the analytic gradient and a step that falls to 0,
-    for at a constant one w_d would swing about the corners of F_r and F_n. If
-    λ₂ > 2 (λ₁ + λ₃), as by default, the minimum is the only one.
+    β(w, n) is above `theta`; without any, F_r is 0. If λ₂ > 2 (λ₁ + λ₃), as by default, the minimum
+    is the only one. Words are independent. Where w_d has all of S on its side, as nearly always,
+    the minimum is known in closed form; other words are optimised by Adam from w with a step that
+    falls to 0, for at a constant one w_d would swing about the corners of F_r and F_n.
+
+    A word's neighbours are sought once in a process while the vocabulary lives, whatever the
+    concept, `theta` and a smaller `n_neighbours`: `known_neighbours` says how much is kept.
 
     The definitional pairs, equalize sets and specific words of the concept are left alone, at
     length 1; the paper finds those words by a classifier and dictionaries instead. All vectors
@@ -54,7 +56,7 @@ class Ran(Mitigator):
     n_neighbours
         How many neighbours are looked at.
     epochs
-        Steps of Adam.
+        Steps of Adam, for the words that need it.
     learning_rate
         Its first step.
     subspace
@@ -123,47 +125,25 @@ class Ran(Mitigator):
         rows = unit_rows(vectors)
         moves = np.isfinite(rows).all(axis=1) & rows.any(axis=1) & ~about_concept(self._hard, texts)
         asked = np.flatnonzero(moves)
-        for start in range(0, len(asked), SEARCHED):
-            chosen = asked[start : start + SEARCHED]
-            rows[chosen] = self._moved(rows[chosen])
+        for block, near in sought(rows[asked], self._vocabulary, self.n_neighbours):
+            rows[asked[block]] = self._moved(rows[asked[block]], near)
         return rows.astype(np.float32)
 
-    def _moved(self, rows: Floats) -> Floats:
-        """Return the optimised vectors of `rows`, (m, d), both of length 1."""
-        near = nearest(rows, self._vocabulary, self.n_neighbours)
-        kept = indirect_bias(rows, near, self.direction_) > self.theta
-        order = np.argsort(-kept.sum(axis=1), kind="stable")  # of a batch, sets have about one size
-        moved = np.empty_like(rows)
-        for start in range(0, len(rows), OPTIMISED):
-            batch = order[start : start + OPTIMISED]
-            size = int(kept[batch].sum(axis=1).max())
-            first = np.argsort(~kept[batch], axis=1, kind="stable")[:, :size]
-            there = np.take_along_axis(kept[batch], first, axis=1)[:, :, None]
-            s = np.take_along_axis(near.vectors[batch], first[:, :, None], axis=1)
-            moved[batch] = self._minimised(rows[batch], np.where(there, s, 0.0))
+    def _moved(self, w: Floats, near: Neighbours) -> Floats:
+        """Return w_d, (m, d), of the words w, both of length 1."""
+        kept = indirect_bias(w, near, self.direction_) > self.theta
+        objective = Objective(self.repulsion, self.attraction, self.neutralisation, self.direction_)
+        moved, exact = objective.closed_form(w, near, kept)
+        rest = np.flatnonzero(~exact)
+        if len(rest):
+            moved[rest] = objective.descended(
+                w[rest],
+                Neighbours(near.vectors, near.at[rest], near.cosines[rest]),
+                kept[rest],
+                epochs=self.epochs,
+                learning_rate=self.learning_rate,
+            )
         return moved
-
-    def _minimised(self, w: Floats, s: Vectors) -> Floats:
-        """Return w_d, (m, d), for words w and the sets S, (m, n, d), where zero rows are none."""
-        w = w.astype(np.float32)
-        g = self.direction_.astype(np.float32)
-        sizes = np.maximum(s.any(axis=2).sum(axis=1), 1).astype(np.float32)
-        repelled = np.ascontiguousarray(s * np.float32(self.repulsion) / sizes[:, None, None])
-        anchor = np.float32(self.attraction / 2) * w
-        x, first, second = w.copy(), np.zeros_like(w), np.zeros_like(w)
-        for step in range(1, self.epochs + 1):
-            length = np.linalg.norm(x, axis=1, keepdims=True)
-            u = x / length
-            signs = np.sign(repelled @ u[:, :, None])
-            pull = (signs.transpose(0, 2, 1) @ repelled)[:, 0] - anchor
-            pull += np.float32(self.neutralisation) * np.sign(u @ g)[:, None] * g
-            gradient = (pull - (pull * u).sum(axis=1, keepdims=True) * u) / length
-            first += (1 - BETA1) * (gradient - first)
-            second += (1 - BETA2) * (gradient**2 - second)
-            rate = self.learning_rate * (1 - (step - 1) / self.epochs)
-            corrected = np.sqrt(second / (1 - BETA2**step)) + EPSILON
-            x -= np.float32(rate / (1 - BETA1**step)) * first / corrected
-        return unit_rows(x)
 
     def _check_options(self) -> None:
         weights = (self.repulsion, self.attraction, self.neutralisation)
@@ -185,10 +165,18 @@ def indirect_bias(rows: Floats, near: Neighbours, direction: Floats) -> Floats:
     β(w, v) = (w·v − w⊥·v⊥ / (‖w⊥‖ ‖v⊥‖)) / w·v for unit vectors; NaN where w·v is next to 0 or
     a word has nothing beside the direction, so that no threshold is met.
     """
-    along_w = rows @ direction
-    along_n = near.vectors.astype(np.float64) @ direction
-    beside = np.sqrt(np.maximum((1 - along_w**2)[:, None] * (1 - along_n**2), 0.0))
-    defined = (beside > 1e-6) & (np.abs(near.cosines) > 1e-6)
-    rest = (near.cosines - along_w[:, None] * along_n) / np.where(defined, beside, 1.0)
-    share = (near.cosines - rest) / np.where(defined, near.cosines, 1.0)
-    return np.where(defined, share, np.nan)
+    along_w, along_n = rows @ direction, np.empty(len(near.vectors))
+    for start, block in in_blocks(near.vectors):
+        along_n[start : start + len(block)] = block @ direction
+    beside_w, beside_n = (np.sqrt(np.maximum(1 - along**2, 0.0)) for along in (along_w, along_n))
+    share = np.full(near.at.shape, np.nan)
+    size = max(1, CACHE // max(1, near.at.shape[1]))
+    for start in range(0, len(rows), size):
+        some = slice(start, start + size)
+        at, cosines = near.at[some], near.cosines[some].astype(np.float64)
+        beside = beside_w[some, None] * beside_n[at]
+        defined = (beside > 1e-6) & (np.abs(cosines) > 1e-6)
+        rest = cosines - along_w[some, None] * along_n[at]
+        np.divide(rest, beside * cosines, out=share[some], where=defined)
+        np.subtract(1.0, share[some], out=share[some])
+    return share

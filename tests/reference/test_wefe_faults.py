@@ -151,7 +151,7 @@ def moved(registry, sets, data_folder):
         ("anchored", (0.33, 0.33, 0.33), True),
         ("weighted", (1 / 8, 6 / 8, 1 / 8), True),
     ):
-        after = optimised(vectors, near.vectors, kept, ran.direction_, weights, anchored)
+        after = optimised(vectors, near.gathered(), kept, ran.direction_, weights, anchored)
         variants[name] = np.where(moves[:, None], after, vectors)
     variants["ours"] = ran.transform(vectors, words)
     return words, moves, vectors, variants
