@@ -25,6 +25,12 @@ def unit_rows(x: Reals) -> Floats:
     return rows / np.where(lengths == 0, 1.0, lengths)
 
 
+def has_direction(x: Reals) -> npt.NDArray[np.bool_]:
+    """Return (n,) whether a row of `x` can be used: one of NaN is missing, one of zeros is none."""
+    usable: npt.NDArray[np.bool_] = np.isfinite(x).all(axis=1) & (x != 0).any(axis=1)
+    return usable
+
+
 def cosines(a: Reals, b: Reals) -> Floats:
     """Return the (n, m) cosine similarities of the rows of `a`, (n, d), and `b`, (m, d)."""
     return unit_rows(a) @ unit_rows(b).T

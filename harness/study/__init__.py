@@ -1,6 +1,8 @@
 """Studies: mitigators compared by nested cross-validation, with tests of what differs.
 
-What a person writes is `study_file`, what is made of it `study`; `folds` deals the pairs of a
-concept out, `bench` judges one fold, `running` all of them, in parallel and from where it stopped.
-`study_record` is a line of the results, `significance` the statistics, `summary` the tables.
+What a person writes is `study_file`; what is made of it `study`, with `candidates` for rows and
+`measures` for columns. `folds` deals the pairs of a concept out. `bench` judges a mitigator on
+held-out pairs, with `calls` for what metrics are asked and `base` for the vectors; `judging` is
+the work of one process, `running` that of all. `study_record` is a line of the results.
+`differences` and `significance` are the statistics, `summary` what a study says.
 """

@@ -6,117 +6,22 @@ checked. Knows nothing of folds' order, choices or files.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from harness.arrays import Floats, Reals, Vectors, unit_rows
+from harness.arrays import Reals, has_direction
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.errors import HarnessError, NotApplicable, UsageError, one_line
-from harness.inputs import Input
 from harness.mitigator import Chain
+from harness.plan import NotYetEncoding
 from harness.scoring import random_generator
+from harness.study.calls import Call, Codes, Way, laid_out
 from harness.study.folds import Split, concept_without
 from harness.study.study import Study
-from harness.vocabulary import Vocabulary, vocabulary
-
-Way = Literal["mitigated", "probe", "original"]
-"""What texts go through: the mitigator; the mitigator, but as they are written; nothing."""
-Positions = npt.NDArray[np.intp]
-
-
-class Base:
-    """An embedder as a study hands it to every mitigator; itself an embedder.
-
-    Parameters
-    ----------
-    embedder
-        The embedder.
-    unit
-        Whether its vectors come to length 1.
-    """
-
-    def __init__(self, embedder: Embedder, *, unit: bool) -> None:
-        self.embedder, self.unit = embedder, unit
-        self._last: tuple[list[str], Vectors] = ([], np.zeros((0, 0), dtype=np.float32))
-
-    @property
-    def info(self) -> ModelInfo:
-        """The embedder's info, under a fingerprint of its own if vectors change."""
-        info = self.embedder.info
-        changed = dataclasses.replace(info, fingerprint=f"{info.fingerprint} at length 1")
-        return changed if self.unit else info
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the (n, d) vectors of `texts`; those asked for last are at hand."""
-        if list(texts) != self._last[0]:
-            self._last = list(texts), self._as_meant(self.embedder.encode(texts))
-        return self._last[1].copy()
-
-    @cached_property
-    def vocabulary(self) -> Vocabulary:
-        """The embedder's words; one object, so that what is learnt of it can be kept with it."""
-        inner = vocabulary(self.embedder)
-        if not self.unit:
-            return inner
-        return Vocabulary(inner.words, lambda start, stop: self._as_meant(inner.rows(start, stop)))
-
-    def _as_meant(self, vectors: Vectors) -> Vectors:
-        return unit_rows(vectors).astype(np.float32) if self.unit else vectors
-
-
-@dataclass(frozen=True)
-class Part:
-    """What a metric is given for one of its inputs.
-
-    Parameters
-    ----------
-    way
-        What the texts go through.
-    positions
-        (n,) places of the texts among all of that way; of numbers, empty.
-    codes
-        (n,) code of the item that each is made of.
-    held_out
-        Whether the items are the pairs that are dealt out.
-    numbers
-        (n,) numbers in place of texts.
-    """
-
-    way: Way
-    positions: Positions
-    codes: npt.NDArray[np.int64]
-    held_out: bool
-    numbers: Floats | None
-
-    def of(self, items: npt.NDArray[np.int64]) -> Part:
-        """Return the part with the items held out, if it is made of them."""
-        if not self.held_out:
-            return self
-        kept = np.isin(self.codes, items)
-        numbers = None if self.numbers is None else self.numbers[kept]
-        return dataclasses.replace(
-            self,
-            positions=self.positions[kept] if self.numbers is None else self.positions,
-            codes=self.codes[kept],
-            numbers=numbers,
-        )
-
-
-@dataclass(frozen=True)
-class Call:
-    """A metric on the inputs of one scenario."""
-
-    measure: int
-    scenario: str
-    options: Mapping[str, Any]
-    parts: Mapping[str, Part]
 
 
 @dataclass(frozen=True)
@@ -209,8 +114,6 @@ class Bench:
 
     def needed(self, chain: Chain, split: Split, info: ModelInfo) -> list[str]:
         """Return the texts to encode before a mitigator can be judged in a split."""
-        from harness.plan import NotYetEncoding
-
         concept = self.concept(split)
         chain.fit_rewriters(NotYetEncoding(info), concept)
         texts = [*chain.rewrite(self.texts["mitigated"]), *chain.fitting_texts(concept)]
@@ -247,9 +150,7 @@ class Bench:
             rows[way] = through.transform(base.encode(through.rewrite(texts)), texts)
         return rows
 
-    def _value(
-        self, call: Call, rows: Mapping[Way, Reals], held_out: npt.NDArray[np.int64]
-    ) -> tuple[float, str]:
+    def _value(self, call: Call, rows: Mapping[Way, Reals], held_out: Codes) -> tuple[float, str]:
         """Return a score and, if it is undefined, why."""
         measure = self.study.measures[call.measure]
         arrays: dict[str, Reals] = {}
@@ -263,7 +164,7 @@ class Bench:
             arrays[name] = rows[part.way][part.positions]
             if "texts" in measure.metric.supplied:
                 texts[name] = tuple(self.texts[part.way][i] for i in part.positions)
-            lost = len(arrays[name]) - int(_has_direction(arrays[name]).sum())
+            lost = len(arrays[name]) - int(has_direction(arrays[name]).sum())
             if lost:
                 return float("nan"), f"{lost} of the texts of '{name}' are left without a vector"
         seed = self.study.file.seed
@@ -280,104 +181,6 @@ class Bench:
     def _undefined(self, reason: str) -> Outcome:
         names = [measure.name for measure in self.study.measures]
         return Outcome(dict.fromkeys(names, None), dict.fromkeys(names, reason))
-
-
-def prepare(study: Study, embedder: Embedder) -> Bench:
-    """Return the bench of a study for a model.
-
-    Raises
-    ------
-    NotApplicable
-        If the model lacks more than the study allows.
-    """
-    kind = embedder.info.kind
-    for candidate in study.candidates:
-        if kind not in candidate.chains[0].all_kinds:
-            raise NotApplicable(
-                f"'{candidate.label}' does not work on {kind} embedders, and "
-                f"'{embedder.info.name}' is one"
-            )
-    lists: dict[Way, dict[str, int]] = {"mitigated": {}, "probe": {}, "original": {}}
-    lacking = _lacking(study, embedder)
-    items = tuple(
-        i for i, words in enumerate(study.items) if not any(word in lacking for word in words)
-    )
-    file = study.file
-    if len(items) < max(file.folds, 2):
-        raise NotApplicable(
-            f"'{embedder.info.name}' has {len(items)} of the {len(study.items)} "
-            f"{file.folded.replace('_', ' ')} of concept '{file.concept}', too few for "
-            f"{file.folds} folds"
-        )
-    calls = []
-    for number, measure in enumerate(study.measures):
-        for scenario in measure.task.scenarios:
-            for one in scenario.measurements:
-                held_out = measure.held_out[scenario.name]
-                kept = _kept(one.inputs, held_out, lacking, set(items))
-                for given in one.inputs.values():
-                    lost = 1 - float(kept[given.group].mean())
-                    if given.name not in held_out and (lost > file.max_missing or lost == 1):
-                        raise NotApplicable(
-                            f"'{embedder.info.name}' lacks {lost:.0%} of '{given.name}' of "
-                            f"scenario '{scenario.name}', more than the {file.max_missing:.0%} "
-                            "that the study allows (max_missing)"
-                        )
-                parts = {
-                    name: _part(given, kept[given.group], given.name in held_out, lists)
-                    for name, given in one.inputs.items()
-                }
-                options = one.metric.options | dict(one.options)
-                calls.append(Call(number, scenario.name, options, parts))
-    texts: dict[Way, tuple[str, ...]] = {way: tuple(known) for way, known in lists.items()}
-    return Bench(study, texts, tuple(calls), items, tuple(sorted(lacking)))
-
-
-def _lacking(study: Study, embedder: Embedder) -> frozenset[str]:
-    """Return the texts and words of a study that a word embedder has no vector of."""
-    if embedder.info.kind != "word":
-        return frozenset()
-    given = [
-        text for measure in study.measures for i in measure.task.texts() for text in i.texts or ()
-    ]
-    asked = list(dict.fromkeys([*given, *(word for one in study.items for word in one)]))
-    there = _has_direction(embedder.encode(asked))
-    return frozenset(text for text, has in zip(asked, there.tolist(), strict=True) if not has)
-
-
-def _kept(
-    inputs: Mapping[str, Input],
-    held_out: frozenset[str],
-    lacking: frozenset[str],
-    items: set[int],
-) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return by group which rows there are: aligned inputs lose a row together."""
-    kept = {given.group: np.ones(len(given), dtype=bool) for given in inputs.values()}
-    for given in inputs.values():
-        if given.name in held_out:
-            kept[given.group] &= np.isin(given.clusters, sorted(items))
-        elif given.texts is not None and lacking:
-            kept[given.group] &= np.array([text not in lacking for text in given.texts])
-    return kept
-
-
-def _part(
-    given: Input,
-    kept: npt.NDArray[np.bool_],
-    held_out: bool,
-    lists: Mapping[Way, dict[str, int]],
-) -> Part:
-    way: Way = "original" if given.original else "probe" if given.probe else "mitigated"
-    known = lists[way]
-    texts = [text for text, has in zip(given.texts or (), kept.tolist(), strict=False) if has]
-    positions = np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.intp)
-    numbers = None if given.numbers is None else given.numbers[kept]
-    return Part(way, positions, given.clusters[kept], held_out, numbers)
-
-
-def _has_direction(vectors: Reals) -> npt.NDArray[np.bool_]:
-    usable: npt.NDArray[np.bool_] = np.isfinite(vectors).all(axis=1) & (vectors != 0).any(axis=1)
-    return usable
 
 
 def unfitted(chain: Chain) -> Chain:
@@ -410,3 +213,42 @@ def refuse_overlap(bench: Bench, splits: Sequence[Split]) -> None:
                         f"what it was fitted on: {told}{more}; take them out of the sets, or say "
                         "'allow_overlap: true' in the study"
                     )
+
+
+def prepare(study: Study, embedder: Embedder) -> Bench:
+    """Return the bench of a study for a model.
+
+    Raises
+    ------
+    NotApplicable
+        If a row does not work on its kind, or it lacks more than the study allows.
+    """
+    file, info = study.file, embedder.info
+    for candidate in study.candidates:
+        if info.kind not in candidate.chains[0].all_kinds:
+            raise NotApplicable(
+                f"'{candidate.label}' does not work on {info.kind} embedders, and '{info.name}' "
+                "is one"
+            )
+    lacking = _lacking(study, embedder)
+    items = tuple(i for i, words in enumerate(study.items) if lacking.isdisjoint(words))
+    if len(items) < file.folds:
+        raise NotApplicable(
+            f"'{info.name}' has {len(items)} of the {len(study.items)} "
+            f"{file.folded.replace('_', ' ')} of concept '{file.concept}', too few for "
+            f"{file.folds} folds"
+        )
+    texts, calls = laid_out(study, info.name, items, lacking)
+    return Bench(study, texts, calls, items, tuple(sorted(lacking)))
+
+
+def _lacking(study: Study, embedder: Embedder) -> frozenset[str]:
+    """Return the texts and words of a study that a word embedder has no vector of."""
+    if embedder.info.kind != "word":
+        return frozenset()
+    given = [
+        text for measure in study.measures for i in measure.task.texts() for text in i.texts or ()
+    ]
+    asked = list(dict.fromkeys([*given, *(word for one in study.items for word in one)]))
+    there = has_direction(embedder.encode(asked))
+    return frozenset(text for text, has in zip(asked, there.tolist(), strict=True) if not has)

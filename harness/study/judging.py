@@ -17,9 +17,11 @@ from harness.registry import Registry
 from harness.store import Store
 from harness.stored import StoredEmbedder
 from harness.study import bench as benches
-from harness.study.bench import Base, Bench, Outcome
+from harness.study.base import Base
+from harness.study.bench import Bench, Outcome
+from harness.study.candidates import Candidate
 from harness.study.folds import Fold, Split
-from harness.study.study import RAW, UNIT, Candidate
+from harness.study.study import RAW, UNIT
 from harness.study.study_record import Inner, Judged
 
 

@@ -16,9 +16,10 @@ from harness.registry import Registry
 from harness.results import STUDY
 from harness.study import bench as benches
 from harness.study import judging
+from harness.study.candidates import Candidate
 from harness.study.folds import Fold, deal
 from harness.study.judging import Place, Result, Unit
-from harness.study.study import Candidate, Study, resolve
+from harness.study.study import Study, resolve
 from harness.study.study_record import MeasurePart, StudyPart, StudyRecord, identity
 
 
