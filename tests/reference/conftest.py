@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from harness.embedder import Embedder, ModelInfo, WordEmbedder
+from harness.plugins.embedders import glove as glove_package
+from harness.plugins.embedders import packages, spacy_vectors
 from harness.registry import Registry
 from harness.scores import Score
 
@@ -47,8 +52,35 @@ def expected() -> Callable[[str], dict[str, Any]]:
 
 
 @pytest.fixture(scope="session")
+def debiaswe(data_folder) -> Callable[[str], Any]:
+    """Return a reader of the word lists published with hard debiasing, by file name."""
+
+    @cache
+    def read(name: str) -> Any:
+        return json.loads((data_folder / "debiaswe" / f"{name}.json").read_text("utf-8"))
+
+    return read
+
+
+@pytest.fixture(scope="session")
 def registry() -> Registry:
     return Registry()
+
+
+@pytest.fixture(scope="session")
+def glove_50d(registry) -> WordEmbedder:
+    return _packaged(registry, glove_package.PACKAGE, "glove-6b-50d")
+
+
+@pytest.fixture(scope="session")
+def en_core_web_md(registry) -> WordEmbedder:
+    return _packaged(registry, spacy_vectors.PACKAGE, "en-core-web-md")
+
+
+def _packaged(registry: Registry, package: str, name: str) -> Any:
+    if packages.folder(package) is None:
+        pytest.skip("the packages of the extra 'models' are not installed")
+    return registry.embedder(name)
 
 
 @pytest.fixture(scope="session")
@@ -87,6 +119,13 @@ def glove() -> Encode:
         return np.stack([missing if row is None else vectors[row] for row in found])
 
     return encode
+
+
+@pytest.fixture(scope="session")
+def glove_as_written(glove: Encode) -> Embedder:
+    """The look-up as an embedder that is no vocabulary."""
+    info = ModelInfo(name="glove", kind="word", fingerprint="glove")
+    return SimpleNamespace(info=info, encode=glove)
 
 
 @pytest.fixture(scope="session")

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import json
 
 import numpy as np
 import pytest
 
 from harness.arrays import unit_rows
 from harness.concept import Concept
-from harness.embedder import ModelInfo
 from harness.plugins.mitigators.hard_debias import HardDebias
 
 KEYS = {"unit-differences": "pc_unitdiff", "centred-pairs": "pc_paircentered"}
 
 
-class Glove:
-    def __init__(self, encode) -> None:
-        self.encode = encode
-        self.info = ModelInfo(name="glove", kind="word", fingerprint="glove")
-
-
 @pytest.fixture(scope="module")
-def lists(data_folder):
+def lists(debiaswe):
     names = ("definitional_pairs", "equalize_pairs", "gender_specific_seed", "professions")
-    folder = data_folder / "debiaswe"
-    return {name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in names}
+    return {name: debiaswe(name) for name in names}
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +41,10 @@ def professions(lists, glove):
 
 @pytest.mark.parametrize("subspace", KEYS)
 def test_the_direction_explains_and_biases_as_measured(
-    subspace, gender, glove, professions, expected
+    subspace, gender, glove_as_written, professions, expected
 ):
     wanted = expected("bolukbasi_words.json")["glove50"][KEYS[subspace]]
-    mitigator = HardDebias(k=10, subspace=subspace).fit(Glove(glove), gender)
+    mitigator = HardDebias(k=10, subspace=subspace).fit(glove_as_written, gender)
     assert mitigator.explained_ == pytest.approx(np.array(wanted["explained"]), abs=2e-3)
     words, rows = professions
     assert len(words) == wanted["n_prof"]
@@ -63,9 +54,9 @@ def test_the_direction_explains_and_biases_as_measured(
 
 @pytest.mark.parametrize("subspace", KEYS)
 def test_neutral_professions_are_equally_near_to_both_words_of_every_equalised_pair(
-    subspace, gender, glove, professions
+    subspace, gender, glove, glove_as_written, professions
 ):
-    mitigator = HardDebias(subspace=subspace).fit(Glove(glove), gender)
+    mitigator = HardDebias(subspace=subspace).fit(glove_as_written, gender)
     words, rows = professions
     listed = {word.lower() for pair in gender.definitional_pairs for word in pair}
     listed.update(word.lower() for pair in gender.equalize_sets for word in pair)

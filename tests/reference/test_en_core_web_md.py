@@ -6,7 +6,6 @@ first 50,000 words that the table has, the first of each row, if it is written a
 
 from __future__ import annotations
 
-import json
 import re
 from types import SimpleNamespace
 
@@ -16,7 +15,6 @@ from scipy.stats import spearmanr
 
 from harness.arrays import paired_cosines, unit_rows
 from harness.concept import Concept
-from harness.plugins.embedders import glove, packages, spacy_vectors
 from harness.plugins.embedders.word_vectors import WordVectors
 from harness.plugins.metrics.indirect_bias import gender_share
 from harness.plugins.metrics.pair_analogies import pair_analogies
@@ -32,16 +30,14 @@ FILES = {"RG": "EN-RG-65", "WS": "EN-WS-353-ALL", "SL": "EN-SIMLEX-999"}
 
 
 @pytest.fixture(scope="module")
-def model(registry):
-    if any(packages.folder(found) is None for found in (spacy_vectors.PACKAGE, glove.PACKAGE)):
-        pytest.skip("the packages of the extra 'models' are not installed")
-    return registry.embedder("en-core-web-md")
+def model(en_core_web_md):
+    return en_core_web_md
 
 
 @pytest.fixture(scope="module")
-def measured(model, registry):
+def measured(model, glove_50d):
     """Return the words that were measured and their vectors."""
-    words = vocabulary(registry.embedder("glove-6b-50d")).words[:50_000]
+    words = vocabulary(glove_50d).words[:50_000]
     first: dict[bytes, tuple[str, np.ndarray]] = {}
     for word, row in zip(words, model.encode(words), strict=True):
         if np.isfinite(row).all():
@@ -57,10 +53,9 @@ def wanted(expected):
 
 
 @pytest.fixture(scope="module")
-def concepts(measured, data_folder):
+def concepts(measured, debiaswe):
     """Return gender by list of specific words; of its equalize sets, those that were measured."""
-    folder = data_folder / "debiaswe"
-    lists = {name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in LISTS}
+    lists = {name: debiaswe(name) for name in LISTS}
     there = set(measured[0])
     return {
         which: Concept(
@@ -210,15 +205,14 @@ def test_after_hard_debiasing_equalised_pairs_are_the_best_analogies_as_measured
 
 
 @pytest.mark.parametrize("which", ["seed", "full"])
-def test_hard_debiasing_leaves_what_was_measured(which, model, debiased, wanted, data_folder):
+def test_hard_debiasing_leaves_what_was_measured(which, model, debiased, wanted, debiaswe):
     mitigator = debiased[which]
     named = wanted["md300"][f"indirect_after_{which}"]["beta_named"]
     sides = [list(side) for side in zip(*(key.rsplit("-", 1) for key in named), strict=True)]
     rows = [mitigator.transform(model.encode(side), side) for side in sides]
     betas = gender_share(*rows, mitigator.subspace_[0])
     assert betas == pytest.approx(list(named.values()), abs=MEASURED)
-    listed = json.loads((data_folder / "debiaswe" / "professions.json").read_text("utf-8"))
-    words = [row[0] for row in listed]
+    words = [row[0] for row in debiaswe("professions")]
     left = np.abs(mitigator.transform(model.encode(words), words) @ mitigator.subspace_[0])
     figure = wanted["md300"][f"hard_{which}"]["direct_all_prof"]
     assert np.nanmean(left) == pytest.approx(figure, abs=MEASURED)
@@ -227,14 +221,13 @@ def test_hard_debiasing_leaves_what_was_measured(which, model, debiased, wanted,
 @pytest.mark.parametrize("lam", LAMBDAS)
 @pytest.mark.parametrize("scale", ["sum", "mean"])
 def test_soft_debiasing_at_300_dimensions_is_as_measured(
-    scale, lam, model, measured, concepts, wanted, data_folder
+    scale, lam, model, measured, concepts, wanted, data_folder, debiaswe
 ):
     figures = wanted["soft"]["md300"][f"{scale} lam={lam}"]
     gender, (words, vectors) = concepts["full"], measured
     soft = SoftDebias(lam=float(lam), scale=scale, subspace="unit-differences")
     soft.fit(Measured(model, words, vectors), gender)
-    rows = json.loads((data_folder / "debiaswe" / "professions.json").read_text("utf-8"))
-    neutral = [row[0] for row in rows if row[0] not in gender.specific_words]
+    neutral = [row[0] for row in debiaswe("professions") if row[0] not in gender.specific_words]
     found = soft.transform(model.encode(neutral), neutral)
     found = found[np.isfinite(found).all(axis=1)]
     pairs = [word for pair in gender.definitional_pairs for word in pair]

@@ -6,7 +6,6 @@ measured `max_abs_proj_neutral` of the seed words is of the variant that neutral
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -15,14 +14,13 @@ from scipy.stats import spearmanr
 
 from harness.arrays import paired_cosines, unit_rows
 from harness.concept import Concept
-from harness.plugins.embedders import glove, packages, spacy_vectors
 from harness.plugins.metrics.indirect_bias import gender_share
 from harness.plugins.metrics.pair_analogies import pair_analogies
 from harness.plugins.metrics.word_analogies import word_analogies
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.vocabulary import vocabulary
 
-MODELS = {"glove50": "glove-6b-50d", "md300": "en-core-web-md"}
+MODELS = ("glove50", "md300")
 MEASURED = 2e-3  # the expected values' own tolerance
 FILES = {"RG": "EN-RG-65", "WS": "EN-WS-353-ALL", "SL": "EN-SIMLEX-999"}
 LISTS = (
@@ -35,16 +33,13 @@ LISTS = (
 
 
 @pytest.fixture(scope="module")
-def models(registry):
-    if any(packages.folder(found) is None for found in (spacy_vectors.PACKAGE, glove.PACKAGE)):
-        pytest.skip("the packages of the extra 'models' are not installed")
-    return {key: registry.embedder(name) for key, name in MODELS.items()}
+def models(glove_50d, en_core_web_md):
+    return {"glove50": glove_50d, "md300": en_core_web_md}
 
 
 @pytest.fixture(scope="module")
-def lists(data_folder):
-    folder = data_folder / "debiaswe"
-    return {name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in LISTS}
+def lists(debiaswe):
+    return {name: debiaswe(name) for name in LISTS}
 
 
 @pytest.fixture(scope="module")

@@ -5,30 +5,24 @@ The table is pruned: 20,000 rows that 514,157 words share. Words are found by al
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 from harness.arrays import unit_rows
-from harness.plugins.embedders import packages, spacy_vectors
 from harness.plugins.mitigators.hard_debias import HardDebias
 
 KEYS = {"unit-differences": "pc_unitdiff", "centred-pairs": "pc_paircentered"}
 
 
 @pytest.fixture(scope="module")
-def model(registry):
-    if packages.folder(spacy_vectors.PACKAGE) is None:
-        pytest.skip("the packages of the extra 'models' are not installed")
-    return registry.embedder("en-core-web-md")
+def model(en_core_web_md):
+    return en_core_web_md
 
 
 @pytest.fixture(scope="module")
-def professions(data_folder, model):
+def professions(debiaswe, model):
     """Return the unit vectors of the 291 professions that the vocabulary has, found by any key."""
-    text = (data_folder / "debiaswe" / "professions.json").read_text("utf-8")
-    rows = model.encode([row[0] for row in json.loads(text)])
+    rows = model.encode([row[0] for row in debiaswe("professions")])
     return unit_rows(rows[np.isfinite(rows).all(axis=1)].astype(np.float64))
 
 

@@ -7,7 +7,6 @@ leaves depends on the number of words, so that values for it are compared for Gl
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -16,7 +15,6 @@ from scipy.stats import spearmanr
 
 from harness.arrays import paired_cosines, unit_rows
 from harness.concept import Concept
-from harness.plugins.embedders import packages, spacy_vectors
 from harness.plugins.embedders.word_vectors import WordVectors
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.soft_debias import SoftDebias
@@ -27,21 +25,18 @@ SCALES = ("mean", "sum")
 
 
 @pytest.fixture(scope="module")
-def models(registry):
+def models(glove_50d, en_core_web_md):
     """Return GloVe's vocabulary of 27,000 words and en_core_web_md."""
-    if packages.folder(spacy_vectors.PACKAGE) is None:
-        pytest.skip("the packages of the extra 'models' are not installed")
-    words, vectors = vocabulary(registry.embedder("glove-6b-50d")).head(30_000)
+    words, vectors = vocabulary(glove_50d).head(30_000)
     kept = [i for i, word in enumerate(words) if re.fullmatch("[a-z]{1,19}", word)][:27_000]
     glove = WordVectors.of([words[i] for i in kept], vectors[kept])
-    return {"glove50": glove, "md300": registry.embedder("en-core-web-md")}
+    return {"glove50": glove, "md300": en_core_web_md}
 
 
 @pytest.fixture(scope="module")
-def lists(data_folder):
+def lists(debiaswe):
     names = ("definitional_pairs", "gender_specific_full", "professions")
-    folder = data_folder / "debiaswe"
-    return {name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in names}
+    return {name: debiaswe(name) for name in names}
 
 
 @pytest.fixture(scope="module")

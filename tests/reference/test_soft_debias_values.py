@@ -5,7 +5,6 @@ Beside what `test_soft_debias.py` compares, on the same 27,000 words.
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -14,7 +13,6 @@ from scipy.stats import spearmanr
 
 from harness.arrays import paired_cosines, unit_rows
 from harness.concept import Concept
-from harness.plugins.embedders import glove, packages
 from harness.plugins.embedders.word_vectors import WordVectors
 from harness.plugins.metrics.word_analogies import word_analogies
 from harness.plugins.mitigators.soft_debias import SoftDebias
@@ -27,15 +25,8 @@ FILES = {"RG": "EN-RG-65", "WS": "EN-WS-353-ALL"}
 
 
 @pytest.fixture(scope="module")
-def every(registry):
-    if packages.folder(glove.PACKAGE) is None:
-        pytest.skip("the packages of the extra 'models' are not installed")
-    return registry.embedder("glove-6b-50d")
-
-
-@pytest.fixture(scope="module")
-def head(every):
-    return vocabulary(every).head(30_000)
+def head(glove_50d):
+    return vocabulary(glove_50d).head(30_000)
 
 
 @pytest.fixture(scope="module")
@@ -46,25 +37,19 @@ def model(head):
 
 
 @pytest.fixture(scope="module")
-def gender(data_folder) -> Concept:
-    folder = data_folder / "debiaswe"
-    pairs, specific = (
-        json.loads((folder / f"{name}.json").read_text("utf-8"))
-        for name in ("definitional_pairs", "gender_specific_full")
-    )
+def gender(debiaswe) -> Concept:
     return Concept(
         name="gender",
-        definitional_pairs=tuple(map(tuple, pairs)),
-        specific_words=tuple(specific),
+        definitional_pairs=tuple(map(tuple, debiaswe("definitional_pairs"))),
+        specific_words=tuple(debiaswe("gender_specific_full")),
     )
 
 
 @pytest.fixture(scope="module")
-def neutral(data_folder, gender, every):
+def neutral(debiaswe, gender, glove_50d):
     """Return the professions that are not about gender, and their vectors."""
-    rows = json.loads((data_folder / "debiaswe" / "professions.json").read_text("utf-8"))
-    words = [row[0] for row in rows if row[0] not in gender.specific_words]
-    vectors = every.encode(words)
+    words = [row[0] for row in debiaswe("professions") if row[0] not in gender.specific_words]
+    vectors = glove_50d.encode(words)
     there = np.isfinite(vectors).all(axis=1)
     return [word for word, has in zip(words, there, strict=True) if has], vectors[there]
 
@@ -112,7 +97,7 @@ def test_the_paper_s_lambda_of_sums_does_nothing_and_that_of_means_does(
 
 @pytest.mark.parametrize("key", PRICED)
 def test_what_the_vectors_are_good_for_is_as_measured(
-    key, every, head, model, gender, data_folder, expected
+    key, glove_50d, head, model, gender, data_folder, expected
 ):
     figures = expected("bolukbasi_words.json")["soft"]["glove50"][key]
     mitigator = fitted(key, model, gender)
@@ -122,7 +107,7 @@ def test_what_the_vectors_are_good_for_is_as_measured(
         sides = []
         for side in (0, 1):
             asked = [row[side] for row in rows]
-            sides.append(unit_rows(mitigator.transform(every.encode(asked), asked)))
+            sides.append(unit_rows(mitigator.transform(glove_50d.encode(asked), asked)))
         found = spearmanr(paired_cosines(*sides), [float(row[2]) for row in rows]).statistic
         assert found == pytest.approx(figures[name], abs=MEASURED), name
     text = (data_folder / "analogies" / "google_questions-words.txt").read_text("utf-8")

@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 
-from harness.plugins.embedders import glove, packages, spacy_vectors
 from harness.plugins.metrics.specific_words import specific_words
 
 
@@ -25,18 +24,13 @@ def inputs(model, registry, size: int):
     return {"seeds": seeds[there], "words": model.vectors[rows], **supplied}
 
 
-def test_in_300_dimensions_it_finds_them_as_well_as_in_the_paper(registry):
-    if packages.folder(spacy_vectors.PACKAGE) is None:
-        pytest.skip("the packages of the extra 'models' are not installed")
-    model = registry.embedder("en-core-web-md")
-    scores = specific_words(**inputs(model, registry, 20_000), folds=3)
+def test_in_300_dimensions_it_finds_them_as_well_as_in_the_paper(en_core_web_md, registry):
+    scores = specific_words(**inputs(en_core_web_md, registry, 20_000), folds=3)
     assert scores["f1"].value == pytest.approx(0.627, abs=0.102)
     assert scores["balanced_accuracy"].value == pytest.approx(0.9, abs=0.04)  # .951 with a grid
 
 
-def test_in_50_dimensions_only_the_balanced_classifier_finds_any(registry):
-    if packages.folder(glove.PACKAGE) is None:
-        pytest.skip("the packages of the extra 'models' are not installed")
-    scores = specific_words(**inputs(registry.embedder("glove-6b-50d"), registry, 20_000), folds=3)
+def test_in_50_dimensions_only_the_balanced_classifier_finds_any(glove_50d, registry):
+    scores = specific_words(**inputs(glove_50d, registry, 20_000), folds=3)
     assert scores["f1"].value < 0.1
     assert scores["balanced_accuracy"].value == pytest.approx(0.86, abs=0.03)

@@ -12,7 +12,6 @@ import yaml
 
 from harness.arrays import cosines
 from harness.concept import Concept
-from harness.embedder import ModelInfo
 from harness.mitigator import Mitigator
 from harness.plugins.metrics.weat import weat
 from harness.plugins.mitigators.hard_debias import HardDebias
@@ -21,12 +20,6 @@ from harness.plugins.mitigators.normalize import Normalize
 QUERIES = yaml.safe_load(Path(__file__).with_name("wefe_queries.yaml").read_text(encoding="utf-8"))
 AFTER = ("T_career_family", "T_math_arts", "W6_names_career_family")
 ROUNDED = 3e-6  # sums of 8 float32 cosines
-
-
-class Glove:
-    def __init__(self, encode) -> None:
-        self.encode = encode
-        self.info = ModelInfo(name="glove", kind="word", fingerprint="glove")
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +79,10 @@ def test_p_values_are_those_of_counting_or_sampling_partitions(
 @pytest.mark.parametrize("name", AFTER)
 @pytest.mark.parametrize("mitigator", ["unit", "HD", "HD_noeq"])
 def test_mitigated_associations_are_those_of_wefe(
-    mitigator, name, query, glove, data_folder, expected
+    mitigator, name, query, glove_as_written, debiaswe, expected
 ):
     peer = expected("wefe_glove50.json")["after"][mitigator][name]
-    fitted = _fitted(mitigator, glove, data_folder)
+    fitted = _fitted(mitigator, glove_as_written, debiaswe)
     x, y, a, b = (fitted.transform(rows, words) for words, rows in query(name))
     score = run((x, y, a, b), ddof=0, permutations=10)
     assert score.value == pytest.approx(peer["ES"], abs=ROUNDED)
@@ -100,7 +93,7 @@ def test_mitigated_associations_are_those_of_wefe(
     assert np.linalg.norm(np.vstack([x, y, a, b]), axis=1) == pytest.approx(1.0, abs=1e-6)
 
 
-def _fitted(mitigator: str, glove, data_folder) -> Mitigator:
+def _fitted(mitigator: str, glove_as_written, debiaswe) -> Mitigator:
     """Return what WEFE had for a row of the table.
 
     It looks the definitional pairs up as they are, so Mary and John, not in this lower-case
@@ -109,16 +102,13 @@ def _fitted(mitigator: str, glove, data_folder) -> Mitigator:
     """
     if mitigator == "unit":
         return Normalize()
-    folder = data_folder / "debiaswe"
-    pairs, equalize, specific = (
-        json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        for name in ("definitional_pairs", "equalize_pairs", "gender_specific_full")
-    )
+    pairs = debiaswe("definitional_pairs")
+    equalize = debiaswe("equalize_pairs")
     assert pairs[-1] == ["Mary", "John"]
     concept = Concept(
         name="gender",
         definitional_pairs=tuple(map(tuple, pairs[:-1])),
         equalize_sets=tuple(map(tuple, equalize if mitigator == "HD" else pairs)),
-        specific_words=tuple(specific),
+        specific_words=tuple(debiaswe("gender_specific_full")),
     )
-    return HardDebias().fit(Glove(glove), concept)
+    return HardDebias().fit(glove_as_written, concept)

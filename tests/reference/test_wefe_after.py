@@ -12,7 +12,6 @@ import pytest
 
 from harness.arrays import unit_rows
 from harness.concept import Concept
-from harness.plugins.embedders import glove, packages
 from harness.plugins.metrics.ect import ect
 from harness.plugins.metrics.mac import mac
 from harness.plugins.metrics.ripa import ripa
@@ -35,10 +34,8 @@ LISTS = ("definitional_pairs", "equalize_pairs", "gender_specific_full")
 
 
 @pytest.fixture(scope="module")
-def model(registry):
-    if packages.folder(glove.PACKAGE) is None:
-        pytest.skip("the packages of the extra 'models' are not installed")
-    return registry.embedder("glove-6b-50d")
+def model(glove_50d):
+    return glove_50d
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +44,8 @@ def sets(data_folder):
 
 
 @pytest.fixture(scope="module")
-def lists(data_folder):
-    folder = data_folder / "debiaswe"
-    return {name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in LISTS}
+def lists(debiaswe):
+    return {name: debiaswe(name) for name in LISTS}
 
 
 @pytest.fixture(scope="module")

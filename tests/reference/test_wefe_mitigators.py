@@ -17,7 +17,6 @@ import yaml
 
 from harness.arrays import Reals, cosines
 from harness.concept import Concept
-from harness.embedder import ModelInfo
 from harness.errors import NotApplicable
 from harness.plugins.metrics.weat import weat
 from harness.plugins.mitigators.half_sibling_regression import HalfSiblingRegression
@@ -41,12 +40,6 @@ MULTICLASS = {
 ROUNDED = 3e-6  # sums of 8 float32 cosines
 
 
-class Glove:
-    def __init__(self, encode) -> None:
-        self.encode = encode
-        self.info = ModelInfo(name="glove", kind="word", fingerprint="glove")
-
-
 @pytest.fixture(scope="module")
 def sets(data_folder) -> dict[str, list[str]]:
     text = (data_folder / "weat" / "wefe_WEAT.json").read_text(encoding="utf-8")
@@ -54,10 +47,9 @@ def sets(data_folder) -> dict[str, list[str]]:
 
 
 @pytest.fixture(scope="module")
-def specific(data_folder, glove) -> list[str]:
+def specific(debiaswe, glove) -> list[str]:
     """Return the 432 specific words that GloVe has as they are written, as WEFE looks them up."""
-    path = data_folder / "debiaswe" / "gender_specific_full.json"
-    words = [word for word in json.loads(path.read_text("utf-8")) if word == word.lower()]
+    words = [word for word in debiaswe("gender_specific_full") if word == word.lower()]
     there = np.isfinite(glove(words)).all(axis=1)
     return [word for word, is_there in zip(words, there, strict=True) if is_there]
 
@@ -76,12 +68,14 @@ def measured(arrays: Sequence[Reals]) -> dict[str, float]:
 
 @pytest.mark.parametrize("query", AFTER)
 @pytest.mark.parametrize("key", ["HSR", "HSR_target"])
-def test_half_sibling_regression_is_that_of_wefe(key, query, sets, specific, glove, expected):
+def test_half_sibling_regression_is_that_of_wefe(
+    key, query, sets, specific, glove, glove_as_written, expected
+):
     """The regression is on the specific words alone; HSR_target changes the attributes alone."""
     peer = expected("wefe_glove50.json")["after"][key][query]
     assert len(specific) == 432
     concept = Concept(name="gender", specific_words=tuple(specific))
-    mitigator = HalfSiblingRegression().fit(Glove(glove), concept)
+    mitigator = HalfSiblingRegression().fit(glove_as_written, concept)
     arrays = []
     for place, name in enumerate(QUERIES[query]):
         rows = glove(sets[name])
@@ -96,14 +90,16 @@ def test_half_sibling_regression_is_that_of_wefe(key, query, sets, specific, glo
         assert rnd == pytest.approx(peer[f"RND[{name}]"], abs=1e-6)
 
 
-def test_least_squares_on_all_specific_words_are_refused_where_wefe_wipes_glove(glove, specific):
+def test_least_squares_on_all_specific_words_are_refused_where_wefe_wipes_glove(
+    glove, glove_as_written, specific
+):
     x = glove(specific).astype(float).T
     nurse = glove(["nurse"])[0].astype(float)
     published = nurse - x @ np.linalg.pinv(x) @ nurse
     assert np.linalg.norm(published) < 1e-4
     concept = Concept(name="gender", specific_words=tuple(specific))
     with pytest.raises(NotApplicable, match=r"432 words .* span 50 of the 50 dimensions"):
-        HalfSiblingRegression(alpha=0).fit(Glove(glove), concept)
+        HalfSiblingRegression(alpha=0).fit(glove_as_written, concept)
 
 
 def multiclass(name: str, data_folder) -> Concept:
@@ -118,16 +114,18 @@ def multiclass(name: str, data_folder) -> Concept:
 
 @pytest.mark.parametrize(("name", "k"), MULTICLASS)
 def test_multiclass_debiasing_is_that_of_wefe_in_the_dimensions_that_the_sets_span(
-    name, k, sets, glove, data_folder
+    name, k, sets, glove, glove_as_written, data_folder
 ):
-    mitigator = MulticlassHardDebias(k=k).fit(Glove(glove), multiclass(name, data_folder))
+    mitigator = MulticlassHardDebias(k=k).fit(glove_as_written, multiclass(name, data_folder))
     for query, peer in MULTICLASS[name, k].items():
         arrays = [mitigator.transform(glove(sets[s]), sets[s]) for s in QUERIES[query]]
         assert tuple(measured(arrays).values()) == pytest.approx(peer, abs=ROUNDED), query
 
 
 @pytest.mark.parametrize(("name", "k"), MULTICLASS)
-def test_the_ten_components_that_wefe_takes_out_by_default_are_refused(name, k, glove, data_folder):
+def test_the_ten_components_that_wefe_takes_out_by_default_are_refused(
+    name, k, glove_as_written, data_folder
+):
     # Gender's 7 pairs do not reach 10 at all; ethnicity's sets share words and span 8.
     with pytest.raises(NotApplicable, match="k=10"):
-        MulticlassHardDebias(k=10).fit(Glove(glove), multiclass(name, data_folder))
+        MulticlassHardDebias(k=10).fit(glove_as_written, multiclass(name, data_folder))
