@@ -105,10 +105,15 @@ def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> set[str
                 raise DiskError(f"cannot read '{found}' ({error.strerror})") from None
             copied.add(path)
     if any(path.startswith("figures/") for path in copied):
-        from plotly.offline import get_plotlyjs
-
-        folders.write_atomically(folder / "figures" / SCRIPT, get_plotlyjs().encode())
+        write_script(folder)
     return copied
+
+
+def write_script(folder: Path) -> None:
+    """Write Plotly's script, which the pages of figures and of studies share, into `folder`."""
+    from plotly.offline import get_plotlyjs
+
+    folders.write_atomically(folder / "figures" / SCRIPT, get_plotlyjs().encode())
 
 
 def _inside(root: Path, path: str) -> Path | None:

@@ -16,6 +16,7 @@ from harness.leaderboard.board import Board
 from harness.leaderboard.cells import BASELINES
 from harness.leaderboard.plot import plot, published_plot
 from harness.leaderboard.rendering import MADE_BY, inline, short, template
+from harness.leaderboard.studies import StudyOnModel
 from harness.record import STARS, stars
 
 _LAST = 1e99  # what is not there sorts after everything that is
@@ -48,7 +49,14 @@ class Cell:
     marks: str = ""
 
 
-def render(boards: Iterable[Board], *, title: str, notices: Iterable[str], built: str) -> str:
+def render(
+    boards: Iterable[Board],
+    *,
+    title: str,
+    notices: Iterable[str],
+    built: str,
+    studies: Iterable[StudyOnModel] = (),
+) -> str:
     """Return the page."""
     from itables import options
     from markupsafe import Markup
@@ -63,6 +71,7 @@ def render(boards: Iterable[Board], *, title: str, notices: Iterable[str], built
         built=built,
         notices=list(notices),
         boards=views,
+        studies=list(studies),
         ranking=ranking,
         stars=STARS,
         # From our own package and our dependencies, hence safe:

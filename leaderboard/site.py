@@ -1,7 +1,7 @@
 """The files of a leaderboard: index.html, leaderboard.csv and leaderboard.json in one folder.
 
-Beside them the figures and tables that records keep, where they are at hand. Each file is replaced
-whole; others in the folder are left alone.
+Beside them the figures and tables that records keep, where they are at hand, and a page for each
+study. Each file is replaced whole; others in the folder are left alone.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ import polars as pl
 
 import harness
 from harness import folders
-from harness.errors import DiskError
 from harness.leaderboard import attachments
+from harness.leaderboard import studies as study_files
 from harness.leaderboard.board import Board
+from harness.leaderboard.files import check_ours, publish, without_formulas
 from harness.leaderboard.page import render
-from harness.leaderboard.rendering import GENERATOR
+from harness.leaderboard.studies import StudyOnModel
 
 SCHEMA = 1
 """Version of leaderboard.json."""
@@ -45,13 +46,14 @@ def write(
     notices: Iterable[str] = (),
     built: str | None = None,
     sources: Iterable[Path] = (),
+    studies: Iterable[StudyOnModel] = (),
 ) -> Written:
     """Write the leaderboard of `boards` into `folder`, which is made if it is not there.
 
     Parameters
     ----------
     boards
-        At least one.
+        None if there are only studies.
     folder
         Where to.
     title
@@ -63,21 +65,20 @@ def write(
     sources
         The results folders and files that the boards were made of: figures and tables beside them
         are copied into `folder` and linked.
+    studies
+        Each gets a page of its own, which is linked.
 
     Raises
     ------
     DiskError
-        If the folder cannot be written, or its index.html is somebody else's.
+        If the folder cannot be written, or a page in it is somebody else's.
     """
-    boards, notices = list(boards), list(notices)
+    boards, notices, studies = list(boards), list(notices), list(studies)
     built = built or datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     folders.make(folder)
     files = Written(*(folder / n for n in ("index.html", "leaderboard.csv", "leaderboard.json")))
-    if files.page.exists() and GENERATOR not in _start(files.page):
-        raise DiskError(
-            f"'{files.page}' was not made by `harness leaderboard build` and is left alone; "
-            "give another --out, or move that file away"
-        )
+    for page in (files.page, *(folder / one.page for one in studies)):
+        check_ours(page)
     paths = {path for board in boards for path in board.attachments["path"]}
     copied = attachments.copy(paths, sources, folder)
     boards = [
@@ -86,11 +87,12 @@ def write(
         )
         for board in boards
     ]
-    page = render(boards, title=title, notices=notices, built=built)
-    content = to_json(boards, title=title, notices=notices, built=built)
-    _publish(files.csv, to_frame(boards).write_csv())
-    _publish(files.json, content + "\n")
-    _publish(files.page, page)
+    page = render(boards, title=title, notices=notices, built=built, studies=studies)
+    content = to_json(boards, title=title, notices=notices, built=built, studies=studies)
+    study_files.write(studies, folder, title=title, built=built)
+    publish(files.csv, to_frame(boards).write_csv())
+    publish(files.json, content + "\n")
+    publish(files.page, page)
     return files
 
 
@@ -103,12 +105,18 @@ def to_frame(boards: Iterable[Board]) -> pl.DataFrame:
         board.rows.drop("row").select(pl.lit(board.kind).alias("board"), pl.all())
         for board in boards
     ]
-    frame = pl.concat(frames, how="diagonal")
-    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    return frame.with_columns(pl.col(texts).str.replace(r"^([=+\-@\t\r])", "'$1"))
+    empty = pl.DataFrame(schema={"board": pl.String})
+    return without_formulas(pl.concat([empty, *frames], how="diagonal"))
 
 
-def to_json(boards: Iterable[Board], *, title: str, notices: Iterable[str], built: str) -> str:
+def to_json(
+    boards: Iterable[Board],
+    *,
+    title: str,
+    notices: Iterable[str],
+    built: str,
+    studies: Iterable[StudyOnModel] = (),
+) -> str:
     """Return everything that the page shows as JSON."""
     content: dict[str, Any] = {
         "schema": SCHEMA,
@@ -131,17 +139,6 @@ def to_json(boards: Iterable[Board], *, title: str, notices: Iterable[str], buil
             }
             for board in boards
         ],
+        "studies": [one.to_dict() for one in studies],
     }
     return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
-
-
-def _publish(path: Path, content: str) -> None:
-    folders.write_atomically(path, content.encode())
-
-
-def _start(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(2000)
-    except OSError as error:
-        raise DiskError(f"cannot read '{path}' ({error.strerror})") from None

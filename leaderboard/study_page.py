@@ -1,0 +1,232 @@
+"""The page of a study on a model, which needs no network: what it asks, its tables and its plot.
+
+Formats and explains; computes no number. Every text from a record is escaped by jinja2.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.figures import SCRIPT
+from harness.leaderboard.rendering import MADE_BY, inline, short, template
+from harness.study.cells import Cell, before
+from harness.study.study_record import MeasurePart, StudyPart
+from harness.study.summary import Choice, Summary
+from harness.study.violins import violins
+
+ARROWS = {"better": "↑", "worse": "↓", "equal": "=", "undefined": "?"}
+"""As Table IV of Zambrano et al. has them: up is fairer than the baseline."""
+HOLM = "*"
+"""Beside an arrow that holds after Holm's correction."""
+VERDICTS = {
+    "better": "fairer",
+    "worse": "less fair",
+    "equal": "not told apart",
+    "undefined": "no test",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A cell of the table of changes.
+
+    Parameters
+    ----------
+    text
+        The change.
+    marks
+        Arrow by the corrected test, and Holm's mark.
+    verdict
+        For the colour of the marks.
+    tip
+        What is shown on asking.
+    """
+
+    text: str
+    marks: str = ""
+    verdict: str = ""
+    tip: str = ""
+
+
+def render(
+    summary: Summary, *, dealt: str, csv: str, records: str, leaderboard: str, built: str
+) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    summary
+        What the study says.
+    dealt
+        What its folds consist of: `pairs` or `sets`.
+    csv, records
+        Names of the files beside the page.
+    leaderboard
+        Title of the page that this one belongs to, `../index.html`.
+    built
+        Date to state.
+    """
+    study, model = summary.study, summary.model
+    return template("study.html.j2").render(
+        study=study,
+        model=model,
+        href=model.url if (model.url or "").startswith(("https://", "http://")) else None,
+        dealt=dealt,
+        summary=summary,
+        measures=[_measure(label, part) for label, part in study.measures.items()],
+        changes=[(criterion, _changes(summary, criterion)) for criterion in summary.criteria],
+        chosen=_chosen(summary),
+        tests=[_test(cell) for cell in summary.cells.values() if _is_shown(summary, cell)],
+        arrows=ARROWS,
+        holm=HOLM,
+        plot=_plot(summary),
+        plot_script=f"../figures/{SCRIPT}",
+        csv=csv,
+        records=records,
+        leaderboard=leaderboard,
+        generator=MADE_BY,
+        built=built,
+        style=inline("style.css"),
+    )
+
+
+def _plot(summary: Summary) -> Any:
+    import plotly.io
+    from markupsafe import Markup
+
+    drawing = violins(summary)
+    layout = drawing["layout"]
+    grid = {"gridcolor": "rgba(127,127,127,.2)"}
+    clear = "rgba(0,0,0,0)"  # so that it has the page's colours
+    drawing["layout"] = layout | {
+        "title": None,  # the page has one
+        "yaxis": layout["yaxis"] | grid,
+        "paper_bgcolor": clear,
+        "plot_bgcolor": clear,
+        "font": {"family": "system-ui, sans-serif", "size": 13},
+        "legend": layout["legend"] | {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        "margin": {"l": 8, "r": 8, "t": 90, "b": 8},
+        "height": 480,
+    }
+    html = plotly.io.to_html(
+        drawing,
+        full_html=False,
+        include_plotlyjs=False,
+        div_id="violins",
+        config={"displaylogo": False, "responsive": True, "displayModeBar": False},
+    )
+    # plotly writes its data as JSON with <, > and / as \u escapes; names are escaped in it
+    return Markup(html)  # noqa: S704 -- escaped
+
+
+def _measure(label: str, part: MeasurePart) -> dict[str, Any]:
+    ideal = part.ideal if isinstance(part.ideal, str) else f"{part.ideal:g}"
+    return {
+        "label": label,
+        "metric": part.metric,
+        "score": part.score,
+        "fair": {"higher": "as high as can be", "lower": "as low as can be"}.get(ideal, ideal),
+        "shown": "the score itself" if part.rises else "distance from fair",
+        "better": "more is fairer" if part.rises else "less is fairer",
+        "scenarios": part.scenarios,
+    }
+
+
+def _changes(summary: Summary, criterion: str) -> list[tuple[str, list[Shown]]]:
+    """Return the rows that something comes before, each with its cells."""
+    study = summary.study
+    return [
+        (row, [_shown(study, summary.cells[criterion, row, name]) for name in study.measures])
+        for row in study.rows
+        if before(study, row)
+    ]
+
+
+def _shown(study: StudyPart, cell: Cell) -> Shown:
+    if not cell.n:
+        return Shown("–", tip="no value in any fold")
+    text = short(cell.mean, sign=True)
+    text += f" ± {short(cell.sd)}" if cell.n > 1 else ""
+    tip = f"over {cell.n} of {study.repeats * study.folds} folds"
+    test = cell.comparison
+    if test is None or cell.verdict is None:
+        return Shown(text, tip=tip + (", the baseline" if cell.row == study.baseline else ""))
+    arrow = ARROWS[cell.verdict]
+    holds = cell.verdict in ("better", "worse") and cell.verdict_holm == cell.verdict
+    if test.reason:
+        tip += f"; {test.reason}"
+    else:
+        tip += f"; distance from fair less {study.baseline}'s: {_difference(cell)}"
+        tip += f"; p = {_p(test.p_value)}, {_p(cell.p_holm)} after Holm's correction"
+    return Shown(text, arrow + HOLM * holds, cell.verdict, tip)
+
+
+def _is_shown(summary: Summary, cell: Cell) -> bool:
+    return cell.comparison is not None and cell.criterion in summary.criteria
+
+
+def _test(cell: Cell) -> dict[str, Any]:
+    """Return what the list of all comparisons says of a cell that has one."""
+    test = cell.comparison
+    assert test is not None  # noqa: S101 -- as `_is_shown` found
+    posterior = cell.posterior
+    return {
+        "criterion": cell.criterion,
+        "row": cell.row,
+        "measure": cell.measure,
+        "difference": _difference(cell),
+        "t": _number(test.t),
+        "n": test.n,
+        "p": _p(test.p_value),
+        "p_holm": _p(cell.p_holm),
+        "verdict": VERDICTS[cell.verdict_holm or "undefined"],
+        "reason": test.reason,
+        "posterior": (
+            [_number(p) for p in (posterior.left, posterior.rope, posterior.right)]
+            if posterior
+            else None
+        ),
+    }
+
+
+def _difference(cell: Cell) -> str:
+    test = cell.comparison
+    if test is None or test.mean != test.mean:
+        return "–"
+    told = short(test.mean, sign=True)
+    if test.low != test.low:
+        return told
+    return f"{told} ({short(test.low, sign=True)} to {short(test.high, sign=True)})"
+
+
+def _chosen(summary: Summary) -> list[tuple[str, list[list[str]]]]:
+    """Return each row that has a choice, with what each criterion chose, most often first."""
+    criteria = summary.study.criteria
+    rows = [row for row in summary.study.rows if any((row, c) in summary.chosen for c in criteria)]
+    return [(row, [_choices(summary.chosen.get((row, c), ())) for c in criteria]) for row in rows]
+
+
+def _choices(choices: Sequence[Choice]) -> list[str]:
+    ordered = sorted(choices, key=lambda one: (-one.count, _params(one.params)))
+    return [f"{_params(one.params)} ({one.count})" for one in ordered]
+
+
+def _params(params: Mapping[str, Any]) -> str:
+    told = [
+        f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in params.items()
+    ]
+    return ", ".join(told) or "its defaults"
+
+
+def _p(value: float) -> str:
+    if value != value:
+        return "–"
+    return "< 0.0001" if value < 0.0001 else f"{value:.3g}" if value < 0.001 else f"{value:.3f}"
+
+
+def _number(value: float) -> str:
+    return "–" if value != value else short(value)
