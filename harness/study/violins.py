@@ -7,8 +7,12 @@ criterion. Plain values; how they become a page is for `harness.figures`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
+
+import numpy as np
 
 from harness.study.cells import contenders
 from harness.study.study_record import StudyPart
@@ -17,7 +21,32 @@ from harness.study.summary import Summary
 BEFORE = "before mitigation"
 COLOURS = ("#3b6fb6", "#c8553d", "#4c9a6a", "#8a5fb0", "#b8892b", "#4a9bb0", "#b0567f", "#6b7280")
 """Of the criteria, in turn."""
-GREY = "#9aa0a6"
+ANY = "any criterion"
+GREY, BLACK = "#9aa0a6", "#3c4043"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Violins of one name and colour.
+
+    Parameters
+    ----------
+    name, colour
+        As the legend has them.
+    criterion
+        Whose values they are.
+    rows
+        Which rows.
+    offset, width
+        Where they stand beside the middle of a row's place, which is 1 wide, and their width.
+    """
+
+    name: str
+    colour: str
+    criterion: str
+    rows: Sequence[str]
+    offset: float
+    width: float
 
 
 def violins(summary: Summary) -> dict[str, Any]:
@@ -40,8 +69,8 @@ def violins(summary: Summary) -> dict[str, Any]:
     traces: list[dict[str, Any]] = []
     owners: list[str] = []
     for measure in study.measures:
-        for name, colour, criterion, rows in _groups(summary):
-            traces.append(_trace(summary, measure, criterion, rows, name=name, colour=colour))
+        for group in _groups(summary):
+            traces.append(_trace(summary, measure, group))
             owners.append(measure)
     first = next(iter(study.measures))
     for trace, owner in zip(traces, owners, strict=True):
@@ -65,10 +94,13 @@ def violins(summary: Summary) -> dict[str, Any]:
         "layout": {
             "title": {"text": escape(title)},
             "template": "none",
-            "violinmode": "group" if len(summary.criteria) > 1 else "overlay",
+            "height": 560,
+            "violinmode": "overlay",  # each has its place
             "xaxis": {
-                "categoryorder": "array",
-                "categoryarray": [escape(row) for row in study.rows],
+                "tickvals": list(range(len(study.rows))),
+                "ticktext": [escape(row) for row in study.rows],
+                "range": [-0.6, len(study.rows) - 0.4],
+                "zeroline": False,
                 "automargin": True,
             },
             "yaxis": {"title": {"text": _axis(study, first)}, "automargin": True},
@@ -78,40 +110,56 @@ def violins(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _groups(summary: Summary) -> list[tuple[str, str, str, list[str]]]:
-    """Return what has a name and a colour: rows before mitigation, and the others by criterion."""
-    study, criteria = summary.study, summary.criteria
+def _groups(summary: Summary) -> list[Group]:
+    """Return what has a name and a colour: rows that no criterion changes, and the others by it."""
+    study = summary.study
     mitigated = {*contenders(study), study.baseline}
-    earlier = [row for row in study.rows if row not in mitigated]
-    rows = [row for row in study.rows if row in mitigated]
-    groups = [(BEFORE, GREY, criteria[0], earlier)] if earlier else []
-    for i, criterion in enumerate(criteria):
-        name = "any criterion" if summary.alike else criterion
-        groups.append((name, COLOURS[i % len(COLOURS)], criterion, rows))
-    return groups
+    first, width = summary.criteria[0], 0.8 / len(summary.criteria)
+    fixed = [row for row in study.rows if _fixed(summary, row)]
+    groups = [
+        Group(BEFORE, GREY, first, [row for row in fixed if row not in mitigated], 0.0, width),
+        Group(ANY, BLACK, first, [row for row in fixed if row in mitigated], 0.0, width),
+    ]
+    choosing = [row for row in study.rows if row not in fixed]
+    for i, criterion in enumerate(summary.criteria):
+        offset = (i - (len(summary.criteria) - 1) / 2) * width
+        colour = COLOURS[i % len(COLOURS)]
+        groups.append(Group(criterion, colour, criterion, choosing, offset, width))
+    return [group for group in groups if group.rows]
 
 
-def _trace(
-    summary: Summary, measure: str, criterion: str, rows: list[str], *, name: str, colour: str
-) -> dict[str, Any]:
+def _fixed(summary: Summary, row: str) -> bool:
+    """Return whether a row has the same values under every criterion."""
+    return all(
+        np.array_equal(
+            summary.cells[criterion, row, measure].values,
+            summary.cells[summary.criteria[0], row, measure].values,
+            equal_nan=True,
+        )
+        for criterion in summary.criteria
+        for measure in summary.study.measures
+    )
+
+
+def _trace(summary: Summary, measure: str, group: Group) -> dict[str, Any]:
     found = [
-        (row, value)
-        for row in rows
-        for value in summary.cells[criterion, row, measure].values
+        (summary.study.rows.index(row), value)
+        for row in group.rows
+        for value in summary.cells[group.criterion, row, measure].values
         if math.isfinite(value)
     ]
     return {
         "type": "violin",
-        "x": [escape(row) for row, _ in found],
+        "x": [place + group.offset for place, _ in found],
         "y": [value for _, value in found],
-        "name": escape(name),
-        "legendgroup": escape(name),
-        "scalegroup": escape(name),
+        "name": escape(group.name),
+        "hoverinfo": "y+name",
+        "width": group.width,
         "points": "all",
         "pointpos": 0,
         "jitter": 0.3,
         "marker": {"size": 4, "opacity": 0.6},
-        "line": {"color": colour, "width": 1},
+        "line": {"color": group.colour, "width": 1},
         "meanline": {"visible": True},
         "spanmode": "hard",
     }
