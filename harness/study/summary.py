@@ -136,7 +136,7 @@ def _chosen(
         for criterion in study.criteria:
             counts = Counter(json.dumps(judged[criterion].params, sort_keys=True) for judged in own)
             choices = tuple(Choice(json.loads(p), n) for p, n in counts.most_common())
-            if any(choice.params for choice in choices):
+            if choices and choices != (Choice({}, len(own)),):
                 chosen[row, criterion] = choices
     return chosen
 

@@ -1,0 +1,205 @@
+"""The tables of a study: changes with their tests (Table IV), and what was chosen (Table V).
+
+As texts in rows, after Zambrano and Bravo-Marquez, and as numbers line by line. In what format they
+are written is for `formats`; computes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.record import finite
+from harness.study.cells import RESOLUTION, Cell, before
+from harness.study.summary import Summary
+
+ARROWS = {"better": "↑", "worse": "↓", "equal": "=", "undefined": "?"}
+"""As Table IV has them: up is fairer than the baseline, by the test of this cell alone."""
+HOLM = "*"
+"""Beside an arrow that holds after Holm's correction."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts.
+
+    Parameters
+    ----------
+    title
+        What it is of.
+    columns, rows
+        Names of the columns, and the texts of the cells.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def changes(summary: Summary) -> tuple[Table, ...]:
+    """Return a table for each criterion, or one if all are alike: a row's change of each measure.
+
+    The row of vectors as they come is left out: nothing comes before it.
+    """
+    study = summary.study
+    rows = [row for row in study.rows if before(study, row)]
+    digits = {measure: _digits(summary, measure) for measure in study.measures}
+    return tuple(
+        Table(
+            title=chosen_by(summary, criterion),
+            columns=("mitigator", *study.measures),
+            rows=tuple(
+                (row, *(text(summary.cells[criterion, row, m], digits[m]) for m in study.measures))
+                for row in rows
+            ),
+        )
+        for criterion in summary.criteria
+    )
+
+
+def chosen(summary: Summary) -> Table:
+    """Return the table of what was chosen most often, and what else."""
+    rows = []
+    for (row, criterion), made in summary.chosen.items():
+        same = all(summary.chosen[row, other] == made for other in summary.study.criteria)
+        if same and criterion != summary.study.criteria[0]:
+            continue
+        most, *others = made
+        rows.append(
+            (
+                row,
+                "any criterion" if same else criterion,
+                params(most.params),
+                f"{most.count} of {sum(choice.count for choice in made)}",
+                "; ".join(f"{params(other.params)}: {other.count}" for other in others) or "–",
+            )
+        )
+    return Table(
+        title="hyper-parameters chosen most often",
+        columns=("mitigator", "chosen by", "value", "folds", "others"),
+        rows=tuple(rows),
+    )
+
+
+def legend(summary: Summary) -> tuple[str, ...]:
+    """Return what one must know to read the table of changes, a line each."""
+    study = summary.study
+    start = "vectors at length 1" if study.normalize else "vectors as they come"
+    own = " (of normalize: to vectors as they come)" if study.normalize else ""
+    folds = f"{study.folds} folds" + (f" × {study.repeats}" if study.repeats > 1 else "")
+    rising = [name for name, measure in study.measures.items() if measure.rises]
+    lines = [
+        f"mean ± standard deviation over {folds} of the change to {start}{own}; "
+        "negative is fairer" + (f", but positive in {', '.join(rising)}" if rising else "")
+    ]
+    if summary.test:
+        lines.append(
+            f"(↑) fairer than {study.baseline}, (↓) less fair, (=) not told apart: {summary.test}, "
+            f"level {study.alpha:g}; {HOLM} holds after Holm's correction over "
+            f"{summary.family} comparisons"
+        )
+    if summary.alike and len(study.criteria) > 1:
+        lines.append(f"all criteria ({', '.join(study.criteria)}) chose alike: one table for all")
+    return tuple(lines)
+
+
+def chosen_by(summary: Summary, criterion: str) -> str:
+    """Return the title of a criterion's table."""
+    return "chosen by any criterion" if summary.alike else f"chosen by {criterion}"
+
+
+def text(cell: Cell, digits: int = 3) -> str:
+    """Return a cell as `−0.100 ± 0.031 (↓*)`; `–` where there is no change to tell.
+
+    Parameters
+    ----------
+    cell
+        The cell.
+    digits
+        After the point.
+    """
+    if math.isnan(cell.mean):
+        told = "undefined" if cell.comparison else "–"
+    else:
+        deviation = "–" if math.isnan(cell.sd) else f"{cell.sd:.{digits}f}"
+        told = f"{cell.mean:z.{digits}f} ± {deviation}".replace("-", "−")
+    return f"{told} ({mark(cell)})" if cell.verdict else told
+
+
+def mark(cell: Cell) -> str:
+    """Return a cell's arrow, with a mark if it holds after Holm's correction; empty without one."""
+    if cell.verdict is None:
+        return ""
+    holds = cell.verdict == cell.verdict_holm and cell.verdict in ("better", "worse")
+    return ARROWS[cell.verdict] + (HOLM if holds else "")
+
+
+def params(given: Mapping[str, Any]) -> str:
+    """Return hyper-parameters as `k=2, theta=0.05`."""
+    return ", ".join(f"{name}={value}" for name, value in given.items()) or "–"
+
+
+def lines(summary: Summary) -> list[dict[str, Any]]:
+    """Return all numbers, a line for each criterion, row and measure; None is what is undefined.
+
+    `mean`, `sd` and `n` are of the change; `difference` and what follows it of the distance from
+    fair against the baseline's, where less is fairer whatever the measure.
+    """
+    return [_line(summary, cell) for cell in summary.cells.values()]
+
+
+def choices(summary: Summary) -> list[dict[str, Any]]:
+    """Return what was chosen, a line for each row, criterion and choice."""
+    study, model = summary.study, summary.model
+    return [
+        {
+            "study": study.name,
+            "model": model.name,
+            "row": row,
+            "criterion": criterion,
+            "params": dict(choice.params),
+            "folds": choice.count,
+        }
+        for (row, criterion), made in summary.chosen.items()
+        for choice in made
+    ]
+
+
+def _line(summary: Summary, cell: Cell) -> dict[str, Any]:
+    test, posterior = cell.comparison, cell.posterior
+    return {
+        "study": summary.study.name,
+        "model": summary.model.name,
+        "criterion": cell.criterion,
+        "row": cell.row,
+        "measure": cell.measure,
+        "mean": finite(cell.mean),
+        "sd": finite(cell.sd),
+        "n": cell.n,
+        "difference": finite(test.mean) if test else None,
+        "difference_sd": finite(test.sd) if test else None,
+        "t": finite(test.t) if test else None,
+        "df": test.df if test else None,
+        "p_value": finite(test.p_value) if test else None,
+        "p_holm": finite(cell.p_holm),
+        "low": finite(test.low) if test else None,
+        "high": finite(test.high) if test else None,
+        "confidence": test.confidence if test else None,
+        "verdict": cell.verdict,
+        "verdict_holm": cell.verdict_holm,
+        "fairer_by_more": finite(posterior.left) if posterior else None,
+        "within_rope": finite(posterior.rope) if posterior else None,
+        "less_fair_by_more": finite(posterior.right) if posterior else None,
+        "reason": (test.reason or None) if test else None,
+    }
+
+
+def _digits(summary: Summary, measure: str) -> int:
+    """Return digits after the point: three as published, more where all changes are tiny."""
+    sizes = [abs(cell.mean) for cell in summary.cells.values() if cell.measure == measure]
+    largest = max((size for size in sizes if math.isfinite(size) and size > 0), default=1.0)
+    if largest < RESOLUTION:
+        return 3
+    return 3 if largest >= 0.01 else min(9, 1 - math.floor(math.log10(largest)))
