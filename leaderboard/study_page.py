@@ -107,8 +107,10 @@ def _plot(summary: Summary) -> Any:
         "paper_bgcolor": clear,
         "plot_bgcolor": clear,
         "font": {"family": "system-ui, sans-serif", "size": 13},
-        "legend": layout["legend"] | {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
-        "margin": {"l": 8, "r": 8, "t": 90, "b": 8},
+        "legend": layout["legend"]
+        | {"orientation": "h", "x": 0, "yref": "container", "y": 0, "yanchor": "bottom"},
+        "updatemenus": [one | {"y": 1.02, "yanchor": "bottom"} for one in layout["updatemenus"]],
+        "margin": {"l": 8, "r": 8, "t": 60, "b": 8},
         "height": 480,
     }
     html = plotly.io.to_html(
