@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from given_vectors import Vocabulary
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import ortho_group
 from sklearn.base import clone
 
 from harness.concept import Concept
-from harness.embedder import ModelInfo
 from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.multiclass_hard_debias import MulticlassHardDebias
@@ -25,18 +24,6 @@ RELIGION = Concept(
 NEUTRAL = ["doctor", "greedy"]
 EQUAL = ["rabbi", "priest", "imam"]
 WORDS = [*SETS[0], *SETS[1], *EQUAL, *NEUTRAL, "altar"]
-
-
-class Vocabulary:
-    """A word embedder of given vectors; what it lacks is NaN."""
-
-    def __init__(self, rows) -> None:
-        self.rows = {word: np.asarray(row, np.float32) for word, row in rows.items()}
-        self.info = ModelInfo(name="vocabulary", kind="word", fingerprint="v")
-
-    def encode(self, texts):
-        missing = np.full(len(next(iter(self.rows.values()))), np.nan, np.float32)
-        return np.array([self.rows.get(text.lower(), missing) for text in texts])
 
 
 def vocabulary(seed: int = 0, d: int = 8) -> Vocabulary:
@@ -74,15 +61,6 @@ def test_neutral_words_lose_the_subspace_and_are_equally_near_to_all_words_of_a_
     assert np.abs(neutral @ mitigator.subspace_.T).max() < 1e-6
     assert neutral @ (equal - equal[0]).T == pytest.approx(0, abs=1e-6)
     assert np.linalg.norm(np.vstack([neutral, equal]), axis=1) == pytest.approx(1, abs=1e-6)
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 2**32 - 1))
-def test_debiasing_a_rotated_vocabulary_rotates_the_debiased_one(seed):
-    embedder = vocabulary(seed)
-    turn = ortho_group.rvs(8, random_state=seed)
-    turned = Vocabulary({word: row @ turn for word, row in embedder.rows.items()})
-    assert debiased(embedder, WORDS) @ turn == pytest.approx(debiased(turned, WORDS), abs=1e-4)
 
 
 def test_the_axes_are_the_principal_components_of_words_less_the_mean_of_their_set():

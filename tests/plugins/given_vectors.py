@@ -1,0 +1,34 @@
+"""A word embedder of given vectors, for tests of what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.embedder import ModelInfo
+
+
+class Vocabulary:
+    """A word embedder; what it lacks is NaN.
+
+    Parameters
+    ----------
+    rows
+        The vectors by word.
+    lower
+        Whether a word that it lacks is looked up in lower case.
+    """
+
+    def __init__(self, rows: Mapping[str, Any], *, lower: bool = True) -> None:
+        self.rows = {word: np.asarray(row, np.float32) for word, row in rows.items()}
+        self.lower = lower
+        self.info = ModelInfo(name="vocabulary", kind="word", fingerprint="v")
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Return (n, d) float32 vectors."""
+        d = len(next(iter(self.rows.values())))
+        found = [self.rows.get(t, self.rows.get(t.lower() if self.lower else t)) for t in texts]
+        rows = [np.full(d, np.nan) if row is None else row for row in found]
+        return np.reshape(rows, (len(texts), d)).astype(np.float32)
