@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Self
 
@@ -17,10 +16,10 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators import listed_words
 from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.plugins.mitigators.subspaces import in_blocks, neutralized, take_out
+from harness.plugins.mitigators.subspaces import Solver, in_blocks, neutralized, take_out
+from harness.plugins.mitigators.vocabulary_survey import leanings, scale, survey
 from harness.vocabulary import Vocabulary, vocabulary
 
-BLOCK = 4096  # words in float64 that stay in a processor's cache: 1.6 MB at 50 dimensions
 STARTS = 3  # of k-means, whose best is taken
 
 
@@ -34,16 +33,19 @@ class DoubleHardDebias(Mitigator):
     debiased is whatever is asked for, definitional words included: w' = (I − uuᵀ)(w − μ), with μ
     the mean of the vocabulary and u the component, then hard debiasing fitted on w'.
 
+    The mean and the components are those of the vocabulary, whatever the concept: they are found
+    once in a process while it lives, as `per_vocabulary` has it.
+
     Parameters
     ----------
-    k, normalize, equalize
+    k, normalize, equalize, solver
         As in `hard-debias`; vectors come to length 1 before anything else.
     n_components
         How many principal components are tried.
     n_words
         How many words of either side choose among them, of those that are not about the concept.
     seed
-        Of the k-means clusterings.
+        Of the k-means clusterings, and as in `hard-debias`.
     published
         Whether w' = w − μ − uuᵀw, as the paper and its code have it, so that all words keep the
         same −uuᵀμ.
@@ -80,6 +82,7 @@ class DoubleHardDebias(Mitigator):
         n_words: int = 500,
         seed: int = 0,
         published: bool = False,
+        solver: Solver = "full",
     ) -> None:
         self.k = k
         self.normalize = normalize
@@ -88,6 +91,7 @@ class DoubleHardDebias(Mitigator):
         self.n_words = n_words
         self.seed = seed
         self.published = published
+        self.solver = solver
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return the texts that hard debiasing learns from."""
@@ -109,10 +113,10 @@ class DoubleHardDebias(Mitigator):
                 raise InvalidOption(f"double-hard-debias: {name}={getattr(self, name)}: 1 or more")
         plain = self._hard_debias(embedder, concept, equalize=False)
         words = vocabulary(embedder)
-        survey = _survey(words, plain, unit=self.normalize)
-        self.mean_ = survey.mean
-        components = survey.components[: self.n_components]
-        biased, second = self._most_biased(survey.leanings, words, plain)
+        surveyed = survey(words, unit=self.normalize)
+        self.mean_ = surveyed.mean
+        components = surveyed.components[: self.n_components]
+        biased, second = self._most_biased(words, plain)
         vectors = embedder.encode(biased)
         accuracies = []
         for component in components:
@@ -149,17 +153,23 @@ class DoubleHardDebias(Mitigator):
     def _hard_debias(
         self, embedder: Embedder, concept: Concept | None, *, equalize: bool
     ) -> HardDebias:
-        made = HardDebias(k=self.k, normalize=self.normalize, equalize=equalize)
+        made = HardDebias(
+            k=self.k,
+            normalize=self.normalize,
+            equalize=equalize,
+            solver=self.solver,
+            seed=self.seed,
+        )
         try:
             return made.fit(embedder, concept)
         except (InvalidOption, NotApplicable) as error:
             raise type(error)(str(error).replace("hard-debias", "double-hard-debias", 1)) from error
 
     def _most_biased(
-        self, leanings: Floats, words: Vocabulary, plain: HardDebias
+        self, words: Vocabulary, plain: HardDebias
     ) -> tuple[list[str], npt.NDArray[np.bool_]]:
         """Return the words that lean most to either side, and which of them to the second."""
-        order, half = np.argsort(leanings), len(leanings) // 2
+        order, half = np.argsort(leanings(words, plain.subspace_[0])), len(words) // 2
         first = self._neutral(order[:half], words, plain)
         second = self._neutral(order[::-1][:half], words, plain)
         n = min(len(first), len(second))
@@ -209,7 +219,7 @@ def without_frequency(
     for start, rows in in_blocks(out):
         rows[:] = vectors[start : start + len(rows)]
         if unit:
-            rows *= _scale(rows)[:, None]
+            rows *= scale(rows)[:, None]
         rows -= centre
         take_out(rows, axis)
         if published:
@@ -225,52 +235,6 @@ class _Cleaned:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         return self.change(self.embedder.encode(texts))
-
-
-@dataclass(frozen=True)
-class _Survey:
-    """What one pass over a vocabulary finds.
-
-    Parameters
-    ----------
-    mean
-        (d,) mean of the vectors.
-    components
-        (d, d) principal components as rows, strongest first.
-    leanings
-        (n,) cosine of each word with the concept's first direction.
-    """
-
-    mean: Floats
-    components: Floats
-    leanings: Floats
-
-
-def _survey(words: Vocabulary, plain: HardDebias, *, unit: bool) -> _Survey:
-    """Read the vocabulary once, in blocks; `unit` is for the mean and the components."""
-    direction = plain.subspace_[0]
-    total, products = np.zeros(len(direction)), np.zeros((len(direction),) * 2)
-    leanings = []
-    for _, vectors in words.blocks():
-        for start in range(0, len(vectors), BLOCK):
-            rows = np.asarray(vectors[start : start + BLOCK], dtype=np.float64)
-            scale = _scale(rows)
-            leanings.append(rows @ direction * scale)
-            if unit:
-                rows *= scale[:, None]
-            total += rows.sum(axis=0)
-            products += rows.T @ rows
-    mean = total / len(words)
-    _, axes = np.linalg.eigh(products / len(words) - np.outer(mean, mean))
-    return _Survey(mean, axes.T[::-1], np.concatenate(leanings))
-
-
-def _scale(rows: Reals) -> Reals:
-    """Return what brings each of the rows, (n, d), to length 1; 1 for a zero row."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    lengths[lengths == 0] = 1
-    scale: Reals = 1 / lengths
-    return scale
 
 
 def _told_apart(rows: Vectors, second: npt.NDArray[np.bool_], seed: int) -> float:

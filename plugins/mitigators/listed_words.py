@@ -37,7 +37,7 @@ def ignores_case(vectors: Mapping[str, Floats], words: Iterable[str]) -> bool:
     return all(
         np.allclose(vectors[word], vectors.get(word.lower(), np.inf), rtol=0, atol=SAME_CASE)
         for word in words
-        if word in vectors
+        if word != word.lower() and word in vectors
     )
 
 

@@ -126,6 +126,20 @@ def test_every_word_asked_for_is_debiased_where_wefe_changes_the_most_biased_alo
     assert right == pytest.approx(whole[[embedder.words.index(word) for word in asked]], abs=1e-6)
 
 
+def test_every_solver_of_hard_debiasing_finds_the_same_and_no_other_is_known():
+    embedder = Vocabulary()
+    outcomes = [
+        DoubleHardDebias(solver=solver, **FEW)
+        .fit(embedder, GENDER)
+        .transform(embedder.vectors, embedder.words)
+        for solver in ("full", "randomized", "arpack")
+    ]
+    for other in outcomes[1:]:
+        assert other == pytest.approx(outcomes[0], abs=1e-5)
+    with pytest.raises(InvalidOption, match="solver=fast: there are full, randomized, arpack"):
+        DoubleHardDebias(solver="fast").fit(embedder, GENDER)
+
+
 def test_definitional_words_are_cleaned_of_frequency_too():
     embedder = Vocabulary()
     mitigator = DoubleHardDebias(**FEW).fit(embedder, GENDER)
