@@ -77,8 +77,8 @@ def write(
     built = built or datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     folders.make(folder)
     files = Written(*(folder / n for n in ("index.html", "leaderboard.csv", "leaderboard.json")))
-    for page in (files.page, *(folder / one.page for one in studies)):
-        check_ours(page)
+    for path in (files.page, *(folder / one.page for one in studies)):
+        check_ours(path)
     paths = {path for board in boards for path in board.attachments["path"]}
     copied = attachments.copy(paths, sources, folder)
     boards = [

@@ -1,0 +1,271 @@
+"""Pages of studies: what they show, that nothing in them runs, and what is refused."""
+
+import csv
+import io
+import json
+import re
+from html import unescape
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import harness.leaderboard
+from harness.errors import DiskError, InvalidFile
+from harness.leaderboard import site, studies
+from harness.leaderboard.board import compile_boards
+
+HOSTILE = "</script><img src=x onerror='window.hacked=1'>{{7*7}}\"&"
+PAGE = "studies/small-glove.html"
+
+
+def command(*arguments) -> click.testing.Result:
+    group = click.Group()
+    harness.leaderboard.harness_commands(group)
+    return CliRunner().invoke(group, ["leaderboard", "build", *map(str, arguments)])
+
+
+def build(records, folder, boards=()) -> str:
+    """Return the page of the first study, after building the site."""
+    compiled = studies.compile_studies(records)
+    site.write(boards, folder, title="T", built="today", studies=compiled)
+    return (folder / compiled[0].page).read_text("utf-8")
+
+
+def rows(page: str, table: str) -> list[list[str]]:
+    """Return the text of the cells of a table by row."""
+    found = re.search(rf'data-name="{table}">(.*?)</table>', page, re.DOTALL)
+    return [
+        [
+            unescape(re.sub(r"<[^>]*>", "", cell)).strip()
+            for cell in re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+        ]
+        for row in re.findall(r"<tr>(.*?)</tr>", found[1], re.DOTALL)
+    ]
+
+
+def text_of(page: str) -> str:
+    """Return what is read, in one line."""
+    body = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", body)).split())
+
+
+@pytest.fixture
+def results(tmp_path, make_study):
+    """A results folder with a study and nothing else."""
+    path = tmp_path / "results" / "small.study.jsonl"
+    path.parent.mkdir()
+    path.write_text("".join(record.line() for record in make_study()))
+    return path.parent
+
+
+def test_a_results_folder_with_studies_only_makes_a_site(results, tmp_path) -> None:
+    result = command(results, "--out", tmp_path / "site", "--title", "Ours")
+    assert result.exit_code == 0, result.output
+    assert "study 'small' on glove: 6 rows in 4 folds\n" in result.stdout
+    index = (tmp_path / "site/index.html").read_text("utf-8")
+    assert f'<a href="{PAGE}">A small study</a>' in index
+    assert "How to read this" not in index
+    assert json.loads((tmp_path / "site/leaderboard.json").read_text())["boards"] == []
+    page = (tmp_path / "site" / PAGE).read_text("utf-8")
+    assert '<a href="../index.html">← Ours</a>' in page
+
+
+def test_boards_and_studies_share_a_site(results, tmp_path, make_record) -> None:
+    (results / "m.jsonl").write_text(make_record().line())
+    assert command(results, "--out", tmp_path / "site").exit_code == 0
+    index = (tmp_path / "site/index.html").read_text("utf-8")
+    assert 'id="text"' in index
+    assert PAGE in index
+
+
+def test_without_studies_the_index_has_no_section_of_them(tmp_path, make_record) -> None:
+    written = site.write(compile_boards([make_record()]), tmp_path, title="T")
+    assert "tudies" not in re.sub(
+        r"<(script|style).*?</\1>", "", written.page.read_text(), flags=16
+    )
+    assert not (tmp_path / "studies").exists()
+    assert not (tmp_path / "figures").exists()
+
+
+def test_arrows_say_what_is_fairer_than_the_baseline_by_any_measure(tmp_path, make_study) -> None:
+    table = rows(build(make_study(), tmp_path), "changes")
+    assert table[0] == ["Chosen by", "Mitigator", "WEATless is fairer", "ECTmore is fairer"]
+    cells = {row[-3]: row[-2:] for row in table[1:]}
+    assert list(cells) == ["normalize", "hard-debias (baseline)", "good", "bad", "same"]
+    assert [cell[-2:] for cell in cells["good"]] == ["↑*", "↑*"]
+    assert [cell[-2:] for cell in cells["bad"]] == ["↓*", "↓*"]
+    assert [cell[-2:] for cell in cells["same"]] == [" =", " ="]
+    assert cells["good"][0].startswith("−0.7"), "less distance from fair"
+    assert cells["good"][1].startswith("+0."), "more of the score itself"
+    assert re.fullmatch(r"−0\.\d{3} ± 0\.\d{3}", cells["hard-debias (baseline)"][0])
+
+
+def test_the_page_says_what_was_asked_how_and_with_what_result(tmp_path, make_study) -> None:
+    records = make_study(rope=0.05)
+    page = build(records, tmp_path)
+    told = text_of(page)
+    (study,) = studies.compile_studies(records)
+    for part in (
+        "A small study", "Which removes more?", "12 pairs of the concept gender-12, into 4 folds",
+        "2 inner folds of the pairs", "Come to length 1", "↑ fairer, ↓ less fair", "at 0.05",
+        "* holds after Holm's correction over the", "the model lacks 1 words of the study: absent",
+        "corrected resampled t-test", *study.summary.statement,
+    ):  # fmt: skip
+        assert part in told, part
+    assert "Published protocol" not in told
+    assert rows(page, "chosen") == [
+        ["Mitigator", "by WEAT", "by ECT"],
+        ["good", "k=0 (2)k=1 (2)", "k=0 (2)k=1 (2)"],
+    ]
+    tests = rows(page, "tests")
+    assert [row[1] for row in tests[1:]] == ["good"] * 2 + ["bad"] * 2 + ["same"] * 2
+    assert tests[1][-1] == "fairer"
+    assert rows(page, "measures")[2] == [
+        "ECT",
+        "ect",
+        "coherence",
+        "1",
+        "the score itself",
+        "career",
+    ]
+
+
+def test_the_published_protocol_is_warned_of(tmp_path, make_study) -> None:
+    records = make_study(protocol="published")
+    assert '<p class="notice protocol"><b>Published protocol.' in build(records, tmp_path)
+    assert "; published protocol" in (tmp_path / "index.html").read_text("utf-8")
+
+
+def test_a_study_that_goes_on_is_shown_as_far_as_it_is(tmp_path, make_study) -> None:
+    page = build(make_study()[:-1], tmp_path)
+    assert "incomplete: of 4 folds" in text_of(page)
+    assert "; incomplete" in (tmp_path / "index.html").read_text("utf-8")
+    one_fold = build(make_study()[:6], tmp_path / "one")
+    assert {cell[-1] for row in rows(one_fold, "changes")[3:6] for cell in row[-2:]} == {"?"}
+
+
+def test_a_study_of_the_baseline_alone_compares_nothing(tmp_path, make_study) -> None:
+    records = make_study(rows=("none", "normalize", "hard-debias"))
+    page = build([one for one in records if one.row in one.study.rows], tmp_path)
+    assert "Nothing is compared" in page
+    assert "All comparisons" not in page
+
+
+def test_the_csv_and_the_records_have_what_the_page_shows(tmp_path, make_study) -> None:
+    page = build(make_study(), tmp_path)
+    assert '<a href="small-glove.csv" download>' in page
+    assert '<a href="small-glove.study.jsonl" download>' in page
+    table = list(csv.DictReader(io.StringIO((tmp_path / "studies/small-glove.csv").read_text())))
+    (entry,) = json.loads((tmp_path / "leaderboard.json").read_text())["studies"]
+    assert len(table) == len(entry["cells"]) == 2 * 6 * 2
+    good = next(line for line in table if line["row"] == "good")
+    shown = next(row for row in rows(page, "changes") if "good" in row)
+    assert shown[-2].startswith(f"−{abs(float(good['mean'])):.3f} ± {float(good['sd']):.3f}")
+    assert (good["verdict"], good["verdict_holm"]) == ("better", "better")
+    again = studies.read([tmp_path])
+    assert {one.id for one in again.records} == {one.id for one in make_study()}
+
+
+def test_hostile_texts_are_inert_everywhere(tmp_path, make_study) -> None:
+    plain = build(make_study(), tmp_path / "plain")
+    page = build(make_study(text=HOSTILE), tmp_path / "hostile")
+    index = (tmp_path / "hostile/index.html").read_text("utf-8")
+    for one in (page, index):
+        assert "<img" not in one
+        assert "{{7*7}}" in one, "shown as it is"
+    assert page.count("<script") == plain.count("<script")
+    assert page.count("</script") == plain.count("</script")
+    told = text_of(page)
+    for part in ("A small study", "Which removes more?", "good", "WEAT", "k", "absent"):
+        assert part + HOSTILE in told, part
+    assert {path.name for path in (tmp_path / "hostile").iterdir()} == {
+        "index.html", "leaderboard.csv", "leaderboard.json", "figures", "studies",
+    }  # fmt: skip
+
+
+def test_a_link_that_is_no_page_is_not_one(tmp_path, make_study) -> None:
+    records = [
+        one.model_copy(
+            update={"model": one.model.model_copy(update={"url": "javascript:alert(1)"})}
+        )
+        for one in make_study()
+    ]
+    assert "javascript" not in re.sub(
+        r"<script.*?</script>", "", build(records, tmp_path), flags=16
+    )
+
+
+def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path, make_study) -> None:
+    measures = {"=HYPERLINK(1)": make_study()[0].study.measures["WEAT"].model_dump()}
+    build(make_study(measures=measures, criteria=("=HYPERLINK(1)",)), tmp_path)
+    table = list(csv.DictReader(io.StringIO((tmp_path / "studies/small-glove.csv").read_text())))
+    assert {line["measure"] for line in table} == {"'=HYPERLINK(1)"}
+    assert table[4]["mean"].startswith("-0."), "numbers stay numbers"
+
+
+def test_each_study_on_each_model_has_files_of_its_own(tmp_path, make_study) -> None:
+    records = [
+        record
+        for name, model in (("a-b", "c"), ("a", "b-c"), ("A", "b c"), ("a", "../x"), ("A", "B-C"))
+        for record in make_study(name=name, model=model)
+    ]
+    found = studies.compile_studies(records)
+    names = [one.name.lower() for one in found]
+    assert len(set(names)) == 5
+    assert "a-.._x" in names
+    assert all(re.fullmatch(r"a-[\w.-]+", name) for name in names)
+
+
+def test_the_order_of_files_and_records_changes_nothing(tmp_path, make_study) -> None:
+    records = [*make_study(), *make_study(model="md")]
+    build(records, tmp_path / "a")
+    build(records[::-1], tmp_path / "b")
+    for one in (PAGE, "studies/small-md.csv", "index.html", "leaderboard.json"):
+        assert (tmp_path / "a" / one).read_bytes() == (tmp_path / "b" / one).read_bytes(), one
+
+
+def test_plotlys_script_is_there_once_for_all_pages(tmp_path, make_study) -> None:
+    page = build([*make_study(), *make_study(model="md")], tmp_path)
+    assert '<script src="../figures/plotly.min.js"></script>' in page
+    assert len(page) < 100_000
+    big = [file for file in tmp_path.rglob("*") if file.is_file() and file.stat().st_size > 2e6]
+    assert big == [tmp_path / "figures" / "plotly.min.js"]
+
+
+def test_nothing_is_fetched_from_the_network(tmp_path, make_study) -> None:
+    assert re.findall(r'(?:src|href)="[^"]*//[^"]*"', build(make_study(), tmp_path)) == []
+
+
+def test_a_broken_study_file_is_told_in_one_line(results, tmp_path) -> None:
+    file = results / "small.study.jsonl"
+    file.write_text('{"schema":1}\n' + file.read_text())
+    error = command(results, "--out", tmp_path / "site").exception
+    assert isinstance(error, InvalidFile)
+    assert "small.study.jsonl:1: not a record" in str(error)
+    assert len(str(error).splitlines()) == 1
+
+
+def test_a_torn_last_line_is_told_and_passed_over(results, tmp_path) -> None:
+    with (results / "small.study.jsonl").open("a") as file:
+        file.write('{"schema":1,"id":"')
+    result = command(results, "--out", tmp_path / "site")
+    assert result.exit_code == 0
+    assert "torn" in result.stderr
+    assert "torn" in (tmp_path / "site/index.html").read_text("utf-8")
+
+
+def test_a_site_within_the_results_never_brings_back_what_was_made_again(results) -> None:
+    assert command(results, "--out", results / "site").exit_code == 0
+    file = results / "small.study.jsonl"
+    file.write_text(file.read_text().replace('"created":"2026-01', '"created":"2026-02'))
+    assert {one.created[:7] for one in studies.read([results]).records} == {"2026-02"}
+
+
+def test_a_page_of_somebody_else_is_left_alone(results, tmp_path) -> None:
+    page = tmp_path / "site" / PAGE
+    page.parent.mkdir(parents=True)
+    page.write_text("mine")
+    assert isinstance(command(results, "--out", tmp_path / "site").exception, DiskError)
+    assert page.read_text() == "mine"
+    assert not (tmp_path / "site/index.html").exists()
