@@ -9,6 +9,7 @@ from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import NotApplicable, suggestion
 from harness.mitigator import Mitigator
+from harness.plugins.mitigators.needed import needed
 
 SENTENCE_ENDS = (".", "!", "?", "…")
 CLOSERS = "\"'”’)]»"
@@ -51,9 +52,8 @@ class ContextInjection(Mitigator):
         NotApplicable
             If the concept has no such context.
         """
-        if concept is None or not concept.contexts:
-            lack = "no concept is given" if concept is None else f"'{concept.name}' has none"
-            raise NotApplicable(f"context-injection needs a concept with contexts; {lack}")
+        told = "context-injection needs a concept with contexts"
+        concept = needed(concept, lambda given: given.contexts, told)
         if self.context not in concept.contexts:
             raise NotApplicable(
                 f"context-injection: concept '{concept.name}' has no context '{self.context}'"

@@ -13,6 +13,7 @@ from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators import listed_words
+from harness.plugins.mitigators.needed import needed
 
 BLOCK = 4096  # rows in float64 that stay in a processor's cache: 1.6 MB at 50 dimensions
 SINGULAR = 1e-6  # of the largest singular value: what float32 vectors leave where nothing is
@@ -75,12 +76,9 @@ class HalfSiblingRegression(Mitigator):
         """
         if not self.alpha >= 0:
             raise InvalidOption(f"half-sibling-regression: alpha={self.alpha}: 0 or more is needed")
+        told = "half-sibling-regression needs a concept with words about it"
+        concept = needed(concept, _about, told)
         words = _about(concept)
-        if concept is None or not words:
-            lack = "no concept is given" if concept is None else f"'{concept.name}' has none"
-            raise NotApplicable(
-                f"half-sibling-regression needs a concept with words about it; {lack}"
-            )
         vectors = listed_words.look_up(embedder, listed_words.with_lower_case(words), unit=False)
         self.missing_ = sorted(set(words) - set(vectors))
         self.ignores_case_ = listed_words.ignores_case(vectors, words)

@@ -17,6 +17,7 @@ from harness.plugins.mitigators.concept_subspace import fit_subspace, pair_words
 from harness.plugins.mitigators.contextualised import contexts, defining_sets
 from harness.plugins.mitigators.hard_debias import Subspace
 from harness.plugins.mitigators.listed_words import look_up
+from harness.plugins.mitigators.needed import needed
 from harness.vocabulary import vocabulary
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -118,9 +119,8 @@ class Inlp(Mitigator):
             If the concept has no definitional pairs, or the embedder too few of them or of words.
         """
         self._check_options()
-        if concept is None or not concept.definitional_pairs:
-            lack = "no concept is given" if concept is None else f"'{concept.name}' has none"
-            raise NotApplicable(f"inlp needs a concept with definitional_pairs; {lack}")
+        told = "inlp needs a concept with definitional_pairs"
+        concept = needed(concept, lambda given: given.definitional_pairs, told)
         if embedder.info.kind == "word":
             self._project_out(*self._biased_words(embedder, concept), groups=2)
         else:

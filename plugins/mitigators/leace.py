@@ -14,6 +14,7 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators.contextualised import contextualised, defining_sets
 from harness.plugins.mitigators.listed_words import look_up, with_lower_case
+from harness.plugins.mitigators.needed import needed
 from harness.vocabulary import Vocabulary, vocabulary
 
 RANK = 1e-10  # eigenvalues below this share of the largest are rounded zeros
@@ -112,9 +113,8 @@ class Leace(Mitigator):
         """
         if self.shrinkage is not None and not 0 <= self.shrinkage <= 1:
             raise InvalidOption(f"leace: shrinkage={self.shrinkage}: it lies in [0, 1]")
-        if concept is None or not (concept.definitional_pairs or concept.definitional_sets):
-            lack = "no concept is given" if concept is None else f"'{concept.name}' has none"
-            raise NotApplicable(f"leace needs definitional_pairs or definitional_sets; {lack}")
+        told = "leace needs definitional_pairs or definitional_sets"
+        concept = needed(concept, defining_sets, told)
         name = embedder.info.name
         x, z = self._label(embedder, concept)
         sigma_xz = (x - x.mean(axis=0)).T @ (z - z.mean(axis=0)) / len(x)

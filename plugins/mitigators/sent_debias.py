@@ -14,6 +14,7 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators.contextualised import contextualised, defining_sets
 from harness.plugins.mitigators.listed_words import look_up
+from harness.plugins.mitigators.needed import needed
 from harness.plugins.mitigators.subspaces import neutralized, principal_axes, set_centred
 
 
@@ -82,12 +83,9 @@ class SentDebias(Mitigator):
         """
         if self.k is not None and self.k < 1:
             raise InvalidOption(f"sent-debias: k={self.k}: 1 direction or more are needed")
+        told = "sent-debias needs definitional_pairs or definitional_sets"
+        concept = needed(concept, defining_sets, told)
         defining = defining_sets(concept)
-        if concept is None or not defining:
-            lack = "no concept is given" if concept is None else f"'{concept.name}' has none"
-            raise NotApplicable(
-                f"sent-debias needs definitional_pairs or definitional_sets; {lack}"
-            )
         k = max(map(len, defining)) - 1 if self.k is None else self.k
         vectors = look_up(embedder, self.fitting_texts(concept), unit=self.normalize)
         sets = [

@@ -18,6 +18,7 @@ from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators import listed_words
+from harness.plugins.mitigators.needed import needed
 from harness.plugins.mitigators.subspaces import Solver, equalized, neutralized, principal_axes
 
 
@@ -88,9 +89,8 @@ class SubspaceDebias(Mitigator):
         """
         if self.k is not None and self.k < 1:
             raise InvalidOption(f"{self.name}: k={self.k}: 1 direction or more are needed")
-        if concept is None or not self._defining_sets(concept):
-            lack = "no concept is given" if concept is None else f"'{concept.name}' has none"
-            raise NotApplicable(f"{self.name} needs a concept with {self.defined_by}; {lack}")
+        told = f"{self.name} needs a concept with {self.defined_by}"
+        concept = needed(concept, self._defining_sets, told)
         texts = self.fitting_texts(concept)
         vectors = listed_words.look_up(embedder, texts, unit=self.normalize)
         defining = self._defining_sets(concept)

@@ -14,10 +14,10 @@ import numpy as np
 from harness.arrays import Reals, Vectors, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind
-from harness.errors import NotApplicable
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators.contextualised import defining_sets
 from harness.plugins.mitigators.listed_words import find
+from harness.plugins.mitigators.needed import needed
 from harness.plugins.swapping import swap
 
 Swap: TypeAlias = Callable[[str], str]
@@ -65,11 +65,8 @@ class SwapAverage(Mitigator):
         NotApplicable
             If the concept has neither pairs nor sets.
         """
-        if concept is None or not defining_sets(concept):
-            lack = "no concept is given" if concept is None else f"'{concept.name}' has none"
-            raise NotApplicable(f"swap-average needs {self.needs[0]}; {lack}")
+        self.concept_ = needed(concept, defining_sets, f"swap-average needs {self.needs[0]}")
         self.embedder_ = embedder
-        self.concept_ = concept
         return self
 
     def reads(self, texts: Sequence[str], concept: Concept | None) -> list[str]:
