@@ -101,6 +101,8 @@ def judge(bench: Bench, place: Place, unit: Unit) -> Result:
     started = time.perf_counter()
     candidate, fold, study = unit.candidate, unit.fold, bench.study
     at_unit_length = candidate.label == UNIT or (study.file.normalize and candidate.label != RAW)
+    if candidate.normalize is not None:
+        at_unit_length = candidate.normalize
     base = _base(place, at_unit_length)
 
     def outcome(s: int, split: Split) -> Outcome:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness import yaml_files
-from harness.errors import suggestion
+from harness.errors import InvalidFile, suggestion
 from harness.registry import Registry
 from harness.scores import Ideal, Metric
 from harness.study.study_file import MeasureFile, StudyFile
@@ -112,12 +112,16 @@ def measure(
         if path[: len(key)] == key:
             places["metrics", use.metric, *path[len(key) :]] = place
     places["metrics", use.metric] = document.places[key]
-    task = resolve_task(
-        dataclasses.replace(document, data=data, places=places),
-        concept=registry.concept,
-        metric=registry.metric,
-        table=registry.table_maker,
-    )
+    try:
+        task = resolve_task(
+            dataclasses.replace(document, data=data, places=places),
+            concept=registry.concept,
+            metric=registry.metric,
+            table=registry.table_maker,
+        )
+    except InvalidFile as error:  # in the words of the study's file
+        told = error.key.replace(f"metrics.{use.metric}", yaml_files.dotted(key), 1)
+        raise InvalidFile(error.problem, path=error.path, line=error.line, key=told) from None
     if task.needs_vocabulary:
         raise document.error("a study is judged on listed words, not on a vocabulary's", key)
     return Measure(label, task, metric, score, _held_out(document, file, task, key))

@@ -87,31 +87,32 @@ def run(
     if workers < 1:
         raise InvalidOption(f"workers={workers}: at least 1")
     registry = Registry(include=tuple(include))
-    resolved = resolve(find(registry, study), registry)
+    document = find(registry, study)
+    resolved = resolve(document, registry)
     path = Path(results) / f"{folders.safe_name(resolved.file.name)}{STUDY}"
     file = json_lines.RecordsFile(path, StudyRecord)
     store = Path(cache) if cache else folders.embeddings()
     run = uuid.uuid4().hex[:12]
     wanted: dict[str, StudyPart] = {}
     made, failed = 0, []
-    for model in resolved.file.models:
+    for model, embedder in _embedders(document, registry, resolved.file.models):
         try:
-            embedder = registry.embedder(model)
-            try:
-                place = Place(model, embedder.info.fingerprint, tuple(include), store)
-                one = OnModel(resolved, embedder, run)
-                wanted |= dict.fromkeys(one.units, one.part)
-                known = {} if overwrite else file.records
-                todo = {id_: unit for id_, unit in one.units.items() if id_ not in known}
-                made += _made(one, embedder, todo, place, file, workers, progress or Silent())
-            finally:
-                getattr(embedder, "close", lambda: None)()
+            if isinstance(embedder, HarnessError):
+                raise embedder
+            place = Place(model, embedder.info.fingerprint, tuple(include), store)
+            one = OnModel(resolved, embedder, run)
+            wanted |= dict.fromkeys(one.units, one.part)
+            known = {} if overwrite else file.records
+            todo = {id_: unit for id_, unit in one.units.items() if id_ not in known}
+            made += _made(one, embedder, todo, place, file, workers, progress or Silent())
         except (UsageError, DiskError):
             raise
         except HarnessError as error:  # the other models go on
             if len(resolved.file.models) == 1:
                 raise
             failed.append(f"{model}: {error}")
+        finally:
+            getattr(embedder, "close", lambda: None)()
     _refresh(file, wanted)
     return Ran(
         records=tuple(file.records[one] for one in wanted if one in file.records),
@@ -140,6 +141,22 @@ def find(registry: Registry, study: str | Path) -> yaml_files.Document:
     raise UnknownName(
         "study", str(study), registry.study_files, hint="; a file's name ends in .yaml"
     )
+
+
+def _embedders(
+    document: yaml_files.Document, registry: Registry, models: Sequence[str]
+) -> list[tuple[str, Embedder | HarnessError]]:
+    """Return each model, or why it cannot be had; every name is looked up before one runs."""
+    found: list[tuple[str, Embedder | HarnessError]] = []
+    for i, model in enumerate(models):
+        try:
+            with document.pointing_at(("models", i)):
+                found.append((model, registry.embedder(model)))
+        except UsageError:
+            raise
+        except HarnessError as error:
+            found.append((model, error))
+    return found
 
 
 class OnModel:
@@ -256,6 +273,7 @@ class OnModel:
         return identity(
             model=self.info.fingerprint,
             study=self.study.digest,
+            row=candidate.label,
             mitigator=candidate.fingerprint,
             repeat=fold.repeat,
             fold=fold.number,

@@ -139,6 +139,6 @@ class StudyRecord(Line):
     """What it ran on."""
 
 
-def identity(*, model: str, study: str, mitigator: str, repeat: int, fold: int) -> str:
-    """Return a record's id; `model`, `study` and `mitigator` are fingerprints."""
-    return digest([SCHEMA, "study", model, study, mitigator, repeat, fold])
+def identity(*, model: str, study: str, row: str, mitigator: str, repeat: int, fold: int) -> str:
+    """Return a record's id; `model`, `study` and `mitigator` are fingerprints, `row` the label."""
+    return digest([SCHEMA, "study", model, study, row, mitigator, repeat, fold])

@@ -1,0 +1,140 @@
+"""The bench judges what is held out, through the mitigator or not, as the study file says."""
+
+import numpy as np
+import pytest
+
+from harness.errors import NotApplicable, UsageError
+from harness.plugins.metrics.weat_association import weat_association
+from harness.registry import Registry
+from harness.study.base import Base
+from harness.study.bench import prepare, refuse_overlap, unfitted
+from harness.study.folds import Split
+
+SPLIT = Split(train=(0, 1, 2, 3, 4, 5), held_out=(6, 7))
+
+
+@pytest.fixture
+def model(said, folder):
+    return Registry(include=[folder]).embedder(said["models"][0])
+
+
+def outcome(study, model, label, *, unit=True):
+    bench = prepare(study, model)
+    candidate = next(one for one in study.candidates if one.label == label)
+    return bench.judge(Base(model, unit=unit), unfitted(candidate.chains[0]), SPLIT)
+
+
+def association(vectors, pairs):
+    unit = {word: row / np.linalg.norm(row) for word, row in vectors.items()}
+    arrays = [[unit[f"{side}{i}"] for i in pairs] for side in ("he", "she")]
+    arrays += [[unit[word] for word in unit if word.startswith(s)] for s in ("career", "family")]
+    return weat_association(*map(np.array, arrays)).value
+
+
+def test_the_pairs_held_out_are_the_targets(resolved, model, vectors):
+    values = outcome(resolved(), model, "none").values
+    assert values["WEAT"] == pytest.approx(abs(association(vectors, [6, 7])), abs=1e-5)
+
+
+def test_a_mitigator_takes_out_of_held_out_pairs_what_it_learnt_from_others(resolved, model):
+    study = resolved()
+    before, after = (outcome(study, model, label).values for label in ("none", "hard-debias"))
+    assert after["WEAT"] < 0.2 * before["WEAT"]
+
+
+def test_original_inputs_go_round_the_mitigator(resolved, said, model):
+    for one in said["inputs"].values():
+        one["original"] = True
+    study = resolved()
+    before, after = (outcome(study, model, label).values for label in ("none", "hard-debias"))
+    assert after == before
+
+
+def test_a_measure_is_the_mean_distance_over_its_scenarios(resolved, said, model):
+    said["scenarios"] = {
+        "both": {"inputs": {}},
+        "turned": {
+            "inputs": {"attributes_1": {"set": "family"}, "attributes_2": {"set": "career"}}
+        },
+    }
+    said["measures"] = {
+        "both": {"metric": "weat-association", "scenarios": ["both"]},
+        "mean": {"metric": "weat-association", "scenarios": ["both", "turned"]},
+    }
+    values = outcome(resolved(), model, "none").values
+    assert values["mean"] == pytest.approx(values["both"])  # signs differ, distances do not
+
+
+def test_a_row_that_cannot_be_fitted_is_undefined_with_the_reason(resolved, said, model):
+    said["mitigators"] = {"half-sibling-regression": {"grid": {"alpha": [0]}}}
+    found = outcome(resolved(), model, "half-sibling-regression")
+    assert set(found.values.values()) == {None}
+    assert "singular" in found.reasons["WEAT"]
+
+
+def test_a_setting_out_of_its_range_is_the_users_mistake(resolved, said, model):
+    said["mitigators"] = {"half-sibling-regression": {"grid": {"alpha": [-1]}}}
+    with pytest.raises(UsageError, match="0 or more is needed"):
+        outcome(resolved(), model, "half-sibling-regression")
+
+
+def test_a_pair_that_the_model_lacks_is_dealt_out_to_nobody(resolved, folder, model):
+    lines = (folder / "vectors.txt").read_text().splitlines(keepends=True)
+    (folder / "vectors.txt").write_text("".join(one for one in lines if "she3" not in one))
+    study = resolved()
+    bench = prepare(study, Registry().embedder(f"vectors:{folder / 'vectors.txt'}"))
+    assert [pair[0] for pair in bench.words] == [f"she{i}" for i in (0, 1, 2, 4, 5, 6, 7)]
+    assert bench.missing == ("she3",)
+
+
+def test_a_model_that_lacks_too_much_is_refused(resolved, said, folder):
+    said["sets"]["career"] = ["career0", "vocation", "calling"]
+    path = folder / "vectors.txt"
+    with pytest.raises(NotApplicable, match=r"lacks 67% of 'attributes_1' of scenario 'default'"):
+        prepare(resolved(), Registry().embedder(f"vectors:{path}"))
+    said["folds"] = 8
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[2:]))
+    with pytest.raises(
+        NotApplicable, match=r"has 7 of the 8 definitional pairs of concept 'sides'"
+    ):
+        prepare(resolved(), Registry().embedder(f"vectors:{path}"))
+
+
+def test_a_row_that_does_not_work_on_the_models_kind_is_refused(resolved, said):
+    said["mitigators"] = {"ran": {}}
+    with pytest.raises(NotApplicable, match="'ran' does not work on text embedders"):
+        prepare(resolved(), Registry().embedder(f"bag-of-words:{said['models'][0]}"))
+
+
+def test_judging_what_was_fitted_on_is_refused(resolved, said, model):
+    said["sets"]["career"] = ["career0", "career1", "he1"]
+    bench = prepare(resolved(), model)
+    with pytest.raises(
+        UsageError, match="'hard-debias' would be judged on what it was fitted on: 'he1'"
+    ):
+        refuse_overlap(bench, [SPLIT])
+    assert bench.overlap(bench.study.candidates[2].chains[0], SPLIT) == ("he1",)
+    assert bench.overlap(bench.study.candidates[0].chains[0], SPLIT) == ()
+
+
+def test_a_word_in_a_pair_held_out_and_in_one_fitted_on_is_a_leak(resolved, said, folder, model):
+    concept = folder / "concepts" / "sides.yaml"
+    concept.write_text(concept.read_text().replace("- he7\n", "- he0\n"))
+    with pytest.raises(UsageError, match="fitted on: 'he0'"):
+        refuse_overlap(prepare(resolved(), model), [SPLIT])
+
+
+def test_the_vocabulary_of_a_base_is_one_object_at_the_length_asked_for(model):
+    base = Base(model, unit=True)
+    assert base.vocabulary is base.vocabulary
+    _, rows = base.vocabulary.head(5)
+    assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-6)
+    assert base.info.fingerprint != model.info.fingerprint
+    assert Base(model, unit=False).info == model.info
+
+
+def test_what_a_base_gave_is_not_changed_by_who_got_it(model):
+    base = Base(model, unit=True)
+    first = base.encode(["he0", "she0"])
+    first[:] = 0
+    assert base.encode(["he0", "she0"]).any()
