@@ -28,12 +28,15 @@ class Candidate:
         Each point of the grid; one that is empty where there is nothing to choose.
     chains
         The unfitted mitigator at each point.
+    normalize
+        Whether all vectors come to length 1 first; None: as the study says.
     """
 
     label: str
     name: str
     settings: tuple[Mapping[str, Any], ...]
     chains: tuple[Chain, ...]
+    normalize: bool | None = None
 
     @cached_property
     def fingerprint(self) -> str:
@@ -43,7 +46,8 @@ class Candidate:
             for chain in self.chains
             for stage in chain.mitigators
         ]
-        return digest([names.plain(self.name), json_like(list(self.settings)), stages])
+        lengths = [] if self.normalize is None else [self.normalize]
+        return digest([names.plain(self.name), json_like(list(self.settings)), stages, *lengths])
 
 
 def candidate(
@@ -71,7 +75,7 @@ def candidate(
             _set(made, stages, given)
         settings.append(dict(given))
         chains.append(made)
-    return Candidate(label, name, tuple(settings), tuple(chains))
+    return Candidate(label, name, tuple(settings), tuple(chains), use.normalize)
 
 
 def _grid(

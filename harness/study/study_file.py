@@ -23,6 +23,8 @@ class MitigatorUse(Strict):
     )
     """Values by hyper-parameter, as scikit-learn's ParameterGrid takes them: a mapping, or a list
     of mappings. Of a chain, `STAGE.NAME`."""
+    normalize: bool | None = None
+    """Whether all vectors come to length 1 before it, in place of what the study says for all."""
 
 
 class MeasureFile(Strict):
