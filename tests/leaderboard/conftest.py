@@ -159,9 +159,15 @@ def study_records(*, model: str = "glove", text: str = "", **changes: Any) -> li
     ):
         label = row if row in ("none", "normalize") else row + text
         grid = [{"k" + text: f"{k}{text}"} for k in range(2)] if row == "good" else []
-        params = grid[fold % 2] if grid else {}
-        values = {name: distance + rng.normal(scale=0.01) for name in study["measures"]}
-        judged = {name: {"params": params, "values": values} for name in study["criteria"]}
+        values = [
+            {name: distance + rng.normal(scale=0.01) for name in study["measures"]}
+            for _ in grid or [0]
+        ]
+        chosen = [(fold + c) % len(values) for c in range(len(study["criteria"]))]
+        judged = {
+            name: {"params": grid[k] if grid else {}, "values": values[k]}
+            for name, k in zip(study["criteria"], chosen, strict=True)
+        }
         content = {
             "id": f"{study['name']} {model} {label} {repeat} {fold}",
             "run": "r",
@@ -175,7 +181,10 @@ def study_records(*, model: str = "glove", text: str = "", **changes: Any) -> li
             "train": 9,
             "held_out": [[f"she{i}{text}", f"he{i}{text}"] for i in range(3)],
             "missing": ["absent" + text],
-            "inner": [{"params": one, "fold": 0, "values": values} for one in grid],
+            "inner": [
+                {"params": params, "fold": 0, "values": given}
+                for params, given in zip(grid, values, strict=False)
+            ],
             "judged": judged,
             "seconds": 0.1,
             "environment": {"harness": "0", "python": "3", "platform": "p", "device": "cpu"},

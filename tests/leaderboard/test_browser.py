@@ -6,6 +6,7 @@ import pytest
 
 from harness.leaderboard import site
 from harness.leaderboard.board import compile_boards
+from harness.leaderboard.studies import compile_studies
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -38,8 +39,9 @@ def open_page(browser, tmp_path):
     troubles: list[str] = []
     pages = []
 
-    def open_it(records, width: int = 1400):
-        written = site.write(compile_boards(records), tmp_path, title="T")
+    def open_it(records, width: int = 1400, studies=()):
+        compiled = compile_studies(studies)
+        written = site.write(compile_boards(records), tmp_path, title="T", studies=compiled)
         page = browser.new_page(viewport={"width": width, "height": 900})
         pages.append(page)
         page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
@@ -220,3 +222,18 @@ def test_bias_against_published_quality_is_drawn(open_page, make_record):
     ticks = plot.locator(".x2tick text").all_text_contents()
     assert [tick.strip()[:1] for tick in ticks] == ["<", "c", "a"], "the best first"
     assert page.evaluate("window.hacked") is None
+
+
+@pytest.mark.parametrize("text", ["", HOSTILE])
+def test_the_index_leads_to_a_study_with_its_table_and_plot(text, open_page, make_study) -> None:
+    page = open_page([], width=420, studies=make_study(text=text))
+    page.locator("#studies a").click()
+    page.wait_for_selector("#violins .violinlayer .violins path")
+    assert page.locator("h1").inner_text() == f"A small study{text}"
+    assert page.locator('table[data-name="changes"] tbody tr').count() == 2 * 5
+    assert f"WEAT{text}" in page.locator("#violins .legendtext").all_text_contents()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img, [onerror], a[href^=javascript]").count() == 0
+    page.get_by_role("link", name="← T").click()
+    page.wait_for_selector("html[data-ready]", state="attached")

@@ -91,7 +91,8 @@ def test_without_studies_the_index_has_no_section_of_them(tmp_path, make_record)
 def test_arrows_say_what_is_fairer_than_the_baseline_by_any_measure(tmp_path, make_study) -> None:
     table = rows(build(make_study(), tmp_path), "changes")
     assert table[0] == ["Chosen by", "Mitigator", "WEATless is fairer", "ECTmore is fairer"]
-    cells = {row[-3]: row[-2:] for row in table[1:]}
+    assert [row[0] for row in table if len(row) == 4] == ["Chosen by", "WEAT", "ECT"]
+    cells = {row[-3]: row[-2:] for row in table[1:6]}
     assert list(cells) == ["normalize", "hard-debias (baseline)", "good", "bad", "same"]
     assert [cell[-2:] for cell in cells["good"]] == ["↑*", "↑*"]
     assert [cell[-2:] for cell in cells["bad"]] == ["↓*", "↓*"]
@@ -119,8 +120,9 @@ def test_the_page_says_what_was_asked_how_and_with_what_result(tmp_path, make_st
         ["good", "k=0 (2)k=1 (2)", "k=0 (2)k=1 (2)"],
     ]
     tests = rows(page, "tests")
-    assert [row[1] for row in tests[1:]] == ["good"] * 2 + ["bad"] * 2 + ["same"] * 2
+    assert [row[1] for row in tests[1:]] == [*["good"] * 2, *["bad"] * 2, *["same"] * 2] * 2
     assert tests[1][-1] == "fairer"
+    assert len(tests[1]) == 12, "with three probabilities for the region of practical equivalence"
     assert rows(page, "measures")[2] == [
         "ECT",
         "ect",
@@ -129,6 +131,17 @@ def test_the_page_says_what_was_asked_how_and_with_what_result(tmp_path, make_st
         "the score itself",
         "career",
     ]
+
+
+def test_one_part_stands_for_all_criteria_that_led_to_the_same(tmp_path, make_study) -> None:
+    records = [
+        one.model_copy(update={"judged": dict.fromkeys(one.judged, one.judged["WEAT"])})
+        for one in make_study()
+    ]
+    page = build(records, tmp_path)
+    assert "one part of the table stands for all" in text_of(page)
+    assert len(rows(page, "changes")) == 1 + 5
+    assert len(rows(page, "tests")) == 1 + 3 * 2
 
 
 def test_the_published_protocol_is_warned_of(tmp_path, make_study) -> None:
