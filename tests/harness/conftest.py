@@ -144,6 +144,24 @@ def write(tmp_path):
 
 
 @pytest.fixture
+def toy_task():
+    """A task file of the toy plugin that is whole."""
+    return """\
+name: mine
+version: 1
+title: Mine
+category: places
+concept: toy-place
+inputs:
+  targets_1: {words: [village, farm]}
+  targets_2: {words: [city, street]}
+metrics:
+  toy-gap: {}
+primary: {metric: toy-gap, score: gap}
+"""
+
+
+@pytest.fixture
 def fill():
     """Write the vectors of texts into a store and return it: `fill(store, ["a"])`."""
 

@@ -11,20 +11,6 @@ import pytest
 
 from harness import results as results_files
 
-TASK = """\
-name: mine
-version: 1
-title: Mine
-category: places
-concept: toy-place
-inputs:
-  targets_1: {words: [village, farm]}
-  targets_2: {words: [city, street]}
-metrics:
-  toy-gap: {}
-primary: {metric: toy-gap, score: gap}
-"""
-
 
 @pytest.fixture
 def evaluate(harness, toy, tmp_path):
@@ -92,9 +78,9 @@ def test_a_name_or_option_that_is_not_known(evaluate, toy, tmp_path, arguments, 
         ("title: Mine", "title: Mine\ntitle: Yours", "4: title: this key stands here twice"),
     ],
 )  # fmt: skip
-def test_a_task_file_with_a_mistake(evaluate, write, toy, old, new, told):
-    assert old in TASK
-    path = write("mine.yaml", TASK.replace(old, new))
+def test_a_task_file_with_a_mistake(evaluate, write, toy, toy_task, old, new, told):
+    assert old in toy_task
+    path = write("mine.yaml", toy_task.replace(old, new))
     said = evaluate("-t", f"toy-places,{path}")
     assert said.code == 2
     assert said.err.startswith(f"harness: {path}:{told}")
@@ -122,9 +108,11 @@ def test_a_model_folder_that_is_not_there(evaluate, tmp_path):
     assert said.err.count("\n") == 1
 
 
-def test_vectors_with_nan_zero_vectors_and_words_that_are_not_there(evaluate, write, tmp_path):
+def test_vectors_with_nan_zero_vectors_and_words_that_are_not_there(
+    evaluate, write, toy_task, tmp_path
+):
     path = write("v.txt", "village 1 0 0\nbarn 0 0 0\nfarm 0 1 0\ncity 0 0 1\nstreet 1 1 0\n")
-    task = write("mine.yaml", TASK.replace("[village, farm]", "[village, farm, barn, hamlet]"))
+    task = write("mine.yaml", toy_task.replace("farm]", "farm, barn, hamlet]"))
     said = evaluate("-m", f"vectors:{path}", "-t", task)
     assert said.code == 0, said.err
     for record in records(tmp_path):
@@ -135,7 +123,8 @@ def test_vectors_with_nan_zero_vectors_and_words_that_are_not_there(evaluate, wr
         )
     assert "void" in said.out
     path = write("nan.txt", "village 1 0 0\nfarm nan 1 0\ncity 0 0 1\nstreet 1 1 0\n")
-    said = evaluate("-m", f"vectors:{path}", "-t", write("mine.yaml", TASK), "-r", tmp_path / "r2")
+    task = write("mine.yaml", toy_task)
+    said = evaluate("-m", f"vectors:{path}", "-t", task, "-r", tmp_path / "r2")
     assert said.code in (1, 2)
     assert "nan" in said.err.lower()
     assert "NaN" not in "".join(p.read_text() for p in (tmp_path / "r2").rglob("*.jsonl"))

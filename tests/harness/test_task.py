@@ -9,27 +9,13 @@ import pytest
 from harness.errors import InvalidFile
 from harness.task import not_made_for
 
-WHOLE = """\
-name: mine
-version: 1
-title: Mine
-category: places
-concept: toy-place
-inputs:
-  targets_1: {words: [village, farm]}
-  targets_2: {words: [city, street]}
-metrics:
-  toy-gap: {}
-primary: {metric: toy-gap, score: gap}
-"""
-
 
 @pytest.fixture
-def resolve(registry, write):
+def resolve(registry, write, toy_task):
     """Resolve the whole task with some text replaced by other text."""
 
     def make(*replacements, more=""):
-        text = WHOLE
+        text = toy_task
         for old, new in replacements:
             assert old in text
             text = text.replace(old, new)
@@ -290,12 +276,12 @@ tables:
 
 
 @pytest.fixture
-def made(registry_with, plugin, write):
+def made(registry_with, plugin, write, toy_task):
     """Resolve the whole task with tables of which one is made of the other."""
     registry = registry_with(plugin(MAKER))
 
     def make(tables=MADE):
-        text = WHOLE.replace("{words: [village, farm]}", "{table: more}")
+        text = toy_task.replace("{words: [village, farm]}", "{table: more}")
         return registry.task_file(write("mine.yaml", text + tables))
 
     return make

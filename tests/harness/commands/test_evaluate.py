@@ -86,34 +86,44 @@ def test_without_a_concept_a_mitigator_that_needs_one_is_told_and_the_rest_goes_
     assert "–" in said.out
 
 
-def test_a_failure_leaves_with_1_and_keeps_the_rest(evaluate, install, write, tmp_path):
-    source = """
-        from harness import MetricSpec, Scale, hookimpl, metric
+@pytest.fixture
+def raising(install, write):
+    """Write the task `z-mine`, whose metric raises something; return its file."""
 
-        @hookimpl
-        def harness_metrics():
-            return [MetricSpec(name="bad-metric", target="bad_module:bad")]
+    def make(raised):
+        source = f"""
+            from harness import MetricSpec, Scale, hookimpl, metric
 
-        @metric("bad-metric", scores={"a": Scale(ideal=0)})
-        def bad(targets_1):
-            raise ValueError("no way")
-    """
-    install("bad", {"bad": "bad_module"}, bad_module=source)
-    path = write(
-        "mine.yaml",
+            @hookimpl
+            def harness_metrics():
+                return [MetricSpec(name="bad-metric", target="bad_module:bad")]
+
+            @metric("bad-metric", scores={{"a": Scale(ideal=0)}})
+            def bad(targets_1):
+                raise {raised}
         """
-        name: mine
-        version: 1
-        title: Mine
-        category: x
-        inputs: {targets_1: {words: [a]}}
-        metrics: {bad-metric: {}}
-        primary: {metric: bad-metric, score: a}
-        """,
-    )
+        install("bad", {"bad": "bad_module"}, bad_module=source)
+        return write(
+            "mine.yaml",
+            """
+            name: z-mine
+            version: 1
+            title: Mine
+            category: x
+            inputs: {targets_1: {words: [a]}}
+            metrics: {bad-metric: {}}
+            primary: {metric: bad-metric, score: a}
+            """,
+        )
+
+    return make
+
+
+def test_a_failure_leaves_with_1_and_keeps_the_rest(evaluate, raising, tmp_path):
+    path = raising("ValueError('no way')")
     said = evaluate("-t", path, tasks="toy-places")
     assert said.code == 1
-    assert "FAILED: toy-letters under none on mine: ValueError: no way" in said.err.splitlines()
+    assert "FAILED: toy-letters under none on z-mine: ValueError: no way" in said.err.splitlines()
     assert {r.task.name for r in results_files.read([tmp_path / "results"]).records} == {
         "toy-places"
     }
@@ -121,33 +131,8 @@ def test_a_failure_leaves_with_1_and_keeps_the_rest(evaluate, install, write, tm
         evaluate("-t", path, "--debug", tasks="toy-places")
 
 
-def test_an_interrupt_leaves_with_130_and_keeps_what_was_recorded(
-    evaluate, install, write, tmp_path
-):
-    source = """
-        from harness import MetricSpec, Scale, hookimpl, metric
-
-        @hookimpl
-        def harness_metrics():
-            return [MetricSpec(name="stop-metric", target="stop_module:stop")]
-
-        @metric("stop-metric", scores={"a": Scale(ideal=0)})
-        def stop(targets_1):
-            raise KeyboardInterrupt
-    """
-    install("stop", {"stop": "stop_module"}, stop_module=source)
-    path = write(
-        "z.yaml",
-        """
-        name: z-last
-        version: 1
-        title: Mine
-        category: x
-        inputs: {targets_1: {words: [a]}}
-        metrics: {stop-metric: {}}
-        primary: {metric: stop-metric, score: a}
-        """,
-    )
+def test_an_interrupt_leaves_with_130_and_keeps_what_was_recorded(evaluate, raising, tmp_path):
+    path = raising("KeyboardInterrupt")
     said = evaluate("-t", path, tasks="toy-places")
     assert said.code == 130
     assert said.err.splitlines()[-1] == (
