@@ -14,7 +14,10 @@ import pytest
 
 from harness.arrays import unit_rows
 from harness.concept import Concept
-from harness.plugins.mitigators.ran import Ran
+from harness.plugins.mitigators.neighbours import nearest
+from harness.plugins.mitigators.ran import Ran, indirect_bias
+from harness.plugins.mitigators.ran_minimum import Objective
+from harness.vocabulary import vocabulary
 
 PAPER, ALIKE, SWAPPED = (1 / 8, 6 / 8, 1 / 8), (0.33, 0.33, 0.33), (0.33, 0.0, 0.33)
 
@@ -64,3 +67,27 @@ def test_nothing_is_left_along_the_direction_with_any_of_them(outcome):
     for direction, after in moved.values():
         assert np.abs(rows @ direction).mean() > 0.15
         assert np.abs(after @ direction).mean() < 0.005
+
+
+@pytest.mark.parametrize("theta", [0.02, 0.05, 0.1])
+def test_the_closed_form_is_exact_for_all_of_them_and_a_long_descent_finds_nothing_lower(
+    theta, model, outcome
+):
+    rows, moved = outcome
+    w, g = rows[:60], moved[PAPER][0]
+    near = nearest(w, vocabulary(model), 100)
+    kept = indirect_bias(w, near, g) > theta
+    objective = Objective(*PAPER, g)
+    u, exact = objective.closed_form(w, near, kept)
+    assert exact.all()
+    adam = objective.descended(w, near, kept, epochs=1000, learning_rate=0.01)
+    assert (u * adam).sum(axis=1).min() > 0.9999
+
+    def value(x):
+        s = np.abs(np.einsum("mnd,md->mn", near.gathered(), x)) * kept
+        repulsion = s.sum(axis=1) / np.maximum(kept.sum(axis=1), 1)
+        return (repulsion + 6 * (1 - (x * w).sum(axis=1)) / 2 + np.abs(x @ g)) / 8
+
+    assert (value(u) <= value(adam) + 1e-7).all()
+    if theta == 0.05:
+        assert moved[PAPER][1][:60] == pytest.approx(u, abs=1e-6)
