@@ -1,10 +1,8 @@
-"""How the files of a leaderboard are written: over none of somebody else's, without formulas."""
+"""How the files of a leaderboard are written: whole, and over none of somebody else's."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-import polars as pl
 
 from harness import folders
 from harness.errors import DiskError
@@ -36,9 +34,3 @@ def check_ours(page: Path) -> None:
 def publish(path: Path, content: str) -> None:
     """Write a whole file."""
     folders.write_atomically(path, content.encode())
-
-
-def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame for CSV: what a spreadsheet would run gets an apostrophe in front."""
-    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    return frame.with_columns(pl.col(texts).str.replace(r"^([=+\-@\t\r])", "'$1"))

@@ -21,7 +21,7 @@ from harness import folders
 from harness.leaderboard import attachments
 from harness.leaderboard import studies as study_files
 from harness.leaderboard.board import Board
-from harness.leaderboard.files import check_ours, publish, without_formulas
+from harness.leaderboard.files import check_ours, publish
 from harness.leaderboard.page import render
 from harness.leaderboard.studies import StudyOnModel
 
@@ -106,7 +106,9 @@ def to_frame(boards: Iterable[Board]) -> pl.DataFrame:
         for board in boards
     ]
     empty = pl.DataFrame(schema={"board": pl.String})
-    return without_formulas(pl.concat([empty, *frames], how="diagonal"))
+    frame = pl.concat([empty, *frames], how="diagonal")
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    return frame.with_columns(pl.col(texts).str.replace(r"^([=+\-@\t\r])", "'$1"))
 
 
 def to_json(

@@ -17,8 +17,8 @@ from harness.errors import InvalidFile
 from harness.leaderboard import attachments
 from harness.leaderboard.files import publish
 from harness.leaderboard.study_page import render
-from harness.leaderboard.study_table import lines, to_csv
 from harness.results import STUDY
+from harness.study import formats, tables
 from harness.study.study_record import StudyRecord
 from harness.study.summary import Summary, summarize
 
@@ -102,7 +102,7 @@ class StudyOnModel:
             "records": self.jsonl,
             "notes": self.summary.notes,
             "statement": self.summary.statement,
-            "cells": lines(self.summary),
+            "cells": tables.lines(self.summary),
         }
 
 
@@ -139,8 +139,9 @@ def compile_studies(records: Iterable[StudyRecord]) -> list[StudyOnModel]:
         name = files[key]
         if folded.count(name.lower()) > 1:
             name += f"-{digest(list(key))[:8]}"
-        (summary,) = summarize(groups[key])
-        found.append(StudyOnModel(name, summary, tuple(groups[key])))
+        group = sorted(groups[key], key=lambda one: (one.created, one.repeat, one.fold, one.row))
+        (summary,) = summarize(group)
+        found.append(StudyOnModel(name, summary, tuple(group)))
     return found
 
 
@@ -167,7 +168,7 @@ def write(studies: Sequence[StudyOnModel], folder: Path, *, title: str, built: s
         attachments.write_script(folder)
     for one in studies:
         publish(folder / one.jsonl, "".join(record.line() for record in one.records))
-        publish(folder / one.csv, to_csv(one.summary))
+        publish(folder / one.csv, formats.changes_csv([one.summary]))
         page = render(
             one.summary,
             dealt=one.dealt,

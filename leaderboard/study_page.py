@@ -5,27 +5,29 @@ Formats and explains; computes no number. Every text from a record is escaped by
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harness.figures import SCRIPT
 from harness.leaderboard.rendering import MADE_BY, inline, short, template
-from harness.study.cells import Cell, before
+from harness.study import tables
+from harness.study.cells import Cell
 from harness.study.study_record import MeasurePart, StudyPart
-from harness.study.summary import Choice, Summary
+from harness.study.summary import Summary
 from harness.study.violins import violins
 
-ARROWS = {"better": "↑", "worse": "↓", "equal": "=", "undefined": "?"}
-"""As Table IV of Zambrano et al. has them: up is fairer than the baseline."""
-HOLM = "*"
-"""Beside an arrow that holds after Holm's correction."""
 VERDICTS = {
     "better": "fairer",
     "worse": "less fair",
     "equal": "not told apart",
     "undefined": "no test",
+}
+
+_MENU = {
+    "y": 1.02,
+    "yanchor": "bottom",
+    "bgcolor": "#ffffff",  # whatever the page's colours: plotly lights up its lines by itself
+    "font": {"color": "#1c2330"},
 }
 
 
@@ -36,19 +38,16 @@ class Shown:
     Parameters
     ----------
     text
-        The change.
-    marks
-        Arrow by the corrected test, and Holm's mark.
+        The change with its arrow.
     verdict
-        For the colour of the marks.
+        For its colour.
     tip
         What is shown on asking.
     """
 
     text: str
-    marks: str = ""
-    verdict: str = ""
-    tip: str = ""
+    verdict: str
+    tip: str
 
 
 def render(
@@ -77,11 +76,10 @@ def render(
         dealt=dealt,
         summary=summary,
         measures=[_measure(label, part) for label, part in study.measures.items()],
-        changes=[(criterion, _changes(summary, criterion)) for criterion in summary.criteria],
-        chosen=_chosen(summary),
+        changes=_changes(summary),
+        legend=tables.legend(summary),
+        chosen=tables.chosen(summary) if summary.chosen else None,
         tests=[_test(cell) for cell in summary.cells.values() if _is_shown(summary, cell)],
-        arrows=ARROWS,
-        holm=HOLM,
         plot=_plot(summary),
         plot_script=f"../figures/{SCRIPT}",
         csv=csv,
@@ -109,7 +107,7 @@ def _plot(summary: Summary) -> Any:
         "font": {"family": "system-ui, sans-serif", "size": 13},
         "legend": layout["legend"]
         | {"orientation": "h", "x": 0, "yref": "container", "y": 0, "yanchor": "bottom"},
-        "updatemenus": [one | {"y": 1.02, "yanchor": "bottom"} for one in layout["updatemenus"]],
+        "updatemenus": [one | _MENU for one in layout["updatemenus"]],
         "margin": {"l": 8, "r": 8, "t": 60, "b": 8},
         "height": 480,
     }
@@ -137,33 +135,31 @@ def _measure(label: str, part: MeasurePart) -> dict[str, Any]:
     }
 
 
-def _changes(summary: Summary, criterion: str) -> list[tuple[str, list[Shown]]]:
-    """Return the rows that something comes before, each with its cells."""
-    study = summary.study
-    return [
-        (row, [_shown(study, summary.cells[criterion, row, name]) for name in study.measures])
-        for row in study.rows
-        if before(study, row)
-    ]
+def _changes(summary: Summary) -> list[tuple[str, list[tuple[str, list[Shown]]]]]:
+    """Return the parts of the table by criterion, each of rows with their cells."""
+    found = []
+    for criterion, block in zip(summary.criteria, tables.changes(summary), strict=True):
+        rows = []
+        for row, *texts in block.rows:
+            cells = [summary.cells[criterion, row, measure] for measure in summary.study.measures]
+            shown = [
+                Shown(text, cell.verdict or "", _tip(summary.study, cell))
+                for text, cell in zip(texts, cells, strict=True)
+            ]
+            rows.append((row, shown))
+        found.append(("any" if summary.alike else criterion, rows))
+    return found
 
 
-def _shown(study: StudyPart, cell: Cell) -> Shown:
-    if not cell.n:
-        return Shown("–", tip="no value in any fold")
-    text = short(cell.mean, sign=True)
-    text += f" ± {short(cell.sd)}" if cell.n > 1 else ""
+def _tip(study: StudyPart, cell: Cell) -> str:
     tip = f"over {cell.n} of {study.repeats * study.folds} folds"
     test = cell.comparison
-    if test is None or cell.verdict is None:
-        return Shown(text, tip=tip + (", the baseline" if cell.row == study.baseline else ""))
-    arrow = ARROWS[cell.verdict]
-    holds = cell.verdict in ("better", "worse") and cell.verdict_holm == cell.verdict
+    if test is None:
+        return tip + (", the baseline" if cell.row == study.baseline else "")
     if test.reason:
-        tip += f"; {test.reason}"
-    else:
-        tip += f"; distance from fair less {study.baseline}'s: {_difference(cell)}"
-        tip += f"; p = {_p(test.p_value)}, {_p(cell.p_holm)} after Holm's correction"
-    return Shown(text, arrow + HOLM * holds, cell.verdict, tip)
+        return f"{tip}; {test.reason}"
+    tip += f"; distance from fair less {study.baseline}'s: {_difference(cell)}"
+    return f"{tip}; p = {_p(test.p_value)}, {_p(cell.p_holm)} after Holm's correction"
 
 
 def _is_shown(summary: Summary, cell: Cell) -> bool:
@@ -202,26 +198,6 @@ def _difference(cell: Cell) -> str:
     if test.low != test.low:
         return told
     return f"{told} ({short(test.low, sign=True)} to {short(test.high, sign=True)})"
-
-
-def _chosen(summary: Summary) -> list[tuple[str, list[list[str]]]]:
-    """Return each row that has a choice, with what each criterion chose, most often first."""
-    criteria = summary.study.criteria
-    rows = [row for row in summary.study.rows if any((row, c) in summary.chosen for c in criteria)]
-    return [(row, [_choices(summary.chosen.get((row, c), ())) for c in criteria]) for row in rows]
-
-
-def _choices(choices: Sequence[Choice]) -> list[str]:
-    ordered = sorted(choices, key=lambda one: (-one.count, _params(one.params)))
-    return [f"{_params(one.params)} ({one.count})" for one in ordered]
-
-
-def _params(params: Mapping[str, Any]) -> str:
-    told = [
-        f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
-        for name, value in params.items()
-    ]
-    return ", ".join(told) or "its defaults"
 
 
 def _p(value: float) -> str:
