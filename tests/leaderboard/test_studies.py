@@ -112,7 +112,8 @@ def test_the_page_says_what_was_asked_how_and_with_what_result(tmp_path, make_st
         "2 inner folds of the pairs", "Come to length 1",
         "(↑) fairer than hard-debias, (↓) less fair",
         "level 0.05; * holds after Holm's correction over",
-        "the model lacks 1 words of the study: absent", "corrected resampled t-test", *study.summary.statement,
+        "the model lacks 1 words of the study: absent",
+        "corrected resampled t-test", *study.summary.statement,
     ):  # fmt: skip
         assert part in told, part
     assert "Published protocol" not in told
