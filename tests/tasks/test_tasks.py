@@ -226,7 +226,7 @@ def test_context_injection_has_the_sizes_of_its_tables(name, sizes, task):
         assert ((labels > 0) & (labels < 1)).all()
 
 
-@pytest.mark.parametrize("name", [*INJECTION_SIZES, "religion-words"])
+@pytest.mark.parametrize("name", [*INJECTION_SIZES, "religion-words", "ethnicity-words"])
 def test_contexts_are_those_of_the_concept_and_tests_those_of_the_scenario(name, task):
     loaded = task(name)
     scenarios = {scenario.name: scenario for scenario in loaded.scenarios}
