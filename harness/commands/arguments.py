@@ -24,6 +24,7 @@ def complete(kind: str) -> Callable[[click.Context, click.Parameter, str], list[
             "metric": registry.metrics,
             "task": ["all", *registry.task_files],
             "concept": registry.concept_files,
+            "study": registry.study_files,
         }
         return sorted(name for name in known[kind] if name.startswith(incomplete))
 
@@ -64,7 +65,15 @@ include = click.option(
     "--include",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="A further folder of tasks and concepts; repeatable.",
+    help="A further folder of tasks, concepts and studies; repeatable.",
+)
+results = click.option(
+    "--results",
+    "-r",
+    type=click.Path(path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="Folder of the records; what is there is not run again.",
 )
 cache = click.option(
     "--cache",
@@ -105,14 +114,7 @@ def what(function: F) -> F:
             help="Names, globs, tags, categories, all, or files; commas or repeated.",
             shell_complete=complete("task"),
         ),
-        click.option(
-            "--results",
-            "-r",
-            type=click.Path(path_type=Path),
-            default=Path("results"),
-            show_default=True,
-            help="Folder of the records; what is there is not run again.",
-        ),
+        results,
         cache,
         concept("Fits mitigators where a task's own concept lacks what they need; or none."),
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),

@@ -23,7 +23,10 @@ _LEAST_IMPORTANT = (
 
 @click.group("list")
 def command() -> None:
-    """List models, mitigators, metrics, tasks or concepts; PATTERN is a glob or part of a name."""
+    """List models, mitigators, metrics, tasks, concepts or studies.
+
+    PATTERN is a glob or part of a name.
+    """
 
 
 def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *more: Any) -> None:
@@ -145,6 +148,31 @@ def _concepts(registry: Registry, filters: dict[str, Any]) -> Rows:
     return rows
 
 
+def _studies(registry: Registry, filters: dict[str, Any]) -> Rows:
+    from harness.errors import InvalidFile
+    from harness.study.study_file import StudyFile
+
+    rows = []
+    for name, document in registry.study_files.items():
+        try:
+            file = document.validate(StudyFile)
+        except InvalidFile as error:
+            registry.leave_out(error)
+            continue
+        rows.append(
+            {
+                "name": name,
+                "version": file.version,
+                "concept": file.concept,
+                "models": ", ".join(file.models),
+                "mitigators": len(file.mitigators),
+                "measures": len(file.measures),
+                "title": file.title,
+            }
+        )
+    return rows
+
+
 def _millions(n: int | None) -> str | None:
     return None if n is None else f"{n / 1e6:,.0f} M"
 
@@ -157,3 +185,4 @@ _add("mitigators", _mitigators)
 _add("metrics", _metrics)
 _add("tasks", _tasks, _category, _tag, _kind)
 _add("concepts", _concepts)
+_add("studies", _studies)

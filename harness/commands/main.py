@@ -17,14 +17,15 @@ import harness
 COMMANDS = {
     "eval": ("evaluate", "Evaluate models under mitigators on tasks."),
     "debias": ("debias", "Write a word model's whole vocabulary, debiased."),
+    "study": ("study", "Compare mitigators by nested cross-validation."),
     "plan": ("plan", "Show what an evaluation would encode, without encoding."),
-    "list": ("listing", "List models, mitigators, metrics, tasks or concepts."),
-    "show": ("show", "Show one model, mitigator, metric, task or concept in full."),
-    "validate": ("validate", "Check task and concept files by really running them."),
+    "list": ("listing", "List models, mitigators, metrics, tasks, concepts or studies."),
+    "show": ("show", "Show one model, mitigator, metric, task, concept or study in full."),
+    "validate": ("validate", "Check task, concept and study files by really running them."),
     "new": ("new", "Write a working stub of a model, metric, mitigator or task."),
     "plugins": ("plugins", "List the plugins, and those that failed to load."),
     "cache": ("cache", "Show, verify and prune the stored embeddings."),
-    "schema": ("schema", "Print the JSON Schema of task, concept or record files."),
+    "schema": ("schema", "Print the JSON Schema of files: tasks, concepts, studies, records."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
 """Command by name: its module in `harness.commands` and its line in the help."""

@@ -6,9 +6,9 @@ import click
 
 
 @click.command("schema")
-@click.argument("kind", type=click.Choice(["task", "concept", "record"]))
+@click.argument("kind", type=click.Choice(["task", "concept", "study", "record", "study-record"]))
 def command(kind: str) -> None:
-    """Print the JSON Schema of task, concept or record files.
+    """Print the JSON Schema of task, concept or study files, or of a line of records.
 
     An editor that follows `# yaml-language-server: $schema=task.schema.json` checks while you type.
     """
@@ -17,11 +17,19 @@ def command(kind: str) -> None:
     from harness.commands import output
     from harness.concept import Concept
     from harness.record import Record
+    from harness.study.study_file import StudyFile
+    from harness.study.study_record import StudyRecord
     from harness.task_file import TaskFile
 
-    schemas: dict[str, type[BaseModel]] = {"task": TaskFile, "concept": Concept, "record": Record}
+    schemas: dict[str, type[BaseModel]] = {
+        "task": TaskFile,
+        "concept": Concept,
+        "study": StudyFile,
+        "record": Record,
+        "study-record": StudyRecord,
+    }
     schema = schemas[kind].model_json_schema(by_alias=True)
-    if kind != "record":  # files of people may include others
+    if kind in ("task", "concept", "study"):  # files of people may include others
         schema["properties"]["include"] = {
             "description": "Files whose mappings are merged below this one's.",
             "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],

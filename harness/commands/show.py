@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from harness.registry import Registry
     from harness.task_file import TaskFile
 
-KINDS = ("model", "mitigator", "metric", "task", "concept")
+KINDS = ("model", "mitigator", "metric", "task", "concept", "study")
 
 
 @click.command("show")
@@ -36,6 +36,7 @@ def command(
         "metric": _metric,
         "task": _task,
         "concept": _concept,
+        "study": _study,
     }[kind]
     facts = describe(registry, name)
     unavailable = facts.get("unavailable")
@@ -169,6 +170,31 @@ def _unknown_task(registry: Registry, name: str) -> UnknownName:
 
 def _concept(registry: Registry, name: str) -> dict[str, Any]:
     return {k: v for k, v in registry.concept(name).model_dump().items() if v}
+
+
+def _study(registry: Registry, name: str) -> dict[str, Any]:
+    from harness.errors import Unavailable
+    from harness.study.running import find
+    from harness.study.study import resolve
+    from harness.study.study_file import StudyFile
+
+    document = find(registry, name)
+    parts = {"sets", "tables", "templates", "inputs", "scenarios"}
+    facts = document.validate(StudyFile).model_dump(exclude=parts, exclude_defaults=True)
+    try:
+        study = resolve(document, registry)
+    except Unavailable as error:
+        return facts | {"unavailable": str(error)}
+    return facts | {
+        "digest": study.digest,
+        "baseline": study.baseline,
+        "criteria": study.criteria,
+        "settings": {one.label: len(one.settings) for one in study.candidates},
+        "scenarios": {
+            one.name: [scenario.name for scenario in one.task.scenarios] for one in study.measures
+        },
+        study.file.folded: study.items,
+    }
 
 
 def _print(thing: Any, depth: int) -> None:

@@ -1,7 +1,8 @@
-"""`harness validate`: loads task and concept files, reads their data, and runs them on a mock."""
+"""`harness validate`: loads task, concept and study files, reads their data, and runs tasks."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,16 +13,20 @@ import click
 if TYPE_CHECKING:
     from harness.registry import Registry
     from harness.task import Task
+    from harness.yaml_files import Document
+
+SUBFOLDERS = ("concepts", "studies")
+"""Of a folder of task files."""
 
 
 @click.command("validate")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 def command(paths: tuple[Path, ...]) -> int:
-    """Check task and concept files, or folders of them, by really running them.
+    """Check task, concept and study files, or folders of them, by really running them.
 
-    Each file is loaded, its data is read, its metrics' inputs and options are checked, and it is
-    run on a mock embedder. Every mistake is told with file, line and key; so is, as a notice, what
-    is seldom meant: a word twice in a set, an input or template that nothing uses.
+    Each file is loaded, its data is read, its metrics' inputs and options are checked, and tasks
+    are run on a mock embedder. Every mistake is told with file, line and key; so is, as a notice,
+    what is seldom meant: a word twice in a set, an input or template that nothing uses.
     """
     from harness import discovery
     from harness.commands import output
@@ -70,11 +75,25 @@ def _check(registry: Registry, path: Path) -> tuple[str, list[str]]:
         pairs = counted(len(concept.definitional_pairs), "definitional pair")
         overlooked = oversights.of_concept(document, concept)
         return f"concept '{concept.name}', {pairs}", overlooked
+    if path.parent.name == "studies" or "mitigators" in document.data:
+        return _study(registry, document), []
     task = registry.task_file(path)
     n = _run(registry, task, path)
     scenarios, scores = counted(len(task.scenarios), "scenario"), counted(n, "score")
     told = f"task '{task.name}', {scenarios}, {scores} on a mock embedder"
     return told, oversights.of_task(document, task)
+
+
+def _study(registry: Registry, document: Document) -> str:
+    from harness.commands.output import counted
+    from harness.study.study import resolve
+
+    study = resolve(document, registry)
+    file = study.file
+    dealt = f"{len(study.items)} {file.folded.replace('_', ' ')} in {file.folds} folds"
+    settings = sum(len(candidate.settings) for candidate in study.candidates)
+    rows = f"{counted(len(study.candidates), 'row')} with {counted(settings, 'setting')}"
+    return f"study '{file.name}', {dealt}, {rows}, {counted(len(study.measures), 'measure')}"
 
 
 def _run(registry: Registry, task: Task, path: Path) -> int:
@@ -108,10 +127,12 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         if not path.exists():
             raise InvalidFile("there is no such file or folder", path=path)
         if path.is_dir():
-            found = [*path.glob("*.yaml"), *(path / "concepts").glob("*.yaml")]
-            files = [file for file in sorted(found) if not file.name.startswith("_")]
+            found = [path.glob("*.yaml"), *((path / sub).glob("*.yaml") for sub in SUBFOLDERS)]
+            files = [
+                file for file in sorted(itertools.chain(*found)) if not file.name.startswith("_")
+            ]
             if not files:
-                raise InvalidFile("no task or concept files here", path=path)
+                raise InvalidFile("no task, concept or study files here", path=path)
             yield from files
         else:
             yield path
@@ -120,4 +141,5 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 def _folders(paths: Iterable[Path]) -> list[Path]:
     """Return the folders whose concepts the files may name."""
     folders = [path if path.is_dir() else path.parent for path in paths if path.exists()]
+    folders = [folder.parent if folder.name in SUBFOLDERS else folder for folder in folders]
     return [folder for folder in dict.fromkeys(folders) if (folder / "concepts").is_dir()]

@@ -136,7 +136,9 @@ def _lacking(study: StudyPart, records: Sequence[StudyRecord]) -> list[str]:
     there = {row: sum(record.row == row for record in records) for row in study.rows}
     whole = study.repeats * study.folds
     lacking = [f"'{row}' has {n}" for row, n in there.items() if n < whole]
-    return [f"incomplete: of {whole} folds {', '.join(lacking)}"] if lacking else []
+    if not lacking:
+        return []
+    return [f"incomplete: of {whole} folds {', '.join(lacking)}; another run goes on from there"]
 
 
 def _undefined(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str]:

@@ -133,11 +133,11 @@ def _chosen(
     chosen = {}
     for row in study.rows:
         own = [record.judged for record in records if record.row == row]
-        for criterion in study.criteria:
-            counts = Counter(json.dumps(judged[criterion].params, sort_keys=True) for judged in own)
-            choices = tuple(Choice(json.loads(p), n) for p, n in counts.most_common())
-            if choices and choices != (Choice({}, len(own)),):
-                chosen[row, criterion] = choices
+        if any(judged[criterion].params for judged in own for criterion in study.criteria):
+            for criterion in study.criteria:
+                found = (json.dumps(judged[criterion].params, sort_keys=True) for judged in own)
+                counts = Counter(found).most_common()
+                chosen[row, criterion] = tuple(Choice(json.loads(one), n) for one, n in counts)
     return chosen
 
 

@@ -1,0 +1,130 @@
+"""What a study says, on the terminal and as files beside its records."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.commands import output
+
+if TYPE_CHECKING:
+    from harness.study.summary import Summary
+    from harness.study.tables import Table
+
+LONGEST = "others"
+"""Column of what was chosen that may be shortened."""
+
+
+def show(summaries: Sequence[Summary]) -> None:
+    """Print what a study says of each model."""
+    from harness.study import tables
+
+    for summary in summaries:
+        study = summary.study
+        click.echo(f"{study.title} ({study.name}, on {summary.model.name})\n")
+        for block in tables.changes(summary):
+            for part in _fitting(block):
+                output.table(part.columns, part.rows, title=part.title)
+        _lines("", tables.legend(summary))
+        if summary.chosen:
+            table = tables.chosen(summary)
+            output.table(table.columns, table.rows, title=table.title, shorten=LONGEST)
+        _lines("", summary.statement)
+        _lines("note: ", summary.notes)
+
+
+def write(summaries: Sequence[Summary], records: Path) -> Path:
+    """Write tables and violins into a folder beside the records, and return it.
+
+    Parameters
+    ----------
+    summaries
+        What the study says of each model.
+    records
+        The file of its records.
+
+    Raises
+    ------
+    DiskError
+        If the folder cannot be written to.
+    """
+    from harness import figures, folders
+    from harness.study import formats
+    from harness.study.violins import violins
+
+    folder = records.with_suffix("")
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        show(summaries)
+    written = {
+        "table.txt": text.getvalue(),
+        "table.csv": formats.changes_csv(summaries),
+        "table.tex": latex(summaries),
+        "table.md": markdown(summaries),
+        "chosen.csv": formats.choices_csv(summaries),
+    }
+    for name, content in written.items():
+        if content:
+            folders.write_atomically(folder / name, content.encode())
+    for summary in summaries:
+        model = f"-{folders.safe_name(summary.model.name)}" if len(summaries) > 1 else ""
+        title = f"{summary.study.title}, on {summary.model.name}"
+        figures.write(folder / f"violins{model}.html", violins(summary), title)
+    return folder
+
+
+def latex(summaries: Sequence[Summary]) -> str:
+    """Return the tables of all models as LaTeX."""
+    from harness.study import formats
+
+    parts = []
+    for summary in summaries:
+        parts.append(formats.changes_latex(summary))
+        if summary.chosen:
+            parts.append(formats.chosen_latex(summary))
+    return "\n".join(parts)
+
+
+def markdown(summaries: Sequence[Summary]) -> str:
+    """Return all that is said of all models as Markdown."""
+    from harness.study import formats
+
+    return "\n".join(formats.markdown(summary) for summary in summaries)
+
+
+def _lines(before: str, lines: Sequence[str]) -> None:
+    for line in lines:
+        click.echo(f"{before}{line}")
+    if lines:
+        click.echo()
+
+
+def _fitting(table: Table) -> Iterator[Table]:
+    """Yield a table in parts that fit the terminal, each with the first column and some others."""
+    from rich.console import Console
+
+    from harness.study.tables import Table
+
+    width = Console().width if sys.stdout.isatty() else sys.maxsize
+    widths = [
+        max(len(row[i]) for row in (table.columns, *table.rows)) + 3
+        for i in range(len(table.columns))
+    ]
+    start = 1
+    while start < len(table.columns):
+        stop = start + 1
+        while stop < len(table.columns) and widths[0] + sum(widths[start : stop + 1]) < width:
+            stop += 1
+        places = (0, *range(start, stop))
+        yield Table(
+            title=table.title,
+            columns=tuple(table.columns[i] for i in places),
+            rows=tuple(tuple(row[i] for i in places) for row in table.rows),
+        )
+        start = stop
