@@ -84,6 +84,9 @@ class Score:
         Number of items that it rests on.
     reason
         Why there is no value.
+    without_difference
+        What is to stand for a value that is undefined because no difference is left to measure:
+        taken where the mitigator undid it, that is, where the model's own vectors have a value.
     details
         Further plain values worth keeping (counts, variants), JSON-like.
     tables
@@ -99,6 +102,7 @@ class Score:
     interval: Interval | None = None
     n: int | None = None
     reason: str | None = None
+    without_difference: float | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

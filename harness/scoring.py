@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -89,9 +91,12 @@ def measure(
             generator = random_generator(
                 seed, job.task.digest, scenario.name, measurement.metric.name
             )
-            measured.append(
-                _measure(job, scenario, measurement, vectors, cut, fitted_on, generator)
-            )
+            one = _measure(job, scenario, measurement, vectors, cut, fitted_on, generator)
+            if job.mitigator.mitigators and any(map(_nothing_left, one.scores.values())):
+                own = {name: encode(scenario.inputs[name].texts or ()) for name in vectors}
+                before = _measure(job, scenario, measurement, own, cut, fitted_on, generator)
+                one = dataclasses.replace(one, scores=_undone(one.scores, before.scores))
+            measured.append(one)
     return measured
 
 
@@ -163,6 +168,26 @@ def _measure(
         overlap=tuple(sorted(asked & fitted_on)),
         seconds=time.perf_counter() - started,
     )
+
+
+def _nothing_left(score: Score) -> bool:
+    """Return whether a score is undefined since there is no difference to measure."""
+    return score.without_difference is not None and not math.isfinite(score.value)
+
+
+def _undone(scores: Mapping[str, Score], before: Mapping[str, Score]) -> dict[str, Score]:
+    """Return the scores, those defined that have no value because of the mitigator alone."""
+    new = dict(scores)
+    for name, score in scores.items():
+        instead = score.without_difference if _nothing_left(score) else None
+        if instead is not None and math.isfinite(before[name].value):
+            new[name] = dataclasses.replace(
+                score,
+                value=instead,
+                reason=None,
+                details={**score.details, "undone": score.reason, "before": before[name].value},
+            )
+    return new
 
 
 def _has_direction(vectors: Vectors) -> np.ndarray[Any, np.dtype[np.bool_]]:

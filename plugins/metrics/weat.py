@@ -87,9 +87,11 @@ def weat(
     Returns
     -------
     Score
-        d, without unit. Details: `association`, WEAT's test statistic Σ s(x) − Σ s(y); `p_kind`;
-        `partitions`, how many there are, None beyond 2^53; `permute`, what they moved: `items`
-        also where each is its own cluster; `alternative`; `ddof`; `largest`.
+        d, without unit. Where all targets are equally associated with the attributes it is 0/0,
+        no value; but 0 where that is a mitigator's doing, as of one that takes out the names that
+        targets or attributes are. Details: `association`, WEAT's test statistic Σ s(x) − Σ s(y);
+        `p_kind`; `partitions`, how many there are, None beyond 2^53; `permute`, what they moved:
+        `items` also where each is its own cluster; `alternative`; `ddof`; `largest`.
 
     References
     ----------
@@ -107,7 +109,7 @@ def weat(
     codes = bootstrap.codes_of(clusters, INPUTS)
     if np.isnan(d):
         reason = "all targets are equally associated with the attributes"
-        return Score(d, n=n, reason=reason)
+        return Score(d, n=n, reason=reason, without_difference=0.0)
     test = partitions.partition_test(
         s_1,
         s_2,
