@@ -19,7 +19,16 @@ def registry():
 
 
 def test_there_are_concepts():
-    assert {"gender", "gender-45", "age", "wealth", "ethnicity", "religion", "names"} <= set(NAMES)
+    assert {
+        "gender",
+        "gender-45",
+        "gender-names",
+        "age",
+        "wealth",
+        "ethnicity",
+        "religion",
+        "names",
+    } <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -59,6 +68,7 @@ def test_the_discriminated_side_stands_first(registry):
         "ethnicity": ("black", "caucasian"),
         "gender": ("woman", "man"),
         "gender-45": ("she", "he"),
+        "gender-names": ("Amy", "John"),
         "religion": ("islam", "christianity"),
         "wealth": ("poverty", "wealth"),
     }
@@ -120,4 +130,4 @@ def test_names_of_a_concept_are_those_of_its_tests(concept, groups, names, regis
 def test_every_concept_is_used_by_a_task(registry):
     used = {document.data.get("concept") for document in registry.task_files.values()}
     # the 45 pairs are for mitigators; the tasks about gender are those of `gender`
-    assert set(NAMES) - {"gender-45"} <= used
+    assert set(NAMES) - {"gender-45", "gender-names"} <= used
