@@ -6,12 +6,11 @@ p-values expected here were found from the published files by both.
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
+import zambrano
 from scipy import stats
+from zambrano import COLUMNS, TABLE_IV, printed
 
 from harness.study.significance import corrected_t_test, holm, verdict
 
@@ -19,15 +18,6 @@ FOLDS = 10
 NINTH = 1 / 9
 PRINTED = ("weat", "rnsb", "ripa")  # criteria of Table IV
 DRAWN = {"better": "^", "worse": "v", "equal": "="}
-
-# Table IV, criterion WEAT: mean change ± deviation, and the arrow against HD.
-COLUMNS = ("Weat", "RND", "RIPA", "RNSB", "ECT", "Weates")
-TABLE_IV = {
-    "HD": "-.1 .031|-.234 .102|-.186 .035|-.073 .024|.14 .113|-.325 .114",
-    "DHD": "-.033 .009 v|-.024 .011 v|-.035 .012 v|-.004 .012 v|.008 .026 v|-.056 .036 v",
-    "RAN": "-.099 .037 =|-.233 .101 =|-.19 .036 ^|-.074 .034 =|.15 .123 =|-.341 .129 =",
-    "HSR": "-.124 .032 ^|-.022 .092 v|-.157 .036 v|-.042 .033 v|-.151 .082 ^|-.229 .082 =",
-}
 
 
 @pytest.fixture(scope="module")
@@ -39,31 +29,13 @@ def expected_tests(expected):
 
 @pytest.fixture(scope="module")
 def folds() -> dict[str, dict[str, np.ndarray]]:
-    """Return the (10,) published values by method and measure."""
-    text = Path(__file__).with_name("zambrano_weat_folds.tsv").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    values: dict[str, dict[str, list[float]]] = {}
-    for row in csv.DictReader(lines, delimiter="\t"):
-        for measure in COLUMNS:
-            columns = values.setdefault(row["method"], {})
-            columns.setdefault(measure, []).append(float(row[measure]))
-    return {
-        method: {measure: np.array(column) for measure, column in columns.items()}
-        for method, columns in values.items()
-    }
+    return zambrano.folds()
 
 
 def both_tests(differences):
     options = {"test_to_train": NINTH, "folds": FOLDS}
     published = corrected_t_test(differences, published=True, **options)
     return published, corrected_t_test(differences, **options)
-
-
-def printed(method: str):
-    """Yield a measure of Table IV's row, its mean and deviation, and its arrow."""
-    for measure, cell in zip(COLUMNS, TABLE_IV[method].split("|"), strict=True):
-        mean, deviation, *arrow = cell.split()
-        yield measure, float(mean), float(deviation), "".join(arrow)
 
 
 def test_108_p_values_by_the_published_variance_become_nadeau_and_bengios(expected_tests):

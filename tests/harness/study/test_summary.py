@@ -123,3 +123,80 @@ def test_a_region_of_equivalence_gives_probabilities():
     assert found.left + found.rope + found.right == pytest.approx(1)
     assert found.left > 0.5
     assert cell(summary_of(), "new", "WEAT").posterior is None
+
+
+# --- the family -------------------------------------------------------------------------------
+
+
+def test_what_has_nothing_to_choose_is_one_comparison_under_all_criteria():
+    found = summary_of(criteria=("WEAT", "ECT"))
+    assert found.family == 2  # one row, two measures
+    assert found.cells["WEAT", "new", "WEAT"].p_holm == found.cells["ECT", "new", "WEAT"].p_holm
+
+
+def test_what_is_chosen_is_a_comparison_under_each_criterion():
+    params = {"new": {"WEAT": [{"k": 1}, {"k": 2}, {"k": 2}], "ECT": [{"k": 1}] * 3}}
+    found = summary_of(criteria=("WEAT", "ECT"), made={"params": params})
+    assert found.family == 4
+
+
+def test_blocks_that_are_alike_stand_for_one_another():
+    assert summary_of(criteria=("WEAT", "ECT")).criteria == ("WEAT",)
+    study = study_part(criteria=("WEAT", "ECT"))
+    records = records_of(study, DISTANCES)
+    other = records[-1].judged["ECT"].model_copy(update={"values": {"WEAT": 0.0, "ECT": 0.0}})
+    judged = records[-1].judged | {"ECT": other}
+    records[-1] = records[-1].model_copy(update={"judged": judged})
+    (found,) = summarize(records)
+    assert found.criteria == ("WEAT", "ECT")
+
+
+# --- what was chosen --------------------------------------------------------------------------
+
+
+def test_choices_are_counted_over_the_folds():
+    params = {"new": {"WEAT": [{"k": 1}, {"k": 2}, {"k": 2}]}}
+    found = summary_of(made={"params": params})
+    assert [(one.params, one.count) for one in found.chosen["new", "WEAT"]] == [
+        ({"k": 2}, 2),
+        ({"k": 1}, 1),
+    ]
+    assert list(found.chosen) == [("new", "WEAT")], "the other rows have nothing to choose"
+
+
+# --- which records count ----------------------------------------------------------------------
+
+
+def test_a_study_is_told_for_each_model():
+    study = study_part()
+    records = records_of(study, DISTANCES)
+    other = records[0].model.model_copy(update={"name": "other", "fingerprint": "g"})
+    records += [record.model_copy(update={"model": other}) for record in records]
+    assert [one.model.name for one in summarize(records)] == ["toy-model", "other"]
+
+
+@pytest.mark.parametrize("newer", ["d1", "d2"])
+def test_of_two_set_ups_of_one_name_the_last_written_counts(newer):
+    written = {"d1": "2026-01-01T00:00:00+00:00", "d2": "2026-01-01T00:00:00+00:00"}
+    written[newer] = "2026-02-01T00:00:00+00:00"
+    records = [
+        record
+        for digest, created in written.items()
+        for record in records_of(study_part(digest=digest), DISTANCES, created=created)
+    ]
+    (found,) = summarize(records)
+    assert found.study.digest == newer
+    assert found.complete
+    assert any(note.startswith("12 older records") for note in found.notes)
+
+
+def test_of_two_records_of_a_fold_the_last_written_counts():
+    study = study_part()
+    old = records_of(study, {"new": {"WEAT": [9.0] * 3, "ECT": [0.5] * 3}})
+    new = records_of(study, DISTANCES, created="2026-02-01T00:00:00+00:00")
+    (found,) = summarize([*new, *old])
+    assert cell(found, "new", "WEAT").values == (0.4, 0.3, 0.2)
+
+
+def test_nothing_gives_nothing():
+    assert summarize([]) == ()

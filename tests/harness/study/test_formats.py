@@ -1,0 +1,85 @@
+"""A study's tables in the formats of other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from study_records import records_of, study_part
+
+from harness.study import formats
+from harness.study.summary import summarize
+
+DISTANCES = {
+    "none": {"WEAT": [2.0, 2.0, 2.0], "ECT": [0.9, 0.9, 0.9]},
+    "normalize": {"WEAT": [1.0, 1.2, 1.4], "ECT": [0.5, 0.5, 0.8]},
+    "old": {"WEAT": [0.5, 0.5, 0.5], "ECT": [0.4, 0.3, 0.2]},
+    "new": {"WEAT": [0.1, 0.11, 0.12], "ECT": [0.4, 0.3, 0.2]},
+}
+PARAMS = {"new": {"WEAT": [{"top_k": 2}] * 3}}
+
+
+def summary_of(distances=DISTANCES, **changed):
+    (summary,) = summarize(records_of(study_part(**changed), distances, params=PARAMS))
+    return summary
+
+
+def read(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_csv_has_a_line_for_each_model_row_and_measure():
+    lines = read(formats.changes_csv([summary_of(), summary_of(name="other")]))
+    assert len(lines) == 2 * 4 * 2
+    assert {line["study"] for line in lines} == {"toy", "other"}
+    assert float(lines[2]["mean"]) == pytest.approx(-0.8)
+    assert lines[0]["mean"] == "", "nothing comes before vectors as they come"
+
+
+def test_csv_of_what_was_chosen_has_params_as_json():
+    (line,) = read(formats.choices_csv([summary_of()]))
+    assert (line["row"], line["criterion"], line["folds"]) == ("new", "WEAT", "3")
+    assert json.loads(line["params"]) == {"top_k": 2}
+
+
+def test_what_a_spreadsheet_would_run_is_quoted():
+    distances = {("=1+1" if row == "new" else row): v for row, v in DISTANCES.items()}
+    found = summary_of(distances, rows=tuple(distances))
+    assert read(formats.changes_csv([found]))[-1]["row"] == "'=1+1"
+
+
+def test_latex_is_a_booktabs_tabular():
+    text = formats.changes_latex(summary_of())
+    assert text.count(r"\begin{tabular}{lll}") == text.count(r"\end{tabular}") == 1
+    assert r"\multicolumn{3}{l}{chosen by any criterion} \\" in text
+    assert r"new & $-$1.090 $\pm$ 0.190 ($\uparrow$*) & 0.300 $\pm$ 0.265 (=) \\" in text
+    rules = [line for line in text.splitlines() if line.startswith("\\") and "rule" in line]
+    assert rules == [r"\toprule", r"\midrule", r"\bottomrule"]
+    assert "% mean ± standard deviation" in text
+    assert r"new & any criterion & top\_k=2 & 3 of 3 & -- \\" in formats.chosen_latex(summary_of())
+
+
+def test_latex_and_markdown_escape_what_they_would_read_as_their_own():
+    odd = "a_b & 50% {c} \\x | <i>"
+    distances = {(odd if row == "new" else row): v for row, v in DISTANCES.items()}
+    found = summary_of(distances, rows=tuple(distances))
+    tex = r"a\_b \& 50\% \{c\} \textbackslash{}x | $<$i$>$"
+    assert f"{tex} & " in formats.changes_latex(found)
+    assert r"| a\_b & 50% {c} \\x \| &lt;i&gt; |" in formats.markdown(found)
+
+
+def test_markdown_has_the_tables_the_statement_and_the_notes():
+    text = formats.markdown(summary_of(protocol="published"))
+    assert "| mitigator | WEAT | ECT |\n| --- | --- | --- |\n| normalize | −0.800 ± 0.200 |" in text
+    assert "### What it says\n\n- Compared with old" in text
+    assert "### Notes\n\n- protocol 'published'" in text
+
+
+def test_json_has_all_of_it_and_no_nan():
+    told = json.dumps(formats.as_json(summary_of()), allow_nan=False)
+    found = json.loads(told)
+    assert found["complete"]
+    assert found["family"] == 2
+    assert len(found["cells"]) == 8

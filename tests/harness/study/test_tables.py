@@ -1,0 +1,153 @@
+"""The cells of a study's tables, and what explains them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from study_records import records_of, study_part
+
+from harness.study import tables
+from harness.study.cells import Cell
+from harness.study.significance import corrected_t_test
+from harness.study.summary import summarize
+
+DISTANCES = {
+    "none": {"WEAT": [2.0, 2.0, 2.0], "ECT": [0.9, 0.9, 0.9]},
+    "normalize": {"WEAT": [1.0, 1.2, 1.4], "ECT": [0.5, 0.5, 0.8]},
+    "old": {"WEAT": [0.5, 0.5, 0.5], "ECT": [0.4, 0.3, 0.2]},
+    "new": {"WEAT": [0.1, 0.11, 0.12], "ECT": [0.4, 0.3, 0.2]},
+}
+PARAMS = {"new": {"WEAT": [{"k": 1, "theta": 0.5}, {"k": 2}, {"k": 2}], "ECT": [{"k": 2}] * 3}}
+
+
+def summary_of(distances=DISTANCES, *, params=None, **changed):
+    (summary,) = summarize(records_of(study_part(**changed), distances, params=params))
+    return summary
+
+
+@pytest.fixture
+def cell():
+    tested = corrected_t_test([-0.1, -0.2, -0.3], test_to_train=0.5)
+    return Cell(
+        criterion="WEAT",
+        row="new",
+        measure="WEAT",
+        values=(0.4, 0.3, 0.2),
+        mean=-0.1,
+        sd=0.0314,
+        n=3,
+        comparison=tested,
+        p_holm=0.2,
+        verdict="worse",
+        verdict_holm="equal",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({}, "−0.100 ± 0.031 (↓)"),
+        ({"verdict_holm": "worse"}, "−0.100 ± 0.031 (↓*)"),
+        ({"verdict": "better", "verdict_holm": "better"}, "−0.100 ± 0.031 (↑*)"),
+        ({"verdict": "equal"}, "−0.100 ± 0.031 (=)"),
+        ({"verdict": "undefined", "verdict_holm": "undefined"}, "−0.100 ± 0.031 (?)"),
+        ({"verdict": None, "comparison": None}, "−0.100 ± 0.031"),
+        ({"mean": -0.00001, "verdict": "equal"}, "0.000 ± 0.031 (=)"),
+        ({"mean": 0.14, "sd": float("nan")}, "0.140 ± – (↓)"),
+        ({"mean": float("nan"), "verdict": "undefined"}, "undefined (?)"),
+        ({"mean": float("nan"), "verdict": None, "comparison": None}, "–"),
+    ],
+)
+def test_a_cell_is_printed_as_in_table_iv(cell, changed, text):
+    assert tables.text(replace(cell, **changed)) == text
+
+
+def test_the_table_has_a_row_for_all_but_vectors_as_they_come():
+    (table,) = tables.changes(summary_of())
+    assert table.title == "chosen by any criterion"
+    assert table.columns == ("mitigator", "WEAT", "ECT")
+    assert table.rows == (
+        ("normalize", "−0.800 ± 0.200", "0.300 ± 0.173"),
+        ("old", "−0.700 ± 0.200", "0.300 ± 0.265"),
+        ("new", "−1.090 ± 0.190 (↑*)", "0.300 ± 0.265 (=)"),
+    )
+
+
+def test_there_is_a_block_for_each_criterion_unless_all_are_alike():
+    params = {"new": {"WEAT": [{"k": 1}] * 3, "ECT": [{"k": 2}] * 3}}
+    study = study_part(criteria=("WEAT", "ECT"))
+    records = records_of(study, DISTANCES, params=params)
+    (alike,) = summarize(records)
+    assert len(tables.changes(alike)) == 1
+    assert tables.legend(alike)[-1] == "all criteria (WEAT, ECT) chose alike: one table for all"
+    other = records[-1].judged["ECT"].model_copy(update={"values": {"WEAT": 0.3, "ECT": 0.2}})
+    judged = records[-1].judged | {"ECT": other}
+    (found,) = summarize([*records[:-1], records[-1].model_copy(update={"judged": judged})])
+    assert [block.title for block in tables.changes(found)] == ["chosen by WEAT", "chosen by ECT"]
+
+
+def test_a_measure_whose_changes_are_tiny_has_more_digits():
+    tiny = {
+        row: {name: [x / 1000 for x in folds] for name, folds in measures.items()}
+        for row, measures in DISTANCES.items()
+    }
+    (table,) = tables.changes(summary_of(tiny))
+    assert table.rows[0][1] == "−0.0008 ± 0.0002"
+
+
+def test_rounding_has_no_digits():
+    rounding = {row: {"WEAT": [1e-9] * 3, "ECT": [0.4, 0.3, 0.2]} for row in DISTANCES}
+    rounding["none"] = {"WEAT": [0.0] * 3, "ECT": [0.9] * 3}
+    (table,) = tables.changes(summary_of(rounding))
+    assert table.rows[0][1] == "0.000 ± 0.000"
+
+
+def test_the_legend_says_what_a_change_is_and_which_test_draws_arrows():
+    first, second, *_ = tables.legend(summary_of())
+    assert "over 3 folds of the change to vectors at length 1 (of normalize: to vectors" in first
+    assert first.endswith("negative is fairer, but positive in ECT")
+    assert "(↑) fairer than old" in second
+    assert "corrected resampled t-test, n_test/n_train = 0.5, level 0.05" in second
+    assert second.endswith("* holds after Holm's correction over 2 comparisons")
+
+
+def test_the_legend_of_the_published_protocol_names_its_variance():
+    assert "the published code's variance" in tables.legend(summary_of(protocol="published"))[1]
+
+
+def test_the_legend_without_normalisation_counts_from_vectors_as_they_come():
+    first, *_ = tables.legend(summary_of(normalize=False, repeats=1))
+    assert "change to vectors as they come; negative" in first
+
+
+def test_what_was_chosen_most_often_comes_with_its_count():
+    table = tables.chosen(summary_of(params=PARAMS, criteria=("WEAT", "ECT")))
+    assert table.rows == (
+        ("new", "WEAT", "k=2", "2 of 3", "k=1, theta=0.5: 1"),
+        ("new", "ECT", "k=2", "3 of 3", "–"),
+    )
+
+
+def test_what_all_criteria_chose_is_one_line():
+    params = {"new": {name: [{"k": 2}] * 3 for name in ("WEAT", "ECT")}}
+    table = tables.chosen(summary_of(params=params, criteria=("WEAT", "ECT")))
+    assert table.rows == (("new", "any criterion", "k=2", "3 of 3", "–"),)
+
+
+def test_the_lines_have_every_number():
+    lines = tables.lines(summary_of(rope=0.05))
+    assert len(lines) == 4 * 2
+    weat = next(line for line in lines if (line["row"], line["measure"]) == ("new", "WEAT"))
+    assert None not in [value for name, value in weat.items() if name != "reason"]
+    assert weat["difference"] == pytest.approx(-0.39)
+    assert weat["low"] < weat["difference"] < weat["high"] < 0
+    assert weat["fairer_by_more"] > 0.99
+    assert weat["p_holm"] == pytest.approx(2 * weat["p_value"])
+
+
+def test_the_line_of_what_is_not_compared_has_no_test():
+    lines = tables.lines(summary_of())
+    old = next(line for line in lines if line["row"] == "old")
+    assert old["mean"] == pytest.approx(-0.7)
+    assert {old[name] for name in ("difference", "t", "p_value", "p_holm", "verdict")} == {None}
