@@ -15,6 +15,7 @@ from harness.mitigator import Mitigator
 from harness.plugins.mitigators.contextualised import contextualised, defining_sets
 from harness.plugins.mitigators.listed_words import look_up, with_lower_case
 from harness.plugins.mitigators.needed import needed
+from harness.plugins.mitigators.per_vocabulary import PerVocabulary
 from harness.vocabulary import Vocabulary, vocabulary
 
 RANK = 1e-10  # eigenvalues below this share of the largest are rounded zeros
@@ -124,7 +125,7 @@ class Leace(Mitigator):
                 "there is nothing to erase"
             )
         if embedder.info.kind == "word":
-            self.mean_, sigma_xx = self._moments(vocabulary(embedder))
+            self.mean_, sigma_xx = _moments(vocabulary(embedder), unit=self.normalize)
             shrinkage = 0.0
         else:
             self.mean_, shrinkage = x.mean(axis=0), _ledoit_wolf(x)
@@ -148,7 +149,7 @@ class Leace(Mitigator):
         return (rows - (rows - self.mean_) @ self.projection_.T).astype(np.float32)
 
     def _prepared(self, vectors: Reals) -> Floats:
-        return unit_rows(vectors) if self.normalize else np.asarray(vectors, dtype=np.float64)
+        return _prepared(vectors, unit=self.normalize)
 
     def _sets(self, concept: Concept | None) -> list[tuple[str, ...]]:
         """Return the sets that label texts: definitional ones, then equalize pairs."""
@@ -203,16 +204,6 @@ class Leace(Mitigator):
                 groups.setdefault(first, 0)
                 groups.setdefault(second, 1)
 
-    def _moments(self, words: Vocabulary) -> tuple[Floats, Floats]:
-        """Return the mean, (d,), and covariance, (d, d), of all words that have a vector."""
-        total, products, n = np.zeros(1), np.zeros(1), 0
-        for _, block in words.blocks():
-            rows = self._prepared(block)
-            rows = rows[np.isfinite(rows).all(axis=1) & rows.any(axis=1)]
-            total, products, n = total + rows.sum(axis=0), products + rows.T @ rows, n + len(rows)
-        mean: Floats = total / n
-        return mean, products / n - np.outer(mean, mean)
-
 
 def eraser(sigma_xx: Floats, sigma_xz: Floats) -> Floats:
     """Return W⁺ P W, (d, d), idempotent, whose complement takes Σ_XZ to 0.
@@ -232,6 +223,31 @@ def eraser(sigma_xx: Floats, sigma_xz: Floats) -> Floats:
     u = u[:, singular_values > 1e-8 * singular_values[0]]
     oblique: Floats = (axes * roots) @ u @ (u.T @ (axes / roots).T)
     return oblique
+
+
+_MOMENTS: PerVocabulary[dict[bool, tuple[Floats, Floats]]] = PerVocabulary(dict)
+"""Means and covariances by `unit`, of the last vocabularies."""
+
+
+def _moments(words: Vocabulary, *, unit: bool) -> tuple[Floats, Floats]:
+    """Return the mean, (d,), and covariance, (d, d), of all words that have a vector.
+
+    Found once in a process while the vocabulary lives, since no concept is in them.
+    """
+    known = _MOMENTS.of(words)
+    if unit not in known:
+        total, products, n = np.zeros(1), np.zeros(1), 0
+        for _, block in words.blocks():
+            rows = _prepared(block, unit=unit)
+            rows = rows[np.isfinite(rows).all(axis=1) & rows.any(axis=1)]
+            total, products, n = total + rows.sum(axis=0), products + rows.T @ rows, n + len(rows)
+        mean: Floats = total / n
+        known[unit] = mean, products / n - np.outer(mean, mean)
+    return known[unit]
+
+
+def _prepared(vectors: Reals, *, unit: bool) -> Floats:
+    return unit_rows(vectors) if unit else np.asarray(vectors, dtype=np.float64)
 
 
 def _ledoit_wolf(x: Floats) -> float:

@@ -14,6 +14,7 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators.concept_subspace import about_concept, fit_subspace, pair_words
 from harness.plugins.mitigators.hard_debias import HardDebias, Subspace
+from harness.plugins.mitigators.per_vocabulary import PerVocabulary
 from harness.vocabulary import Vocabulary, vocabulary
 
 PSD = 1e-10  # an eigenvalue of -PSD times the largest is a rounded 0
@@ -136,18 +137,31 @@ def second_moments(words: Vocabulary, hard: HardDebias) -> tuple[Floats, Floats,
 
     Words are set to length 1; those with a zero vector count as none.
     """
-    a, c = np.zeros((1, 1)), np.zeros((1, 1))
-    n_words, n_neutral = 0, 0
-    for block_words, block in words.blocks():
-        rows = unit_rows(block)
-        there = np.isfinite(rows).all(axis=1) & rows.any(axis=1)
-        listed = about_concept(hard, block_words)
-        about = rows[there & listed]
-        moment = rows[there].T @ rows[there]
-        a, c = a + moment, c + (moment - about.T @ about)
-        n_words += int(there.sum())
-        n_neutral += int((there & ~listed).sum())
-    return a / max(n_words, 1), c / max(n_neutral, 1), n_words, n_neutral
+    moment, n_words = _moment(words)
+    listed = np.flatnonzero(about_concept(hard, words.words)).tolist()
+    found = [words.rows(i, i + 1) for i in listed]
+    about = unit_rows(np.concatenate(found)) if found else np.zeros((0, len(moment)))
+    about = about[np.isfinite(about).all(axis=1) & about.any(axis=1)]
+    n_neutral = n_words - len(about)
+    neutral = (moment - about.T @ about) / max(n_neutral, 1)
+    return moment / max(n_words, 1), neutral, n_words, n_neutral
+
+
+_MOMENTS: PerVocabulary[list[tuple[Floats, int]]] = PerVocabulary(list)
+"""Sums over the last vocabularies."""
+
+
+def _moment(words: Vocabulary) -> tuple[Floats, int]:
+    """Return Σ w wᵀ over all words, (d, d), and their number; found once in a process."""
+    known = _MOMENTS.of(words)
+    if not known:
+        moment, n = np.zeros((1, 1)), 0
+        for _, block in words.blocks():
+            rows = unit_rows(block)
+            rows = rows[np.isfinite(rows).all(axis=1) & rows.any(axis=1)]
+            moment, n = moment + rows.T @ rows, n + len(rows)
+        known.append((moment, n))
+    return known[0]
 
 
 def soften(a: Floats, c: Floats, b: Floats, lam: float) -> tuple[Floats, float]:
