@@ -17,7 +17,7 @@ from harness.mitigator import Mitigator
 from harness.plugins.mitigators import listed_words
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.subspaces import Solver, in_blocks, neutralized, take_out
-from harness.plugins.mitigators.vocabulary_survey import leanings, scale, survey
+from harness.plugins.mitigators.vocabulary_survey import scale, survey
 from harness.vocabulary import Vocabulary, vocabulary
 
 STARTS = 3  # of k-means, whose best is taken
@@ -34,7 +34,7 @@ class DoubleHardDebias(Mitigator):
     the mean of the vocabulary and u the component, then hard debiasing fitted on w'.
 
     The mean and the components are those of the vocabulary, whatever the concept: they are found
-    once in a process while it lives, as `per_vocabulary` has it.
+    once in a process while it lives (`vocabulary_survey`).
 
     Parameters
     ----------
@@ -113,10 +113,10 @@ class DoubleHardDebias(Mitigator):
                 raise InvalidOption(f"double-hard-debias: {name}={getattr(self, name)}: 1 or more")
         plain = self._hard_debias(embedder, concept, equalize=False)
         words = vocabulary(embedder)
-        surveyed = survey(words, unit=self.normalize)
+        surveyed = survey(words, plain.subspace_[0], unit=self.normalize)
         self.mean_ = surveyed.mean
         components = surveyed.components[: self.n_components]
-        biased, second = self._most_biased(words, plain)
+        biased, second = self._most_biased(surveyed.leanings, words, plain)
         vectors = embedder.encode(biased)
         accuracies = []
         for component in components:
@@ -166,10 +166,10 @@ class DoubleHardDebias(Mitigator):
             raise type(error)(str(error).replace("hard-debias", "double-hard-debias", 1)) from error
 
     def _most_biased(
-        self, words: Vocabulary, plain: HardDebias
+        self, leanings: Floats, words: Vocabulary, plain: HardDebias
     ) -> tuple[list[str], npt.NDArray[np.bool_]]:
         """Return the words that lean most to either side, and which of them to the second."""
-        order, half = np.argsort(leanings(words, plain.subspace_[0])), len(words) // 2
+        order, half = np.argsort(leanings), len(leanings) // 2
         first = self._neutral(order[:half], words, plain)
         second = self._neutral(order[::-1][:half], words, plain)
         n = min(len(first), len(second))

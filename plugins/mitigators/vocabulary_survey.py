@@ -1,6 +1,7 @@
 """What a whole vocabulary is like: its mean, its principal components, and how its words lean.
 
-Read in blocks. What does not depend on a concept is found once in a process (`survey`).
+Read in blocks, once. What does not depend on a concept is not found again in a process while the
+vocabulary lives; of which vocabularies, `per_vocabulary` says.
 """
 
 from __future__ import annotations
@@ -27,30 +28,47 @@ class Survey:
         (d,) mean of the vectors.
     components
         (d, d) principal components as rows, strongest first.
+    leanings
+        (n,) cosine of each word with the direction asked about; 0 of a zero vector.
     """
 
     mean: Floats
     components: Floats
+    leanings: Floats
 
 
-_SURVEYS: PerVocabulary[dict[bool, Survey]] = PerVocabulary(dict)
-"""Surveys by `unit`: some kilobytes of each of the last vocabularies."""
+_KNOWN: PerVocabulary[dict[bool, tuple[Floats, Floats]]] = PerVocabulary(dict)
+"""Mean and components by `unit`: some kilobytes of each of the last vocabularies."""
 
 
-def survey(words: Vocabulary, *, unit: bool) -> Survey:
-    """Return the survey of `words`, or of them at length 1 if `unit`.
+def survey(words: Vocabulary, direction: Floats, *, unit: bool) -> Survey:
+    """Read the vocabulary.
 
-    It is made once and kept while the vocabulary lives; which are kept, `per_vocabulary` says.
+    Parameters
+    ----------
+    words
+        The vocabulary.
+    direction
+        (d,), of length 1.
+    unit
+        Whether the mean and the components are those of the vectors at length 1.
     """
-    known = _SURVEYS.of(words)
-    if unit not in known:  # two threads may both make it, and find the same
-        known[unit] = _surveyed(words, unit=unit)
-    return known[unit]
-
-
-def leanings(words: Vocabulary, direction: Floats) -> Floats:
-    """Return the cosine, (n,), of each word with `direction`, (d,), of length 1."""
-    return np.concatenate([rows @ direction * scale(rows) for rows in _rows(words)])
+    known = _KNOWN.of(words)  # two threads may both find what is missing, and find the same
+    total, products = np.zeros(len(direction)), np.zeros((len(direction),) * 2)
+    leanings = []
+    for rows in _rows(words):
+        factors = scale(rows)
+        leanings.append(rows @ direction * factors)
+        if unit not in known:
+            if unit:
+                rows *= factors[:, None]
+            total += rows.sum(axis=0)
+            products += rows.T @ rows
+    if unit not in known:
+        mean = total / len(words)
+        _, axes = np.linalg.eigh(products / len(words) - np.outer(mean, mean))
+        known[unit] = mean, axes.T[::-1]
+    return Survey(*known[unit], np.concatenate(leanings))
 
 
 def scale(rows: Reals) -> Reals:
@@ -59,19 +77,6 @@ def scale(rows: Reals) -> Reals:
     lengths[lengths == 0] = 1
     factors: Reals = 1 / lengths
     return factors
-
-
-def _surveyed(words: Vocabulary, *, unit: bool) -> Survey:
-    _, first = words.head(1)
-    total, products = np.zeros(first.shape[1]), np.zeros((first.shape[1],) * 2)
-    for rows in _rows(words):
-        if unit:
-            rows *= scale(rows)[:, None]
-        total += rows.sum(axis=0)
-        products += rows.T @ rows
-    mean = total / len(words)
-    _, axes = np.linalg.eigh(products / len(words) - np.outer(mean, mean))
-    return Survey(mean, axes.T[::-1])
 
 
 def _rows(words: Vocabulary) -> Iterator[Floats]:
