@@ -184,7 +184,7 @@ def test_an_empty_folder_is_no_success(harness, tmp_path):
     (tmp_path / "empty").mkdir()
     said = harness("validate", tmp_path / "empty")
     assert said.code == 2
-    assert said.err == f"harness: {tmp_path}/empty: no task or concept files here\n"
+    assert said.err == f"harness: {tmp_path}/empty: no task, concept or study files here\n"
 
 
 @pytest.mark.parametrize(
