@@ -5,9 +5,9 @@ Which differences count is no part of it: that is computed from the records, ove
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from harness.digest import digest
 from harness.record import Environment, Finite, Line, ModelPart, Part
@@ -115,9 +115,9 @@ class StudyRecord(Line):
     """Label of the mitigator."""
     mitigator: str
     """Its name as users type it."""
-    repeat: int
+    repeat: int = Field(ge=0)
     """From 0."""
-    fold: int
+    fold: int = Field(ge=0)
     """The outer fold, from 0."""
     train: int
     """How many pairs it was fitted on."""
@@ -137,6 +137,22 @@ class StudyRecord(Line):
     """Time that it took."""
     environment: Environment
     """What it ran on."""
+
+    @model_validator(mode="after")
+    def _agrees_with_its_study(self) -> Self:
+        study = self.study
+        every = [*(one.values for one in self.inner), *(one.values for one in self.judged.values())]
+        for wrong, told in (
+            ({self.row, study.baseline} - set(study.rows), "no row of the study"),
+            (set(study.criteria) - set(study.measures), "no measure of the study"),
+            (set(study.criteria) ^ set(self.judged), "judged without being a criterion, or not"),
+            ({name for one in every for name in set(one) ^ set(study.measures)}, "no measure"),
+        ):
+            if wrong:
+                raise ValueError(f"{told}: '{min(wrong)}'")
+        if self.fold >= study.folds or self.repeat >= study.repeats:
+            raise ValueError(f"repeat {self.repeat}, fold {self.fold} is more than the study has")
+        return self
 
 
 def identity(*, model: str, study: str, row: str, mitigator: str, repeat: int, fold: int) -> str:

@@ -158,6 +158,8 @@ def study_records(*, model: str = "glove", text: str = "", **changes: Any) -> li
         itertools.product(range(study["repeats"]), range(study["folds"])), DISTANCES.items()
     ):
         label = row if row in ("none", "normalize") else row + text
+        if label not in study["rows"]:
+            continue
         grid = [{"k" + text: f"{k}{text}"} for k in range(2)] if row == "good" else []
         values = [
             {name: distance + rng.normal(scale=0.01) for name in study["measures"]}
