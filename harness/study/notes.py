@@ -93,6 +93,8 @@ def statement(study: StudyPart, cells: Sequence[Cell], family: int) -> tuple[str
     compared = [cell for cell in cells if cell.comparison]
     if not compared:
         return ()
+    if not family:
+        return (f"Nothing can be compared with {study.baseline} yet.",)
     told = [
         f"Compared with {study.baseline}, after Holm's correction over {family} comparisons at "
         f"{study.alpha:g}:"
@@ -142,29 +144,34 @@ def _lacking(study: StudyPart, records: Sequence[StudyRecord]) -> list[str]:
 
 
 def _undefined(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str]:
-    """Return what of a row has no value, how often and why."""
-    told = []
+    """Return what of a row has no value, how often and why; measures alike in it share a line."""
+    judged: dict[tuple[int, str], list[str]] = {}
+    inner: dict[tuple[int, str], list[str]] = {}
+    fits = [one for record in records for one in record.inner]
     for measure in study.measures:
-        judged = [
+        undefined = [
             record
             for record in records
             if any(one.values[measure] is None for one in record.judged.values())
         ]
-        if judged:
-            why = dict.fromkeys(record.reasons.get(measure, "no reason given") for record in judged)
-            told.append(
-                f"'{row}' has no value of {measure} in {len(judged)} of {len(records)} folds: "
-                f"{'; '.join(why)}"
-            )
-        inner = [one for record in records for one in record.inner]
-        lost = [one for one in inner if one.values[measure] is None]
+        if undefined:
+            why = dict.fromkeys(one.reasons.get(measure, "no reason given") for one in undefined)
+            judged.setdefault((len(undefined), "; ".join(why)), []).append(measure)
+        lost = [one for one in fits if one.values[measure] is None]
         if lost and measure in study.criteria:
             settings = dict.fromkeys(_params(one.params) for one in lost)
-            told.append(
-                f"'{row}' has no value of {measure} in {len(lost)} of {len(inner)} fits of inner "
-                f"folds, so that {measure} could not choose {', '.join(settings)} there"
-            )
-    return told
+            inner.setdefault((len(lost), ", ".join(settings)), []).append(measure)
+    return [
+        *(
+            f"'{row}' has no value of {', '.join(measures)} in {n} of {len(records)} folds: {why}"
+            for (n, why), measures in judged.items()
+        ),
+        *(
+            f"'{row}' has no value of {', '.join(measures)} in {n} of {len(fits)} fits of inner "
+            f"folds, so that {settings} could not be chosen there"
+            for (n, settings), measures in inner.items()
+        ),
+    ]
 
 
 def _params(params: object) -> str:
