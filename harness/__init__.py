@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from harness.specs import MetricSpec as MetricSpec
     from harness.specs import MitigatorSpec as MitigatorSpec
     from harness.specs import TableSpec as TableSpec
+    from harness.study import running as _running
+
+    run_study = _running.run
 
 __version__ = "0.1.0"
 
@@ -65,7 +68,9 @@ _HOMES = {
     "evaluate": "evaluation",
     "hookimpl": "hookspecs",
     "metric": "scores",
+    "run_study": "study.running:run",
 }
+"""Module of each name, with a colon and the name there if it is another."""
 
 __all__ = ["__version__", *_HOMES]  # strings all
 
@@ -73,7 +78,8 @@ __all__ = ["__version__", *_HOMES]  # strings all
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'harness' has no attribute '{name}'")
-    value = getattr(importlib.import_module(f"harness.{_HOMES[name]}"), name)
+    module, _, there = _HOMES[name].partition(":")
+    value = getattr(importlib.import_module(f"harness.{module}"), there or name)
     globals()[name] = value
     return value
 

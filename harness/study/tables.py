@@ -96,8 +96,8 @@ def legend(summary: Summary) -> tuple[str, ...]:
     ]
     if summary.test:
         lines.append(
-            f"(↑) fairer than {study.baseline}, (↓) less fair, (=) not told apart: {summary.test}, "
-            f"level {study.alpha:g}; {HOLM} holds after Holm's correction over "
+            f"(↑) fairer than {study.baseline}, (↓) less fair, (=) not told apart, (?) no test: "
+            f"{summary.test}, level {study.alpha:g}; {HOLM} holds after Holm's correction over "
             f"{summary.family} comparisons"
         )
     if summary.alike and len(study.criteria) > 1:
