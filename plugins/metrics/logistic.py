@@ -86,8 +86,11 @@ def fits(
     """
     mean = x.mean(axis=0, dtype=np.float64)
     centred = x - mean  # moves only the intercept, which is free
-    squares, basis = _principal_components(centred)
-    rows = np.hstack([centred @ basis, np.ones((len(x), 1))])
+    threads = ThreadpoolController()
+    # Products of this size gain little from threads, and lose much where cores are shared.
+    with threads.limit(limits=1, user_api="blas"):
+        squares, basis = _principal_components(centred)
+        rows = np.hstack([centred @ basis, np.ones((len(x), 1))])
     squares = np.append(np.maximum(squares / len(x), 0), 1)
     classes = int(y[parts.any(axis=1)].max()) + 1
     one_hot = np.equal.outer(y, np.arange(classes)).astype(np.float64)
@@ -99,12 +102,10 @@ def fits(
         parts=parts[:, :, None].astype(np.float64),
     )
     w = np.zeros((len(squares), parts.shape[1], batch.truth.shape[2]))
-    threads = ThreadpoolController()
     for c in grid:
-        # Products of this size gain little from threads, and lose much where cores are shared.
         with threads.limit(limits=1, user_api="blas"):
             w, values = batch.solve(w, c, tolerance)
-        coefficients = _product(basis, w[:-1])
+            coefficients = _product(basis, w[:-1])
         yield Fits(c, coefficients, w[-1] - _product(mean[None], coefficients)[0], values)
 
 
