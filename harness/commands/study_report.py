@@ -23,13 +23,16 @@ LONGEST = "others"
 
 def show(summaries: Sequence[Summary]) -> None:
     """Print what a study says of each model."""
+    from rich.console import Console
+
     from harness.study import tables
 
+    width = Console().width if sys.stdout.isatty() else sys.maxsize
     for summary in summaries:
         study = summary.study
         click.echo(f"{study.title} ({study.name}, on {summary.model.name})\n")
         for block in tables.changes(summary):
-            for part in _fitting(block):
+            for part in fitting(block, width):
                 output.table(part.columns, part.rows, title=part.title)
         _lines("", tables.legend(summary))
         if summary.chosen:
@@ -98,20 +101,10 @@ def markdown(summaries: Sequence[Summary]) -> str:
     return "\n".join(formats.markdown(summary) for summary in summaries)
 
 
-def _lines(before: str, lines: Sequence[str]) -> None:
-    for line in lines:
-        click.echo(f"{before}{line}")
-    if lines:
-        click.echo()
-
-
-def _fitting(table: Table) -> Iterator[Table]:
-    """Yield a table in parts that fit the terminal, each with the first column and some others."""
-    from rich.console import Console
-
+def fitting(table: Table, width: int) -> Iterator[Table]:
+    """Yield a table in parts that fit a width, each with the first column and some others."""
     from harness.study.tables import Table
 
-    width = Console().width if sys.stdout.isatty() else sys.maxsize
     widths = [
         max(len(row[i]) for row in (table.columns, *table.rows)) + 3
         for i in range(len(table.columns))
@@ -128,3 +121,10 @@ def _fitting(table: Table) -> Iterator[Table]:
             rows=tuple(tuple(row[i] for i in places) for row in table.rows),
         )
         start = stop
+
+
+def _lines(before: str, lines: Sequence[str]) -> None:
+    for line in lines:
+        click.echo(f"{before}{line}")
+    if lines:
+        click.echo()

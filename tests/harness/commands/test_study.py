@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 import small_study
+import yaml
 from jsonschema import Draft202012Validator
 from study_records import records_of, study_part
 
+import harness.tasks
+
+SHIPPED = Path(harness.tasks.__file__).parent / "studies"
 DISTANCES = {
     "none": {"WEAT": [2.0, 2.0, 2.0], "ECT": [0.9, 0.9, 0.9]},
     "normalize": {"WEAT": [1.0, 1.2, 1.4], "ECT": [0.5, 0.5, 0.8]},
@@ -214,3 +219,13 @@ def test_the_schemas_fit_a_study_file_and_its_records(harness, folder, recorded)
     assert not Draft202012Validator(schema).is_valid(given | {"foldz": 3})
     schema = json.loads(harness("schema", "study-record").out)
     Draft202012Validator(schema).validate(json.loads(recorded.read_text().splitlines()[0]))
+
+
+def test_the_studies_that_ship_fit_the_schema(harness):
+    validator = Draft202012Validator(json.loads(harness("schema", "study").out))
+    paths = [path for path in SHIPPED.glob("*.yaml") if not path.name.startswith("_")]
+    assert paths
+    for path in paths:
+        assert [
+            one.message for one in validator.iter_errors(yaml.safe_load(path.read_text()))
+        ] == []

@@ -1,0 +1,46 @@
+"""What a study says, as files and on a narrow terminal."""
+
+from __future__ import annotations
+
+from study_records import records_of, study_part
+
+from harness.commands import study_report
+from harness.study.summary import summarize
+from harness.study.tables import Table
+
+DISTANCES = {
+    "none": {"WEAT": [2.0, 2.0, 2.0], "ECT": [0.9, 0.9, 0.9]},
+    "normalize": {"WEAT": [1.0, 1.2, 1.4], "ECT": [0.5, 0.5, 0.8]},
+    "old": {"WEAT": [0.5, 0.5, 0.5], "ECT": [0.4, 0.3, 0.2]},
+    "new": {"WEAT": [0.1, 0.11, 0.12], "ECT": [0.4, 0.3, 0.2]},
+}
+TABLE = Table("t", ("mitigator", "a", "b", "c"), (("x" * 10, "1" * 10, "2" * 10, "3" * 10),))
+
+
+def test_a_table_that_is_too_wide_comes_in_parts_that_all_have_the_rows_names():
+    parts = list(study_report.fitting(TABLE, 45))
+    assert [part.columns for part in parts] == [("mitigator", "a", "b"), ("mitigator", "c")]
+    assert [part.rows[0][0] for part in parts] == ["x" * 10, "x" * 10]
+
+
+def test_a_table_that_fits_is_whole():
+    assert list(study_report.fitting(TABLE, 80)) == [TABLE]
+
+
+def test_a_column_wider_than_the_terminal_stands_alone():
+    parts = study_report.fitting(TABLE, 10)
+    assert [part.columns[1:] for part in parts] == [("a",), ("b",), ("c",)]
+
+
+def test_each_of_several_models_has_its_violins(tmp_path):
+    records = records_of(study_part(), DISTANCES)
+    other = records[0].model.model_copy(update={"name": "vectors:./a.txt", "fingerprint": "g"})
+    records += [record.model_copy(update={"model": other}) for record in records]
+    folder = study_report.write(summarize(records), tmp_path / "toy.study.jsonl")
+    assert folder == tmp_path / "toy.study"
+    assert {path.name for path in folder.glob("*.html")} == {
+        *("violins-toy-model.html", "violins-vectors_._a.txt.html"),
+    }
+    text = (folder / "table.txt").read_text()
+    assert text.count("chosen by any criterion") == 2
+    assert not (folder / "chosen.csv").exists(), "nothing was chosen"
