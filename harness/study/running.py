@@ -10,7 +10,14 @@ from pathlib import Path
 
 from harness import folders, json_lines, recording, yaml_files
 from harness.embedder import Embedder
-from harness.errors import DiskError, HarnessError, InvalidOption, UnknownName, UsageError
+from harness.errors import (
+    DiskError,
+    HarnessError,
+    InvalidOption,
+    UnknownName,
+    UsageError,
+    suggestion,
+)
 from harness.progress import Progress, Silent
 from harness.registry import Registry
 from harness.results import STUDY
@@ -138,9 +145,9 @@ def find(registry: Registry, study: str | Path) -> yaml_files.Document:
     path = Path(study)
     if path.suffix in (".yaml", ".yml") or path.is_file():
         return yaml_files.load(path)
-    raise UnknownName(
-        "study", str(study), registry.study_files, hint="; a file's name ends in .yaml"
-    )
+    near = suggestion(str(study), registry.study_files)
+    hint = "" if "mean" in near else "; a file's name ends in .yaml"
+    raise UnknownName("study", str(study), registry.study_files, hint=hint)
 
 
 def _embedders(
