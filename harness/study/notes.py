@@ -60,6 +60,9 @@ def notes(
         )
     for row in study.rows:
         own = [record for record in records if record.row == row]
+        if any(record.normalize not in (None, study.normalize) for record in own):
+            lengths = "as they come" if study.normalize else "at length 1"
+            told.append(f"'{row}' starts from vectors {lengths}, unlike the others")
         if overlap := sorted({text for record in own for text in record.overlap}):
             told.append(f"'{row}' was judged on what it was fitted on: {_listed(overlap)}")
         told += _undefined(study, row, own)

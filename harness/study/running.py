@@ -263,6 +263,7 @@ class OnModel:
             model=recording.model_part(self.info),
             row=candidate.label,
             mitigator=candidate.name,
+            normalize=candidate.normalize,
             repeat=fold.repeat,
             fold=fold.number,
             train=len(fold.outer.train),

@@ -115,6 +115,8 @@ class StudyRecord(Line):
     """Label of the mitigator."""
     mitigator: str
     """Its name as users type it."""
+    normalize: bool | None = None
+    """Whether vectors came to length 1 before it, if its row says so; null: as the study says."""
     repeat: int = Field(ge=0)
     """From 0."""
     fold: int = Field(ge=0)

@@ -19,3 +19,10 @@ def test_a_row_that_is_undefined_is_told_with_its_reason(run, said):
     (note,) = (note for note in summary.notes if "has no value" in note)
     assert "WEAT, ECT in 4 of 4 folds: half-sibling-regression: alpha=0 with 12 words" in note
     assert summary.undefined
+
+
+def test_a_row_that_starts_from_other_lengths_is_told(run, said):
+    said["mitigators"] = {"leace": {"normalize": False}, "hard-debias": {"normalize": True}}
+    (summary,) = summarize(run().records)
+    told = [note for note in summary.notes if "starts from" in note]
+    assert told == ["'leace' starts from vectors as they come, unlike the others"]
