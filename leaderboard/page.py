@@ -237,6 +237,8 @@ def _value(task: Mapping[str, Any], cell: Mapping[str, Any] | None, lack: str | 
     if cell["found"] < cell["asked"]:
         marks += "◐"
         tip.append(f"{cell['asked'] - cell['found']} of {cell['asked']} texts have no vector")
+    if cell["truncated"]:
+        tip.append(f"{cell['truncated']} of {cell['asked']} texts are cut, too long for the model")
     if cell["overlap"]:
         marks += "†"
         tip.append(f"mitigator was fitted on {len(cell['overlap'])} of its texts")

@@ -199,7 +199,7 @@ def test_the_tip_of_a_value_tells_what_is_known_of_it(tmp_path, make_record) -> 
     record = make_record(
         value=1.0, p_value=0.004, n=8, overlap=("she",),
         interval={"low": 0.5, "high": 1.5, "level": 0.95, "method": "bootstrap"},
-        coverage={"asked": 10, "found": 9, "missing": ("Latoya",)},
+        coverage={"asked": 10, "found": 9, "missing": ("Latoya",), "truncated": 3},
     )  # fmt: skip
     text = site.write(compile_boards([record]), tmp_path, title="T").page.read_text("utf-8")
     tip = re.search(r'data-tip="(weat[^"]*)"[^>]*>1.000<span class="marks">([^<]*)<', text)
@@ -207,7 +207,8 @@ def test_the_tip_of_a_value_tells_what_is_known_of_it(tmp_path, make_record) -> 
     assert tip[2] == "***◐†"
     assert "* p &lt; .1, ** p &lt; .05, *** p &lt; .01" in text
     for part in ("ideal 0, from -2 to 2", "p = 0.004", "95% interval 0.500 to 1.500", "n = 8",
-                 "1 of 10 texts have no vector", "fitted on 1 of its texts"):  # fmt: skip
+                 "1 of 10 texts have no vector", "3 of 10 texts are cut",
+                 "fitted on 1 of its texts"):  # fmt: skip
         assert part in tip[1]
     assert "Latoya" in text
 
