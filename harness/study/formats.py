@@ -99,6 +99,7 @@ def as_json(summary: Summary) -> dict[str, Any]:
         "undefined": summary.undefined,
         "test": summary.test,
         "family": summary.family,
+        "overlap": list(summary.overlap),
         "cells": tables.lines(summary),
         "chosen": tables.choices(summary),
         "legend": list(tables.legend(summary)),

@@ -48,6 +48,8 @@ class Summary:
         How many comparisons Holm's correction is over.
     test
         The test in words; empty without one.
+    overlap
+        Texts that a row was judged on and fitted on too.
     notes
         What must be known to read the numbers.
     statement
@@ -63,6 +65,7 @@ class Summary:
     alike: bool
     family: int
     test: str
+    overlap: tuple[str, ...]
     notes: tuple[str, ...]
     statement: tuple[str, ...]
 
@@ -122,6 +125,7 @@ def _summary(written: Sequence[StudyRecord]) -> Summary:
         alike=_alike(study, kept),
         family=family,
         test=tests[0].method if tests else "",
+        overlap=tuple(sorted({text for record in kept for text in record.overlap})),
         notes=told,
         statement=notes.statement(study, list(found.values()), family),
     )

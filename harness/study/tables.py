@@ -100,6 +100,8 @@ def legend(summary: Summary) -> tuple[str, ...]:
             f"{summary.test}, level {study.alpha:g}; {HOLM} holds after Holm's correction over "
             f"{summary.family} comparisons"
         )
+    if not summary.overlap:
+        lines.append("no row was judged on a word that it was fitted on, in any fold")
     if summary.alike and len(study.criteria) > 1:
         lines.append(f"all criteria ({', '.join(study.criteria)}) chose alike: one table for all")
     return tuple(lines)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.study.cells import contenders
+from harness.study.cells import RESOLUTION, contenders
 from harness.study.study_record import StudyPart
 from harness.study.summary import Summary
 
@@ -131,9 +131,11 @@ def _groups(summary: Summary) -> list[Group]:
 def _fixed(summary: Summary, row: str) -> bool:
     """Return whether a row has the same values under every criterion."""
     return all(
-        np.array_equal(
+        np.allclose(
             summary.cells[criterion, row, measure].values,
             summary.cells[summary.criteria[0], row, measure].values,
+            rtol=0,
+            atol=RESOLUTION,
             equal_nan=True,
         )
         for criterion in summary.criteria
