@@ -66,13 +66,13 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **given: A
             **given,
         )
         summaries = summarize(ran.records)
-        folder = study_report.write(summaries, ran.path)
+        beside = f"; tables and violins in {study_report.write(summaries, ran.path)}"
         if as_json:
             told.append(_ran(ran, summaries))
         else:
             study_report.show(summaries)
             made = f"{ran.made} of {output.counted(len(ran.records), 'record')} made now"
-            click.echo(f"{made}, in {ran.path}; tables and violins in {folder}")
+            click.echo(f"{made}, in {ran.path}{beside if summaries else ''}")
             for line in (*(f"FAILED: {failure}" for failure in ran.failed), *ran.notices):
                 click.echo(line, err=True)
         code = max(code, int(bool(ran.failed)), _code(summaries))

@@ -86,6 +86,21 @@ def test_a_run_prints_its_table_and_writes_it_beside_the_records(run, harness, f
     assert shown.out == text
 
 
+def test_models_that_fail_are_told_and_leave_no_tables(harness, folder):
+    for name in ("a", "b"):
+        (folder / f"{name}.txt").write_text("career0 1 0\ncareer1 0 1\n")
+    models = [f"vectors:{folder / name}.txt" for name in ("a", "b")]
+    path = small_study.write(folder / "two.yaml", small_study.said(folder) | {"models": models})
+    results = folder / "results"
+    said = harness("study", "run", path, "--include", folder, "-r", results, "--workers", "1")
+    assert said.code == 1
+    assert said.out == f"0 of 0 records made now, in {results / 'small.study.jsonl'}\n"
+    assert [line.split("'")[0] for line in said.err.splitlines()] == [
+        f"FAILED: {model}: " for model in models
+    ]
+    assert not (results / "small.study").exists()
+
+
 def test_a_study_file_with_a_mistake_is_refused_in_one_line(harness, folder):
     said = small_study.said(folder) | {"folds": 9}
     path = small_study.write(folder / "wrong.yaml", said)
