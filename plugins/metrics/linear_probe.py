@@ -6,21 +6,23 @@ are. Says nothing of what another classifier would find.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.plugins.metrics import bootstrap, logistic
+from harness.plugins.metrics import bootstrap
 from harness.scores import Scale, Score, metric
 
 Codes: TypeAlias = npt.NDArray[np.int64]
 GRID = (0.1, 1.0, 10.0, 100.0)
 FEWEST = 4  # texts of a label, so that every part of a part has one
-UNKNOWN = -1  # code of a label that is not among those learnt from
+MAX_ITERATIONS = 1_000  # of L-BFGS, which here takes some dozens
 
 
 @metric(
@@ -108,26 +110,26 @@ def linear_probe(
         reason = f"{found}: there must be two labels, each of {needed} texts or more"
         return Score(float("nan"), n=len(y), reason=reason)
     if test_1 is None or test_labels is None:
-        dealt = deal(groups, y, folds, rng)
-        splits = [(np.flatnonzero(dealt != k), np.flatnonzero(dealt == k)) for k in range(folds)]
-        right, chosen = _nested(x, y, groups, splits, inner_folds, grid, rng)
+        parts = deal(groups, y, folds, rng)
+        right = np.zeros(len(y))
+        chosen = []
+        for learn, judge in _splits(parts, folds):
+            inner = deal(groups[learn], y[learn], inner_folds, rng)
+            classifier, c = _fitted(x[learn], y[learn], inner, inner_folds, grid)
+            right[judge] = classifier.predict(x[judge]) == y[judge]
+            chosen.append(c)
         truth, judged = labels, groups
-        of_folds = [float(right[judge].mean()) for _, judge in splits]
+        of_folds = [float(right[parts == fold].mean()) for fold in range(folds)]
         details: dict[str, Any] = {"c": chosen, "folds": of_folds}
     else:
-        n = len(x)
-        x = np.vstack([x, _features(test_1, test_2)])
-        place = np.minimum(np.searchsorted(classes, test_labels), len(classes) - 1)
-        y = np.append(y, np.where(classes[place] == test_labels, place, UNKNOWN))
-        splits = [(np.arange(n), np.arange(n, len(x)))]
-        right, chosen = _nested(x, y, groups, splits, inner_folds, grid, rng)
-        right = right[n:]
+        inner = deal(groups, y, inner_folds, rng)
+        classifier, c = _fitted(x, y, inner, inner_folds, grid)
+        right = classes[classifier.predict(_features(test_1, test_2))] == test_labels
         truth, judged = test_labels, _codes(texts, "test_1", "test_2")
         known = set(_items(texts, "texts_1", "texts_2"))
-        seen = sum(item in known for item in _items(texts, "test_1", "test_2"))
-        details = {"c": chosen, "seen": seen}
+        details = {"c": [c], "seen": sum(t in known for t in _items(texts, "test_1", "test_2"))}
     counts = np.unique(truth, return_counts=True)[1]
-    hits = right.astype(np.float64)
+    hits = np.asarray(right, dtype=np.float64)
     interval = bootstrap.percentile_interval(
         lambda drawn: drawn @ hits / drawn.sum(axis=1),
         [len(hits)],
@@ -162,34 +164,31 @@ def deal(groups: Codes, y: Codes, folds: int, rng: np.random.Generator) -> Codes
     return fold[inverse]
 
 
-def _nested(
-    x: Floats,
-    y: Codes,
-    groups: Codes,
-    splits: Sequence[tuple[Codes, Codes]],
-    inner_folds: int,
-    grid: Sequence[float],
-    rng: np.random.Generator,
-) -> tuple[npt.NDArray[np.bool_], list[float]]:
-    """Return (n,) whether a row is labelled rightly where it is judged, and the C of each split.
+def _splits(parts: Codes, folds: int) -> Iterator[tuple[Codes, Codes]]:
+    for fold in range(folds):
+        yield np.flatnonzero(parts != fold), np.flatnonzero(parts == fold)
 
-    A split has the rows that are learnt from, where the C that is best over inner folds is chosen,
-    and those judged. All fits of all splits, for each C, are one batch.
-    """
-    shape = (len(x), len(splits), inner_folds + 1)  # last the fit on all that is learnt from
-    learns, judges = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
-    for i, (learn, judge) in enumerate(splits):
-        inner = deal(groups[learn], y[learn], inner_folds, rng)
-        judges[learn, i, :-1] = inner[:, None] == np.arange(inner_folds)
-        learns[learn, i] = ~judges[learn, i]
-        judges[judge, i, -1] = True
+
+def _fitted(
+    x: Floats, y: Codes, parts: Codes, folds: int, grid: Sequence[float]
+) -> tuple[LogisticRegression, float]:
+    """Return a classifier of all rows with the C that is best over the folds, and that C."""
     grid = sorted(grid)
-    batch = logistic.fits(x, y, learns.reshape(len(x), -1), grid)
-    right = np.stack([(fits.predicted == y[:, None]).reshape(shape) for fits in batch]) & judges
-    best = right[..., :-1].sum(axis=(1, 3)).argmax(axis=0)  # of equals the first
-    whole = right[best, :, np.arange(len(splits)), -1]  # (splits, n)
-    rightly: npt.NDArray[np.bool_] = np.logical_or.reduce(whole, axis=0)
-    return rightly, [float(grid[i]) for i in best]
+    hits = np.zeros(len(grid))
+    for learn, judge in _splits(parts, folds):
+        for i, classifier in enumerate(_along(x[learn], y[learn], grid)):
+            hits[i] += (classifier.predict(x[judge]) == y[judge]).sum()
+    best = int(np.argmax(hits))
+    *_, classifier = _along(x, y, grid[: best + 1])
+    return classifier, float(grid[best])
+
+
+def _along(x: Floats, y: Codes, grid: Sequence[float]) -> Iterator[LogisticRegression]:
+    """Yield the classifier fitted at each C in turn, each from where the one before it ended."""
+    classifier = LogisticRegression(max_iter=MAX_ITERATIONS, warm_start=True)
+    with threadpool_limits(1):  # fits this small wait for threads twenty times as long as they work
+        for c in grid:
+            yield classifier.set_params(C=c).fit(x, y)
 
 
 def _features(one: Reals, other: Reals | None) -> Floats:
