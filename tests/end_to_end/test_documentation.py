@@ -1,8 +1,8 @@
 """What the documentation says is so: commands and code run, and what there is, is described.
 
 Each page is followed from top to bottom in a folder of its own: commands and blocks of Python are
-run, task files are validated. What is not run stands in `NOT_RUN` with the reason, and its options
-and names are checked all the same.
+run, task and study files validated. What is not run stands in `NOT_RUN` with the reason; its
+options and names are checked all the same.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ NOT_RUN = {
     r"\. .*/bin/activate": "is of an environment",
     r"harness .*--devices cuda.*": "needs two GPUs",
     r"harness .*--model my-model.*": "needs the stub installed; test_third_party.py runs one",
+    r"harness study (run|show) (gender-|religion|context-)[a-z-]*( .*)?": "takes minutes",
     r"harness .*--include \./my-tasks.*": "needs a folder of the reader's",
 }
 """Commands that are not run, as patterns of the whole command, and why."""
@@ -102,7 +103,7 @@ def test_a_page_does_what_it_says(
             exec(compile(source, str(page), "exec"), {"__name__": "__main__"})
         elif block.language == "toml":
             tomllib.loads(block.text)
-        elif block.language == "yaml" and "metrics:" in block.text:
+        elif block.language == "yaml" and re.search("^(metrics|measures):", block.text, re.M):
             file = tmp_path / f"{re.findall('^name: (.*)', block.text, re.MULTILINE)[0]}.yaml"
             file.write_text(block.text)
             assert run(["validate", str(file)]) == 0, f"{block.where}: {capsys.readouterr().out}"
