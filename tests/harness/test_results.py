@@ -145,7 +145,7 @@ def test_a_path_that_is_not_there_is_told(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(DiskError, match=r"cannot read to the folder .*file/results'"):
+    with pytest.raises(DiskError, match=r"cannot write to the folder .*file/results'"):
         ResultsFile(tmp_path / "file" / "results", "m")
 
 
