@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.arrays import Reals, Vectors
+from harness.arrays import Reals, Vectors, has_direction
 from harness.digest import digest
 from harness.errors import HarnessError
 from harness.inputs import Input
@@ -190,14 +190,6 @@ def _undone(scores: Mapping[str, Score], before: Mapping[str, Score]) -> dict[st
     return new
 
 
-def _has_direction(vectors: Vectors) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return (n,) whether a row can be used: a NaN row is a missing word, a zero row no vector."""
-    usable: np.ndarray[Any, np.dtype[np.bool_]] = np.isfinite(vectors).all(axis=1) & (
-        vectors != 0
-    ).any(axis=1)
-    return usable
-
-
 def _usable(
     inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]
 ) -> dict[str, np.ndarray[Any, np.dtype[np.bool_]]]:
@@ -205,7 +197,7 @@ def _usable(
     kept = {given.group: np.ones(len(given), dtype=bool) for given in inputs.values()}
     for given in inputs.values():
         if given.texts is not None:
-            kept[given.group] &= _has_direction(vectors[given.name])
+            kept[given.group] &= has_direction(vectors[given.name])
     return kept
 
 
@@ -218,7 +210,7 @@ def _coverage(
     too_long: set[str] | None = set()
     for given in inputs.values():
         if given.texts is not None:
-            has = _has_direction(vectors[given.name])
+            has = has_direction(vectors[given.name])
             found |= dict(zip(given.texts, has.tolist(), strict=True))
             marks = cut[given.name]
             if marks is None or too_long is None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, unit_rows
+from harness.arrays import Floats, Reals, has_direction, unit_rows
 from harness.errors import NotApplicable
 
 
@@ -66,7 +66,7 @@ def direction(
     Sections 3.2 and 6 of the paper of the bias score; Bolukbasi et al. (2016).
     """
     differences = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
-    known = np.isfinite(differences).all(axis=1) & (differences != 0).any(axis=1)
+    known = has_direction(differences)
     differences = differences[known]
     if not len(differences):
         raise NotApplicable("no pair has two different vectors, so that there is no direction")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from harness.arrays import Floats, Reals, Vectors, unit_rows
+from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
@@ -144,7 +144,7 @@ class Inlp(Mitigator):
         )
         self.missing_ = hard.missing_
         rows = self._prepared(vocabulary(embedder).head(self.vocabulary_size)[1])
-        rows = rows[np.isfinite(rows).all(axis=1) & rows.any(axis=1)]
+        rows = rows[has_direction(rows)]
         if len(rows) < 2 * self.n_words:
             raise NotApplicable(
                 f"inlp: n_words={self.n_words} of each side need {2 * self.n_words} words; the "

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, Vectors, unit_rows
+from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
@@ -239,7 +239,7 @@ def _moments(words: Vocabulary, *, unit: bool) -> tuple[Floats, Floats]:
         total, products, n = np.zeros(1), np.zeros(1), 0
         for _, block in words.blocks():
             rows = _prepared(block, unit=unit)
-            rows = rows[np.isfinite(rows).all(axis=1) & rows.any(axis=1)]
+            rows = rows[has_direction(rows)]
             total, products, n = total + rows.sum(axis=0), products + rows.T @ rows, n + len(rows)
         mean: Floats = total / n
         known[unit] = mean, products / n - np.outer(mean, mean)

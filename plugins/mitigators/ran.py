@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, Vectors, unit_rows
+from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import InvalidOption
@@ -123,7 +123,7 @@ class Ran(Mitigator):
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
         """Return (n, d) vectors of length 1: optimised, or as they were if about the concept."""
         rows = unit_rows(vectors)
-        moves = np.isfinite(rows).all(axis=1) & rows.any(axis=1) & ~about_concept(self._hard, texts)
+        moves = has_direction(rows) & ~about_concept(self._hard, texts)
         asked = np.flatnonzero(moves)
         for block, near in sought(rows[asked], self._vocabulary, self.n_neighbours):
             rows[asked[block]] = self._moved(rows[asked[block]], near)

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, Vectors, unit_rows
+from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import InvalidOption, NotApplicable
@@ -141,7 +141,7 @@ def second_moments(words: Vocabulary, hard: HardDebias) -> tuple[Floats, Floats,
     listed = np.flatnonzero(about_concept(hard, words.words)).tolist()
     found = [words.rows(i, i + 1) for i in listed]
     about = unit_rows(np.concatenate(found)) if found else np.zeros((0, len(moment)))
-    about = about[np.isfinite(about).all(axis=1) & about.any(axis=1)]
+    about = about[has_direction(about)]
     n_neutral = n_words - len(about)
     neutral = (moment - about.T @ about) / max(n_neutral, 1)
     return moment / max(n_words, 1), neutral, n_words, n_neutral
@@ -158,7 +158,7 @@ def _moment(words: Vocabulary) -> tuple[Floats, int]:
         moment, n = np.zeros((1, 1)), 0
         for _, block in words.blocks():
             rows = unit_rows(block)
-            rows = rows[np.isfinite(rows).all(axis=1) & rows.any(axis=1)]
+            rows = rows[has_direction(rows)]
             moment, n = moment + rows.T @ rows, n + len(rows)
         known.append((moment, n))
     return known[0]

@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, Vectors, unit_rows
+from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
 from harness.digest import digest
 from harness.embedder import Embedder
@@ -116,7 +116,7 @@ class Whitening(Mitigator):
         else:
             found = embedder.encode(self.fitting_texts(concept))
         x = self._prepared(found)
-        x = x[np.isfinite(x).all(axis=1) & x.any(axis=1)]
+        x = x[has_direction(x)]
         n, d = x.shape
         k = d if self.k is None else self.k
         self.mean_ = x.mean(axis=0) if n else np.zeros(d)
