@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -26,6 +27,22 @@ except ImportError:  # Windows: two runs must not write one file at once
     fcntl = None  # type: ignore[assignment]  # a module elsewhere
 
 Kind = TypeVar("Kind", bound=Line)
+
+
+@dataclass(frozen=True)
+class Reading(Generic[Kind]):
+    """What was read.
+
+    Parameters
+    ----------
+    records
+        One record for each id, the last that was written or made.
+    notices
+        One line for each thing that was passed over.
+    """
+
+    records: tuple[Kind, ...]
+    notices: tuple[str, ...]
 
 
 class RecordsFile(Generic[Kind]):
@@ -103,6 +120,20 @@ class RecordsFile(Generic[Kind]):
         with self.path.with_name(f".{self.path.stem}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+
+def files(paths: Iterable[Path], pattern: str) -> Iterator[Path]:
+    """Yield the files among `paths`, and those in folders among them, at any depth, of a pattern.
+
+    Raises
+    ------
+    InvalidFile
+        If a path does not exist.
+    """
+    for path in paths:
+        if not path.exists():
+            raise InvalidFile("there is no such file or folder", path=path)
+        yield from sorted(path.rglob(pattern)) if path.is_dir() else [path]
 
 
 def read(path: Path, schema: type[Kind], notices: list[str]) -> Iterator[Kind]:

@@ -5,32 +5,18 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness import figures, folders, json_lines
-from harness.errors import InvalidFile
 from harness.record import Record
 
 STUDY = ".study.jsonl"
 """How the name of a study's results ends, which are no records of an evaluation."""
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What was read.
-
-    Parameters
-    ----------
-    records
-        One record for each id, the last that was written.
-    notices
-        One line for each thing that was passed over.
-    """
-
-    records: tuple[Record, ...]
-    notices: tuple[str, ...]
+Reading = json_lines.Reading[Record]
+"""What was read of results."""
 
 
 def read(paths: Iterable[Path]) -> Reading:
@@ -43,12 +29,8 @@ def read(paths: Iterable[Path]) -> Reading:
     """
     records: dict[str, Record] = {}
     notices: list[str] = []
-    for path in paths:
-        if not path.exists():
-            raise InvalidFile("there is no such file or folder", path=path)
-        for file in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
-            if file.name.endswith(STUDY):
-                continue
+    for file in json_lines.files(paths, "*.jsonl"):
+        if not file.name.endswith(STUDY):
             for record in json_lines.read(file, Record, notices):
                 records.pop(record.id, None)
                 records[record.id] = record

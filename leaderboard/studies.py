@@ -13,7 +13,6 @@ from typing import Any
 
 from harness import folders, json_lines
 from harness.digest import digest
-from harness.errors import InvalidFile
 from harness.leaderboard import attachments
 from harness.leaderboard.files import publish
 from harness.leaderboard.study_page import render
@@ -25,20 +24,8 @@ from harness.study.summary import Summary, summarize
 FOLDER = "studies"
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What was read.
-
-    Parameters
-    ----------
-    records
-        One record for each id, the last that was made.
-    notices
-        One line for each thing that was passed over.
-    """
-
-    records: tuple[StudyRecord, ...]
-    notices: tuple[str, ...]
+Reading = json_lines.Reading[StudyRecord]
+"""What was read of studies."""
 
 
 @dataclass(frozen=True)
@@ -116,12 +103,9 @@ def read(paths: Iterable[Path]) -> Reading:
     """
     found: list[StudyRecord] = []
     notices: list[str] = []
-    for path in paths:
-        if not path.exists():
-            raise InvalidFile("there is no such file or folder", path=path)
-        for file in sorted(path.rglob(f"*{STUDY}")) if path.is_dir() else [path]:
-            if file.name.endswith(STUDY):
-                found += json_lines.read(file, StudyRecord, notices)
+    for file in json_lines.files(paths, f"*{STUDY}"):
+        if file.name.endswith(STUDY):
+            found += json_lines.read(file, StudyRecord, notices)
     # By age, since a leaderboard within the results has copies of what was there before.
     latest = {record.id: record for record in sorted(found, key=lambda record: record.created)}
     return Reading(tuple(latest.values()), tuple(notices))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from harness.commands import arguments
 
 if TYPE_CHECKING:
-    from harness.registry import Registry
+    from pydantic import BaseModel
 
+    from harness.registry import Registry
+    from harness.yaml_files import Document
+
+Model = TypeVar("Model", bound="BaseModel")
 Rows = list[dict[str, Any]]
 _LEAST_IMPORTANT = (
     *("version", "tags", "kinds", "licence", "parameters", "concept", "measures"),
@@ -126,51 +130,48 @@ def _tasks(registry: Registry, filters: dict[str, Any]) -> Rows:
 
 def _concepts(registry: Registry, filters: dict[str, Any]) -> Rows:
     from harness.concept import Concept
-    from harness.errors import InvalidFile
 
-    rows = []
-    for name, document in sorted(registry.concept_files.items()):
-        try:
-            concept = document.validate(Concept)
-        except InvalidFile as error:
-            registry.leave_out(error)
-            continue
-        rows.append(
-            {
-                "name": name,
-                "pairs": len(concept.definitional_pairs),
-                "equalize_sets": len(concept.equalize_sets),
-                "specific_words": len(concept.specific_words),
-                "contexts": ", ".join(concept.contexts),
-                "title": concept.title,
-            }
-        )
-    return rows
+    return [
+        {
+            "name": name,
+            "pairs": len(concept.definitional_pairs),
+            "equalize_sets": len(concept.equalize_sets),
+            "specific_words": len(concept.specific_words),
+            "contexts": ", ".join(concept.contexts),
+            "title": concept.title,
+        }
+        for name, concept in _valid(registry, registry.concept_files, Concept)
+    ]
 
 
 def _studies(registry: Registry, filters: dict[str, Any]) -> Rows:
-    from harness.errors import InvalidFile
     from harness.study.study_file import StudyFile
 
-    rows = []
-    for name, document in registry.study_files.items():
+    return [
+        {
+            "name": name,
+            "version": file.version,
+            "concept": file.concept,
+            "models": ", ".join(file.models),
+            "mitigators": len(file.mitigators),
+            "measures": len(file.measures),
+            "title": file.title,
+        }
+        for name, file in _valid(registry, registry.study_files, StudyFile)
+    ]
+
+
+def _valid(
+    registry: Registry, documents: Mapping[str, Document], schema: type[Model]
+) -> Iterator[tuple[str, Model]]:
+    """Yield the files by name as `schema`; the registry notes those with a mistake in them."""
+    from harness.errors import InvalidFile
+
+    for name, document in sorted(documents.items()):
         try:
-            file = document.validate(StudyFile)
+            yield name, document.validate(schema)
         except InvalidFile as error:
             registry.leave_out(error)
-            continue
-        rows.append(
-            {
-                "name": name,
-                "version": file.version,
-                "concept": file.concept,
-                "models": ", ".join(file.models),
-                "mitigators": len(file.mitigators),
-                "measures": len(file.measures),
-                "title": file.title,
-            }
-        )
-    return rows
 
 
 def _millions(n: int | None) -> str | None:
