@@ -64,28 +64,27 @@ class Bench:
     items: tuple[int, ...]
     missing: tuple[str, ...]
 
-    @property
+    @cached_property
     def words(self) -> tuple[tuple[str, ...], ...]:
         """The pairs that are dealt out."""
         return tuple(self.study.items[i] for i in self.items)
 
     def concept(self, split: Split) -> Concept:
         """Return the concept that is left to fit on in a split."""
-        held_out = {word for i in split.held_out for word in self.words[i]}
+        concept, held_out = self.study.concept, self._held_out(split)
         return concept_without(
-            self.study.concept,
+            concept,
             self.study.file.folded,
             [self.words[i] for i in split.train],
             held_out,
-            held_out | self._attributes,
+            held_out | self._attributes.intersection(concept.specific_words),
         )
 
     def overlap(self, chain: Chain, split: Split) -> tuple[str, ...]:
         """Return the words and texts that are judged in a split and fitted on too."""
-        judged = {word for i in split.held_out for word in self.words[i]} | self._attributes
-        concept = self.concept(split)
+        concept, held_out = self.concept(split), self._held_out(split)
         fitted = {text for stage in chain.mitigators for text in stage.fitting_texts(concept)}
-        return tuple(sorted(judged & fitted))
+        return tuple(sorted(fitted & held_out | fitted & self._attributes))
 
     def judge(self, base: Embedder, chain: Chain, split: Split) -> Outcome:
         """Fit an unfitted mitigator on a split's pairs and judge it on the others."""
@@ -121,6 +120,9 @@ class Bench:
         if chain.rewrites:  # what goes through as written is fitted on texts as written
             texts += [text for one in chain.mitigators for text in one.fitting_texts(concept)]
         return texts
+
+    def _held_out(self, split: Split) -> set[str]:
+        return {word for i in split.held_out for word in self.words[i]}
 
     @cached_property
     def _attributes(self) -> frozenset[str]:

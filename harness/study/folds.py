@@ -95,7 +95,7 @@ def concept_without(
     held_out
         Words held out: every other pair or set that has one of them is left out.
     judged
-        All words judged: none of them is a specific word, which mitigators leave alone. As in the
+        Words judged: none of them is a specific word, which mitigators leave alone. As in the
         published study.
     """
 
