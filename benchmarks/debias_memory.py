@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from harness import vector_files
 from harness.arrays import Vectors
+from harness.run import vector_files
 
 LISTED = ["she", "he", "woman", "man", "girl", "boy", "mother", "father", "her", "his"]
 BLOCK = 4096

@@ -22,9 +22,9 @@ from pathlib import Path
 import numpy as np
 import timing
 
-from harness.engine import batch_tokens, split, token_lengths
-from harness.registry import Registry
-from harness.store import Store
+from harness.encode.engine import batch_tokens, split, token_lengths
+from harness.registry.registry import Registry
+from harness.store.store import Store
 
 MODEL = "all-MiniLM-L6-v2"
 WORDS = (

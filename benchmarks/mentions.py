@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness import tasks
-from harness.plugins.names import marks
-from harness.plugins.names.agreement import agreement
-from harness.plugins.names.mentions import Kind
-from harness.plugins.names.spacy_mentions import PACKAGES, SpacyMentions
+from harness.plugins.texts import marks
+from harness.plugins.texts.agreement import agreement
+from harness.plugins.texts.mentions import Kind
+from harness.plugins.texts.spacy_mentions import PACKAGES, SpacyMentions
 
 FILES = ("name_triplets.tsv", "name_triplets_world.tsv")
 COLUMNS = ("query", "positive", "negative")
@@ -58,7 +58,7 @@ def main() -> None:
 
 def marked(file: str) -> Iterator[marks.MarkedText]:
     """Yield the marked texts of a task's table."""
-    path = Path(tasks.__file__).parent / file
+    path = Path(tasks.__file__).parent / "names" / file
     with path.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
             for column in COLUMNS:

@@ -77,7 +77,7 @@ def measure(peer: str, n: int) -> dict[str, tuple[float, float]]:
 
 
 def harness_store(folder, texts, vectors, order):
-    from harness.store import Store
+    from harness.store.store import Store
 
     def write():
         store = Store(folder, FINGERPRINT)

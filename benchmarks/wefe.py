@@ -141,7 +141,7 @@ def run(python: str, peer: str, folder: Path, work: list[str]) -> dict[str, dict
 
 def hand_over(folder: Path) -> None:
     """Write what WEFE is to work on: vectors, words, and the sets of the concepts."""
-    from harness.registry import Registry
+    from harness.registry.registry import Registry
 
     registry = Registry()
     model = registry.embedder("glove-6b-50d")
@@ -205,8 +205,8 @@ def harness(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
     for needed in ("scipy.linalg.blas", "sklearn.cluster"):
         importlib.import_module(needed)  # which functions import; WEFE has it from its start
 
-    from harness.plugins.embedders.word_vectors import WordVectors
-    from harness.registry import Registry
+    from harness.plugins.embedders.vectors.word_vectors import WordVectors
+    from harness.registry.registry import Registry
     from harness.vocabulary import vocabulary
 
     registry = Registry()

@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.concept import Concept as Concept
-    from harness.debiasing import debias as debias
     from harness.embedder import Card as Card
     from harness.embedder import Embedder as Embedder
     from harness.embedder import ModelInfo as ModelInfo
     from harness.errors import HarnessError as HarnessError
-    from harness.evaluation import evaluate as evaluate
-    from harness.hookspecs import hookimpl as hookimpl
+    from harness.metrics import Interval as Interval
+    from harness.metrics import Scale as Scale
+    from harness.metrics import Score as Score
+    from harness.metrics import metric as metric
     from harness.mitigator import Mitigator as Mitigator
-    from harness.record import Record as Record
-    from harness.records import Records as Records
-    from harness.registry import Registry as Registry
-    from harness.scores import Interval as Interval
-    from harness.scores import Scale as Scale
-    from harness.scores import Score as Score
-    from harness.scores import metric as metric
+    from harness.registry.registry import Registry as Registry
+    from harness.results.record import Record as Record
+    from harness.results.records import Records as Records
+    from harness.run.debiasing import debias as debias
+    from harness.run.evaluation import evaluate as evaluate
     from harness.specs import EmbedderSpec as EmbedderSpec
     from harness.specs import EngineSpec as EngineSpec
     from harness.specs import MetricSpec as MetricSpec
     from harness.specs import MitigatorSpec as MitigatorSpec
     from harness.specs import TableSpec as TableSpec
+    from harness.specs import hookimpl as hookimpl
     from harness.study import running as _running
 
     run_study = _running.run
@@ -53,21 +53,21 @@ _HOMES = {
     "EmbedderSpec": "specs",
     "EngineSpec": "specs",
     "HarnessError": "errors",
-    "Interval": "scores",
+    "Interval": "metrics",
     "MetricSpec": "specs",
     "Mitigator": "mitigator",
     "MitigatorSpec": "specs",
     "ModelInfo": "embedder",
-    "Record": "record",
-    "Records": "records",
-    "Registry": "registry",
-    "Scale": "scores",
-    "Score": "scores",
+    "Record": "results.record",
+    "Records": "results.records",
+    "Registry": "registry.registry",
+    "Scale": "metrics",
+    "Score": "metrics",
     "TableSpec": "specs",
-    "debias": "debiasing",
-    "evaluate": "evaluation",
-    "hookimpl": "hookspecs",
-    "metric": "scores",
+    "debias": "run.debiasing",
+    "evaluate": "run.evaluation",
+    "hookimpl": "specs",
+    "metric": "metrics",
     "run_study": "study.running:run",
 }
 """Module of each name, with a colon and the name there if it is another."""

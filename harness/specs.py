@@ -1,16 +1,43 @@
-"""Specs: what a plugin says of each thing it adds, without importing the thing.
+"""What plugins say: the hooks they implement, and the specs that the hooks return.
 
-Each names an import path, `package.module:object`, that is followed only when the thing is used,
-so that listing loads no torch.
+A plugin is a module with functions marked `hookimpl`, named by an entry point of the group
+`harness`::
+
+    # pyproject.toml
+    [project.entry-points.harness]
+    my-package = "my_package.harness_plugin"
+
+    # my_package/harness_plugin.py
+    from harness import EmbedderSpec, hookimpl
+
+    @hookimpl
+    def harness_embedders():
+        return [EmbedderSpec(name="my-model", target="my_package.model:MyModel")]
+
+A spec names an import path, `package.module:object`. It is imported only when the object is used,
+so listing loads no torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pluggy
 
 from harness.embedder import Card
+
+if TYPE_CHECKING:
+    import click
+
+GROUP = "harness"
+"""Entry-point group and pluggy project name."""
+
+hookspec = pluggy.HookspecMarker(GROUP)
+hookimpl = pluggy.HookimplMarker(GROUP)
+"""Marks a function of a plugin as one of the hooks below."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,4 +104,46 @@ class TableSpec(Spec):
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSpec(Spec):
-    """A callable `target(devices) -> harness.engine.Engine`."""
+    """A callable `target(devices) -> harness.encode.engine.Engine`."""
+
+
+@hookspec
+def harness_embedders() -> Iterable[EmbedderSpec]:
+    """Return the models and providers of models that the plugin adds."""
+    raise NotImplementedError
+
+
+@hookspec
+def harness_mitigators() -> Iterable[MitigatorSpec]:
+    """Return the mitigators that the plugin adds."""
+    raise NotImplementedError
+
+
+@hookspec
+def harness_metrics() -> Iterable[MetricSpec]:
+    """Return the metrics that the plugin adds."""
+    raise NotImplementedError
+
+
+@hookspec
+def harness_tables() -> Iterable[TableSpec]:
+    """Return what the plugin can make of a task's tables, such as perturbed texts."""
+    raise NotImplementedError
+
+
+@hookspec
+def harness_engines() -> Iterable[EngineSpec]:
+    """Return the engines, ways to run the encoding, that the plugin adds."""
+    raise NotImplementedError
+
+
+@hookspec
+def harness_task_folders() -> Iterable[Path | str]:
+    """Return folders of task files, with the subfolders `concepts` and `studies`."""
+    raise NotImplementedError
+
+
+@hookspec
+def harness_commands(group: click.Group) -> None:
+    """Add commands to the `harness` command; import what they need inside them."""
+    raise NotImplementedError

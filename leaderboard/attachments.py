@@ -15,9 +15,9 @@ import polars as pl
 
 from harness import folders
 from harness.errors import DiskError
-from harness.figures import SCRIPT
 from harness.leaderboard.cells import row_name
-from harness.record import Record
+from harness.results.figures import SCRIPT
+from harness.results.record import Record
 
 _NAME = re.compile(r"figures/[\w-][\w.-]*\.html|tables/[\w-][\w.-]*\.tsv", re.ASCII)
 _SCHEMA = {

@@ -19,7 +19,7 @@ from harness.leaderboard.cells import BASELINES, cells
 from harness.leaderboard.notices import notices
 from harness.leaderboard.published import published
 from harness.leaderboard.ranking import rank
-from harness.record import Record
+from harness.results.record import Record
 
 
 @dataclass(frozen=True)

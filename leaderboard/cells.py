@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from harness.errors import UnknownName
-from harness.record import Record
+from harness.results.record import Record
 
 BASELINES = ("none", "normalize")
 """Mitigators that every other one is compared with."""

@@ -33,12 +33,12 @@ def build(
     results: tuple[Path, ...], out: Path, tasks: tuple[str, ...], title: str, as_json: bool
 ) -> None:
     """Make a static leaderboard of the records and studies in RESULTS (files and folders)."""
-    from harness import results as results_files
     from harness.commands.arguments import split
     from harness.errors import UsageError
     from harness.leaderboard import site, studies
     from harness.leaderboard.board import compile_boards
     from harness.leaderboard.cells import of_tasks
+    from harness.results import folder as results_files
 
     reading, of_studies = results_files.read(results), studies.read(results)
     notices = (*reading.notices, *of_studies.notices)

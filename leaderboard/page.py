@@ -17,7 +17,7 @@ from harness.leaderboard.cells import BASELINES
 from harness.leaderboard.plot import plot, published_plot
 from harness.leaderboard.rendering import MADE_BY, inline, short, template
 from harness.leaderboard.studies import StudyOnModel
-from harness.record import STARS, stars
+from harness.results.record import STARS, stars
 
 _LAST = 1e99  # what is not there sorts after everything that is
 _MEASURES = {"control": "control, not ranked", "usefulness": "usefulness"}

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from harness.leaderboard.cells import BASELINES
-from harness.record import Record
+from harness.results.record import Record
 
 SCORE = "MTEB"
 """Name of the published score that models are ordered by."""

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import folders, json_lines
+from harness import folders
 from harness.digest import digest
 from harness.leaderboard import attachments
 from harness.leaderboard.files import publish
 from harness.leaderboard.study_page import render
-from harness.results import STUDY
+from harness.results import jsonl
+from harness.results.folder import STUDY
 from harness.study import formats, tables
 from harness.study.study_record import StudyRecord
 from harness.study.summary import Summary, summarize
@@ -24,7 +25,7 @@ from harness.study.summary import Summary, summarize
 FOLDER = "studies"
 
 
-Reading = json_lines.Reading[StudyRecord]
+Reading = jsonl.Reading[StudyRecord]
 """What was read of studies."""
 
 
@@ -103,9 +104,9 @@ def read(paths: Iterable[Path]) -> Reading:
     """
     found: list[StudyRecord] = []
     notices: list[str] = []
-    for file in json_lines.files(paths, f"*{STUDY}"):
+    for file in jsonl.files(paths, f"*{STUDY}"):
         if file.name.endswith(STUDY):
-            found += json_lines.read(file, StudyRecord, notices)
+            found += jsonl.read(file, StudyRecord, notices)
     # By age, since a leaderboard within the results has copies of what was there before.
     latest = {record.id: record for record in sorted(found, key=lambda record: record.created)}
     return Reading(tuple(latest.values()), tuple(notices))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from harness.figures import SCRIPT
 from harness.leaderboard.rendering import MADE_BY, inline, short, template
+from harness.results.figures import SCRIPT
 from harness.study import tables
 from harness.study.cells import Cell
 from harness.study.study_record import MeasurePart, StudyPart

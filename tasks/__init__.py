@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.hookspecs import hookimpl
+from harness.specs import hookimpl
 
 
 @hookimpl

@@ -15,7 +15,7 @@ def complete(kind: str) -> Callable[[click.Context, click.Parameter, str], list[
     """Return a function that completes names of a kind for the shell."""
 
     def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-        from harness.registry import Registry
+        from harness.registry.registry import Registry
 
         registry = Registry()
         known: dict[str, Iterable[str]] = {

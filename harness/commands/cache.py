@@ -20,8 +20,8 @@ def command() -> None:
 @arguments.as_json
 def info(cache: Path | None, as_json: bool) -> None:
     """Show which models' embeddings are stored, and how large they are."""
-    from harness import kept, stores
     from harness.commands import output
+    from harness.store import answers, pruning
 
     folder = _folder(cache)
     rows = [
@@ -33,14 +33,14 @@ def info(cache: Path | None, as_json: bool) -> None:
             "bytes": found.bytes,
             "last_used": found.last_used.isoformat(timespec="seconds"),
         }
-        for found in stores.stores(folder)
+        for found in pruning.stores(folder)
     ]
-    answers: list[dict[str, Any]] = [
+    answer_files: list[dict[str, Any]] = [
         {"answers": path.stem, "bytes": path.stat().st_size}
-        for path in ([] if cache else kept.files())
+        for path in ([] if cache else answers.files())
     ]
     if as_json:
-        output.as_json({"folder": str(folder), "stores": rows, "answers": answers})
+        output.as_json({"folder": str(folder), "stores": rows, "answers": answer_files})
         return
     if rows:
         output.table(
@@ -61,11 +61,11 @@ def info(cache: Path | None, as_json: bool) -> None:
         )
     else:
         click.echo(f"nothing is stored in {folder}")
-    if answers:
+    if answer_files:
         output.table(
             ["answers of", "MB"],
-            [[row["answers"], round(row["bytes"] / 1e6, 3)] for row in answers],
-            title=str(kept.default_folder()),
+            [[row["answers"], round(row["bytes"] / 1e6, 3)] for row in answer_files],
+            title=str(answers.default_folder()),
         )
 
 
@@ -74,12 +74,12 @@ def info(cache: Path | None, as_json: bool) -> None:
 @arguments.as_json
 def verify(cache: Path | None, as_json: bool) -> int:
     """Check every stored vector; what is damaged is set aside and made again when needed."""
-    from harness import stores
     from harness.commands import output
+    from harness.store import pruning
 
     rows = []
-    for found in stores.stores(_folder(cache)):
-        for checked in stores.store_of(found).verify():
+    for found in pruning.stores(_folder(cache)):
+        for checked in pruning.store_of(found).verify():
             rows.append(
                 {
                     "model": found.model.get("name", "?"),
@@ -113,6 +113,7 @@ def verify(cache: Path | None, as_json: bool) -> int:
 )
 @click.option(
     "--answers",
+    "include_answers",
     is_flag=True,
     help="Remove what recognisers of names and language models answered, too.",
 )
@@ -121,24 +122,24 @@ def prune(
     names: tuple[str, ...],
     unused_days: float | None,
     max_gb: float | None,
-    answers: bool,
+    include_answers: bool,
 ) -> None:
     """Remove embeddings; merge small segments; tidy up what a kill left."""
     from fnmatch import fnmatchcase
 
-    from harness import kept, stores
     from harness.commands import output
     from harness.errors import UnknownName
+    from harness.store import answers, pruning
 
     folder = _folder(cache)
     if names:
-        found = stores.stores(folder)
+        found = pruning.stores(folder)
         known = {str(one.model.get("name", "?")) for one in found}
         fingerprints = {one.fingerprint for one in found}
         for name in names:
             if not any(fnmatchcase(one, name) for one in known | fingerprints):
                 raise UnknownName("stored model", name, known)
-    done = stores.prune(
+    done = pruning.prune(
         folder,
         names=names,
         unused_days=unused_days,
@@ -149,8 +150,8 @@ def prune(
         f"{output.counted(done.leftovers, 'leftover')}, "
         f"merged {output.counted(done.merged, 'segment')}, freed {done.freed / 1e6:.1f} MB"
     )
-    if answers:
-        gone = kept.files()
+    if include_answers:
+        gone = answers.files()
         freed = sum(path.stat().st_size for path in gone)
         for path in gone:
             path.unlink(missing_ok=True)

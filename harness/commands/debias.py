@@ -10,7 +10,7 @@ import click
 from harness.commands import arguments
 
 if TYPE_CHECKING:
-    from harness.debiasing import Debiased
+    from harness.run.debiasing import Debiased
 
 
 @click.command("debias")
@@ -48,7 +48,8 @@ def command(
     harness debias --model glove-6b-50d --mitigator hard-debias --concept gender --out debiased.bin
     harness eval --model vectors:debiased.bin --tasks bias
     """  # noqa: D301  # click keeps the lines after a backspace
-    from harness import debiasing, progress
+    from harness import progress
+    from harness.run import debiasing
 
     report(
         debiasing.debias(

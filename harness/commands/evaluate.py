@@ -11,8 +11,8 @@ import click
 from harness.commands import arguments
 
 if TYPE_CHECKING:
-    from harness.record import MitigatorPart, Record
-    from harness.records import Records
+    from harness.results.record import MitigatorPart, Record
+    from harness.results.records import Records
 
 
 @click.command("eval")
@@ -29,7 +29,8 @@ def command(debug: bool, /, **given: Any) -> int:
     harness eval --model all-MiniLM-L6-v2 --mitigator none --mitigator hard-debias --tasks all
     harness eval -m vectors:./my-vectors.txt -t 'weat-*' -t similarity
     """  # noqa: D301  # click keeps the lines after a backspace
-    from harness import evaluation, progress
+    from harness import progress
+    from harness.run import evaluation
 
     records = evaluation.evaluate(
         list(dict.fromkeys(given["models"])),
@@ -58,7 +59,7 @@ def report(records: Records, results: Path, *, as_json: bool) -> None:
         output.as_json(
             {
                 "records": [record.model_dump(mode="json", by_alias=True) for record in records],
-                "not_run": [vars(ruled) for ruled in records.ruled_out],
+                "not_run": [vars(skipped) for skipped in records.skipped],
                 "notices": list(records.notices),
                 "encoded": records.encoded,
             }
@@ -79,7 +80,7 @@ def report(records: Records, results: Path, *, as_json: bool) -> None:
 
 def _scores(records: Records) -> None:
     from harness.commands import output
-    from harness.record import STARS
+    from harness.results.record import STARS
 
     shown = [record for record in records if record.primary]
     for model in dict.fromkeys(record.model.name for record in shown):
@@ -128,7 +129,7 @@ def _column(mitigator: MitigatorPart, settings: dict[str, list[dict[str, Any]]])
 
 
 def _value(record: Record | None) -> str:
-    from harness.record import stars
+    from harness.results.record import stars
 
     if record is None:
         return "–"
@@ -161,9 +162,9 @@ def void(records: Records) -> list[str]:
 def not_run(records: Records) -> list[str]:
     """Return a line for each reason that tasks were not run."""
     grouped: dict[tuple[str, str, str, bool], list[str]] = {}
-    for ruled in records.ruled_out:
-        key = (ruled.model, ruled.mitigator, ruled.reason, ruled.failed)
-        grouped.setdefault(key, []).append(ruled.task)
+    for skipped in records.skipped:
+        key = (skipped.model, skipped.mitigator, skipped.reason, skipped.failed)
+        grouped.setdefault(key, []).append(skipped.task)
     merged: dict[tuple[str, str, str, bool], list[str]] = {}
     for (model, mitigator, reason, failed), tasks in grouped.items():
         key = (model, ", ".join(tasks), reason, failed)

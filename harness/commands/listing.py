@@ -13,8 +13,8 @@ from harness.commands import arguments
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from harness.registry import Registry
-    from harness.yaml_files import Document
+    from harness.registry.registry import Registry
+    from harness.task.yaml_files import Document
 
 Model = TypeVar("Model", bound="BaseModel")
 Rows = list[dict[str, Any]]
@@ -41,7 +41,7 @@ def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *more: Any
         from fnmatch import fnmatchcase
 
         from harness.commands import output
-        from harness.registry import Registry
+        from harness.registry.registry import Registry
 
         glob = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
         registry = Registry(include=include)
@@ -96,7 +96,7 @@ def _metrics(registry: Registry, filters: dict[str, Any]) -> Rows:
 
 def _tasks(registry: Registry, filters: dict[str, Any]) -> Rows:
     from harness.errors import UnknownName
-    from harness.selection import listed
+    from harness.run.tasks import listed
 
     every = listed(registry)
     categories = {name for one in every for name in (one.file.category, one.file.measures)}

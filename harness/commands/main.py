@@ -72,7 +72,7 @@ class Commands(click.Group):
             raise click.UsageError(f"there is no command '{args[0]}'{near}", ctx) from None
 
     def _add_plugins(self) -> None:
-        from harness import discovery
+        from harness.registry import discovery
 
         discovery.installed().add_commands(self)
 
@@ -136,7 +136,7 @@ def _in_one_line(error: click.ClickException) -> str:
 
 def _tell_left_out() -> None:
     """Tell which plugins failed, if plugins were looked for at all."""
-    from harness import discovery
+    from harness.registry import discovery
 
     if discovery.installed.cache_info().currsize:
         for plugin in discovery.installed().failed:

@@ -83,7 +83,7 @@ def command(kind: str, name: str, out: Path) -> None:
 
 def _check_free(kind: str, name: str) -> None:
     from harness.errors import UsageError
-    from harness.registry import Registry
+    from harness.registry.registry import Registry
 
     registry = Registry()
     if kind == "task":

@@ -14,10 +14,10 @@ from harness.commands import arguments
 @arguments.what
 def command(**given: Any) -> int:
     """Show what an evaluation would encode, without encoding anything."""
-    from harness import evaluation
     from harness.commands import output
-    from harness.registry import Registry
-    from harness.settings import Settings
+    from harness.registry.registry import Registry
+    from harness.run import evaluation
+    from harness.run.settings import Settings
 
     settings = Settings(
         results=given["results"],
@@ -62,9 +62,9 @@ def _cost(plan: dict[str, Any]) -> str:
 
 def _of_model(run: Any, model: str, settings: Any) -> dict[str, Any]:
     from harness.commands.evaluate import not_run
-    from harness.engine import token_lengths
-    from harness.records import Records
-    from harness.results import ResultsFile
+    from harness.encode.engine import token_lengths
+    from harness.results.folder import ResultsFile
+    from harness.results.records import Records
 
     embedder = run.registry.embedder(model)
     info = embedder.info
@@ -97,5 +97,5 @@ def _of_model(run: Any, model: str, settings: Any) -> dict[str, Any]:
         "tokens": tokens,
         "cost": None if info.price is None else tokens * info.price / 1e6,
         "done": len(plan.done),
-        "not_run": not_run(Records([], ruled_out=plan.ruled_out)),
+        "not_run": not_run(Records([], skipped=plan.skipped)),
     }

@@ -13,8 +13,8 @@ from harness.commands import arguments
 @arguments.as_json
 def command(as_json: bool) -> int:
     """List the plugins, what each adds, and those that failed to load with their error."""
-    from harness import discovery
     from harness.commands import output
+    from harness.registry import discovery
 
     plugins = discovery.installed()
     plugins.add_commands(click.Group())  # to see which fail in it

@@ -16,10 +16,10 @@ def command(kind: str) -> None:
 
     from harness.commands import output
     from harness.concept import Concept
-    from harness.record import Record
+    from harness.results.record import Record
     from harness.study.study_file import StudyFile
     from harness.study.study_record import StudyRecord
-    from harness.task_file import TaskFile
+    from harness.task.schema import TaskFile
 
     schemas: dict[str, type[BaseModel]] = {
         "task": TaskFile,

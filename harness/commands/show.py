@@ -10,8 +10,8 @@ import click
 
 if TYPE_CHECKING:
     from harness.errors import UnknownName
-    from harness.registry import Registry
-    from harness.task_file import TaskFile
+    from harness.registry.registry import Registry
+    from harness.task.schema import TaskFile
 
 KINDS = ("model", "mitigator", "metric", "task", "concept", "study")
 
@@ -27,7 +27,7 @@ def command(
 ) -> int:
     """Show one thing: a model's card, a task's resolved texts, a metric's formula and source."""
     from harness.commands import output
-    from harness.registry import Registry
+    from harness.registry.registry import Registry
 
     registry = Registry(include=include)
     describe = {
@@ -111,9 +111,9 @@ def _metric(registry: Registry, name: str) -> dict[str, Any]:
 
 
 def _task(registry: Registry, name: str) -> dict[str, Any]:
-    from harness import yaml_files
     from harness.errors import Unavailable
-    from harness.task_file import TaskFile
+    from harness.task import yaml_files
+    from harness.task.schema import TaskFile
 
     is_file = name.endswith((".yaml", ".yml"))
     if not is_file and name not in registry.task_files:
@@ -155,7 +155,7 @@ def _stated(file: TaskFile) -> dict[str, Any]:
 
 def _unknown_task(registry: Registry, name: str) -> UnknownName:
     from harness.errors import UnknownName
-    from harness.selection import listed
+    from harness.run.tasks import listed
 
     hint = ""
     for one in listed(registry):

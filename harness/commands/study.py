@@ -134,9 +134,10 @@ def _code(summaries: Sequence[Summary]) -> int:
 
 def _read(study: str, results: Path, notices: list[str]) -> list[StudyRecord]:
     """Return the records of a study that was run, by its name or by the path of its records."""
-    from harness import folders, json_lines
+    from harness import folders
     from harness.errors import InvalidFile, UsageError, suggestion
-    from harness.results import STUDY
+    from harness.results import jsonl
+    from harness.results.folder import STUDY
     from harness.study.study_record import StudyRecord
 
     path = Path(study)
@@ -153,7 +154,7 @@ def _read(study: str, results: Path, notices: list[str]) -> list[StudyRecord]:
         what = "a folder" if path.is_dir() else "no such file"
         raise InvalidFile(f"{what}: the records of a study are a file '…{STUDY}'", path=path)
     try:
-        records = list(json_lines.read(path, StudyRecord, notices))
+        records = list(jsonl.read(path, StudyRecord, notices))
     except InvalidFile as error:
         if path.name.endswith(STUDY):
             raise

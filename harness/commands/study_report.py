@@ -57,7 +57,8 @@ def write(summaries: Sequence[Summary], records: Path) -> Path:
     DiskError
         If the folder cannot be written to.
     """
-    from harness import figures, folders
+    from harness import folders
+    from harness.results import figures
     from harness.study import formats
     from harness.study.violins import violins
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from harness.registry import Registry
-    from harness.task import Task
-    from harness.yaml_files import Document
+    from harness.registry.registry import Registry
+    from harness.task.task import Task
+    from harness.task.yaml_files import Document
 
-SUBFOLDERS = ("concepts", "studies")
-"""Of a folder of task files."""
+KINDS = ("task", "concept", "study")
+"""What a folder of task files holds."""
 
 
 @click.command("validate")
@@ -28,10 +27,10 @@ def command(paths: tuple[Path, ...]) -> int:
     are run on a mock embedder. Every mistake is told with file, line and key; so is, as a notice,
     what is seldom meant: a word twice in a set, an input or template that nothing uses.
     """
-    from harness import discovery
     from harness.commands import output
     from harness.errors import HarnessError, Unavailable
-    from harness.registry import Registry
+    from harness.registry import discovery
+    from harness.registry.registry import Registry
 
     registry = Registry()
     # What is named here wins over what is installed: a package's source, after a change in it.
@@ -65,15 +64,15 @@ def command(paths: tuple[Path, ...]) -> int:
 
 def _check(registry: Registry, path: Path) -> tuple[str, list[str]]:
     """Return what a file is, and notices about it."""
-    from harness import oversights, yaml_files
     from harness.commands.output import counted
     from harness.concept import Concept
+    from harness.task import lint, yaml_files
 
     document = yaml_files.load(path)
     if path.parent.name == "concepts":
         concept = document.validate(Concept)
         pairs = counted(len(concept.definitional_pairs), "definitional pair")
-        overlooked = oversights.of_concept(document, concept)
+        overlooked = lint.of_concept(document, concept)
         return f"concept '{concept.name}', {pairs}", overlooked
     if path.parent.name == "studies" or "mitigators" in document.data:
         return _study(registry, document), []
@@ -81,7 +80,7 @@ def _check(registry: Registry, path: Path) -> tuple[str, list[str]]:
     n = _run(registry, task, path)
     scenarios, scores = counted(len(task.scenarios), "scenario"), counted(n, "score")
     told = f"task '{task.name}', {scenarios}, {scores} on a mock embedder"
-    return told, oversights.of_task(document, task)
+    return told, lint.of_task(document, task)
 
 
 def _study(registry: Registry, document: Document) -> str:
@@ -97,9 +96,9 @@ def _study(registry: Registry, document: Document) -> str:
 
 
 def _run(registry: Registry, task: Task, path: Path) -> int:
-    from harness import plan, scoring
     from harness.embedder import MockEmbedder
     from harness.errors import HarnessError, InvalidFile, one_line
+    from harness.run import plan, scoring
 
     mock = MockEmbedder(kind=task.file.kinds[0])
     made = plan.make(mock.info, [task], {"none": registry.mitigator("none")})
@@ -122,18 +121,16 @@ def _run(registry: Registry, task: Task, path: Path) -> int:
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     from harness.errors import InvalidFile
+    from harness.registry.files import files
 
     for path in paths:
         if not path.exists():
             raise InvalidFile("there is no such file or folder", path=path)
         if path.is_dir():
-            found = [path.glob("*.yaml"), *((path / sub).glob("*.yaml") for sub in SUBFOLDERS)]
-            files = [
-                file for file in sorted(itertools.chain(*found)) if not file.name.startswith("_")
-            ]
-            if not files:
+            found = [file for what in KINDS for file in files(path, what)]
+            if not found:
                 raise InvalidFile("no task, concept or study files here", path=path)
-            yield from files
+            yield from sorted(found)
         else:
             yield path
 
@@ -141,5 +138,5 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 def _folders(paths: Iterable[Path]) -> list[Path]:
     """Return the folders whose concepts the files may name."""
     folders = [path if path.is_dir() else path.parent for path in paths if path.exists()]
-    folders = [folder.parent if folder.name in SUBFOLDERS else folder for folder in folders]
-    return [folder for folder in dict.fromkeys(folders) if (folder / "concepts").is_dir()]
+    around = [place for folder in folders for place in (folder, folder.parent)]
+    return [folder for folder in dict.fromkeys(around) if (folder / "concepts").is_dir()]

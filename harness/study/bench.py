@@ -17,8 +17,8 @@ from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.errors import HarnessError, NotApplicable, UsageError, one_line
 from harness.mitigator import Chain
-from harness.plan import NotYetEncoding
-from harness.scoring import random_generator
+from harness.run.plan import NotYetEncoding
+from harness.run.scoring import random_generator
 from harness.study.calls import Call, Codes, Way, laid_out
 from harness.study.folds import Split, concept_without
 from harness.study.study import Study
@@ -170,13 +170,11 @@ class Bench:
             if lost:
                 return float("nan"), f"{lost} of the texts of '{name}' are left without a vector"
         seed = self.study.file.seed
-        supplied = {
-            "rng": random_generator(seed, measure.task.digest, call.scenario, measure.metric.name),
-            "clusters": clusters,
-            "texts": texts,
-        }
-        extra = {name: supplied[name] for name in measure.metric.supplied}
-        score = measure.metric(**arrays, **call.options, **extra)[measure.score]
+        rng = random_generator(seed, measure.task.digest, call.scenario, measure.metric.name)
+        scores = measure.metric.measure(
+            arrays, call.options, rng=rng, clusters=clusters, texts=texts
+        )
+        score = scores[measure.score]
         reason = "" if np.isfinite(score.value) else score.reason or "undefined"
         return score.value, reason
 

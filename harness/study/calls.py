@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from harness.arrays import Floats
 from harness.errors import NotApplicable
-from harness.inputs import Input
 from harness.study.study import Study
+from harness.task.inputs import Input
 
 Way = Literal["mitigated", "probe", "original"]
 """What texts go through: the mitigator; the mitigator, but as they are written; nothing."""

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from harness import names, options, yaml_files
+from harness import names, options
 from harness.concept import Concept
 from harness.digest import digest, json_like
 from harness.errors import InvalidOption, UsageError, suggestion
 from harness.mitigator import Chain
-from harness.registry import Registry
+from harness.registry.registry import Registry
 from harness.study.study_file import MitigatorUse
+from harness.task import yaml_files
 
 
 @dataclass(frozen=True)

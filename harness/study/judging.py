@@ -11,11 +11,11 @@ from typing import Any
 
 from harness.digest import json_like
 from harness.embedder import Embedder
+from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import HarnessError, UsageError
 from harness.progress import Progress, Silent
-from harness.registry import Registry
-from harness.store import Store
-from harness.stored import StoredEmbedder
+from harness.registry.registry import Registry
+from harness.store.store import Store
 from harness.study import bench as benches
 from harness.study.base import Base
 from harness.study.bench import Bench, Outcome

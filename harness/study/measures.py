@@ -6,14 +6,14 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness import yaml_files
 from harness.errors import InvalidFile, suggestion
-from harness.registry import Registry
-from harness.scores import Ideal, Metric
+from harness.metrics import Ideal, Metric
+from harness.registry.registry import Registry
 from harness.study.study_file import MeasureFile, StudyFile
-from harness.task import Task
-from harness.task import resolve as resolve_task
-from harness.task_file import Source
+from harness.task import yaml_files
+from harness.task.schema import Source
+from harness.task.task import Task
+from harness.task.task import resolve as resolve_task
 
 TABLES = {
     "definitional_pairs": "concept.definitional_pairs",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from harness import recording
 from harness.embedder import Embedder
+from harness.run import recording
 from harness.study import bench as benches
 from harness.study.candidates import Candidate
 from harness.study.folds import Fold, deal

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import folders, json_lines, yaml_files
+from harness import folders
 from harness.embedder import Embedder
 from harness.errors import (
     DiskError,
@@ -18,13 +18,15 @@ from harness.errors import (
     suggestion,
 )
 from harness.progress import Progress, Silent
-from harness.registry import Registry
-from harness.results import STUDY
+from harness.registry.registry import Registry
+from harness.results import jsonl
+from harness.results.folder import STUDY
 from harness.study import judging
 from harness.study.judging import Place, Unit
 from harness.study.on_model import OnModel
 from harness.study.study import resolve
 from harness.study.study_record import StudyPart, StudyRecord
+from harness.task import yaml_files
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def run(
     document = find(registry, study)
     resolved = resolve(document, registry)
     path = Path(results) / f"{folders.safe_name(resolved.file.name)}{STUDY}"
-    file = json_lines.RecordsFile(path, StudyRecord)
+    file = jsonl.RecordsFile(path, StudyRecord)
     store = Path(cache) if cache else folders.embeddings()
     run = uuid.uuid4().hex[:12]
     wanted: dict[str, StudyPart] = {}
@@ -168,7 +170,7 @@ def _made(
     embedder: Embedder,
     todo: dict[str, Unit],
     place: Place,
-    file: json_lines.RecordsFile[StudyRecord],
+    file: jsonl.RecordsFile[StudyRecord],
     workers: int,
     progress: Progress,
 ) -> int:
@@ -186,7 +188,7 @@ def _made(
     return len(units)
 
 
-def _refresh(file: json_lines.RecordsFile[StudyRecord], wanted: dict[str, StudyPart]) -> None:
+def _refresh(file: jsonl.RecordsFile[StudyRecord], wanted: dict[str, StudyPart]) -> None:
     """Bring what records say of the study up to date, such as a level of tests or a title."""
     old = [
         file.records[one].model_copy(update={"study": part})

@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from harness import yaml_files
 from harness.concept import Concept
 from harness.digest import digest
 from harness.errors import suggestion
-from harness.registry import Registry
+from harness.registry.registry import Registry
 from harness.study import candidates, measures
 from harness.study.candidates import Candidate
 from harness.study.measures import Measure
 from harness.study.study_file import StudyFile
+from harness.task import yaml_files
 
 RAW, UNIT = "none", "normalize"
 """Rows that every study has: vectors as they come, and vectors at length 1."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from harness.concept import Name, Word
-from harness.task_file import InputFile, ScenarioFile, Strict, Table
+from harness.task.schema import InputFile, ScenarioFile, Strict, Table
 
 Folded = Literal["definitional_pairs", "definitional_sets"]
 Protocol = Literal["nested", "published"]

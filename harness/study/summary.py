@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.record import ModelPart
+from harness.results.record import ModelPart
 from harness.study import notes
 from harness.study.cells import Cell, cells, contenders
 from harness.study.study_record import StudyPart, StudyRecord

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.record import finite
+from harness.results.record import finite
 from harness.study.cells import RESOLUTION, Cell, before
 from harness.study.summary import Summary
 

@@ -1,7 +1,7 @@
 """Violins of a study: the values of a measure over the folds, row by row, as Plotly's figure.
 
 As figure 3 of Zambrano and Bravo-Marquez, where one violin stands for a mitigator under one
-criterion. Plain values; how they become a page is for `harness.figures`.
+criterion. Plain values; how they become a page is for `harness.results.figures`.
 """
 
 from __future__ import annotations

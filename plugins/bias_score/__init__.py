@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.hookspecs import hookimpl
+from harness.specs import hookimpl
 
 if TYPE_CHECKING:
     import click

@@ -109,7 +109,7 @@ def command(
     from harness import progress
     from harness.plugins.bias_score import corpus, scoring
     from harness.plugins.bias_score.method import Method
-    from harness.registry import Registry
+    from harness.registry.registry import Registry
 
     registry = Registry(include=include)
     method = Method(

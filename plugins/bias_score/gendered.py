@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from harness.concept import Concept
 from harness.errors import InvalidFile
-from harness.plugins.swapping import PEOPLE, PRONOUNS
+from harness.plugins.texts.swapping import PEOPLE, PRONOUNS
 from harness.token_states import words
 
 NAMES = 5_765  # as many as the paper of the bias score takes, section 3.3

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.arrays import Floats
-from harness.plugins.swapping import PEOPLE, PRONOUNS, Swapper
+from harness.plugins.texts.swapping import PEOPLE, PRONOUNS, Swapper
 from harness.token_states import words
 
 # After pairs of Bolukbasi et al. (2016), table 1, as subjects.

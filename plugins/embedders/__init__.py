@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from harness.embedder import Card
-from harness.hookspecs import hookimpl
 from harness.plugins.embedders import cards, cards_context_injection, cards_hosted, cards_name_bias
-from harness.specs import EmbedderSpec
+from harness.specs import EmbedderSpec, hookimpl
 
 _HERE = "harness.plugins.embedders"
 _GLOVE = Card(
@@ -42,31 +41,35 @@ def harness_embedders() -> list[EmbedderSpec]:
         _provider("sentence-transformers", cards.ENCODER, "a model folder, or an id on the hub"),
         _provider(
             "last-token",
-            f"{_HERE}.last_token:LastTokenEmbedder",
+            f"{_HERE}.transformers.last_token:LastTokenEmbedder",
             "language models: a folder, or an id on the hub",
         ),
         _provider(
             "infersent",
-            f"{_HERE}.infersent:InferSentEmbedder",
+            f"{_HERE}.infersent.infersent:InferSentEmbedder",
             "a folder with a BiLSTM and max pooling over word vectors",
         ),
         _provider(
             "vectors",
-            f"{_HERE}.vectors:vectors_file",
+            f"{_HERE}.vectors.vectors_file:vectors_file",
             "a file of word vectors: GloVe, word2vec, safetensors",
         ),
-        _provider("gensim", f"{_HERE}.gensim_data:gensim_data", "word vectors that gensim offers"),
+        _provider(
+            "gensim", f"{_HERE}.vectors.gensim_data:gensim_data", "word vectors of gensim-data"
+        ),
         _provider("openai", cards_hosted.ENCODER, "a model behind an OpenAI-compatible endpoint"),
-        _provider("bag-of-words", f"{_HERE}.bag_of_words:BagOfWords", "means of a model's words"),
+        _provider(
+            "bag-of-words", f"{_HERE}.vectors.bag_of_words:BagOfWords", "mean of word vectors"
+        ),
         EmbedderSpec(
             name="glove-6b-50d",
-            target=f"{_HERE}.glove:glove_6b_50d",
+            target=f"{_HERE}.vectors.glove:glove_6b_50d",
             summary="GloVe 6B, 50 dimensions, from a package of the package index",
             card=_GLOVE,
         ),
         EmbedderSpec(
             name="en-core-web-md",
-            target=f"{_HERE}.spacy_vectors:en_core_web_md",
+            target=f"{_HERE}.vectors.spacy_vectors:en_core_web_md",
             summary="spaCy's English vectors, 300 dimensions, from a package of the package index",
             card=_EN_CORE_WEB_MD,
         ),

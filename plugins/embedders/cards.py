@@ -12,8 +12,8 @@ from typing import Any
 from harness.embedder import Card
 from harness.specs import EmbedderSpec
 
-ENCODER = "harness.plugins.embedders.sentence_transformer:SentenceTransformersEmbedder"
-LANGUAGE_MODEL = "harness.plugins.embedders.last_token:LastTokenEmbedder"
+ENCODER = "harness.plugins.embedders.transformers.sentence_transformer:SentenceTransformersEmbedder"
+LANGUAGE_MODEL = "harness.plugins.embedders.transformers.last_token:LastTokenEmbedder"
 TABLE_3 = "Uriot 2024, context injection, table 3 (MTEB average as of 20 September 2024)"
 NAME_BIAS = "name bias in text embeddings and anonymisation, tables 1, 6 and 20"
 HUB = "the model's page on the Hugging Face hub"

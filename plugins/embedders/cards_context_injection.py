@@ -169,7 +169,7 @@ def specs() -> list[EmbedderSpec]:
             n_parameters=22_713_216,
             licence="Apache-2.0",
             sources=(NAME_BIAS,),
-            target="harness.plugins.embedders.minilm:AllMiniLML6V2",
+            target="harness.plugins.embedders.transformers.minilm:AllMiniLML6V2",
         ),
         encoder(
             "xlm-roberta-base",

@@ -12,7 +12,7 @@ from harness.embedder import Card
 from harness.plugins.embedders.cards import NAME_BIAS
 from harness.specs import EmbedderSpec
 
-ENCODER = "harness.plugins.embedders.openai:OpenAIEmbedder"
+ENCODER = "harness.plugins.embedders.hosted.openai:OpenAIEmbedder"
 
 
 def specs() -> list[EmbedderSpec]:

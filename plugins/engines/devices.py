@@ -18,10 +18,10 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from harness.embedder import Embedder
-from harness.engine import OnDone, Report, budget, split, token_lengths
+from harness.encode.engine import OnDone, Report, budget, split, token_lengths
 from harness.errors import DiskError, ModelError, UsageError
 from harness.plugins.engines import worker
-from harness.store import Store
+from harness.store.store import Store
 
 _ROUNDS = 4  # with new workers each: enough for some texts that kill, an end for a model that does
 _PATIENCE = 30  # seconds that a worker has for its last batch and segment before it is ended
@@ -56,7 +56,7 @@ class DevicesEngine:
         on_done: OnDone,
         name: str | None,
     ) -> Report:
-        """Encode `texts` into the store; see `harness.engine.Engine`.
+        """Encode `texts` into the store; see `harness.encode.engine.Engine`.
 
         Raises
         ------

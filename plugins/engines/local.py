@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.embedder import Embedder
-from harness.engine import OnDone, Report, budget, encode_batches
+from harness.encode.engine import OnDone, Report, budget, encode_batches
 from harness.errors import UsageError
-from harness.store import Store
+from harness.store.store import Store
 
 
 class LocalEngine:
@@ -42,7 +42,7 @@ class LocalEngine:
         on_done: OnDone,
         name: str | None,
     ) -> Report:
-        """Encode `texts` into the store; see `harness.engine.Engine`."""
+        """Encode `texts` into the store; see `harness.encode.engine.Engine`."""
         tokens = budget(embedder, self.devices[0] if self.devices else _best())
         with store.writer() as writer:
             return encode_batches(embedder, texts, writer, batch_tokens=tokens, on_done=on_done)

@@ -16,10 +16,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from harness.embedder import Embedder
-from harness.engine import budget, encode_batches
+from harness.encode.engine import budget, encode_batches
 from harness.errors import DiskError, HarnessError, ModelError
-from harness.store import Store
-from harness.store_writer import Writer
+from harness.store.store import Store
+from harness.store.writer import Writer
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _make(order: Order) -> Embedder:
     # For what is not imported yet; torch may be, by the script that is run.
     for variable in ("OMP_NUM_THREADS", "RAYON_NUM_THREADS"):
         os.environ.setdefault(variable, str(order.threads))
-    from harness.registry import Registry
+    from harness.registry.registry import Registry
 
     embedder = Registry().embedder(order.name, device=order.device)
     if embedder.info.fingerprint != order.fingerprint:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from harness.hookspecs import hookimpl
-from harness.specs import MetricSpec
+from harness.specs import MetricSpec, hookimpl
 
 
 @hookimpl

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.stats import binomtest
 
 from harness.arrays import Reals, unit_rows
-from harness.plugins.metrics.bootstrap import CONFIDENCE
-from harness.scores import Interval, Scale, Score, metric
+from harness.metrics import Interval, Scale, Score, metric
+from harness.plugins.metrics.statistics.bootstrap import CONFIDENCE
 
 Scenario = Literal["neutral", "debiasing", "positive", "negative"]
 Reading = Literal["table-1", "printed"]

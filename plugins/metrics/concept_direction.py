@@ -13,10 +13,11 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.plugins.metrics import bootstrap, direction_figures
-from harness.plugins.metrics.pair_components import components_of
-from harness.plugins.metrics.weighted import auc, pearson, spearman
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.drawings import direction_figures
+from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.pair_components import components_of
+from harness.plugins.metrics.statistics.weighted import auc, pearson, spearman
 
 CHUNK = 1_000  # random directions projected at once
 

@@ -9,9 +9,9 @@ from scipy.special import gammaln
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.plugins.metrics import bootstrap
-from harness.plugins.metrics.pair_components import NO_OVERLAP, pair_components
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.pair_components import NO_OVERLAP, pair_components
 
 
 @metric(

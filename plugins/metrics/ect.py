@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Reals, cosines
-from harness.plugins.metrics import bootstrap, word_sets
-from harness.plugins.metrics.weighted import spearman
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import bootstrap, word_sets
+from harness.plugins.metrics.statistics.weighted import spearman
 
 INPUTS = ("targets_1", "targets_2", "attributes")
 

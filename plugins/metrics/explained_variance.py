@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.plugins.metrics.pair_components import pair_components
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics.pair_components import pair_components
 
 NEAR_ALL = 1e-9  # of a share: a random draw that reaches the value but for rounding reaches it
 

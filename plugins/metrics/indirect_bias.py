@@ -9,8 +9,8 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.plugins.metrics.pair_components import pair_components
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics.pair_components import pair_components
 
 
 @metric(

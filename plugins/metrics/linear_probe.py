@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.plugins.metrics import bootstrap
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import bootstrap
 
 Codes: TypeAlias = npt.NDArray[np.int64]
 GRID = (0.1, 1.0, 10.0, 100.0)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.plugins.metrics import bootstrap, word_sets
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import bootstrap, word_sets
 
 
 @metric(

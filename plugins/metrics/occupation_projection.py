@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.plugins.metrics import bootstrap
-from harness.plugins.metrics.pair_components import NO_OVERLAP, pair_components
-from harness.plugins.metrics.weighted import correlation_p_value, spearman
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.pair_components import NO_OVERLAP, pair_components
+from harness.plugins.metrics.statistics.weighted import correlation_p_value, spearman
 
 
 @metric(

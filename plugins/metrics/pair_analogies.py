@@ -12,8 +12,8 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.plugins.metrics.analogy_search import Repeats, find_pairs
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics.analogy_search import Repeats, find_pairs
 
 Rating = Literal["stereotyped", "appropriate", "both", "neither", "unrated"]
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, cosines, unit_rows
-from harness.plugins.metrics import bootstrap
-from harness.plugins.metrics.similarity_heatmap import similarity_heatmap
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.drawings.similarity_heatmap import similarity_heatmap
+from harness.plugins.metrics.statistics import bootstrap
 
 MAX_CELLS = 8_000_000  # numbers of gathered vectors held at once: 64 MB
 MOST_SHOWN = 60  # rows of a figure: more cannot be read

@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.plugins.metrics import bootstrap
-from harness.plugins.metrics.weighted import pearson, spearman
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.weighted import pearson, spearman
 
 
 @metric(

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.plugins.metrics import bootstrap
-from harness.plugins.metrics.weighted import pearson
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.weighted import pearson
 
 BLOCK = 512  # words whose cosines with all others are held at once
 Classifier = Literal["rbf-svm", "logistic"]

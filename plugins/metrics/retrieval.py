@@ -1,6 +1,6 @@
 """Retrieval: whether the documents about each group are found, and get their share of the places.
 
-The ranking itself, with its mitigator, is `harness.plugins.metrics.ranking`.
+The ranking itself, with its mitigator, is `harness.plugins.metrics.statistics.ranking`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, cosines
 from harness.errors import InvalidOption
-from harness.plugins.metrics import bootstrap
-from harness.plugins.metrics.ranking import (
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.drawings.ranking_views import heatmap, table
+from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.ranking import (
     Mask,
     Ranked,
     Way,
@@ -24,8 +26,6 @@ from harness.plugins.metrics.ranking import (
     dynamic_k_symmetric,
     plain,
 )
-from harness.plugins.metrics.ranking_views import heatmap, table
-from harness.scores import Scale, Score, metric
 
 Codes = npt.NDArray[np.integer[Any]]
 
@@ -91,7 +91,7 @@ def retrieval(
         How many documents to retrieve, or to begin with.
     ranking
         `plain` takes the k most similar; `dynamic-k` and `dynamic-k-symmetric` mitigate, see
-        `harness.plugins.metrics.ranking`.
+        `harness.plugins.metrics.statistics.ranking`.
     group_names
         Of the codes, from 0.
     confidence, resamples

@@ -11,8 +11,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from harness.arrays import Floats, Reals
 from harness.errors import InvalidOption
-from harness.plugins.metrics import word_sets
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import word_sets
 
 Indices: TypeAlias = npt.NDArray[np.integer[Any]]
 """(n,) rows of the attributes."""

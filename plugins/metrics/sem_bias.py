@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines, unit_rows
-from harness.plugins.metrics import bootstrap
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import bootstrap
 
 KINDS = ("definition", "stereotype", "none")
 

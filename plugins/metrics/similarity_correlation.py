@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
-from harness.plugins.metrics import bootstrap
-from harness.plugins.metrics.weighted import correlation_p_value, pearson, spearman
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.weighted import correlation_p_value, pearson, spearman
 
 
 @metric(

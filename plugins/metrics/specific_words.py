@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 
 from harness.arrays import Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
 
 
 @metric(

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
-from harness.plugins.metrics import bootstrap
-from harness.plugins.metrics.weighted import auc
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.weighted import auc
 
 
 @metric(

@@ -10,8 +10,8 @@ from scipy.stats import binomtest
 
 from harness.arrays import Floats, Reals, cosines, paired_cosines
 from harness.errors import NotApplicable
-from harness.plugins.metrics import bootstrap
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import bootstrap
 
 FLIPS = 10_000
 EQUAL = 1e-6  # cosines that differ by less are equal: batches move them by 2e-7

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.plugins.metrics import bootstrap, partitions
-from harness.plugins.metrics.association import (
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import bootstrap, partitions
+from harness.plugins.metrics.statistics.association import (
     differential_association,
     effect_size,
     resampled_effect_sizes,
 )
-from harness.scores import Scale, Score, metric
 
 EXACT_IN_JSON = 2**53  # readers of JSON hold larger integers as floats, or not at all
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")

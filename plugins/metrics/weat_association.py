@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 
 from harness.arrays import Reals
-from harness.plugins.metrics import word_sets
-from harness.plugins.metrics.association import differential_association
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import word_sets
+from harness.plugins.metrics.statistics.association import differential_association
 
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
 Over = Literal["sum", "mean"]

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.plugins.metrics import bootstrap
-from harness.scores import Scale, Score, metric
+from harness.metrics import Scale, Score, metric
+from harness.plugins.metrics.statistics import bootstrap
 
 EPSILON = 0.001  # Levy and Goldberg 2014
 BLOCK = 512  # questions whose rows of cosines are held at once

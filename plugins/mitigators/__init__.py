@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from harness.hookspecs import hookimpl
-from harness.specs import MitigatorSpec
+from harness.specs import MitigatorSpec, hookimpl
 
 
 @hookimpl

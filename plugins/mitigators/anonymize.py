@@ -9,8 +9,8 @@ from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import InvalidOption, suggestion
 from harness.mitigator import Mitigator
-from harness.plugins.names import edits
-from harness.plugins.names.mentions import KINDS, Mention
+from harness.plugins.texts import edits
+from harness.plugins.texts.mentions import KINDS, Mention
 
 ALL = "all"
 
@@ -154,14 +154,14 @@ class Anonymize(Mitigator):
     def _finder(self) -> Finder:
         kinds = chosen(self.entities)
         if self.engine == "llm":
-            from harness.plugins.names.language_model import LanguageModelMentions
+            from harness.plugins.texts.language_model import LanguageModelMentions
 
             if self.model is None:
                 raise InvalidOption("anonymize?engine=llm needs the language model's name: &model=")
             return LanguageModelMentions(
                 self.model, kinds=kinds, base_url=self.base_url, key=self.key
             )
-        from harness.plugins.names.spacy_mentions import MODEL, SpacyMentions
+        from harness.plugins.texts.spacy_mentions import MODEL, SpacyMentions
 
         if self.base_url is not None or self.key is not None:
             raise InvalidOption("base_url and key are options of engine=llm")

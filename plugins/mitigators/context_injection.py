@@ -9,7 +9,7 @@ from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import NotApplicable, suggestion
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.needed import needed
+from harness.plugins.mitigators.fitting.needed import needed
 
 SENTENCE_ENDS = (".", "!", "?", "…")
 CLOSERS = "\"'”’)]»"

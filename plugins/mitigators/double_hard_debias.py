@@ -14,10 +14,10 @@ from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators import listed_words
+from harness.plugins.mitigators.fitting import listed_words
+from harness.plugins.mitigators.fitting.vocabulary_survey import scale, survey
 from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.plugins.mitigators.subspaces import Solver, in_blocks, neutralized, take_out
-from harness.plugins.mitigators.vocabulary_survey import scale, survey
+from harness.plugins.mitigators.subspaces.projection import Solver, in_blocks, neutralized, take_out
 from harness.vocabulary import Vocabulary, vocabulary
 
 STARTS = 3  # of k-means, whose best is taken

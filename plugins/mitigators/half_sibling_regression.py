@@ -12,8 +12,8 @@ from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators import listed_words
-from harness.plugins.mitigators.needed import needed
+from harness.plugins.mitigators.fitting import listed_words
+from harness.plugins.mitigators.fitting.needed import needed
 
 BLOCK = 4096  # rows in float64 that stay in a processor's cache: 1.6 MB at 50 dimensions
 SINGULAR = 1e-6  # of the largest singular value: what float32 vectors leave where nothing is

@@ -11,8 +11,8 @@ from harness.arrays import Floats, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidOption
-from harness.plugins.mitigators.subspace_debias import SubspaceDebias
-from harness.plugins.mitigators.subspaces import Solver
+from harness.plugins.mitigators.subspaces.projection import Solver
+from harness.plugins.mitigators.subspaces.subspace_debias import SubspaceDebias
 
 Subspace = Literal["centred-pairs", "unit-differences"]
 

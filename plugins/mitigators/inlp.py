@@ -13,11 +13,11 @@ from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.concept_subspace import fit_subspace, pair_words
-from harness.plugins.mitigators.contextualised import contexts, defining_sets
+from harness.plugins.mitigators.fitting.listed_words import look_up
+from harness.plugins.mitigators.fitting.needed import needed
 from harness.plugins.mitigators.hard_debias import Subspace
-from harness.plugins.mitigators.listed_words import look_up
-from harness.plugins.mitigators.needed import needed
+from harness.plugins.mitigators.sentences.contextualised import contexts, defining_sets
+from harness.plugins.mitigators.subspaces.concept_subspace import fit_subspace, pair_words
 from harness.vocabulary import vocabulary
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]

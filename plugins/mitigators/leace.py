@@ -12,10 +12,10 @@ from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.contextualised import contextualised, defining_sets
-from harness.plugins.mitigators.listed_words import look_up, with_lower_case
-from harness.plugins.mitigators.needed import needed
-from harness.plugins.mitigators.per_vocabulary import PerVocabulary
+from harness.plugins.mitigators.fitting.listed_words import look_up, with_lower_case
+from harness.plugins.mitigators.fitting.needed import needed
+from harness.plugins.mitigators.fitting.per_vocabulary import PerVocabulary
+from harness.plugins.mitigators.sentences.contextualised import contextualised, defining_sets
 from harness.vocabulary import Vocabulary, vocabulary
 
 RANK = 1e-10  # eigenvalues below this share of the largest are rounded zeros

@@ -12,12 +12,16 @@ from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import InvalidOption
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.concept_subspace import about_concept, fit_subspace, pair_words
 from harness.plugins.mitigators.hard_debias import Subspace
-from harness.plugins.mitigators.known_neighbours import sought
-from harness.plugins.mitigators.neighbours import Neighbours
-from harness.plugins.mitigators.ran_minimum import Objective
-from harness.plugins.mitigators.subspaces import CACHE, in_blocks
+from harness.plugins.mitigators.neighbourhoods.known_neighbours import sought
+from harness.plugins.mitigators.neighbourhoods.neighbours import Neighbours
+from harness.plugins.mitigators.neighbourhoods.ran_minimum import Objective
+from harness.plugins.mitigators.subspaces.concept_subspace import (
+    about_concept,
+    fit_subspace,
+    pair_words,
+)
+from harness.plugins.mitigators.subspaces.projection import CACHE, in_blocks
 from harness.vocabulary import vocabulary
 
 

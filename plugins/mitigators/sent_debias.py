@@ -12,10 +12,10 @@ from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.contextualised import contextualised, defining_sets
-from harness.plugins.mitigators.listed_words import look_up
-from harness.plugins.mitigators.needed import needed
-from harness.plugins.mitigators.subspaces import neutralized, principal_axes, set_centred
+from harness.plugins.mitigators.fitting.listed_words import look_up
+from harness.plugins.mitigators.fitting.needed import needed
+from harness.plugins.mitigators.sentences.contextualised import contextualised, defining_sets
+from harness.plugins.mitigators.subspaces.projection import neutralized, principal_axes, set_centred
 
 
 class SentDebias(Mitigator):

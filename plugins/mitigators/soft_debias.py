@@ -12,9 +12,13 @@ from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.concept_subspace import about_concept, fit_subspace, pair_words
+from harness.plugins.mitigators.fitting.per_vocabulary import PerVocabulary
 from harness.plugins.mitigators.hard_debias import HardDebias, Subspace
-from harness.plugins.mitigators.per_vocabulary import PerVocabulary
+from harness.plugins.mitigators.subspaces.concept_subspace import (
+    about_concept,
+    fit_subspace,
+    pair_words,
+)
 from harness.vocabulary import Vocabulary, vocabulary
 
 PSD = 1e-10  # an eigenvalue of -PSD times the largest is a rounded 0

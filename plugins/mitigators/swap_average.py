@@ -15,10 +15,10 @@ from harness.arrays import Reals, Vectors, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.contextualised import defining_sets
-from harness.plugins.mitigators.listed_words import find
-from harness.plugins.mitigators.needed import needed
-from harness.plugins.swapping import swap
+from harness.plugins.mitigators.fitting.listed_words import find
+from harness.plugins.mitigators.fitting.needed import needed
+from harness.plugins.mitigators.sentences.contextualised import defining_sets
+from harness.plugins.texts.swapping import swap
 
 Swap: TypeAlias = Callable[[str], str]
 

@@ -18,7 +18,7 @@ from harness.digest import digest
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.neutral_sentences import neutral_sentences
+from harness.plugins.mitigators.sentences.neutral_sentences import neutral_sentences
 from harness.vocabulary import vocabulary
 
 RANK = 1e-10  # variances below this share of the largest are rounded zeros

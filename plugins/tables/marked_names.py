@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from harness.errors import InvalidOption, suggestion
-from harness.plugins.names import edits, marks
+from harness.plugins.texts import edits, marks
 
 Names: TypeAlias = Literal["own", "shared", "removed", "replaced"]
 
@@ -18,7 +18,7 @@ def marked_names(
     names: Names = "own",
     identifiers: edits.Identifiers = "letters",
 ) -> list[dict[str, Any]]:
-    """Return the rows with unmarked texts in some columns; see `harness.plugins.names.marks`.
+    """Return the rows with unmarked texts in some columns; see `harness.plugins.texts.marks`.
 
     Parameters
     ----------

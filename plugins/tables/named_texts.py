@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from harness.errors import InvalidOption, suggestion
-from harness.plugins.names.mentions import Kind, Mention
-from harness.plugins.names.spacy_mentions import MODEL, SpacyMentions
 from harness.plugins.tables.slots import country
+from harness.plugins.texts.mentions import Kind, Mention
+from harness.plugins.texts.spacy_mentions import MODEL, SpacyMentions
 
 Places: TypeAlias = Literal["any", "countries", "none"]
 PLACES: tuple[Kind, ...] = ("place", "facility", "group")

@@ -13,8 +13,8 @@ from loopback import BUSY, Fault, Loopback
 
 from harness import tasks
 from harness.commands.main import run
-from harness.plugins.names import edits, marks
-from harness.results import read
+from harness.plugins.texts import edits, marks
+from harness.results.folder import read
 
 SECRET = "sk-1234-never-to-be-seen"
 COLUMNS = ("query", "positive", "negative")
@@ -22,7 +22,7 @@ COLUMNS = ("query", "positive", "negative")
 
 def marked() -> dict[str, str]:
     """Return the ten printed triplets' texts, each with its marks."""
-    text = (Path(tasks.__file__).parent / "name_triplets.tsv").read_text("utf-8")
+    text = (Path(tasks.__file__).parent / "names" / "name_triplets.tsv").read_text("utf-8")
     rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     return {marks.read(row[c]).text: row[c] for row in rows for c in COLUMNS}
 

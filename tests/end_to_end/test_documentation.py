@@ -18,9 +18,10 @@ import click
 import pytest
 
 import harness
-from harness import discovery, names, selection
+from harness import names
 from harness.commands.main import COMMANDS, group, run
-from harness.registry import Registry
+from harness.registry import discovery
+from harness.registry.registry import Registry
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -137,7 +138,7 @@ def check_harness(arguments: list[str]) -> None:
     for mitigator in context.params.get("mitigators", ()):
         registry.mitigator(mitigator)
     tasks = [one for value in context.params.get("tasks", ()) for one in value.split(",")]
-    selection.select(registry, [task for task in tasks if not task.endswith(".yaml")] or ["all"])
+    tasks.select(registry, [task for task in tasks if not task.endswith(".yaml")] or ["all"])
 
 
 def check_install(arguments: list[str]) -> None:

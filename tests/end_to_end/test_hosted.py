@@ -12,10 +12,10 @@ import pytest
 from loopback import BUSY, Loopback
 
 from harness.commands.main import run
-from harness.evaluation import evaluate
-from harness.registry import Registry
-from harness.results import read
-from harness.stores import store_of, stores
+from harness.registry.registry import Registry
+from harness.results.folder import read
+from harness.run.evaluation import evaluate
+from harness.store.pruning import store_of, stores
 
 SECRET = "sk-1234-never-to-be-seen"
 

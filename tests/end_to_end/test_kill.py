@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 
 from harness.commands.main import main
-from harness.record import Record
-from harness.results import read
-from harness.stores import store_of, stores
+from harness.results.folder import read
+from harness.results.record import Record
+from harness.store.pruning import store_of, stores
 
 MODEL = "all-MiniLM-L6-v2"
 TASKS = "gender-occupations,age-traits,wealth-ethnicities,name-triplets"
@@ -33,7 +33,7 @@ MITIGATORS = (
 )
 JOBS = len(TASKS.split(",")) * len(MITIGATORS)
 KILLS_ENCODING, KILLS_SCORING = 4, 6
-HEAVY = ["torch", "sentence_transformers", "scipy.stats", "sklearn.base", "harness.evaluation"]
+HEAVY = ["torch", "sentence_transformers", "scipy.stats", "sklearn.base", "harness.run.evaluation"]
 OF_THE_RUN = {"run", "created", "seconds"}
 """Fields in which two runs of the same may differ."""
 

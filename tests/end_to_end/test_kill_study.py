@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import yaml
 
-from harness.json_lines import read
-from harness.registry import Registry
+from harness.registry.registry import Registry
+from harness.results.jsonl import read
 from harness.study import running
 from harness.study.study_record import StudyRecord
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from harness.commands.main import run
-from harness.record import Record
-from harness.results import read
+from harness.results.folder import read
+from harness.results.record import Record
 
 MODELS = ("all-MiniLM-L6-v2", "glove-6b-50d", "bag-of-words:glove-6b-50d")
 MITIGATORS = ("none", "normalize", "hard-debias", "context-injection")

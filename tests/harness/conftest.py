@@ -12,10 +12,11 @@ from textwrap import dedent
 
 import pytest
 
-from harness import discovery, evaluation
 from harness.commands import main
 from harness.embedder import MockEmbedder
-from harness.registry import Registry
+from harness.registry import discovery
+from harness.registry.registry import Registry
+from harness.run import evaluation
 
 TOY = Path(__file__).parent / "toy"
 _NUMBERS = itertools.count()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import results as results_files
+from harness.results import folder as results_files
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 import harness
 from harness.embedder import MockEmbedder
 from harness.mitigator import Chain, Mitigator
-from harness.plan import make
-from harness.registry import Registry
+from harness.registry.registry import Registry
+from harness.run.plan import make
 
 
 class Counting(MockEmbedder):

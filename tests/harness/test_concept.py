@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness import yaml_files
 from harness.concept import Concept
 from harness.errors import InvalidFile
+from harness.task import yaml_files
 
 
 def told(path):

@@ -10,9 +10,9 @@ import pytest
 import harness
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.errors import NotApplicable
+from harness.metrics import Scale, metric
 from harness.mitigator import Chain, MitigatedEmbedder, Mitigator
-from harness.plugins.embedders.word_vectors import WordVectors
-from harness.scores import Scale, metric
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.vocabulary import vocabulary
 
 TASK = """
@@ -124,8 +124,8 @@ def test_a_task_is_the_same_for_every_vocabulary(evaluate):
 def test_a_model_without_a_vocabulary_is_told(evaluate):
     records = evaluate("toy-words")
     assert not records
-    assert "'toy-words' has no vocabulary" in records.ruled_out[0].reason
-    assert not records.ruled_out[0].failed
+    assert "'toy-words' has no vocabulary" in records.skipped[0].reason
+    assert not records.skipped[0].failed
 
 
 def test_a_vocabulary_comes_in_blocks_under_every_mitigator():

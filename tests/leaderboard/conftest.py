@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.record import Record
+from harness.results.record import Record
 from harness.study.study_record import StudyRecord
 
 MODELS = ("all-MiniLM-L6-v2", "all-mpnet-base-v2", "e5-small")

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 from harness.embedder import Embedder, ModelInfo, WordEmbedder
-from harness.plugins.embedders import glove as glove_package
-from harness.plugins.embedders import packages, spacy_vectors
-from harness.registry import Registry
-from harness.scores import Score
+from harness.metrics import Score
+from harness.plugins.embedders import packages
+from harness.plugins.embedders.vectors import glove as glove_package
+from harness.plugins.embedders.vectors import spacy_vectors
+from harness.registry.registry import Registry
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 Scores = dict[str, dict[str, dict[str, Score]]]
@@ -144,9 +145,9 @@ def scores(registry: Registry) -> Callable[..., Scores]:
                 arrays, clusters = _arrays(use.inputs, encode)
                 drawn = {k: v for k, v in (FAST | options).items() if k in use.metric.options}
                 chosen = dict(use.options) | drawn
-                supplied = {"rng": np.random.default_rng(0), "clusters": clusters}
-                chosen |= {k: v for k, v in supplied.items() if k in use.metric.supplied}
-                results[scenario.name][use.metric.name] = use.metric(**arrays, **chosen)
+                results[scenario.name][use.metric.name] = use.metric.measure(
+                    arrays, chosen, rng=np.random.default_rng(0), clusters=clusters, texts={}
+                )
         return results
 
     return run

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import harness.tasks
-from harness.plugins.embedders import packages, spacy_vectors
+from harness.plugins.embedders import packages
+from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.metrics.direct_bias import direct_bias
 from harness.plugins.metrics.explained_variance import explained_variance
 from harness.plugins.metrics.indirect_bias import gender_share, indirect_bias
 from harness.plugins.metrics.occupation_projection import occupation_projection
 from harness.plugins.metrics.pair_analogies import pair_analogies
-from harness.plugins.metrics.pair_components import pair_components
+from harness.plugins.metrics.statistics.pair_components import pair_components
 from harness.vocabulary import vocabulary
 
 MODELS = {"glove50": "glove-6b-50d", "md300": "en-core-web-md"}
@@ -188,7 +189,7 @@ def test_generated_analogies_of_a_pruned_table_are_as_measured(registry, expecte
 
 
 def ratings() -> list[dict[str, str]]:
-    path = Path(harness.tasks.__file__).parent / "analogy_ratings.tsv"
+    path = Path(harness.tasks.__file__).parent / "bolukbasi" / "analogy_ratings.tsv"
     lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
     return list(csv.DictReader(lines, delimiter="\t"))
 
@@ -203,7 +204,7 @@ def test_a_majority_of_the_crowd_found_the_stereotypes_that_the_paper_counts():
 
 
 def test_the_professions_are_those_that_the_authors_rated(data_folder):
-    path = Path(harness.tasks.__file__).parent / "professions.tsv"
+    path = Path(harness.tasks.__file__).parent / "bolukbasi" / "professions.tsv"
     lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
     ours = [
         [row["word"], float(row["definitional"]), float(row["stereotypical"])]

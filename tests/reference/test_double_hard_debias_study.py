@@ -16,7 +16,8 @@ from sklearn.model_selection import KFold
 
 from harness.arrays import unit_rows
 from harness.concept import Concept
-from harness.plugins.embedders import glove, packages
+from harness.plugins.embedders import packages
+from harness.plugins.embedders.vectors import glove
 from harness.plugins.metrics.weat import weat
 from harness.plugins.mitigators.double_hard_debias import DoubleHardDebias
 from harness.plugins.mitigators.hard_debias import HardDebias

@@ -15,7 +15,7 @@ from scipy.stats import spearmanr
 
 from harness.arrays import paired_cosines, unit_rows
 from harness.concept import Concept
-from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.metrics.indirect_bias import gender_share
 from harness.plugins.metrics.pair_analogies import pair_analogies
 from harness.plugins.metrics.word_analogies import word_analogies

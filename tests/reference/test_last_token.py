@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from harness.plugins.embedders import minilm, packages
-from harness.registry import Registry
+from harness.plugins.embedders import packages
+from harness.plugins.embedders.transformers import minilm
+from harness.registry.registry import Registry
 
 TEXTS = [
     "This person is a nurse.",

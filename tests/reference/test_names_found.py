@@ -18,11 +18,11 @@ from harness import tasks
 from harness.embedder import MockEmbedder
 from harness.plugins.embedders import packages
 from harness.plugins.metrics.triplet_auc import triplet_auc
-from harness.plugins.names import edits, marks
-from harness.plugins.names import mentions as names
-from harness.plugins.names.agreement import Agreement, agreement
-from harness.plugins.names.mentions import KINDS, Mention
-from harness.plugins.names.spacy_mentions import LABELS, PROPER_NOUNS, SpacyMentions, load
+from harness.plugins.texts import edits, marks
+from harness.plugins.texts import mentions as names
+from harness.plugins.texts.agreement import Agreement, agreement
+from harness.plugins.texts.mentions import KINDS, Mention
+from harness.plugins.texts.spacy_mentions import LABELS, PROPER_NOUNS, SpacyMentions, load
 
 FOUR = ("person", "place", "organisation")
 SETS = {
@@ -48,7 +48,7 @@ def cache(tmp_path_factory):
 
 def table(file: str) -> dict[str, list[marks.MarkedText]]:
     """Return the marked texts of a task's table by column."""
-    text = (Path(tasks.__file__).parent / file).read_text("utf-8")
+    text = (Path(tasks.__file__).parent / "names" / file).read_text("utf-8")
     rows = list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
     return {column: [marks.read(row[column]) for row in rows] for column in COLUMNS}
 

@@ -14,7 +14,7 @@ import pytest
 from harness.arrays import unit_rows
 from harness.plugins.metrics.residual_bias import residual_bias
 from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.registry import Registry
+from harness.registry.registry import Registry
 from harness.vocabulary import vocabulary
 
 WORDS = 50_000

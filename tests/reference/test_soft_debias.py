@@ -15,7 +15,7 @@ from scipy.stats import spearmanr
 
 from harness.arrays import paired_cosines, unit_rows
 from harness.concept import Concept
-from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.soft_debias import SoftDebias
 from harness.vocabulary import vocabulary

@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 
 from harness.arrays import paired_cosines, unit_rows
 from harness.concept import Concept
-from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.metrics.word_analogies import word_analogies
 from harness.plugins.mitigators.soft_debias import SoftDebias
 from harness.vocabulary import vocabulary

@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 from harness import tasks
-from harness.plugins.embedders import glove, packages
+from harness.plugins.embedders import packages
+from harness.plugins.embedders.vectors import glove
 from harness.study import running
 from harness.study.significance import corrected_t_test
 

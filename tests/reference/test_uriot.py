@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.record import stars
+from harness.results.record import stars
 
 TASKS = {"gender": "gender-occupations", "age": "age-traits", "wealth": "wealth-ethnicities"}
 SCENARIOS = ("neutral", "debiasing", "positive", "negative")

@@ -9,7 +9,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 from harness.plugins.metrics.word_analogies import word_analogies
-from harness.registry import Registry
+from harness.registry.registry import Registry
 from harness.vocabulary import vocabulary
 
 

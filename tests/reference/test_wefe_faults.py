@@ -15,12 +15,12 @@ import pytest
 
 from harness.arrays import unit_rows
 from harness.concept import Concept
-from harness.plugins.embedders import glove as glove_package
 from harness.plugins.embedders import packages
+from harness.plugins.embedders.vectors import glove as glove_package
 from harness.plugins.metrics.mac import mac
 from harness.plugins.metrics.rnsb import rnsb
 from harness.plugins.metrics.weat import weat
-from harness.plugins.mitigators.neighbours import nearest
+from harness.plugins.mitigators.neighbourhoods.neighbours import nearest
 from harness.plugins.mitigators.ran import Ran, indirect_bias
 from harness.vocabulary import vocabulary
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import tasks
-from harness.registry import Registry
+from harness.registry.registry import Registry
 
 FOLDER = Path(tasks.__file__).parent / "concepts"
 NAMES = [path.stem for path in sorted(FOLDER.glob("*.yaml"))]

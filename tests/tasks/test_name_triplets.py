@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from harness import tasks
-from harness.plugins.names import marks
-from harness.registry import Registry
+from harness.plugins.texts import marks
+from harness.registry.registry import Registry
 
 COLUMNS = ("query", "positive", "negative")
 
 
 def rows(file: str) -> list[dict[str, str]]:
-    text = (Path(tasks.__file__).parent / file).read_text("utf-8")
+    text = (Path(tasks.__file__).parent / "names" / file).read_text("utf-8")
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 

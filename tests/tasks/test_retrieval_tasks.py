@@ -11,7 +11,7 @@ import pytest
 
 from harness import tasks
 from harness.errors import Unavailable
-from harness.registry import Registry
+from harness.registry.registry import Registry
 
 DATA = Path(
     os.environ.get("HARNESS_DATA", Path(tasks.__file__).parents[2] / "shared" / "data")

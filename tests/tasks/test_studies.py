@@ -10,8 +10,9 @@ import pytest
 from harness import tasks
 from harness.embedder import ModelInfo
 from harness.errors import Unavailable
-from harness.plugins.embedders import glove, packages
-from harness.registry import Registry
+from harness.plugins.embedders import packages
+from harness.plugins.embedders.vectors import glove
+from harness.registry.registry import Registry
 from harness.study import bench, running, study
 from harness.study.folds import deal
 

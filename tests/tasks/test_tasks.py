@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from harness import tasks, yaml_files
+from harness import tasks
 from harness.errors import Unavailable
-from harness.registry import Registry
+from harness.registry.files import files
+from harness.registry.registry import Registry
+from harness.task import yaml_files
 
 FOLDER = Path(tasks.__file__).parent
-FILES = sorted(path for path in FOLDER.glob("*.yaml") if not path.name.startswith("_"))
-FRAGMENTS = sorted(FOLDER.glob("_*.yaml"))
+FILES = files(FOLDER, "task")
+FRAGMENTS = sorted(FOLDER.glob("*/_*.yaml"))
 NAMES = [path.stem for path in FILES]
 WEAT_SIZES = {
     "weat-1": (25, 25, 25, 25),
@@ -167,7 +169,7 @@ def test_a_task_file_may_take_all_texts_in_place_of_a_sample(tmp_path, registry,
     task("senteval-trec")  # or its data are not here
     path = tmp_path / "all.yaml"
     path.write_text(
-        f"include: {FOLDER / 'senteval-trec.yaml'}\nname: trec-all\n"
+        f"include: {FOLDER / 'senteval' / 'senteval-trec.yaml'}\nname: trec-all\n"
         "tables: {texts: {options: {n: null}}}\n",
         encoding="utf-8",
     )
@@ -320,7 +322,7 @@ def test_no_name_is_left_where_names_are_taken_out(task):
 
 @pytest.mark.parametrize("path", FRAGMENTS, ids=lambda path: path.name)
 def test_every_fragment_is_included_by_something(path):
-    others = [other for other in FOLDER.glob("*.yaml") if other != path]
+    others = [other for other in FOLDER.rglob("*.yaml") if other != path]
     included = re.compile(rf"^include: .*\b{re.escape(path.name)}", re.MULTILINE)
     assert any(included.search(other.read_text("utf-8")) for other in others)
 

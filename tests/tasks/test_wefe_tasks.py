@@ -7,7 +7,7 @@ import pytest
 
 import harness
 from harness.errors import Unavailable
-from harness.registry import Registry
+from harness.registry.registry import Registry
 
 GENDER, RELIGIONS = 20, 5
 

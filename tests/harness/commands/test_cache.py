@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from harness.kept import Kept
+from harness.store.answers import AnswerCache
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_as_json_the_fingerprint_is_whole_and_the_keys_are_names(filled):
 
 
 def test_kept_answers_are_shown_and_removed_when_asked(filled, cache):
-    Kept("mentions", "model 1").add({"text": "answer"})
+    AnswerCache("mentions", "model 1").add({"text": "answer"})
     (row,) = json.loads(filled("cache", "info", "--json").out)["answers"]
     assert row["answers"].startswith("mentions-")
     assert "answers of" in filled("cache", "info").out

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 import harness as package
-from harness import vector_files
 from harness.arrays import unit_rows
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.errors import NotApplicable, UnknownName
-from harness.plugins.embedders.vectors import vectors_file
-from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.embedders.vectors.vectors_file import vectors_file
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.registry import Registry
+from harness.registry.registry import Registry
+from harness.run import vector_files
 
 PAIRS = [("she", "he"), ("woman", "man"), ("mother", "father"), ("her", "his")]
 WORDS = [word for pair in PAIRS for word in pair] + [f"w{i}" for i in range(300)]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from harness import results as results_files
+from harness.results import folder as results_files
 
 
 @pytest.fixture

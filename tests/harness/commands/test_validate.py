@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 import harness.tasks
 from harness.embedder import MockEmbedder
+from harness.registry.files import files
 
 TASKS = Path(harness.tasks.__file__).parent
 TOYS = Path(__file__).parents[1] / "toy" / "tasks"
@@ -241,8 +242,8 @@ def schema():
 
 @pytest.mark.parametrize("folder", [TASKS, TOYS])
 def test_the_schemas_fit_the_files_that_ship(schema, folder):
-    for kind, pattern in (("task", "*.yaml"), ("concept", "concepts/*.yaml")):
-        paths = [path for path in folder.glob(pattern) if not path.name.startswith("_")]
+    for kind in ("task", "concept"):
+        paths = files(folder, kind)
         assert paths
         validator = schema(kind)
         for path in paths:

@@ -3,9 +3,9 @@
 import pytest
 import small_study
 
-from harness import yaml_files
-from harness.registry import Registry
+from harness.registry.registry import Registry
 from harness.study import running, study
+from harness.task import yaml_files
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import pytest
 
 from harness.errors import NotApplicable, UsageError
 from harness.plugins.metrics.weat_association import weat_association
-from harness.registry import Registry
+from harness.registry.registry import Registry
 from harness.study.base import Base
 from harness.study.bench import prepare, refuse_overlap, unfitted
 from harness.study.folds import Split

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.errors import InvalidFile
-from harness.json_lines import read
+from harness.results.jsonl import read
 from harness.study.study_record import StudyRecord
 
 

@@ -9,7 +9,7 @@ import pytest
 from harness.errors import InvalidFile
 from harness.plugins.bias_score import gendered, sentence_pairs
 from harness.plugins.bias_score.gendered import Gendered
-from harness.registry import Registry
+from harness.registry.registry import Registry
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from harness.plugins.bias_score import scorer, states
 from harness.plugins.bias_score.direction import Direction
 from harness.plugins.bias_score.gendered import Gendered
 from harness.plugins.bias_score.scorer import Scorer
-from harness.plugins.embedders.infersent import InferSentEmbedder
-from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.embedders.infersent.infersent import InferSentEmbedder
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.token_states import TokenStates
 
 WORDS = ["<s>", "</s>", "she", "he", "likes", "the", "pink", "dress", "."]

@@ -16,7 +16,7 @@ from harness.plugins.bias_score import scoring
 from harness.plugins.bias_score.method import Method
 from harness.plugins.bias_score.scored_file import ScoredFile
 from harness.plugins.bias_score.summary import Summary
-from harness.registry import Registry
+from harness.registry.registry import Registry
 
 VECTORS = {
     "she": (1, 1),

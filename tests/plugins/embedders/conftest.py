@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.plugins.embedders.openai import OpenAIEmbedder
+from harness.plugins.embedders.hosted.openai import OpenAIEmbedder
 
 WORDS = ["the", "nurse", "is", "a", "man", "woman", "good", "bad", "query", ":", "hello", "world"]
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from harness.plugins.embedders.bag_of_words import BagOfWords
-from harness.plugins.embedders.sentence_transformer import SentenceTransformersEmbedder
-from harness.plugins.embedders.word_vectors import WordVectors
+from harness.encode.stored_embedder import StoredEmbedder
+from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
+from harness.plugins.embedders.vectors.bag_of_words import BagOfWords
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.engines.local import LocalEngine
 from harness.progress import Silent
-from harness.store import Store
-from harness.stored import StoredEmbedder
+from harness.store.store import Store
 
 EMPTY = ["", " ", "\n\t", "\u00a0", "\u200b"]
 TEXTS = [*EMPTY, "the nurse is a good man"]

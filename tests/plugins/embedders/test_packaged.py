@@ -14,11 +14,11 @@ from harness.plugins.embedders import (
     cards_context_injection,
     cards_name_bias,
     file_hashes,
-    glove,
-    minilm,
     packages,
 )
-from harness.registry import Registry
+from harness.plugins.embedders.transformers import minilm
+from harness.plugins.embedders.vectors import glove
+from harness.registry.registry import Registry
 
 # Uriot 2024, table 3: MTEB score and rank.
 TABLE_3 = {
@@ -231,7 +231,7 @@ def test_without_the_packages_the_models_say_how_to_install_them(tmp_path):
         "import sys\n"
         f"sys.modules[{glove.PACKAGE!r}] = sys.modules[{minilm.PACKAGE!r}] = None\n"
         "from harness.errors import Unavailable\n"
-        "from harness.registry import Registry\n"
+        "from harness.registry.registry import Registry\n"
         "for name in ('glove-6b-50d', 'all-MiniLM-L6-v2'):\n"
         "    try:\n"
         "        Registry().embedder(name)\n"

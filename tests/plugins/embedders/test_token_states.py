@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from harness.errors import ModelError
-from harness.plugins.embedders.sentence_transformer import SentenceTransformersEmbedder
+from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 from harness.token_states import TokenStatesEmbedder
 
 TEXTS = ["the nurse is a woman", "hello", "", "zzz  world zzz"]

@@ -10,11 +10,11 @@ import time
 import numpy as np
 import pytest
 
-from harness import discovery
 from harness.embedder import MockEmbedder
 from harness.errors import DiskError, ModelError, UnknownName, UsageError
-from harness.registry import Registry
-from harness.store import Store
+from harness.registry import discovery
+from harness.registry.registry import Registry
+from harness.store.store import Store
 
 PLUGIN = '''
 import os, signal, time
@@ -215,8 +215,8 @@ def test_an_interrupt_ends_the_workers_and_keeps_what_was_encoded(tmp_path, plug
         import sys
         from pathlib import Path
         from harness.embedder import MockEmbedder
-        from harness.registry import Registry
-        from harness.store import Store
+        from harness.registry.registry import Registry
+        from harness.store.store import Store
         if __name__ == "__main__":
             sys.path.insert(0, sys.argv[1])
             embedder = MockEmbedder(dimensions=4)

@@ -4,8 +4,8 @@ import pytest
 
 from harness.embedder import MockEmbedder
 from harness.errors import UsageError
-from harness.registry import Registry
-from harness.store import Store
+from harness.registry.registry import Registry
+from harness.store.store import Store
 
 
 def test_it_encodes_into_the_store_and_reports(tmp_path):

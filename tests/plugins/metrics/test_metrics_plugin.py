@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.registry import Registry
+from harness.registry.registry import Registry
 
 NAMES = ("weat", "association-test", "concept-direction", "similarity-correlation", "triplet-auc")
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from harness.arrays import unit_rows
 from harness.errors import InvalidOption
-from harness.plugins.metrics import analogy_search
-from harness.plugins.metrics.analogy_search import find_pairs
 from harness.plugins.metrics.pair_analogies import pair_analogies
+from harness.plugins.metrics.statistics import analogy_search
+from harness.plugins.metrics.statistics.analogy_search import find_pairs
 
 SCORES = ("stereotyped", "appropriate", "unrated")
 

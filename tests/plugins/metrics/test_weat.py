@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import kstest, ortho_group
 
 from harness.errors import InvalidOption
-from harness.plugins.metrics.partitions import partition_test
+from harness.plugins.metrics.statistics.partitions import partition_test
 from harness.plugins.metrics.weat import weat
 
 EAST, WEST, NORTH = [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]
@@ -83,7 +83,7 @@ def test_sampled_p_values_agree_with_the_exact_ones_and_use_the_plus_one_rule():
 
 def test_every_sampled_partition_is_equally_likely():
     values = np.array([1.0, 10.0, 100.0, 1000.0, 10000.0])
-    from harness.plugins.metrics.partitions import _samples
+    from harness.plugins.metrics.statistics.partitions import _samples
 
     sums = _samples(5, 2, 20_000, np.random.default_rng(0)) @ values
     found, counts = np.unique(sums, return_counts=True)

@@ -9,7 +9,7 @@ from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, ModelError
 from harness.mitigator import Chain
 from harness.plugins.mitigators.anonymize import Anonymize
-from harness.registry import Registry
+from harness.registry.registry import Registry
 
 TEXTS = ["Mike met Kate in Leeds. Mike's dog slept.", "no one slept", "Leeds"]
 

@@ -15,7 +15,7 @@ from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.plugins.mitigators.subspaces import equalized
+from harness.plugins.mitigators.subspaces.projection import equalized
 
 WORDS = ("she", "he", "her", "his", "girl", "boy", "king", "queen", "nurse", "engineer", "beard")
 GENDER = Concept(

@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, NotApplicable
-from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.inlp import Inlp
 
 GENDER = Concept(name="gender", definitional_pairs=(("she", "he"), ("gal", "guy")))

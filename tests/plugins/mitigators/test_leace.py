@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, NotApplicable
-from harness.plugins.embedders.word_vectors import WordVectors
-from harness.plugins.mitigators.contextualised import TEMPLATES
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.leace import Leace, eraser
+from harness.plugins.mitigators.sentences.contextualised import TEMPLATES
 
 PAIRS = tuple((f"f{i}", f"m{i}") for i in range(30))
 SETS = tuple((f"f{i}", f"m{i}", f"n{i}") for i in range(20))

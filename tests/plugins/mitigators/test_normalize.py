@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from harness.arrays import cosines
 from harness.plugins.mitigators.normalize import Normalize
-from harness.registry import Registry
+from harness.registry.registry import Registry
 
 
 def test_rows_come_out_at_length_one_and_nan_and_zero_rows_stay():

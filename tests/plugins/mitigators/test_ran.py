@@ -13,8 +13,8 @@ from harness.arrays import unit_rows
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, NotApplicable
-from harness.plugins.embedders.word_vectors import WordVectors
-from harness.plugins.mitigators.neighbours import Neighbours, nearest
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
+from harness.plugins.mitigators.neighbourhoods.neighbours import Neighbours, nearest
 from harness.plugins.mitigators.ran import Ran, indirect_bias
 from harness.vocabulary import vocabulary as words_of
 

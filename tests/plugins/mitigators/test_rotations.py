@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
 from harness.concept import Concept
-from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.half_sibling_regression import HalfSiblingRegression
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.leace import Leace

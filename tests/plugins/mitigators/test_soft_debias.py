@@ -11,7 +11,7 @@ from harness.arrays import unit_rows
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, NotApplicable
-from harness.plugins.embedders.word_vectors import WordVectors
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.soft_debias import SoftDebias, on_the_cone, soften, unconstrained
 
 GENDER = Concept(

@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import InvalidOption, Unavailable
 from harness.plugins.tables.name_perturbations import name_perturbations
-from harness.registry import Registry
+from harness.registry.registry import Registry
 
 PLOT = (
     "Mike has been living in Belgium for five years. Mike spent most of his money on his brother "

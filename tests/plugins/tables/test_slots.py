@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.plugins.names.mentions import Mention
 from harness.plugins.tables.slots import COUNTRIES, slots
-from harness.registry import Registry
+from harness.plugins.texts.mentions import Mention
+from harness.registry.registry import Registry
 
 
 def mentions(text: str, **names: str) -> list[Mention]:

@@ -1,0 +1,168 @@
+"""Finds plugins: entry points of the group `harness`, loaded by pluggy, failures set aside by name.
+
+The built-in plugins come in the same way. Loading a plugin imports only its hook module.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pluggy
+
+from harness import specs
+from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, TableSpec
+
+HOOKS: Mapping[str, tuple[type, ...]] = {
+    "harness_embedders": (EmbedderSpec,),
+    "harness_mitigators": (MitigatorSpec,),
+    "harness_metrics": (MetricSpec,),
+    "harness_tables": (TableSpec,),
+    "harness_engines": (EngineSpec,),
+    "harness_task_folders": (Path, str),
+    "harness_commands": (),
+}
+"""Hook by name: what the things are that it returns."""
+PLUGIN_ERRORS = (Exception, SystemExit)
+"""A plugin may raise anything, and must not end the program."""
+
+
+class Unexpected(Exception):
+    """A plugin's hooks are not what they should be; the message says it all."""
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """An entry point and what became of it.
+
+    Parameters
+    ----------
+    name
+        Name of the entry point.
+    distribution, version
+        Package that it came in.
+    module
+        Its import path.
+    error
+        Why it could not be loaded, or None.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    module: str
+    error: str | None = None
+
+
+class Plugins:
+    """The plugins there are, and what their hooks return.
+
+    Parameters
+    ----------
+    points
+        Entry points to load; by default those installed.
+    """
+
+    def __init__(self, points: Iterable[EntryPoint] | None = None) -> None:
+        self.manager = pluggy.PluginManager(specs.GROUP)
+        self.manager.add_hookspecs(specs)
+        self.plugins: list[Plugin] = []
+        self._modules: list[ModuleType | None] = []
+        found = entry_points(group=specs.GROUP) if points is None else points
+        for point in sorted(
+            set(found), key=lambda p: (not p.value.startswith("harness."), p.name, p.value)
+        ):
+            self._load(point)
+
+    def results(self, hook: str) -> list[tuple[Plugin, Any]]:
+        """Return every thing that a hook's implementations list, with its plugin.
+
+        A plugin whose hook raises is set aside like one that cannot be loaded.
+        """
+        things = []
+        for i, implementation in self._implementations(hook):
+            plugin = self.plugins[i]
+            try:
+                given = list(implementation())
+                for thing in given:
+                    if not isinstance(thing, HOOKS[hook]):
+                        expected = " or ".join(kind.__name__ for kind in HOOKS[hook])
+                        raise Unexpected(f"it returned {thing!r} where {expected} is expected")
+            except PLUGIN_ERRORS as error:
+                self.plugins[i] = _failed(plugin, f"{hook}: {_told(error)}")
+            else:
+                things += [(plugin, thing) for thing in given]
+        return things
+
+    def add_commands(self, group: Any) -> None:
+        """Let every plugin add its commands to the command line."""
+        for i, implementation in self._implementations("harness_commands"):
+            try:
+                implementation(group)
+            except PLUGIN_ERRORS as error:
+                self.plugins[i] = _failed(self.plugins[i], f"harness_commands: {_told(error)}")
+
+    @property
+    def failed(self) -> list[Plugin]:
+        """The plugins that could not be loaded."""
+        return [plugin for plugin in self.plugins if plugin.error]
+
+    def _implementations(self, hook: str) -> Iterator[tuple[int, Any]]:
+        for i, module in enumerate(self._modules):
+            function = getattr(module, hook, None)
+            if hasattr(function, f"{specs.GROUP}_impl"):
+                yield i, function
+
+    def _load(self, point: EntryPoint) -> None:
+        distribution = point.dist
+        plugin = Plugin(
+            name=point.name,
+            distribution=distribution.metadata["Name"] if distribution else "?",
+            version=distribution.version if distribution else "?",
+            module=point.value,
+        )
+        module = None
+        try:
+            loaded = point.load()
+            unknown = self._unknown_hooks(loaded)
+            if unknown:
+                raise Unexpected(
+                    f"it implements the unknown hook '{unknown[0]}'; hooks: {', '.join(HOOKS)}"
+                )
+            # Names of entry points are unique in one distribution only.
+            self.manager.register(loaded, name=f"{point.name} = {point.value}")
+            module = loaded
+        except PLUGIN_ERRORS as error:
+            plugin = _failed(plugin, _told(error))
+        self.plugins.append(plugin)
+        self._modules.append(module)
+
+    @staticmethod
+    def _unknown_hooks(module: ModuleType) -> list[str]:
+        mark = f"{specs.GROUP}_impl"
+        return [name for name in vars(module) if name not in HOOKS and _has(module, name, mark)]
+
+
+@functools.cache
+def installed() -> Plugins:
+    """Return the installed plugins, loaded once a process."""
+    return Plugins()
+
+
+def _has(module: ModuleType, name: str, mark: str) -> bool:
+    return callable(vars(module)[name]) and hasattr(vars(module)[name], mark)
+
+
+def _told(error: BaseException) -> str:
+    told = str(error) if isinstance(error, Unexpected) else f"{type(error).__name__}: {error}"
+    return told.splitlines()[0]
+
+
+def _failed(plugin: Plugin, error: str) -> Plugin:
+    return dataclasses.replace(plugin, error=error)

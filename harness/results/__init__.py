@@ -1,0 +1,10 @@
+"""Records and their files.
+
+====================  ==============================================================
+`record`              the schema of a record: one score with all that explains it
+`records`             a sequence of records, and its data frames
+`jsonl`               reads and appends JSONL files; survives a torn last line
+`folder`              a results folder: one file per model
+`figures`             figures and tables that are written beside records
+====================  ==============================================================
+"""

@@ -1,0 +1,84 @@
+"""Results folders: JSONL files of records, one file a model; tables and figures beside them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness import folders
+from harness.results import figures, jsonl
+from harness.results.record import Record
+
+STUDY = ".study.jsonl"
+"""How the name of a study's results ends, which are no records of an evaluation."""
+
+
+Reading = jsonl.Reading[Record]
+"""What was read of results."""
+
+
+def read(paths: Iterable[Path]) -> Reading:
+    """Return the records in files and folders (their `*.jsonl`, at any depth).
+
+    Raises
+    ------
+    InvalidFile
+        If a path does not exist, or a line that is not the last is no record.
+    """
+    records: dict[str, Record] = {}
+    notices: list[str] = []
+    for file in jsonl.files(paths, "*.jsonl"):
+        if not file.name.endswith(STUDY):
+            for record in jsonl.read(file, Record, notices):
+                records.pop(record.id, None)
+                records[record.id] = record
+    return Reading(tuple(records.values()), tuple(notices))
+
+
+class ResultsFile(jsonl.RecordsFile[Record]):
+    """The records of one model in a results folder.
+
+    Parameters
+    ----------
+    folder
+        The results folder; made if it is not there.
+    model
+        Name of the model.
+
+    Raises
+    ------
+    DiskError
+        If the folder cannot be written to.
+    """
+
+    def __init__(self, folder: Path, model: str) -> None:
+        super().__init__(folder / f"{folders.safe_name(model)}.jsonl", Record)
+
+    def add(self, records: Sequence[Record]) -> None:
+        """Write records with their tables and figures; those with an id that is there replace it.
+
+        Raises
+        ------
+        DiskError
+            If the disk is full or a file cannot be written; what was there is left.
+        """
+        for record in records:
+            for name, rows in record.rows.items():
+                folders.write_atomically(self.path.parent / record.tables[name], _table(rows))
+            for name, drawing in record.drawings.items():
+                title = f"{record.model.name}, {record.mitigator.name}: {name}"
+                figures.write(self.path.parent / record.figures[name], drawing, title)
+        super().add(records)
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return rows as a tab-separated table with a header line."""
+    text = io.StringIO(newline="")
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    writer = csv.DictWriter(text, columns, delimiter="\t", lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()

@@ -1,0 +1,254 @@
+"""A record: one score of one embedder under one mitigator on one task and scenario.
+
+One JSON line with all that is needed to trust and to repeat it. NaN and infinity never enter: the
+value is null, with the reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+
+from harness import folders
+from harness.digest import digest
+from harness.metrics import Ideal
+
+SCHEMA = 1
+"""Version of the schema of a record; also its only value of `schema`."""
+STARS = "* p < .1, ** p < .05, *** p < .01"
+"""What `stars` means, for legends."""
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Part(BaseModel):
+    """Base of a record and its parts: no unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Line(Part):
+    """What a line of a results file is."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    """Version of this schema."""
+    id: str = ""
+    """Names what identifies the record, so that a repeat replaces it."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    def line(self) -> str:
+        """Return the record as one line of JSON, with its newline."""
+        return self.model_dump_json(by_alias=True) + "\n"
+
+
+class ModelPart(Part):
+    """The embedder."""
+
+    name: str
+    """Registered name, or `provider:reference`."""
+    revision: str | None = None
+    """Commit or version of the weights."""
+    fingerprint: str
+    """Names the exact weights and settings."""
+    kind: Literal["word", "text"]
+    """`word` or `text`."""
+    dimensions: int | None = None
+    """Length of a vector."""
+    parameters: int | None = None
+    """Number of weights."""
+    url: str | None = None
+    """Page of the model."""
+    published: dict[str, Finite] = Field(default_factory=dict)
+    """Published scores by name, such as MTEB's."""
+
+
+class MitigatorPart(Part):
+    """The mitigator."""
+
+    name: str
+    """As users type it, without options: `none`, `hard-debias`, `anonymize+hard-debias`."""
+    params: dict[str, Any] = Field(default_factory=dict)
+    """Hyper-parameters, by stage for a chain."""
+    concept: str | None = None
+    """Concept that it was fitted on."""
+    fingerprint: str
+    """Names the mitigator, its hyper-parameters and the concept's content."""
+
+
+class TaskPart(Part):
+    """The task."""
+
+    name: str
+    """Name of the task."""
+    version: int
+    """Version that its file states."""
+    digest: str
+    """Names the resolved task with its data."""
+    title: str = ""
+    """One line."""
+    measures: Literal["bias", "usefulness", "control"]
+    """What its scores say."""
+
+
+class IntervalPart(Part):
+    """A confidence interval."""
+
+    low: Finite
+    """Lower end."""
+    high: Finite
+    """Upper end."""
+    level: float
+    """Confidence."""
+    method: str
+    """How it was found."""
+
+
+class Coverage(Part):
+    """How many of the distinct texts that the score rests on had a usable vector."""
+
+    asked: int
+    """Distinct texts."""
+    found: int
+    """Those with a vector."""
+    missing: tuple[str, ...] = ()
+    """The others."""
+    truncated: int | None = None
+    """Distinct texts longer than the model reads, whose ends were cut; null if it does not say."""
+
+
+class Environment(Part):
+    """What it ran on."""
+
+    harness: str
+    """Version of the harness."""
+    python: str
+    """Version of Python."""
+    platform: str
+    """Operating system and processor."""
+    device: str
+    """Devices that encoded."""
+    packages: dict[str, str] = Field(default_factory=dict)
+    """Version by package that can change a number."""
+
+
+class Record(Line):
+    """One score."""
+
+    run: str
+    """Identifies the run."""
+    created: str
+    """UTC time, ISO 8601."""
+    model: ModelPart
+    mitigator: MitigatorPart
+    task: TaskPart
+    concept: str | None = None
+    """Concept of the task."""
+    category: str
+    """Column group of the leaderboard."""
+    language: str
+    """ISO 639-1 code of the texts."""
+    scenario: str
+    """Reading of the task's texts."""
+    metric: str
+    """Name of the metric."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Options of the metric, defaults included."""
+    score: str
+    """Name of the score."""
+    primary: bool
+    """Whether this score stands for the task in rankings."""
+    value: Finite | None
+    """The number."""
+    reason: str | None = None
+    """Why there is no number."""
+    ideal: Ideal
+    """Where fair lies: a number, `higher` or `lower`."""
+    bounds: tuple[Finite | None, Finite | None]
+    """Lowest and highest possible value."""
+    p_value: Finite | None = None
+    """Under the null hypothesis."""
+    interval: IntervalPart | None = None
+    """Confidence interval of the value."""
+    n: int | None = None
+    """Items that the score rests on."""
+    clusters: int | None = None
+    """Words, templates or texts that items share: intervals resample these."""
+    details: dict[str, Any] = Field(default_factory=dict)
+    """Further values of the metric."""
+    tables: dict[str, str] = Field(default_factory=dict)
+    """Files of rows kept beside the record, by table, from the folder of the results."""
+    figures: dict[str, str] = Field(default_factory=dict)
+    """Pages of figures kept beside the record, by figure, from the folder of the results."""
+    coverage: Coverage
+    overlap: tuple[str, ...] = ()
+    """The task's texts that the mitigator was fitted on."""
+    seed: int
+    """Seed of the run."""
+    seconds: Finite
+    """Time that the metric took."""
+    environment: Environment
+    _rows: Mapping[str, Sequence[Mapping[str, Any]]] = PrivateAttr(default_factory=dict)
+    _drawings: Mapping[str, Mapping[str, Any]] = PrivateAttr(default_factory=dict)
+
+    def model_post_init(self, context: Any) -> None:
+        """Fill in the id."""
+        if not self.id:
+            object.__setattr__(self, "id", self.identity())
+
+    def keeping(
+        self,
+        rows: Mapping[str, Sequence[Mapping[str, Any]]],
+        drawings: Mapping[str, Mapping[str, Any]],
+    ) -> Record:
+        """Return the record with tables and figures, which are written where it is written."""
+        tables = {name: f"tables/{self.id}-{folders.safe_name(name)}.tsv" for name in rows}
+        figures = {name: f"figures/{self.id}-{folders.safe_name(name)}.html" for name in drawings}
+        record = self.model_copy(update={"tables": tables, "figures": figures})
+        record._rows, record._drawings = dict(rows), dict(drawings)
+        return record
+
+    @property
+    def rows(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The rows by table; empty once the record was read from a file, as the files have them."""
+        return self._rows
+
+    @property
+    def drawings(self) -> Mapping[str, Mapping[str, Any]]:
+        """The figures by name, as Plotly has them; empty as `rows` are."""
+        return self._drawings
+
+    def identity(self) -> str:
+        """Return the digest of what identifies the record."""
+        return identity(
+            model=self.model.fingerprint,
+            mitigator=self.mitigator.fingerprint,
+            task=self.task.digest,
+            scenario=self.scenario,
+            metric=self.metric,
+            score=self.score,
+            seed=self.seed,
+        )
+
+
+def identity(
+    *, model: str, mitigator: str, task: str, scenario: str, metric: str, score: str, seed: int
+) -> str:
+    """Return a record's id: what was measured of what, but not when or where.
+
+    `model` and `mitigator` are fingerprints: one thing under two spellings is one thing.
+    """
+    return digest([SCHEMA, model, mitigator, task, scenario, metric, score, seed])
+
+
+def finite(value: float | None) -> float | None:
+    """Return `value`, or None if it is NaN or infinite."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def stars(p: float | None) -> str:
+    """Return the stars that mark a p-value, as Uriot (2024, table 4) does."""
+    return "" if p is None else "*" * sum(p < level for level in (0.1, 0.05, 0.01))

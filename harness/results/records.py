@@ -1,0 +1,147 @@
+"""The records that an evaluation gives, as a sequence and as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+from harness.results.record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A task that was not run for a model and mitigator, and why.
+
+    Parameters
+    ----------
+    model, mitigator, task
+        What was asked for.
+    reason
+        Why it was not run.
+    failed
+        Whether something went wrong, rather than does not apply.
+    """
+
+    model: str
+    mitigator: str
+    task: str
+    reason: str
+    failed: bool = False
+
+
+class Records(Sequence[Record]):
+    """Records of an evaluation.
+
+    Parameters
+    ----------
+    records
+        The records.
+    skipped
+        Tasks that were not run, with the reason.
+    notices
+        One line for each thing the user should know.
+    encoded
+        Number of texts that were encoded for it.
+    """
+
+    def __init__(
+        self,
+        records: Iterable[Record],
+        *,
+        skipped: Iterable[Skipped] = (),
+        notices: Iterable[str] = (),
+        encoded: int = 0,
+    ) -> None:
+        self._records = tuple(records)
+        self.skipped = tuple(skipped)
+        self.notices = tuple(notices)
+        self.encoded = encoded
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> Records: ...
+    def __getitem__(self, index: int | slice) -> Record | Records:
+        if isinstance(index, slice):
+            return Records(self._records[index], skipped=self.skipped)
+        return self._records[index]
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} records of {len({r.model.name for r in self})} models>"
+
+    @property
+    def failed(self) -> tuple[Skipped, ...]:
+        """Tasks in which something went wrong."""
+        return tuple(skipped for skipped in self.skipped if skipped.failed)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one flat mapping a record: the columns of the data frames."""
+        return [
+            {
+                "model": record.model.name,
+                "kind": record.model.kind,
+                "mitigator": record.mitigator.name,
+                "mitigator_params": str(record.mitigator.params or ""),
+                "mitigator_concept": record.mitigator.concept,
+                "task": record.task.name,
+                "version": record.task.version,
+                "measures": record.task.measures,
+                "category": record.category,
+                "concept": record.concept,
+                "scenario": record.scenario,
+                "metric": record.metric,
+                "score": record.score,
+                "primary": record.primary,
+                "value": record.value,
+                "reason": record.reason,
+                "ideal": str(record.ideal),
+                "p_value": record.p_value,
+                "low": record.interval.low if record.interval else None,
+                "high": record.interval.high if record.interval else None,
+                "n": record.n,
+                "asked": record.coverage.asked,
+                "found": record.coverage.found,
+                "seed": record.seed,
+                "id": record.id,
+            }
+            for record in self
+        ]
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a polars data frame, one row a record."""
+        import polars as pl
+
+        return pl.DataFrame(self.rows(), schema=_SCHEMA)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a pandas data frame, one row a record (needs the package pandas)."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows(), columns=list(_SCHEMA))
+
+
+_SCHEMA = {
+    **dict.fromkeys(("model", "kind", "mitigator", "mitigator_params", "mitigator_concept"), str),
+    "task": str,
+    "version": int,
+    **dict.fromkeys(("measures", "category", "concept", "scenario", "metric", "score"), str),
+    "primary": bool,
+    "value": float,
+    "reason": str,
+    "ideal": str,
+    **dict.fromkeys(("p_value", "low", "high"), float),
+    **dict.fromkeys(("n", "asked", "found", "seed"), int),
+    "id": str,
+}
+"""Columns of the data frames and their types, so that a frame of no records has them too."""

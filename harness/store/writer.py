@@ -1,0 +1,107 @@
+"""Adds vectors to a store: gathers rows and writes them as segments of some thousands."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from harness.arrays import Vectors
+from harness.errors import ModelError
+from harness.store import segment
+from harness.store.key_index import keys_of
+from harness.store.segment import Keys
+
+_SEGMENT_BYTES = 64 << 20  # a segment of a wide embedder has fewer rows
+
+
+class Writer:
+    """Writes vectors as segments; leaving its context flushes, also on an exception.
+
+    Parameters
+    ----------
+    folder
+        Folder of the segments.
+    fingerprint
+        The embedder's fingerprint.
+    rows
+        A segment is written when this many rows wait ...
+    seconds
+        ... or this long after the first of them was added.
+    on_flush
+        Called after each segment.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        fingerprint: str,
+        *,
+        rows: int,
+        seconds: float,
+        on_flush: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._folder, self._fingerprint = folder, fingerprint
+        self._rows, self._seconds, self._on_flush = rows, seconds, on_flush
+        self._keys: list[Keys] = []
+        self._buffer: Vectors = np.empty((0, 0), dtype=np.float32)
+        self._n = 0
+        self._since = 0.0
+
+    def add(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Add the (n, d) `vectors` of n `texts`.
+
+        Raises
+        ------
+        ModelError
+            If the vectors differ in length from earlier ones.
+        DiskError
+            If a segment is due and cannot be written.
+        """
+        n, d = vectors.shape
+        if n != len(texts):
+            raise ValueError(f"{len(texts)} texts, {n} vectors")
+        if not n:
+            return
+        if not self._buffer.size:
+            room = max(1, min(self._rows, _SEGMENT_BYTES // (4 * d)))
+            self._buffer = np.empty((room, d), dtype=np.float32)
+        if self._buffer.shape[1] != d:
+            raise ModelError(f"a vector has length {d}, earlier ones {self._buffer.shape[1]}")
+        keys = keys_of(texts)
+        start = 0
+        while start < n:
+            stop = min(n, start + len(self._buffer) - self._n)
+            self._since = self._since if self._n else time.monotonic()
+            self._buffer[self._n : self._n + stop - start] = vectors[start:stop]
+            self._keys.append(keys[start:stop])
+            self._n += stop - start
+            start = stop
+            late = time.monotonic() - self._since > self._seconds
+            if self._n == len(self._buffer) or late:
+                self.flush()
+
+    def flush(self) -> None:
+        """Write what waits as a segment."""
+        if not self._n:
+            return
+        keys = np.concatenate(self._keys)
+        order = np.lexsort((keys[:, 1], keys[:, 0]))
+        segment.write(self._folder, self._fingerprint, keys[order], self._buffer[order])
+        self._keys, self._n = [], 0
+        self._on_flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.flush()

@@ -1,0 +1,1 @@
+"""InferSent: a BiLSTM with max pooling over word vectors."""

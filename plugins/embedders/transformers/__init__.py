@@ -1,0 +1,1 @@
+"""Encoders and language models run by transformers and sentence-transformers."""

@@ -1,0 +1,1 @@
+"""Word vectors: file formats, packages that ship vectors, and bags of words."""

@@ -1,0 +1,99 @@
+"""Reads the safetensors files of word vectors that `harness debias` writes; vectors are mapped.
+
+Other safetensors files, such as a transformer's weights, are refused by what they lack.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from harness.errors import InvalidFile
+from harness.plugins.embedders.vectors.word_vectors import Table, first_of_each, let_go, not_finite
+from harness.store import segment
+
+BLOCK = 2**16  # rows that are looked at once
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the header says: numbers of words, dimensions, and bytes of text; where data start."""
+
+    n: int
+    d: int
+    text: int
+    start: int
+
+
+def begins(head: bytes) -> bool:
+    """Whether a file that begins so is a safetensors file: a length of 8 bytes and a `{`."""
+    return len(head) > 8 and head[8:9] == b"{" and int.from_bytes(head[:8], "little") < 2**32
+
+
+def shape(path: Path) -> Shape:
+    """Return what the header says.
+
+    Raises
+    ------
+    InvalidFile
+        If these are no word vectors, or the file is truncated.
+    """
+    try:
+        _, header, start = segment.read_header(path)
+        (n, d), (ends,), (text,) = (
+            header[name]["shape"] for name in ("vectors", "word_ends", "words")
+        )
+        places = [
+            (entry["dtype"], *entry["data_offsets"])
+            for entry in (header[name] for name in ("word_ends", "vectors", "words"))
+        ]
+        expected = [
+            ("I64", 0, 8 * n),
+            ("F32", 8 * n, 8 * n + 4 * n * d),
+            ("U8", 8 * n + 4 * n * d, 8 * n + 4 * n * d + text),
+        ]
+    except (segment.Damaged, KeyError, TypeError, ValueError):
+        raise InvalidFile(
+            "this safetensors file holds no word vectors with their words, as 'harness debias' "
+            "writes them",
+            path=path,
+        ) from None
+    if places != expected or ends != n or min(n, d, text) < 1:
+        raise InvalidFile("its tensors have the wrong types or shapes", path=path)
+    if start + expected[-1][-1] != path.stat().st_size:
+        raise InvalidFile("the file is truncated, or longer than it says", path=path)
+    return Shape(n, d, text, start)
+
+
+def read(path: Path) -> Table:
+    """Return the table that a file holds.
+
+    Raises
+    ------
+    InvalidFile
+        If a word is not UTF-8 text, or a number is NaN or infinite.
+    """
+    found = shape(path)
+    n, d = found.n, found.d
+    with path.open("rb") as file:
+        file.seek(found.start)
+        ends = np.frombuffer(file.read(8 * n), dtype="<i8")
+        file.seek(4 * n * d, 1)
+        text = file.read(found.text)
+    starts = np.concatenate([[0], ends[:-1]])
+    if (ends < starts).any() or starts[0] < 0 or ends[-1] != found.text:
+        raise InvalidFile("the places of its words are not in order", path=path)
+    try:
+        words = [text[a:b].decode() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+    except UnicodeDecodeError:
+        raise InvalidFile("a word is not UTF-8 text", path=path) from None
+    vectors = np.memmap(path, "<f4", mode="r", offset=found.start + 8 * n, shape=(n, d))
+    for first in range(0, n, BLOCK):
+        strange = not_finite(vectors[first : first + BLOCK])
+        if strange is not None:
+            word = words[first + strange]
+            raise InvalidFile(f"the vector of '{word}' is not finite", path=path)
+        let_go(vectors)
+    return first_of_each(words, vectors)

@@ -1,0 +1,1 @@
+"""Figures and tables that metrics attach to their scores."""

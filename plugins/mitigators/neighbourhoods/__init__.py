@@ -1,0 +1,1 @@
+"""Nearest neighbours of words, and the optimisation of RAN over them."""

@@ -1,0 +1,1 @@
+"""Sentences that text mitigators are fitted on: words in contexts, neutral sentences."""

@@ -1,0 +1,1 @@
+"""Changes to texts: names found and marked, groups swapped."""

@@ -1,0 +1,272 @@
+"""Facts about the loop that encodes: its order, its batches, memory that does not suffice."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.embedder import MockEmbedder, ModelInfo
+from harness.encode.engine import (
+    batch_tokens,
+    encode_batches,
+    is_out_of_memory,
+    split,
+    token_lengths,
+)
+from harness.errors import ModelError, Unavailable
+from harness.store.store import Store
+
+
+class Recorder(MockEmbedder):
+    """A mock that counts words as tokens, keeps its batches and may run out of memory."""
+
+    def __init__(self, fits=10**9):
+        super().__init__(dimensions=4)
+        self.fits, self.batches = fits, []
+
+    def lengths(self, texts):
+        return [len(text.split()) for text in texts]
+
+    def encode(self, texts):
+        self.batches.append(list(texts))
+        if max(self.lengths(texts)) * len(texts) > self.fits:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB\nmore lines")
+        return super().encode(texts)
+
+
+class Returning(MockEmbedder):
+    """A mock that returns what it is told."""
+
+    def __init__(self, make, dimensions=3):
+        super().__init__(dimensions=dimensions)
+        self.make = make
+
+    def encode(self, texts):
+        return self.make(texts)
+
+
+def words(*counts):
+    return [" ".join([f"w{i}"] * n) for i, n in enumerate(counts)]
+
+
+def run(folder, embedder, texts, tokens=10):
+    store, done = Store(folder, embedder.info.fingerprint), []
+    with store.writer() as writer:
+        report = encode_batches(embedder, texts, writer, batch_tokens=tokens, on_done=done.append)
+    assert sum(done) == len(texts)
+    return store, report
+
+
+def test_the_longest_texts_come_first_in_batches_within_the_budget(tmp_path):
+    embedder = Recorder()
+    _, report = run(tmp_path, embedder, words(1, 5, 2, 3, 3, 12, 2, 2))
+    counts = [embedder.lengths(batch) for batch in embedder.batches]
+    assert counts == [[12], [5, 3], [3, 2, 2], [2, 1]]
+    assert (report.n_texts, report.n_batches, report.n_halvings) == (8, 4, 0)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    counts=st.lists(st.integers(1, 20), min_size=1, max_size=8),
+    tokens=st.integers(1, 100),
+    fits=st.integers(1, 50),
+)
+def test_every_text_that_fits_alone_is_encoded_whatever_the_budget(
+    tmp_path_factory, counts, tokens, fits
+):
+    texts = words(*counts)
+    embedder = Recorder(fits)
+    store, report = run(tmp_path_factory.mktemp("store"), embedder, texts, tokens)
+    too_long = {text for text, n in zip(texts, counts, strict=True) if n > fits}
+    assert set(report.failed) == too_long
+    assert set(store.missing(texts)) == too_long
+    assert report.n_texts == len(texts) - len(too_long)
+    kept = [text for text in texts if text not in too_long]
+    if kept:
+        np.testing.assert_array_equal(store.get(kept), MockEmbedder(dimensions=4).encode(kept))
+
+
+def test_a_batch_that_does_not_fit_is_halved_until_it_fits(tmp_path):
+    embedder = Recorder(fits=5)
+    store, report = run(tmp_path, embedder, words(*[2] * 16), tokens=32)
+    assert [len(batch) for batch in embedder.batches] == [16, 8, 4, *[2] * 8]
+    assert (report.n_halvings, report.n_batches, report.batch_tokens) == (3, 8, 4)
+    assert store.missing(words(*[2] * 16)) == []
+
+
+def test_a_text_that_does_not_fit_alone_is_reported_and_the_rest_goes_on(tmp_path):
+    texts = words(50, 2, 2, 2, 2)
+    embedder = Recorder(fits=8)
+    store, report = run(tmp_path, embedder, texts, tokens=100)
+    assert report.failed == {
+        texts[0]: "it does not fit into memory (CUDA out of memory. Tried to allocate 2 GiB)"
+    }
+    assert store.missing(texts) == [texts[0]]
+    assert embedder.batches[-1] == texts[1:]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("CUDA out of memory."),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried …"),
+        type("OutOfMemoryError", (RuntimeError,), {})("any words"),
+    ],
+)
+def test_errors_that_say_memory_are_known(error):
+    assert is_out_of_memory(error)
+
+
+def test_torch_own_error_is_known_as_out_of_memory():
+    import torch
+
+    assert is_out_of_memory(torch.OutOfMemoryError("any words"))
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(1 << 60)
+    assert is_out_of_memory(caught.value)
+
+
+@pytest.mark.parametrize("error", [ValueError("out of memory"), RuntimeError("shape mismatch")])
+def test_other_errors_are_not_taken_for_lack_of_memory(error):
+    assert not is_out_of_memory(error)
+
+
+def test_texts_on_which_the_embedder_raises_are_reported_and_the_rest_goes_on(tmp_path):
+    class Raises(Recorder):
+        def encode(self, texts):
+            self.batches.append(list(texts))
+            if any("w1" in text or "w4" in text for text in texts):
+                raise ValueError("index out of range\nsecond line")
+            return MockEmbedder.encode(self, texts)
+
+    texts = words(*[2] * 10)
+    embedder = Raises()
+    store, report = run(tmp_path, embedder, texts, tokens=12)
+    assert report.failed == dict.fromkeys([texts[1], texts[4]], "ValueError: index out of range")
+    assert store.missing(texts) == [texts[1], texts[4]]
+    assert [len(batch) for batch in embedder.batches] == [6, *[1] * 6, 4]
+    assert (report.n_texts, report.n_halvings, report.batch_tokens) == (8, 0, 12)
+
+
+def test_a_text_that_does_not_fit_is_told_from_one_on_which_the_embedder_raises(tmp_path):
+    class Both(Recorder):
+        def encode(self, texts):
+            if any("w1" in text for text in texts):
+                raise ValueError("no")
+            return super().encode(texts)
+
+    texts = words(9, 9, 2, 2)
+    _, report = run(tmp_path, Both(fits=8), texts, tokens=100)
+    assert report.failed.keys() == {texts[0], texts[1]}
+    assert report.failed[texts[0]].startswith("it does not fit into memory")
+    assert report.failed[texts[1]] == "ValueError: no"
+
+
+def test_an_embedder_that_cannot_count_the_tokens_of_a_text_still_encodes(tmp_path):
+    class CannotCount(MockEmbedder):
+        def lengths(self, texts):
+            raise TypeError("no text")
+
+    _, report = run(tmp_path, CannotCount(), ["a", "b"])
+    assert (report.n_texts, report.failed) == (2, {})
+
+
+def test_an_error_of_the_harness_passes_unchanged(tmp_path):
+    def fail(texts):
+        raise Unavailable("needs a key")
+
+    with pytest.raises(Unavailable, match="needs a key"):
+        run(tmp_path, Returning(fail), ["a"])
+
+
+def test_what_was_encoded_before_an_error_is_kept(tmp_path):
+    class Fails(Recorder):
+        def encode(self, texts):
+            if self.batches:
+                raise ModelError("now")
+            return super().encode(texts)
+
+    with pytest.raises(ModelError):
+        run(tmp_path, Fails(), words(9, 8, 7))
+    assert len(Store(tmp_path, Fails().info.fingerprint).missing(words(9, 8, 7))) == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda t: np.zeros((len(t), 4), np.float32), r"shape \(2, 4\) for 2 texts"),
+        (lambda t: np.zeros((1, 3), np.float32), r"it should be \(2, 3\)"),
+        (lambda t: np.zeros(3, np.float32), r"shape \(3,\)"),
+        (lambda t: np.zeros((len(t), 3), np.int64), "int64 where vectors of floats belong"),
+        (lambda t: [["a"] * 3] * len(t), "where vectors of floats belong"),
+        (lambda t: None, "object where vectors of floats belong"),
+    ],
+)
+def test_what_is_no_array_of_vectors_is_a_model_error(tmp_path, make, told):
+    with pytest.raises(ModelError, match=told):
+        run(tmp_path, Returning(make), ["a", "b"])
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float64, list])
+def test_floats_of_any_kind_are_taken(tmp_path, kind):
+    def make(texts):
+        vectors = np.ones((len(texts), 3))
+        return vectors.tolist() if kind is list else vectors.astype(kind)
+
+    store, _ = run(tmp_path, Returning(make), ["a", "b"])
+    assert store.get(["b"]).tolist() == [[1, 1, 1]]
+
+
+def test_tensors_of_torch_are_taken(tmp_path):
+    import torch
+
+    store, _ = run(tmp_path, Returning(lambda texts: torch.ones(len(texts), 3)), ["a", "b"])
+    assert store.get(["b"]).tolist() == [[1, 1, 1]]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
+def test_a_vector_with_some_values_not_finite_fails_its_text_alone(tmp_path, value):
+    def make(texts):
+        return [[1.0, value if text == "bad" else 2.0, 3.0] for text in texts]
+
+    store, report = run(tmp_path, Returning(make), ["good", "bad", "fine"])
+    assert list(report.failed) == ["bad"]
+    assert store.missing(["good", "bad", "fine"]) == ["bad"]
+
+
+def test_a_row_of_nan_means_no_vector_and_is_kept(tmp_path):
+    def make(texts):
+        return [[np.nan] * 3 if text == "unknown" else [1.0] * 3 for text in texts]
+
+    store, report = run(tmp_path, Returning(make), ["known", "unknown"])
+    assert report.failed == {}
+    assert np.isnan(store.get(["unknown"])).all()
+
+
+def test_without_an_embedders_own_count_tokens_are_estimated_up_to_its_limit():
+    embedder = MockEmbedder()
+    embedder.info = ModelInfo(name="m", kind="text", max_tokens=8, fingerprint="m")
+    assert token_lengths(embedder, ["", "a" * 8, "a" * 1000]).tolist() == [2, 4, 8]
+
+
+@given(
+    lengths=st.lists(st.integers(0, 50), max_size=30).map(lambda x: np.array(x, dtype=np.int64)),
+    tokens=st.integers(1, 100),
+)
+def test_a_split_has_every_text_once_and_pads_within_the_budget(lengths, tokens):
+    batches = list(split(lengths, tokens))
+    assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
+    for batch in batches:
+        assert len(batch) == 1 or lengths[batch].max() * len(batch) <= tokens
+    longest = [lengths[batch].max() for batch in batches]
+    assert longest == sorted(longest, reverse=True)
+
+
+def test_a_gpu_gets_larger_batches_than_a_cpu():
+    assert batch_tokens("cuda:1") > batch_tokens("cpu")
+
+
+def test_no_texts_are_no_batches(tmp_path):
+    _, report = run(tmp_path, Recorder(), [])
+    assert (report.n_texts, report.n_batches, report.failed) == (0, 0, {})

@@ -1,0 +1,34 @@
+"""Figures beside the records: pages that need no network, and a script that lies there once."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.results import figures
+
+DOTS = {
+    "data": [{"type": "scatter", "x": [1, 2], "y": [3, 4], "text": ["<script>alert(1)</script>"]}],
+    "layout": {"title": {"text": "Dots"}},
+}
+
+
+def test_a_figure_is_a_page_beside_plotlys_script(tmp_path):
+    for name in ("a.html", "b.html"):
+        figures.write(tmp_path / name, DOTS, "Mine & <yours>")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "b.html", figures.SCRIPT]
+    page = (tmp_path / "a.html").read_text()
+    assert "Mine &amp; &lt;yours&gt;" in page
+    assert 'src="plotly.min.js"' in page
+    assert "https://cdn" not in page
+    assert len(page) < 20_000
+
+
+def test_what_is_drawn_cannot_end_the_script_that_draws_it(tmp_path):
+    figures.write(tmp_path / "a.html", DOTS, "Dots")
+    assert "<script>alert(1)" not in (tmp_path / "a.html").read_text()
+
+
+def test_what_is_no_figure_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="nonsense"):
+        figures.write(tmp_path / "a.html", {"data": [{"type": "scatter", "nonsense": 1}]}, "No")
+    assert not (tmp_path / "a.html").exists()

@@ -1,0 +1,145 @@
+"""Records: one score, one JSON line, never a NaN."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from harness.embedder import MockEmbedder
+from harness.metrics import Interval, Score
+from harness.results.record import Record, finite, stars
+from harness.run import plan, recording, scoring
+
+MOCK = MockEmbedder("text", 8)
+
+
+@pytest.fixture
+def measured(registry):
+    """Give the job and the first measurement of a task, its scores replaced."""
+
+    def make(**scores):
+        task, chain = registry.task("toy-places"), registry.mitigator("none")
+        (job,) = plan.make(MOCK.info, [task], {"none": chain}).jobs
+        one = scoring.measure(job, MOCK.encode, seed=0)[0]
+        object.__setattr__(one, "scores", {**one.scores, **scores})
+        return list(recording.records(job, one, MOCK.info, run="r1", seed=0, device="cpu"))
+
+    return make
+
+
+def first(records):
+    return json.loads(records[0].line(), parse_constant=pytest.fail)
+
+
+def test_a_record_is_one_line_that_reads_back_as_itself(measured):
+    for record in measured():
+        line = record.line()
+        assert line.count("\n") == 1
+        assert line.endswith("\n")
+        assert Record.model_validate_json(line) == record
+
+
+def test_a_record_says_what_was_measured(measured):
+    record, items = measured()
+    said = first([record])
+    assert said["schema"] == 1
+    assert said["model"]["name"] == "mock-text"
+    assert said["model"]["dimensions"] == 8
+    assert said["task"]["name"] == "toy-places"
+    assert said["mitigator"] == {
+        "name": "none", "params": {}, "concept": None,
+        "fingerprint": said["mitigator"]["fingerprint"],
+    }  # fmt: skip
+    assert (said["concept"], said["category"]) == ("toy-place", "places")
+    assert (said["ideal"], said["bounds"]) == (0, [0, None])
+    assert (said["n"], said["clusters"]) == (6, 6)
+    assert said["primary"]
+    assert not items.primary
+    assert said["options"] == {"centre": False, "power": 1.0}
+    assert said["environment"]["device"] == "cpu"
+    assert "numpy" in said["environment"]["packages"]
+    assert said["created"].endswith("+00:00")
+
+
+@given(st.floats())
+def test_a_number_is_finite_or_none(value):
+    assert finite(value) == (value if math.isfinite(value) else None)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_value_that_is_no_number_is_null_with_a_reason(measured, value):
+    interval = Interval(0, 1, 0.95, "x")
+    said = first(measured(gap=Score(value, p_value=value, interval=interval)))
+    assert (said["value"], said["p_value"], said["interval"]) == (None, None, None)
+    assert said["reason"] == "the metric is undefined here"
+    assert first(measured(gap=Score(value, reason="too few")))["reason"] == "too few"
+
+
+def test_an_interval_without_an_end_is_left_out(measured):
+    interval = Interval(math.nan, 1, 0.95, "x")
+    said = first(measured(gap=Score(0.5, interval=interval)))
+    assert (said["value"], said["interval"]) == (0.5, None)
+
+
+def test_numbers_of_numpy_are_plain_numbers(measured):
+    score = Score(
+        np.float32(0.5), p_value=np.float64(0.25), n=np.int64(7),
+        interval=Interval(np.float32(0), np.float64(1), 0.95, "x"),
+        details={"a": np.float64(2), "b": np.arange(2), "c": {"d": (np.int32(1), True, None)}},
+    )  # fmt: skip
+    said = first(measured(gap=score))
+    assert (said["value"], said["p_value"], said["n"]) == (0.5, 0.25, 7)
+    assert said["details"] == {"a": 2, "b": [0, 1], "c": {"d": [1, True, None]}}
+
+
+def test_details_have_no_nan(measured):
+    score = Score(0.5, details={"a": math.nan, "b": [math.inf, 1.0], "c": np.array([np.nan])})
+    assert first(measured(gap=score))["details"] == {"a": None, "b": [None, 1.0], "c": [None]}
+
+
+def test_details_that_are_no_json_become_text(measured):
+    score = Score(0.5, details={"a": Path("x/y"), 3: {"z"}})
+    assert first(measured(gap=score))["details"] == {"a": "x/y", "3": ["z"]}
+
+
+def test_the_id_names_what_identifies_a_record_and_not_when_or_where(measured):
+    record = measured()[0]
+    again = record.model_copy(update={"id": "", "run": "r2", "seconds": 9.0, "value": 5.0})
+    assert again.identity() == record.id == record.identity()
+    task = record.task.model_copy(update={"digest": "other"})
+    changes = [
+        {"seed": 1},
+        {"scenario": "x"},
+        {"score": "items"},
+        {"metric": "x"},
+        {"task": task},
+        {"model": record.model.model_copy(update={"fingerprint": "x"})},
+        {"mitigator": record.mitigator.model_copy(update={"fingerprint": "x"})},
+    ]
+    ids = {record.model_copy(update=change).identity() for change in changes}
+    assert len(ids | {record.id}) == 8
+    spelled = record.model.model_copy(update={"name": "x"})
+    assert record.model_copy(update={"model": spelled}).identity() == record.id
+
+
+def test_unknown_keys_and_other_schemas_are_no_records(measured):
+    said = first(measured())
+    for change in ({"colour": "red"}, {"schema": 2}, {"value": math.nan}, {"seed": "x"}):
+        with pytest.raises(ValidationError):
+            Record.model_validate(said | change)
+
+
+@pytest.mark.parametrize(
+    ("p", "marks"),
+    [(None, ""), (1.0, ""), (0.1, ""), (0.09, "*"), (0.05, "*"), (0.049, "**"), (0.01, "**"),
+     (0.009, "***"), (0.0, "***")],
+)  # fmt: skip
+def test_stars_mark_a_p_value(p, marks):
+    assert stars(p) == marks

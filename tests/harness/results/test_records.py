@@ -1,0 +1,51 @@
+"""Records as a sequence and as data frames."""
+
+from __future__ import annotations
+
+import pytest
+
+import harness
+from harness.embedder import MockEmbedder
+from harness.results.records import Records, Skipped
+
+
+@pytest.fixture
+def records(registry):
+    return harness.evaluate(
+        MockEmbedder(), ["toy-places", "toy-ratings"], registry=registry, concept=None
+    )
+
+
+def test_they_are_a_sequence(records):
+    assert len(records) == 4
+    assert list(records)[1] == records[1]
+    assert isinstance(records[1:3], Records)
+    assert list(records[1:3]) == list(records)[1:3]
+    assert repr(records) == "<4 records of 1 models>"
+
+
+def test_both_kinds_of_data_frame_have_a_row_a_record(records):
+    polars, pandas = records.to_polars(), records.to_pandas()
+    assert polars.columns == list(pandas.columns)
+    assert polars.height == len(pandas) == 4
+    assert polars["value"].to_list() == pandas["value"].tolist() == [r.value for r in records]
+    assert polars["task"].to_list() == ["toy-places"] * 3 + ["toy-ratings"]
+    assert polars["id"].n_unique() == 4
+    assert polars.filter(polars["primary"])["score"].to_list() == ["gap", "correlation"]
+
+
+def test_values_that_are_null_late_keep_their_column_a_number(records):
+    first = records[0].model_copy(update={"value": None})
+    frame = Records([first] * 200 + [records[0]]).to_polars()
+    assert frame["value"].null_count() == 200
+    assert frame["value"].dtype.is_numeric()
+
+
+def test_no_records_make_an_empty_frame():
+    assert Records([]).to_polars().height == 0
+    assert len(Records([]).to_pandas()) == 0
+
+
+def test_what_failed_is_told_from_what_does_not_apply():
+    skipped = [Skipped("m", "none", "a", "broke", True), Skipped("m", "none", "b", "is for words")]
+    assert Records([], skipped=skipped).failed == (skipped[0],)

@@ -1,0 +1,189 @@
+"""The main job from Python: what is run, encoded and recorded."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.embedder import MockEmbedder
+from harness.errors import UsageError
+from harness.results import folder as results_files
+
+TIMES = {"run", "created", "seconds"}
+
+
+def lasting(records):
+    """Return what of records must not depend on when they were made."""
+    return {record.id: record.model_dump(exclude=TIMES) for record in records}
+
+
+def test_every_text_is_encoded_once(evaluate, toy):
+    mitigators = ["none", "toy-shift", "toy-polite", "toy-polite+toy-shift"]
+    records = evaluate(tasks=["places"], mitigators=mitigators)
+    assert not records.failed
+    assert len(toy) == len(set(toy)) == records.encoded
+    assert "calm please" not in toy  # a probe
+    assert evaluate(tasks=["similarity"], mitigators=mitigators).encoded == 2  # calm, loud, please
+
+
+def test_a_second_run_on_the_results_does_nothing(evaluate, toy, tmp_path):
+    first = evaluate(results=tmp_path / "results")
+    lines = (tmp_path / "results" / "toy-letters.jsonl").read_bytes()
+    toy.clear()
+    second = evaluate(results=tmp_path / "results")
+    assert (second.encoded, toy) == (0, [])
+    assert list(second) == list(first)
+    assert (tmp_path / "results" / "toy-letters.jsonl").read_bytes() == lines
+
+
+def test_a_run_with_other_results_takes_vectors_from_the_store(evaluate, toy, tmp_path):
+    first = evaluate(results=tmp_path / "one")
+    toy.clear()
+    second = evaluate(results=tmp_path / "two")
+    assert (second.encoded, toy) == (0, [])
+    assert lasting(first) == lasting(second)
+    assert {r.run for r in first} != {r.run for r in second}
+
+
+def test_overwriting_replaces_and_never_doubles(evaluate, tmp_path):
+    first = evaluate(results=tmp_path)
+    second = evaluate(results=tmp_path, overwrite=True)
+    assert {r.run for r in first} != {r.run for r in second}
+    on_disk = results_files.read([tmp_path]).records
+    assert {r.id: r for r in on_disk} == {r.id: r for r in second}
+    assert len((tmp_path / "toy-letters.jsonl").read_bytes().splitlines()) == len(second)
+    assert lasting(first) == lasting(second)
+
+
+def test_a_run_goes_on_with_what_is_missing(evaluate, tmp_path):
+    whole = evaluate(results=tmp_path / "whole")
+    some = evaluate(tasks="toy-places", results=tmp_path / "torn")
+    rest = evaluate(results=tmp_path / "torn")
+    assert lasting(rest) == lasting(whole)
+    kept = {r.id: r.created for r in some}
+    assert {r.id: r.created for r in rest if r.task.name == "toy-places"} == kept
+
+
+def test_ids_differ_by_seed_model_options_and_mitigator_parameters(evaluate, tmp_path):
+    variants = [
+        evaluate(tasks="toy-places"),
+        evaluate(tasks="toy-places", seed=1),
+        evaluate("toy-letters?scale=2", tasks="toy-places"),
+        evaluate("toy-words", tasks="toy-places"),
+        evaluate(tasks="toy-places", mitigators="toy-shift"),
+        evaluate(tasks="toy-places", mitigators="toy-shift?k=2"),
+    ]
+    assert len({r.id for records in variants for r in records}) == 6 * 3
+
+
+def test_two_names_of_one_fingerprint_are_one_model(evaluate):
+    one = evaluate("toy:2", tasks="toy-places")
+    two = evaluate("toy-letters?scale=2", tasks="toy-places")
+    assert (one.encoded, two.encoded) == (6, 0)
+    assert [r.id for r in one] == [r.id for r in two]
+    both = evaluate(["toy:2", "toy-letters?scale=2"], tasks="toy-places")
+    assert [r.id for r in both] == [r.id for r in one]
+
+
+def test_the_records_stand_in_the_order_that_was_asked_for(evaluate):
+    records = evaluate(
+        ["toy-words", "toy-letters"], ["toy-places", "toy-ratings"], ["toy-shift", "none"]
+    )
+    order = [(r.model.name, r.task.name, r.mitigator.name) for r in records if r.primary]
+    assert order == [
+        (model, task, mitigator)
+        for model in ("toy-words", "toy-letters")
+        for task in ("toy-places", "toy-ratings")
+        for mitigator in ("toy-shift", "none")
+    ]
+
+
+def test_words_that_a_vocabulary_lacks_are_in_the_record(evaluate, write):
+    task = """
+        name: mine
+        version: 1
+        title: Mine
+        category: places
+        max_missing: 0.5
+        inputs:
+          targets_1: {words: [village, farm, hamlet]}
+          targets_2: {words: [city, street]}
+        metrics: {toy-gap: {}}
+        primary: {metric: toy-gap, score: gap}
+    """
+    path = write("mine.yaml", task)
+    gap, items = evaluate("toy-words", str(path))
+    assert (gap.coverage.asked, gap.coverage.found, gap.coverage.missing) == (5, 4, ("hamlet",))
+    assert items.value == 4
+    strict = write("strict.yaml", task.replace("0.5", "0.3").replace("mine", "strict"))
+    gap, _ = evaluate("toy-words", str(strict))
+    assert gap.value is None
+    assert gap.reason == (
+        "33% of 'targets_1' has no vector, more than the 30% that the task allows"
+    )
+
+
+@pytest.mark.parametrize("mitigator", ["none", "toy-shift", "toy-polite"])
+def test_a_mitigated_model_is_scored_as_its_mitigation_leaves_it(evaluate, registry, mitigator):
+    gap, _, _ = evaluate(tasks="toy-places", mitigators=mitigator)
+    letters, made = registry.embedder("toy-letters"), registry.mitigator(mitigator)
+    made.fit(letters, registry.concept("toy-place"))
+    sides = [["village", "farm", "barn"], ["city", "street", "tower"]]
+    one, two = (made.transform(letters.encode(made.rewrite(s)), s).mean(axis=0) for s in sides)
+    assert gap.value == pytest.approx(float(np.linalg.norm(one - two)), rel=1e-5)
+
+
+def test_any_object_with_encode_is_a_model(evaluate, tmp_path):
+    class Lengths:
+        def encode(self, texts):
+            return np.array([[len(text), 1] for text in texts], dtype=np.float64)
+
+    records = evaluate(Lengths(), "toy-places", results=tmp_path)
+    assert {r.model.name for r in records} == {"Lengths"}
+    assert records.encoded == 6
+    assert evaluate(Lengths(), "toy-places", results=tmp_path).encoded == 6  # shares nothing
+    assert not list((tmp_path / "cache").rglob("*.safetensors"))
+
+
+def test_several_models_may_be_names_and_objects(evaluate):
+    records = evaluate(["toy-letters", MockEmbedder()], "toy-places")
+    assert [r.model.name for r in records if r.primary] == ["toy-letters", "mock-text"]
+
+
+def test_no_name_is_run_before_all_are_known(evaluate, toy, tmp_path):
+    for wrong in (
+        {"model": ["toy-letters", "toy-leters"]},
+        {"model": ["toy-letters", "toy-letters?scale=abc"]},
+        {"mitigators": ["none", "toy-shft"]},
+        {"mitigators": ["none", "toy-shift?k=abc"]},
+        {"tasks": ["toy-places", "toy-plaices"]},
+        {"concept": "toy-plaice"},
+        {"model": ["toy-letters", 3]},
+    ):
+        with pytest.raises(UsageError):
+            evaluate(**wrong, results=tmp_path / "results")
+    assert toy == []
+    assert not (tmp_path / "results").exists()
+
+
+def test_without_a_results_folder_nothing_is_written_but_vectors(evaluate, tmp_path):
+    evaluate(tasks="toy-places")
+    assert {path.name for path in tmp_path.iterdir() if path.is_dir()} <= {"cache", "site-toy"}
+
+
+@pytest.mark.parametrize("nothing", [object(), 3, []])
+def test_what_is_no_model_is_told(evaluate, nothing):
+    with pytest.raises(UsageError, match=r"expected a model's name|no model is asked for"):
+        evaluate(nothing, tasks="toy-places")
+
+
+def test_no_mitigator_and_no_such_device_are_told(evaluate):
+    with pytest.raises(UsageError, match="'none' means the model as it is"):
+        evaluate(tasks="toy-places", mitigators=[])
+    with pytest.raises(UsageError, match="there is no device 'foo'"):
+        evaluate(tasks="toy-places", devices="foo")
+
+
+def test_a_frame_of_no_records_has_the_columns(evaluate):
+    whole = evaluate(tasks="toy-places")
+    assert whole[:0].to_polars().columns == whole.to_polars().columns

@@ -1,0 +1,251 @@
+"""What fails in a run costs what it is about and is told: models, metrics, mitigators and data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.embedder import MockEmbedder, ModelInfo
+from harness.errors import ModelError, Unavailable
+from harness.results import folder as results_files
+
+
+def test_a_model_that_cannot_be_had_does_not_stop_the_others(evaluate, registry_with, plugin):
+    point = plugin("""
+        from harness import EmbedderSpec, hookimpl
+
+        @hookimpl
+        def harness_embedders():
+            return [EmbedderSpec(name="mine", target="no_such_package:x")]
+    """)
+    registry = registry_with(point)
+    records = evaluate(["mine", "toy-letters"], "toy-places", registry=registry)
+    assert len(records) == 3
+    (lost,) = records.failed
+    assert (lost.model, lost.reason) == (
+        "mine", "model 'mine' needs the package 'no_such_package': pip install no_such_package",
+    )  # fmt: skip
+    with pytest.raises(Unavailable):
+        evaluate("mine", "toy-places", registry=registry)
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [
+        (lambda n: np.ones((n, 3)), "returned an array of shape (6, 3) for 6 texts; it should be"),
+        (lambda n: np.ones((n + 1, 4)), "returned an array of shape (7, 4) for 6 texts"),
+        (lambda n: np.ones(n), "returned an array of shape (6,) for 6 texts"),
+        (lambda n: np.ones((n, 4), dtype=int), "returned int64 where vectors of floats belong"),
+        (lambda n: None, "where vectors of floats belong"),
+        (lambda n: 1 / 0, "failed on 6 texts, the first of them '"),
+    ],
+)
+def test_a_model_that_returns_something_else_is_told_and_the_others_go_on(evaluate, returned, told):
+    class Wrong:
+        info = ModelInfo(name="wrong", kind="text", dimensions=4, fingerprint="wrong")
+
+        def encode(self, texts):
+            return returned(len(texts))
+
+    with pytest.raises(ModelError) as caught:
+        evaluate(Wrong(), "toy-places")
+    assert told in str(caught.value)
+    assert "'wrong'" in str(caught.value)
+    records = evaluate([Wrong(), "toy-letters"], "toy-places")
+    assert len(records) == 3
+    assert told in records.failed[0].reason
+
+
+def test_vectors_with_nan_in_some_dimensions_fail_the_tasks_that_need_them(evaluate):
+    class Holes(MockEmbedder):
+        def encode(self, texts):
+            vectors = super().encode(texts)
+            vectors[[i for i, text in enumerate(texts) if text == "barn"], 0] = np.nan
+            return vectors
+
+    records = evaluate(Holes(), ["toy-places", "toy-places-10"])
+    assert {r.task.name for r in records} == {"toy-places-10"}
+    (failed,) = records.failed
+    assert failed.reason == "1 of its texts could not be encoded, the first is 'barn'"
+    assert records.notices == (
+        "not encoded: 'barn': its vector has NaN or infinity in some dimensions",
+    )
+
+
+def test_a_zero_vector_counts_as_missing(evaluate):
+    class Zeros(MockEmbedder):
+        def encode(self, texts):
+            return super().encode(texts) * np.array([[t != "barn"] for t in texts])
+
+    class Named(Zeros):
+        def __init__(self):
+            super().__init__()
+            self.info = ModelInfo(name="zeros", kind="text", dimensions=16, fingerprint="zeros")
+
+        def encode(self, texts):
+            return super().encode(texts).astype(np.float32)
+
+    gap, _, _ = evaluate(Named(), "toy-places")
+    assert gap.coverage.missing == ("barn",)
+    assert (gap.value, gap.reason[:3]) == (None, "33%")
+
+
+METRIC = """
+    from harness import MetricSpec, Scale, metric, hookimpl
+
+    @hookimpl
+    def harness_metrics():
+        return [MetricSpec(name="mine", target="THIS:mine")]
+
+    @metric("mine", scores={"a": Scale(ideal=0), "b": Scale(ideal=0)})
+    def mine(targets_1, targets_2):
+        BODY
+"""
+TASK = """
+    name: mine
+    version: 1
+    title: Mine
+    category: places
+    inputs:
+      targets_1: {words: [village, farm]}
+      targets_2: {words: [city, street]}
+    metrics: {mine: {}}
+    primary: {metric: mine, score: a}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("return 1 / 0", "ZeroDivisionError: division by zero"),
+        ("raise ValueError('first\\nsecond')", "ValueError: first"),
+        ("return {'a': 1}", "TypeError: metric 'mine' declares the scores ['a', 'b'] but returned "
+         "['a']"),
+        ("return 1", "TypeError: metric 'mine' declares the scores ['a', 'b'] but returned ['a']"),
+        ("return {'a': 1, 'b': 'high'}", "ValueError: could not convert string to float: 'high'"),
+        ("return {'a': 1, 'b': targets_1}", "TypeError: only "),
+        ("return None", "TypeError: "),
+    ],
+)  # fmt: skip
+def test_a_metric_that_fails_costs_its_own_task_only(
+    evaluate, registry_with, plugin, write, tmp_path, body, told
+):
+    registry = registry_with(plugin(METRIC.replace("BODY", body)))
+    path = write("mine.yaml", TASK)
+    records = evaluate(
+        tasks=[str(path), "toy-places"], registry=registry, results=tmp_path / "results"
+    )
+    assert {r.task.name for r in records} == {"toy-places"}
+    (failed,) = records.failed
+    assert (failed.task, failed.mitigator) == ("mine", "none")
+    assert failed.reason.startswith(told)
+    assert results_files.read([tmp_path / "results"]).records == tuple(records)
+
+
+def test_a_metric_whose_module_fails_costs_its_own_task_only(
+    evaluate, registry_with, plugin, write
+):
+    registry = registry_with(plugin(METRIC.replace("THIS:mine", "THIS:absent")))
+    records = evaluate(tasks=[str(write("mine.yaml", TASK)), "toy-places"], registry=registry)
+    assert {r.task.name for r in records} == {"toy-places"}
+    assert [(one.task, one.failed) for one in records.skipped] == [("mine", True)]
+    assert "cannot be imported" in records.failed[0].reason
+
+
+def test_nan_of_a_metric_is_null_with_a_reason(evaluate, registry_with, plugin, write, tmp_path):
+    body = "return {'a': float('nan'), 'b': float('inf')}"
+    registry = registry_with(plugin(METRIC.replace("BODY", body)))
+    path = str(write("mine.yaml", TASK))
+    records = evaluate(tasks=path, registry=registry, results=tmp_path / "results")
+    assert [(r.value, r.reason) for r in records] == [(None, "the metric is undefined here")] * 2
+    assert "NaN" not in (tmp_path / "results" / "toy-letters.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("def transform(self, vectors, texts): return vectors[1:]", "'mine' returned an array of "),
+        ("def fit(self, embedder, concept=None): return 1 / 0", "ZeroDivisionError: division by"),
+        ("def rewrite(self, texts): return texts[1:]", "a mitigator (Mine) rewrote 3 texts as 2"),
+    ],
+)
+def test_a_mitigator_that_fails_costs_its_own_column_only(
+    evaluate, registry_with, plugin, body, told
+):
+    source = f"""
+        from harness import Mitigator, MitigatorSpec, hookimpl
+
+        @hookimpl
+        def harness_mitigators():
+            return [MitigatorSpec(name="mine", target="THIS:Mine")]
+
+        class Mine(Mitigator):
+            {body}
+    """
+    records = evaluate(
+        tasks="toy-places", mitigators=["mine", "none"], registry=registry_with(plugin(source))
+    )
+    assert {r.mitigator.name for r in records} == {"none"}
+    (failed,) = records.failed
+    assert (failed.mitigator, failed.task) == ("mine", "toy-places")
+    assert failed.reason.startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("fit", "rewrite", "told"),
+    [
+        ("embedder.encode(['x'])", "texts", "a mitigator that rewrites texts is fitted before"),
+        ("1 / 0", "texts", "ZeroDivisionError: division by zero"),
+        ("0", "texts[9:][0]", "IndexError: list index out of range"),
+    ],
+)
+def test_a_mitigator_of_texts_that_fails_costs_its_own_column_only(
+    evaluate, registry_with, plugin, fit, rewrite, told
+):
+    source = f"""
+        from harness import Mitigator, MitigatorSpec, hookimpl
+
+        @hookimpl
+        def harness_mitigators():
+            return [MitigatorSpec(name="mine", target="THIS:Mine")]
+
+        class Mine(Mitigator):
+            def fit(self, embedder, concept=None):
+                {fit}
+                return self
+            def rewrite(self, texts):
+                return list({rewrite})
+    """
+    records = evaluate(
+        tasks="toy-places", mitigators=["mine", "none"], registry=registry_with(plugin(source))
+    )
+    assert {r.mitigator.name for r in records} == {"none"}
+    assert records.failed[0].reason.startswith(told)
+
+
+def test_what_was_recorded_stays_when_a_run_is_interrupted(
+    evaluate, registry_with, plugin, write, tmp_path
+):
+    registry = registry_with(plugin(METRIC.replace("BODY", "raise KeyboardInterrupt")))
+    last = write("mine.yaml", TASK.replace("name: mine", "name: z-last"))
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(tasks=["toy-places", str(last)], registry=registry, results=tmp_path / "results")
+    kept = results_files.read([tmp_path / "results"])
+    assert {r.task.name for r in kept.records} == {"toy-places"}
+    assert kept.notices == ()
+    assert evaluate(tasks="toy-places", results=tmp_path / "results").encoded == 0
+
+
+def test_a_task_whose_data_is_not_here_is_told_and_the_rest_goes_on(evaluate, write, monkeypatch):
+    monkeypatch.delenv("HARNESS_DATA", raising=False)
+    task = TASK.replace("metrics: {mine: {}}", "metrics: {toy-gap: {}}")
+    task = task.replace("metric: mine, score: a", "metric: toy-gap, score: gap")
+    task += "    tables: {t: {local: absent.csv, how_to_get: Ask.}}\n"
+    task = task.replace("{words: [village, farm]}", "{table: t, column: x}")
+    records = evaluate(tasks=[str(write("mine.yaml", task)), "toy-places"])
+    assert {r.task.name for r in records} == {"toy-places"}
+    (one,) = records.skipped
+    assert (one.task, one.mitigator, one.failed) == ("mine", "none", False)
+    assert one.reason == (
+        "its data is not here: put 'absent.csv' in the folder that HARNESS_DATA names. Ask."
+    )

@@ -1,0 +1,264 @@
+"""Facts about the files of vectors that are written, read back by those who made the formats."""
+
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.numpy
+from gensim.models import KeyedVectors
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from harness.errors import DiskError, HarnessError, InvalidFile, InvalidOption, UsageError
+from harness.plugins.embedders.vectors import binary, rows, text
+from harness.plugins.embedders.vectors.vectors_file import vectors_file
+from harness.run import vector_files
+
+WORDS = ["the", "King", "new_york", "naïve", "王", '"', "#", "NA", "nan", "3.5"]
+VECTORS = np.random.default_rng(0).standard_normal((len(WORDS), 12)).astype(np.float32)
+READ = {"word2vec": ".txt", "word2vec-binary": ".bin", "safetensors": ".safetensors"}
+FORMATS = {**READ, "gensim": ".kv"}
+
+
+def write(path, words=WORDS, vectors=VECTORS, *, block=3, **options):
+    def blocks():
+        for start in range(0, len(words), block):
+            yield words[start : start + block], vectors[start : start + block]
+
+    format_ = options.pop("format", None) or vector_files.format_of(path)
+    return vector_files.write(path, format_, words, vectors.shape[1], blocks(), **options)
+
+
+def by_gensim(path, format_):
+    if format_ == "gensim":
+        return KeyedVectors.load(str(path), mmap="r")
+    return KeyedVectors.load_word2vec_format(str(path), binary=format_ == "word2vec-binary")
+
+
+@pytest.mark.parametrize("format_", ["word2vec", "word2vec-binary", "gensim"])
+def test_gensim_reads_what_is_written_bit_by_bit(tmp_path, format_):
+    path = tmp_path / f"vectors{FORMATS[format_]}"
+    write(path)
+    keyed = by_gensim(path, format_)
+    assert keyed.index_to_key == WORDS
+    np.testing.assert_array_equal(keyed.vectors, VECTORS)
+    np.testing.assert_array_equal(keyed["naïve"], VECTORS[3])
+    cosines = VECTORS @ VECTORS[3] / np.linalg.norm(VECTORS, axis=1)
+    nearest = [WORDS[i] for i in np.argsort(-cosines) if i != 3]
+    assert [word for word, _ in keyed.most_similar("naïve", topn=9)] == nearest
+
+
+def test_gensims_form_can_be_saved_and_loaded_again_by_gensim(tmp_path):
+    write(tmp_path / "a.kv")
+    KeyedVectors.load(str(tmp_path / "a.kv")).save(str(tmp_path / "b.kv"))
+    np.testing.assert_array_equal(KeyedVectors.load(str(tmp_path / "b.kv")).vectors, VECTORS)
+
+
+def test_safetensors_reads_what_is_written_and_has_all_words(tmp_path):
+    write(tmp_path / "v.safetensors", about={"mitigator": "hard-debias"})
+    tensors = safetensors.numpy.load_file(tmp_path / "v.safetensors")
+    np.testing.assert_array_equal(tensors["vectors"], VECTORS)
+    text, ends = tensors["words"].tobytes(), tensors["word_ends"]
+    starts = [0, *ends[:-1]]
+    assert [text[a:b].decode() for a, b in zip(starts, ends, strict=True)] == WORDS
+    with safetensors.safe_open(tmp_path / "v.safetensors", "np") as file:
+        assert file.metadata() == {"format": "word-vectors", "mitigator": "hard-debias"}
+
+
+@pytest.mark.parametrize("format_", READ)
+def test_the_harness_reads_what_is_written_bit_by_bit(tmp_path, format_):
+    path = tmp_path / f"vectors{READ[format_]}"
+    assert write(path) == path.stat().st_size
+    for asked in ("auto", format_):
+        made = vectors_file(str(path), format=asked)
+        assert list(made.words) == WORDS
+        np.testing.assert_array_equal(made.vectors, VECTORS)
+        np.testing.assert_array_equal(made.vocabulary.rows(2, 5), VECTORS[2:5])
+        assert made.info.dimensions == 12
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
+)
+@given(data=st.data(), format_=st.sampled_from(sorted(READ)), d=st.integers(1, 20))
+def test_any_finite_vectors_of_any_words_survive(tmp_path, data, format_, d):
+    text = st.text(
+        st.characters(exclude_characters=" \n\r", exclude_categories=["Cs", "Cc"]), min_size=1
+    )
+    words = data.draw(st.lists(text, min_size=1, max_size=8, unique=True))
+    finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
+    vectors = data.draw(arrays.arrays(np.float32, (len(words), d), elements=finite))
+    path = tmp_path / "vectors"
+    write(path, words, vectors, format=format_)
+    made = vectors_file(str(path), format=format_)
+    assert list(made.words) == words
+    np.testing.assert_array_equal(made.vectors, vectors)
+
+
+@pytest.mark.parametrize("word", ["new york", "two\nlines", "cr\r", ""])
+def test_a_word_that_word2vecs_formats_cannot_hold_is_refused_by_name(tmp_path, word):
+    for suffix in (".txt", ".vec", ".bin"):
+        with pytest.raises(UsageError, match=r"cannot hold .*safetensors") as caught:
+            write(tmp_path / f"v{suffix}", ["a", word], VECTORS[:2])
+        assert repr(word) in str(caught.value)
+        assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+    write(tmp_path / "v.safetensors", ["a", word], VECTORS[:2])
+    assert list(vectors_file(str(tmp_path / "v.safetensors")).words) == ["a", word]
+    write(tmp_path / "v.kv", ["a", word], VECTORS[:2])
+    assert KeyedVectors.load(str(tmp_path / "v.kv")).index_to_key == ["a", word]
+
+
+def test_the_suffix_says_the_format_unless_one_is_named():
+    asked = {
+        "v.txt": "word2vec",
+        "v.VEC": "word2vec",
+        "v.bin": "word2vec-binary",
+        "v.kv": "gensim",
+        "v.safetensors": "safetensors",
+    }
+    assert {name: vector_files.format_of(Path(name)) for name in asked} == asked
+    assert vector_files.format_of(Path("v"), "gensim") == "gensim"
+    with pytest.raises(InvalidOption, match=r"'v\.pkl': the suffix says no format .*\.bin"):
+        vector_files.format_of(Path("v.pkl"))
+    with pytest.raises(InvalidOption, match="did you mean 'word2vec-binary'"):
+        vector_files.format_of(Path("v.bin"), "word2vec-binry")
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, format_):
+    path = tmp_path / f"v{FORMATS[format_]}"
+    write(path)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(vector_files.os, "fsync", full)
+    with pytest.raises(DiskError, match=r"cannot write .*No space left"):
+        write(path, WORDS[::-1])
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DiskError, match="cannot write"):
+        write(tmp_path / "file" / "v.bin")
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_what_is_not_finite_is_refused_by_word_and_leaves_nothing(tmp_path, format_):
+    vectors = VECTORS.copy()
+    vectors[4, 2] = np.nan
+    with pytest.raises(HarnessError, match="the vector of '王' is not finite"):
+        write(tmp_path / f"v{FORMATS[format_]}", vectors=vectors)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_words_are_refused(tmp_path):
+    with pytest.raises(UsageError, match="no words"):
+        write(tmp_path / "v.bin", [], VECTORS[:0])
+
+
+@pytest.fixture
+def small_stretches(monkeypatch, tmp_path):
+    """Read a few bytes at a time, and keep vectors of more than 200 bytes on disk."""
+    monkeypatch.setattr(text, "STRETCH", 50)
+    monkeypatch.setattr(binary, "STRETCH", 50)
+    monkeypatch.setattr(rows, "LARGE", 200)
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".bin"])
+def test_a_large_file_is_read_in_stretches_and_its_vectors_lie_on_disk(
+    tmp_path, small_stretches, suffix
+):
+    path = tmp_path / f"v{suffix}"
+    write(path)
+    made = vectors_file(str(path))
+    assert isinstance(made.vectors, np.memmap)
+    assert list(made.words) == WORDS
+    np.testing.assert_array_equal(made.vectors, VECTORS)
+    np.testing.assert_array_equal(made.encode(["THE"]), VECTORS[:1])
+    words, rows = zip(*made.vocabulary.blocks(4), strict=True)
+    assert [word for block in words for word in block] == WORDS
+    np.testing.assert_array_equal(np.concatenate(rows), VECTORS)
+    assert not any((tmp_path / "cache").iterdir()), "the temporary file has no name"
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".bin"])
+def test_of_equal_words_in_different_stretches_the_first_counts(tmp_path, small_stretches, suffix):
+    words = [f"w{i % 7}" for i in range(20)]
+    vectors = np.arange(60, dtype=np.float32).reshape(20, 3)
+    write(tmp_path / f"v{suffix}", words, vectors)
+    made = vectors_file(str(tmp_path / f"v{suffix}"))
+    assert list(made.words) == words[:7]
+    np.testing.assert_array_equal(made.vectors, vectors[:7])
+
+
+def test_a_mistake_in_a_later_stretch_is_told_by_its_own_line(tmp_path, small_stretches):
+    lines = [f"w{i} 1 2 3" for i in range(40)]
+    lines[29] = "w29 1 x 3"
+    (tmp_path / "v.txt").write_text("\n".join(lines))
+    with pytest.raises(InvalidFile, match=r"v\.txt:30: "):
+        _ = vectors_file(str(tmp_path / "v.txt")).vectors
+
+
+def test_a_binary_file_without_ends_of_words_is_refused_without_reading_on(tmp_path):
+    (tmp_path / "v.bin").write_bytes(b"9 2\n" + b"x" * 50_000)
+    with pytest.raises(InvalidFile, match="the file ends in word 1"):
+        _ = vectors_file(str(tmp_path / "v.bin"), format="word2vec-binary").vectors
+
+
+def _changed(path, change):
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    change(header)
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + length :])
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda header: header.pop("words"), "holds no word vectors"),
+        (lambda header: header["vectors"].update(dtype="F16"), "wrong types"),
+        (lambda header: header["vectors"].update(shape=[10, 11]), "wrong types"),
+        (lambda header: header["word_ends"].update(shape=[9]), "wrong types"),
+        (lambda header: header["vectors"].update(shape="ab"), "wrong types|holds no word"),
+    ],
+)
+def test_other_safetensors_files_are_refused(tmp_path, change, told):
+    write(tmp_path / "v.safetensors")
+    _changed(tmp_path / "v.safetensors", change)
+    with pytest.raises(InvalidFile, match=told):
+        vectors_file(str(tmp_path / "v.safetensors"))
+
+
+def test_a_truncated_safetensors_file_is_refused(tmp_path):
+    write(tmp_path / "v.safetensors")
+    path = tmp_path / "v.safetensors"
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InvalidFile, match="truncated"):
+        vectors_file(str(path))
+
+
+def test_weights_of_a_transformer_are_no_word_vectors(tmp_path):
+    safetensors.numpy.save_file({"weight": VECTORS}, tmp_path / "model.safetensors", {"a": "b"})
+    with pytest.raises(InvalidFile, match="holds no word vectors"):
+        vectors_file(str(tmp_path / "model.safetensors"))
+
+
+def test_a_format_that_the_file_has_not_is_refused(tmp_path):
+    write(tmp_path / "v.safetensors")
+    write(tmp_path / "v.bin")
+    with pytest.raises(InvalidFile, match="this is a safetensors file"):
+        vectors_file(str(tmp_path / "v.safetensors"), format="glove")
+    with pytest.raises(InvalidFile, match="this is no safetensors file"):
+        vectors_file(str(tmp_path / "v.bin"), format="safetensors")

@@ -1,0 +1,297 @@
+"""Facts about the store: what is found again, what kills and damage leave, what is pruned."""
+
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.numpy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.embedder import MockEmbedder
+from harness.errors import ModelError
+from harness.store import pruning, segment
+from harness.store.key_index import KeyIndex, keys_of
+from harness.store.segment import Segment
+from harness.store.store import Store
+
+TEXTS = [f"text {i}" for i in range(100)]
+
+
+def vectors_of(texts, d=8):
+    return MockEmbedder(dimensions=d).encode(texts)
+
+
+def files(store):
+    return sorted(store.folder.glob("*.safetensors"))
+
+
+@settings(deadline=None)
+@given(
+    batches=st.lists(st.lists(st.text(max_size=3), max_size=8), max_size=5),
+    asked=st.lists(st.text(max_size=3), max_size=10),
+    rows=st.integers(1, 5),
+)
+def test_a_store_answers_as_a_dictionary_does(tmp_path_factory, batches, asked, rows):
+    store = Store(tmp_path_factory.mktemp("store"), "model")
+    expected = {}
+    with store.writer(rows=rows) as writer:
+        for batch in batches:
+            vectors = vectors_of(batch, 4)
+            writer.add(batch, vectors)
+            expected |= dict(zip(batch, vectors, strict=True))
+    known = [text for text in asked if text in expected]
+    for each in (store, Store(store.folder.parent, "model")):
+        assert each.missing(asked) == [t for t in dict.fromkeys(asked) if t not in expected]
+        assert each.missing(expected) == []
+        np.testing.assert_array_equal(
+            each.get(known), [expected[t] for t in known] or np.empty((0, 4 if expected else 0))
+        )
+
+
+def test_texts_whose_keys_share_one_half_are_told_apart():
+    keys = np.array([[5, 1], [5, 2], [5, 9], [7, 2]], dtype=np.uint64)
+    vectors = np.arange(4, dtype=np.float32)[:, None]
+    index = KeyIndex.of([Segment(Path("a"), keys, vectors, 0)])
+    asked = np.array([[5, 9], [5, 3], [7, 2], [5, 1], [7, 1], [9, 9], [0, 0]], dtype=np.uint64)
+    assert index.find(asked).tolist() == [2, -1, 3, 0, -1, -1, -1]
+
+
+def test_of_two_segments_with_one_text_the_first_is_used(tmp_path):
+    store = Store(tmp_path, "model")
+    for value in (1, 2, 3):
+        with store.writer() as writer:
+            writer.add(["a", f"b{value}"], np.full((2, 2), value, dtype=np.float32))
+    assert store.get(["a", "b3", "a"]).tolist() == [[1, 1], [3, 3], [1, 1]]
+
+
+def test_different_fingerprints_never_share_a_vector(tmp_path, fill):
+    fill(Store(tmp_path, "a/b"))
+    for other in ("a_b", "A/b", "a/b ", "a/b?prompt=query"):
+        assert Store(tmp_path, other).missing(TEXTS) == TEXTS
+    assert Store(tmp_path, "a/b").missing(TEXTS) == []
+
+
+def test_a_segment_copied_from_another_model_is_set_aside(tmp_path, fill):
+    mine, other = Store(tmp_path, "mine"), fill(Store(tmp_path, "other"))
+    mine.folder.mkdir()
+    (mine.folder / files(other)[0].name).write_bytes(files(other)[0].read_bytes())
+    assert mine.missing(TEXTS) == TEXTS
+    assert "another embedder" in mine.notices[0]
+
+
+def test_a_row_of_nan_is_a_vector_like_any_other(tmp_path):
+    store = Store(tmp_path, "words")
+    with store.writer() as writer:
+        writer.add(["known", "unknown"], np.array([[1, 2], [np.nan, np.nan]], dtype=np.float32))
+    assert store.missing(["known", "unknown"]) == []
+    assert np.isnan(store.get(["unknown"])).all()
+
+
+def test_get_says_how_many_vectors_are_lacking(tmp_path, fill):
+    store = fill(Store(tmp_path, "model"))
+    with pytest.raises(KeyError, match="2 of 3 texts have no vector"):
+        store.get(["text 1", "x", "y"])
+
+
+def test_vectors_of_another_length_are_refused(tmp_path):
+    with Store(tmp_path, "model").writer() as writer:
+        writer.add(["a"], np.zeros((1, 3), dtype=np.float32))
+        with pytest.raises(ModelError, match="length 4, earlier ones 3"):
+            writer.add(["b"], np.zeros((1, 4), dtype=np.float32))
+
+
+def test_a_writer_makes_a_segment_of_every_so_many_rows(tmp_path, fill):
+    store = fill(Store(tmp_path, "model"), rows=30)
+    assert [len(segment.read(p, "model").keys) for p in files(store)] == [30, 30, 30, 10]
+
+
+def test_a_writer_makes_a_segment_when_time_is_up(tmp_path):
+    store = Store(tmp_path, "model")
+    with store.writer(seconds=0) as writer:
+        writer.add(["a"], vectors_of(["a"]))
+        time.sleep(0.001)
+        writer.add(["b"], vectors_of(["b"]))
+        assert files(store)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_a_writer_left_by_an_exception_keeps_what_it_has(tmp_path, error):
+    store = Store(tmp_path, "model")
+
+    def write():
+        with store.writer() as writer:
+            writer.add(["a"], vectors_of(["a"]))
+            raise error
+
+    with pytest.raises(error):
+        write()
+    assert store.missing(["a", "b"]) == ["b"]
+
+
+def test_refresh_shows_what_others_wrote(tmp_path, fill):
+    mine, other = Store(tmp_path, "model"), Store(tmp_path, "model")
+    assert mine.missing(["a"]) == ["a"]
+    fill(other, ["a"])
+    assert mine.missing(["a"]) == ["a"]
+    mine.refresh()
+    assert mine.missing(["a"]) == []
+
+
+def test_a_segment_is_a_safetensors_file_that_others_can_read(tmp_path, fill):
+    store = fill(Store(tmp_path, "model"))
+    tensors = safetensors.numpy.load_file(files(store)[0])
+    order = np.lexsort(keys_of(TEXTS).T[::-1])
+    np.testing.assert_array_equal(tensors["keys"], keys_of(TEXTS)[order])
+    np.testing.assert_array_equal(tensors["vectors"], vectors_of(TEXTS)[order])
+
+
+def write_many(folder, start, stop):
+    store = Store(folder, "model")
+    with store.writer(rows=50) as writer:
+        for i in range(start, stop, 10):
+            texts = [f"text {j}" for j in range(i, i + 10)]
+            writer.add(texts, vectors_of(texts))
+
+
+def test_two_processes_may_write_at_once(tmp_path):
+    context = multiprocessing.get_context("fork")
+    spans = ((0, 1000), (500, 1500))
+    processes = [context.Process(target=write_many, args=(tmp_path, *span)) for span in spans]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    texts = [f"text {i}" for i in range(1500)]
+    store = Store(tmp_path, "model")
+    np.testing.assert_array_equal(store.get(texts), vectors_of(texts))
+    assert store.notices == []
+
+
+def test_a_kill_loses_at_most_what_was_not_flushed(tmp_path):
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with Store(tmp_path, "model").writer(rows=10) as out:
+            for i in range(0, 1_000_000, 5):
+                texts = [f"text {j}" for j in range(i, i + 5)]
+                out.add(texts, vectors_of(texts))
+                os.write(writer, b".")
+    os.close(writer)
+    done = 0
+    while done < 200:
+        done += len(os.read(reader, 200 - done))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    store = Store(tmp_path, "model")
+    texts = [f"text {i}" for i in range(5 * done)]
+    assert len(store.missing(texts)) < 10
+    assert store.notices == []
+    assert all(each.ok for each in store.verify())
+
+
+def test_info_says_whose_store_it_is_and_what_it_holds(tmp_path, fill):
+    store = fill(Store(tmp_path, "model/1"), rows=30)
+    store.describe({"name": "Model", "revision": None})
+    info = store.info()
+    assert (info.fingerprint, info.model["name"]) == ("model/1", "Model")
+    assert (info.segments, info.rows, info.leftovers) == (4, 100, 0)
+    assert info.bytes == sum(path.stat().st_size for path in files(store))
+    assert pruning.stores(tmp_path) == [info]
+
+
+def test_a_store_without_description_is_listed_by_its_fingerprint(tmp_path, fill):
+    fill(Store(tmp_path, "model/1"))
+    (tmp_path / "something else").mkdir()
+    (tmp_path / "file").touch()
+    assert [info.fingerprint for info in pruning.stores(tmp_path)] == ["model/1"]
+
+
+def test_a_cache_that_is_not_there_has_no_stores(tmp_path):
+    assert pruning.stores(tmp_path / "nowhere") == []
+
+
+def age(store, days):
+    os.utime(store.folder, times=(time.time() - 86_400 * days,) * 2)
+
+
+def test_prune_removes_by_name(tmp_path, fill):
+    for name in ("mini-a", "mini-b", "large"):
+        fill(Store(tmp_path, f"{name} weights")).describe({"name": name})
+    pruned = pruning.prune(tmp_path, names=["mini-*"])
+    assert {info.model["name"] for info in pruned.removed} == {"mini-a", "mini-b"}
+    assert [info.model["name"] for info in pruning.stores(tmp_path)] == ["large"]
+    assert pruned.freed == sum(info.bytes for info in pruned.removed)
+
+
+def test_prune_removes_what_was_long_not_used(tmp_path, fill):
+    for name, days in (("old", 40), ("new", 1)):
+        age(fill(Store(tmp_path, name)), days)
+    pruning.prune(tmp_path, unused_days=30)
+    assert [info.fingerprint for info in pruning.stores(tmp_path)] == ["new"]
+
+
+def test_reading_counts_as_use_and_listing_does_not(tmp_path, fill):
+    for name in ("read", "listed"):
+        age(fill(Store(tmp_path, name)), 40)
+    Store(tmp_path, "read").get(TEXTS)
+    pruning.stores(tmp_path)
+    assert [i.fingerprint for i in pruning.prune(tmp_path, unused_days=30).removed] == ["listed"]
+
+
+def test_prune_keeps_what_was_used_last_within_a_size(tmp_path, fill):
+    for name, days in (("a", 3), ("b", 1), ("c", 2)):
+        age(fill(Store(tmp_path, name)), days)
+    size = Store(tmp_path, "a").info().bytes
+    pruning.prune(tmp_path, max_bytes=2 * size)
+    assert [info.fingerprint for info in pruning.stores(tmp_path)] == ["b", "c"]
+
+
+def test_prune_removes_what_kills_and_damage_left_but_not_what_is_being_written(tmp_path, fill):
+    store = fill(Store(tmp_path, "model"))
+    for name, hours in (("a.tmp", 2), ("b.tmp", 0), ("c.safetensors.damaged", 0)):
+        (store.folder / name).touch()
+        os.utime(store.folder / name, times=(time.time() - 3600 * hours,) * 2)
+    assert pruning.prune(tmp_path).leftovers == 2
+    assert {path.name for path in store.folder.iterdir()} == {"b.tmp", files(store)[0].name}
+
+
+def test_merged_segments_hold_the_same_vectors_each_once(tmp_path, fill):
+    store = Store(tmp_path, "model")
+    for start in range(0, 90, 10):
+        fill(store, TEXTS[start : start + 20])
+    reader = Store(tmp_path, "model")
+    assert reader.missing(TEXTS) == []
+    assert pruning.prune(tmp_path).merged == 9
+    (path,) = files(store)
+    assert len(segment.read(path, "model").keys) == 100
+    for each in (store, reader, Store(tmp_path, "model")):
+        np.testing.assert_array_equal(each.get(TEXTS), vectors_of(TEXTS))
+    assert all(each.ok for each in store.verify())
+
+
+def test_a_reader_that_has_not_looked_again_survives_a_merge(tmp_path, fill):
+    for text in TEXTS[:5]:
+        fill(Store(tmp_path, "model"), [text])
+    reader = Store(tmp_path, "model")
+    assert reader.missing(TEXTS[:5]) == []
+    pruning.merge(Store(tmp_path, "model"))
+    np.testing.assert_array_equal(reader.get(TEXTS[:5]), vectors_of(TEXTS[:5]))
+    reader.refresh()
+    np.testing.assert_array_equal(reader.get(TEXTS[:5]), vectors_of(TEXTS[:5]))
+
+
+def test_merging_does_not_give_a_damaged_segment_a_new_checksum(tmp_path, fill):
+    for text in TEXTS[:3]:
+        fill(Store(tmp_path, "model"), [text])
+    store = Store(tmp_path, "model")
+    content = bytearray(files(store)[1].read_bytes())
+    content[-1] ^= 1
+    files(store)[1].write_bytes(content)
+    assert pruning.merge(store) == 2
+    assert sorted(each.ok for each in store.verify()) == [False, True]

@@ -1,0 +1,209 @@
+"""Damaged segments, full disks and what may not be written: told, set aside, and no vector lost."""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import textwrap
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from harness.errors import DiskError
+from harness.store.store import Store
+
+TEXTS = [f"text {i}" for i in range(100)]
+
+
+def files(store):
+    return sorted(store.folder.glob("*.safetensors"))
+
+
+def truncate(content):
+    return content[:-1]
+
+
+def extend(content):
+    return content + b"x"
+
+
+def empty(content):
+    return b""
+
+
+def cut_in_header(content):
+    return content[:40]
+
+
+def no_header(content):
+    return b"\xff" * len(content)
+
+
+def no_metadata(content):
+    return content.replace(b"__metadata__", b"__metadatb__")
+
+
+def wrong_type(content):
+    return content.replace(b'"F32"', b'"F16"')
+
+
+def wrong_shape(content):
+    return content.replace(b"[100, 8]", b"[101, 8]")
+
+
+def unsorted(content):
+    start = 8 + int.from_bytes(content[:8], "little")
+    return content[:start] + content[start : start + 1600][::-1] + content[start + 1600 :]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        truncate,
+        extend,
+        empty,
+        cut_in_header,
+        no_header,
+        no_metadata,
+        wrong_type,
+        wrong_shape,
+        unsorted,
+    ],
+)
+def test_a_damaged_segment_is_set_aside_with_a_message_and_made_again(tmp_path, damage, fill):
+    fill(Store(tmp_path, "model"), ["other"])
+    store = fill(Store(tmp_path, "model"))
+    path = files(store)[1]
+    path.write_bytes(damage(path.read_bytes()))
+    fresh = Store(tmp_path, "model")
+    assert fresh.missing(["other", *TEXTS]) == TEXTS
+    assert len(fresh.notices) == 1
+    assert f"'{path}'" in fresh.notices[0]
+    assert not path.exists()
+    assert path.with_name(path.name + ".damaged").exists()
+    fill(fresh)
+    assert fresh.missing(TEXTS) == []
+    assert len(fresh.notices) == 1
+
+
+def test_a_segment_that_cannot_be_read_now_is_left_alone_and_told(fill):
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to others
+        folder = Path(name)
+        folder.chmod(0o755)
+        store = fill(Store(folder, "model"))
+        store.folder.chmod(0o777)  # so that a rename would succeed
+        path = files(store)[0]
+        path.chmod(0)
+        with not_as_root():
+            fresh = Store(folder, "model")
+            assert fresh.missing(TEXTS) == TEXTS
+            fresh.refresh()
+            assert fresh.missing(TEXTS) == TEXTS
+            assert fresh.notices == [
+                f"embeddings in '{path}' are not used: they cannot be read now (Permission denied)"
+            ]
+            (checked,) = fresh.verify()
+            assert "Permission denied" in checked.problem
+        path.chmod(0o644)
+        assert files(store) == [path]
+        assert Store(folder, "model").missing(TEXTS) == []
+
+
+def test_a_segment_of_a_later_version_is_left_alone(tmp_path, fill):
+    store = fill(Store(tmp_path, "model"))
+    path = files(store)[0]
+    path.write_bytes(path.read_bytes().replace(b'"schema": "1"', b'"schema": "2"'))
+    fresh = Store(tmp_path, "model")
+    assert fresh.missing(TEXTS) == TEXTS
+    assert "version 2" in fresh.notices[0]
+    assert path.exists()
+
+
+def test_a_segment_whose_vectors_have_another_length_is_set_aside(tmp_path, fill):
+    fill(Store(tmp_path, "model"), ["a"], d=8)
+    fill(Store(tmp_path, "model"), ["b"], d=9)
+    store = Store(tmp_path, "model")
+    assert store.missing(["a", "b"]) == ["b"]
+    assert "length 8" in store.notices[0]
+
+
+def test_verify_finds_a_flipped_bit(tmp_path, fill):
+    fill(Store(tmp_path, "model"), ["other"])
+    store = fill(Store(tmp_path, "model"))
+    path = files(store)[1]
+    content = bytearray(path.read_bytes())
+    content[-100] ^= 1
+    path.write_bytes(content)
+    good, bad = store.verify()
+    assert good.ok
+    assert (bad.ok, bad.name, bad.rows) == (False, path.name, 100)
+    assert "checksum" in bad.problem
+    assert store.missing(["other", *TEXTS]) == TEXTS
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path, fill):
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    with pytest.raises(DiskError, match="cannot write embeddings") as caught:
+        fill(Store(tmp_path / "cache", "model"))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_full_disk_is_told_in_one_line_and_what_was_written_stays(tmp_path):
+    def limit():  # a file may have 20 kB: the first segment fits, the second does not
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    script = """
+        import sys, pathlib
+        import numpy as np
+        from harness.errors import DiskError
+        from harness.store.store import Store
+        store = Store(pathlib.Path(sys.argv[1]), "model")
+        try:
+            with store.writer(rows=100) as writer:
+                writer.add([f"text {i}" for i in range(100)], np.zeros((100, 8), np.float32))
+                writer.flush()
+            with store.writer(rows=1000) as writer:
+                writer.add([str(i) for i in range(1000)], np.zeros((1000, 8), np.float32))
+        except DiskError as error:
+            print(error)
+    """
+    told = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), str(tmp_path)],
+        preexec_fn=limit,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    store = Store(tmp_path, "model")
+    assert told.startswith(f"cannot write embeddings to '{store.folder}' (File too large)")
+    assert store.missing(TEXTS) == []
+    assert [path.name for path in store.folder.iterdir()] == [files(store)[0].name]
+
+
+@contextmanager
+def not_as_root():
+    """Root may write everywhere: be nobody for a while."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+def test_a_read_only_store_can_be_read_and_tells_that_it_cannot_be_written(fill):
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to others
+        folder = Path(name)
+        folder.chmod(0o755)
+        store = fill(Store(folder, "model"))
+        store.folder.chmod(0o555)
+        with not_as_root():
+            fresh = Store(folder, "model")
+            assert fresh.missing(TEXTS) == []
+            with pytest.raises(DiskError, match="Permission denied"):
+                fill(fresh, ["new"])
+        store.folder.chmod(0o755)
+        assert store.missing(["new", *TEXTS]) == ["new"]

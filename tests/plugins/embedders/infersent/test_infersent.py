@@ -1,0 +1,205 @@
+"""Facts about InferSent: a BiLSTM over words with max pooling, and its folder."""
+
+import json
+
+import numpy as np
+import pytest
+
+from harness.embedder import Embedder
+from harness.errors import InvalidOption, ModelError
+from harness.plugins.embedders.infersent import files
+from harness.plugins.embedders.infersent.infersent import InferSentEmbedder
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
+from harness.registry.registry import Registry
+from harness.token_states import TokenStatesEmbedder
+
+D, H = 5, 7
+WORDS = ["<s>", "</s>", "the", "nurse", "The", "woman", "'s", "do", "n't", "in", "law", ".", "good"]
+TEXTS = ["The nurse 's good .", "good", "unheard the nurse don't unknown", "woman in-law"]
+
+
+@pytest.fixture(scope="module")
+def lstm():
+    import torch
+
+    torch.manual_seed(3)
+    return torch.nn.LSTM(D, H, bidirectional=True).eval()
+
+
+@pytest.fixture
+def vector_of():
+    made = np.random.default_rng(4).standard_normal((len(WORDS), D)).astype(np.float32)
+    return dict(zip(WORDS, np.round(made, 4), strict=True))
+
+
+@pytest.fixture
+def folder(lstm, vector_of, tmp_path):
+    from safetensors.torch import save_file
+
+    made = tmp_path / "infersent"
+    made.mkdir()
+    weights = {f"enc_lstm.{name}": value for name, value in lstm.state_dict().items()}
+    save_file(weights, made / "model.safetensors")
+    stated = {
+        "model_type": "infersent",
+        "word_dimensions": D,
+        "hidden_size": H,
+        "vectors": "words.txt",
+    }
+    (made / "config.json").write_text(json.dumps(stated))
+    lines = [f"{word} {' '.join(map(str, row.tolist()))}" for word, row in vector_of.items()]
+    (made / "words.txt").write_text("\n".join(lines) + "\n")
+    return made
+
+
+def states_by_hand(lstm, vector_of, tokens):
+    import torch
+
+    with torch.no_grad():
+        rows = torch.tensor(np.stack([vector_of[token] for token in tokens]))
+        return lstm(rows)[0].numpy()
+
+
+READ = [
+    ["<s>", "The", "nurse", "'s", "good", ".", "</s>"],
+    ["<s>", "good", "</s>"],
+    ["<s>", "the", "nurse", "do", "n't", "</s>"],
+    ["<s>", "woman", "in", "law", "</s>"],
+]
+
+
+def test_a_batch_equals_the_maximum_over_states_text_by_text(folder, lstm, vector_of):
+    made = InferSentEmbedder(str(folder))
+    assert isinstance(made, Embedder)
+    assert isinstance(made, TokenStatesEmbedder)
+    expected = [states_by_hand(lstm, vector_of, read).max(axis=0) for read in READ]
+    found = made.encode(TEXTS)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_counts_are_of_the_dimensions_in_which_a_token_is_the_maximum(folder, lstm, vector_of):
+    found = InferSentEmbedder(str(folder)).max_pool_counts(TEXTS)
+    for (tokens, counts), read in zip(found, READ, strict=True):
+        assert tokens == read
+        states = states_by_hand(lstm, vector_of, read)
+        assert counts.sum() == 2 * H
+        by_hand = [
+            sum(states[t, j] == states[:, j].max() for j in range(2 * H)) for t in range(len(read))
+        ]
+        np.testing.assert_array_equal(counts, by_hand)
+
+
+def test_states_know_their_words_and_marks_have_none(folder, lstm, vector_of):
+    first, _, third, last = InferSentEmbedder(str(folder)).token_states(TEXTS)
+    np.testing.assert_allclose(first.states, states_by_hand(lstm, vector_of, READ[0]), atol=1e-6)
+    assert third.words == ("unheard", "the", "nurse", "don't", "unknown")
+    np.testing.assert_array_equal(third.word_of, [-1, 1, 2, 3, 3, -1])
+    np.testing.assert_array_equal(last.word_of, [-1, 0, 1, 1, -1])
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_empty_text_has_the_vector_of_the_marks(folder, lstm, vector_of, text):
+    expected = states_by_hand(lstm, vector_of, ["<s>", "</s>"]).max(axis=0)
+    np.testing.assert_allclose(
+        InferSentEmbedder(str(folder)).encode([text])[0], expected, atol=1e-6
+    )
+
+
+def test_a_text_of_which_nothing_has_a_vector_has_none(folder, vector_of):
+    words = [word for word in WORDS if not word.startswith("<")]
+    table = WordVectors.of(words, np.stack([vector_of[word] for word in words]))
+    made = InferSentEmbedder(str(folder), vectors=table)
+    found = made.encode(["unknown", "good", ""])
+    np.testing.assert_array_equal(np.isnan(found).all(axis=1), [True, False, True])
+    tokens, counts = made.max_pool_counts(["unknown"])[0]
+    assert (tokens, counts.tolist()) == ([], [])
+    assert made.token_states(["unknown"])[0].states.shape == (0, 2 * H)
+    assert made.encode([]).shape == (0, 2 * H)
+
+
+def test_what_changes_a_vector_changes_the_fingerprint(folder):
+    before = InferSentEmbedder(str(folder)).info.fingerprint
+    assert InferSentEmbedder(str(folder)).info.fingerprint == before
+    stated = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(stated | {"lowercase": True}))
+    lower = InferSentEmbedder(str(folder)).info.fingerprint
+    (folder / "words.txt").write_text((folder / "words.txt").read_text().replace("nurse", "nurs"))
+    assert len({before, lower, InferSentEmbedder(str(folder)).info.fingerprint}) == 3
+
+
+def test_the_folder_is_named_through_the_registry(folder):
+    made = Registry().embedder(f"infersent:{folder}?vectors=vectors:{folder / 'words.txt'}")
+    assert (made.info.kind, made.info.dimensions) == ("text", 2 * H)
+    assert made.info.n_parameters == 8 * H * (D + H + 2)
+    np.testing.assert_array_equal(made.encode(TEXTS), InferSentEmbedder(str(folder)).encode(TEXTS))
+
+
+def test_vectors_of_another_length_are_refused(folder):
+    table = WordVectors.of(["a"], np.ones((1, D + 1), dtype=np.float32), name="longer")
+    with pytest.raises(InvalidOption, match="takes word vectors of 5 dimensions"):
+        InferSentEmbedder(str(folder), vectors=table)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"model_type": "bert"}, "does not say"),
+        ({"hidden_size": 8}, "has 'enc_lstm"),
+        ({"hidden_size": "7"}, "cannot be"),
+        ({"hidden_size": 0}, "cannot be"),
+        ({"layers": 2}, "not known"),
+        ({"vectors": "../words.txt"}, "not a file in the folder"),
+    ],
+    ids=str,
+)
+def test_a_config_that_does_not_fit_is_refused(folder, change, told):
+    stated = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(stated | change))
+    with pytest.raises(ModelError, match=told) as caught:
+        InferSentEmbedder(str(folder))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("file", ["config.json", "model.safetensors"])
+def test_a_folder_that_lacks_a_file_is_refused(folder, file):
+    (folder / file).unlink()
+    with pytest.raises(ModelError, match=file):
+        InferSentEmbedder(str(folder))
+
+
+def test_published_weights_are_converted_without_running_code(folder, lstm, vector_of, tmp_path):
+    import torch
+
+    published = tmp_path / "infersent1.pkl"
+    weights = {f"enc_lstm.{name}": value for name, value in lstm.state_dict().items()}
+    torch.save(weights, published)
+    made = tmp_path / "converted"
+    assert files._main([str(published), str(made), "words.txt"]) == 0
+    (folder / "words.txt").rename(made / "words.txt")
+    expected = [states_by_hand(lstm, vector_of, read).max(axis=0) for read in READ]
+    np.testing.assert_allclose(InferSentEmbedder(str(made)).encode(TEXTS), expected, atol=1e-6)
+
+
+def test_a_pickle_that_would_run_code_is_refused_and_runs_none(tmp_path):
+    import pickle
+
+    class Code:
+        def __reduce__(self):
+            return (tmp_path.joinpath("ran").touch, ())
+
+    (tmp_path / "bad.pkl").write_bytes(pickle.dumps({"enc_lstm.weight_ih_l0": Code()}, protocol=2))
+    with pytest.raises(ModelError, match="does not hold the weights"):
+        files.convert(tmp_path / "bad.pkl", tmp_path / "out")
+    assert not (tmp_path / "ran").exists()
+    assert not (tmp_path / "out").exists()
+
+
+def test_weights_of_something_else_are_refused(tmp_path):
+    import torch
+
+    torch.save({"linear.weight": torch.ones(2, 2)}, tmp_path / "other.pkl")
+    with pytest.raises(ModelError, match="does not hold the weights"):
+        files.convert(tmp_path / "other.pkl", tmp_path / "out")
+    with pytest.raises(ModelError, match="there is no file"):
+        files.convert(tmp_path / "none.pkl", tmp_path / "out")

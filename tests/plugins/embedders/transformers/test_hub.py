@@ -1,0 +1,245 @@
+"""Facts about models of the hub, told against a server that speaks the hub's protocol.
+
+Each use runs in a process of its own, as the hub's library reads its settings when it is imported.
+"""
+
+import hashlib
+import json
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from harness.plugins.embedders.transformers import hub
+from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+ASK = """
+import sys
+from harness.errors import HarnessError
+from harness.registry.registry import Registry
+try:
+    made = Registry().embedder(sys.argv[1], device="cpu")
+    print(made.info.revision, made.info.fingerprint)
+    if len(sys.argv) > 2:
+        print(made.encode([sys.argv[2]]).tolist())
+except HarnessError as error:
+    print(type(error).__name__, error)
+"""
+
+
+class Hub:
+    """A hub with models from folders, and a client whose cache is empty at first."""
+
+    def __init__(self, home):
+        self.home = home
+        self.models = {}
+        self.downloaded = []
+        handler = type("Handler", (_Handler,), {"hub": self})
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def ask(self, *arguments):
+        done = subprocess.run(
+            [sys.executable, "-c", ASK, *arguments],
+            capture_output=True,
+            text=True,
+            env={"HF_ENDPOINT": self.url, "HF_HOME": str(self.home), "PATH": "", "HF_TOKEN": ""},
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    hub: Hub
+
+    def do_GET(self):
+        path = unquote(urlsplit(self.path).path).strip("/").split("/")
+        if path[:2] == ["api", "models"]:
+            self.model("/".join(path[2:4]), path[4:])
+        else:
+            self.file("/".join(path[:2]), path[3], "/".join(path[4:]))
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def model(self, name, rest):
+        if name == "some/gated":
+            self.answer(403, b"{}", {"X-Error-Code": "GatedRepo"})
+        elif name not in self.hub.models:
+            self.answer(404, b"{}", {"X-Error-Code": "RepoNotFound"})
+        elif rest and rest[1] not in ("main", COMMIT):
+            self.answer(404, b"{}", {"X-Error-Code": "RevisionNotFound"})
+        elif rest and rest[0] == "tree":
+            self.answer(200, json.dumps([self.entry(name, f) for f in self.files(name)]).encode())
+        else:
+            siblings = [{"rfilename": file} for file in self.files(name)]
+            found = {"id": name, "sha": COMMIT, "siblings": siblings}
+            self.answer(200, json.dumps(found).encode())
+
+    def entry(self, name, file):
+        content = (self.hub.models[name] / file).read_bytes()
+        found = {"type": "file", "path": file, "size": len(content), "oid": "0" * 40}
+        if file.endswith(".safetensors"):
+            sha256 = hashlib.sha256(content).hexdigest()
+            found["lfs"] = {"oid": sha256, "size": len(content), "pointerSize": 100}
+        return found
+
+    def file(self, name, revision, file):
+        headers = {"X-Repo-Commit": COMMIT}
+        if name not in self.hub.models or file not in self.files(name):
+            self.answer(404, b"", {**headers, "X-Error-Code": "EntryNotFound"})
+            return
+        content = (self.hub.models[name] / file).read_bytes()
+        sha256 = hashlib.sha256(content).hexdigest()
+        # The hub's tag of a large file is its SHA-256, of a small one git's shorter hash.
+        headers["ETag"] = f'"{sha256 if file.endswith(".safetensors") else sha256[:40]}"'
+        if self.command == "GET":
+            self.hub.downloaded.append(file)
+        self.answer(200, content, headers)
+
+    def files(self, name):
+        folder = self.hub.models[name]
+        return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+    def answer(self, status, content, headers=()):
+        self.send_response(status)
+        for key, value in dict(headers).items():
+            self.send_header(key, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def served(tmp_path, model):
+    made = Hub(tmp_path / "home")
+    made.models["some/model"] = model
+    yield made
+    made.close()
+
+
+def test_a_model_is_downloaded_once_and_works_without_the_hub_afterwards(served, model):
+    online = served.ask("sentence-transformers:some/model")
+    served.close()
+    offline = served.ask("sentence-transformers:some/model", "hello")
+    assert online == offline[:1]
+    local = SentenceTransformersEmbedder(str(model), device="cpu")
+    assert online[0] == f"{COMMIT} {local.info.fingerprint}"
+    assert json.loads(offline[1])[0] == pytest.approx(local.encode(["hello"])[0].tolist(), abs=1e-6)
+
+
+def test_a_model_in_the_cache_is_used_without_asking_the_hub(served):
+    first = served.ask("sentence-transformers:some/model")
+    del served.models["some/model"]
+    assert served.ask("sentence-transformers:some/model") == first
+
+
+def test_weights_in_other_formats_are_not_downloaded(served, model):
+    (model / "onnx").mkdir()
+    for other in ("onnx/model.onnx", "tf_model.h5", "pytorch_model.bin", "rust_model.ot"):
+        (model / other).write_bytes(b"weights of another format")
+    served.ask("sentence-transformers:some/model")
+    assert "model.safetensors" in served.downloaded
+    assert not {"model.onnx", "onnx/model.onnx", "tf_model.h5", "pytorch_model.bin"} & {
+        *served.downloaded
+    }
+
+
+def test_exported_weights_are_downloaded_where_they_are_asked_for(served, model):
+    pytest.importorskip("onnxruntime")
+    (model / "onnx").mkdir()
+    for file in ("onnx/model.onnx", "onnx/model_O4.onnx"):
+        (model / file).write_bytes(b"an exported graph")
+    name = "sentence-transformers:some/model"
+    plain = served.ask(name)
+    assert not any(file.startswith("onnx/") for file in served.downloaded)
+    exported = served.ask(f"{name}?backend=onnx")
+    assert "onnx/model.onnx" in served.downloaded
+    assert "onnx/model_O4.onnx" not in served.downloaded
+    assert plain != exported
+    served.close()
+    assert served.ask(f"{name}?backend=onnx") == exported
+    assert served.ask(name) == plain
+
+
+def test_a_model_of_the_hub_that_was_not_exported_says_so(served):
+    pytest.importorskip("onnxruntime")
+    told = served.ask("sentence-transformers:some/model?backend=onnx")[0]
+    assert told.startswith("ModelError 'some/model' was not exported for backend=onnx")
+
+
+def test_a_language_model_is_had_from_the_hub_and_works_without_it_afterwards(served):
+    online = served.ask("last-token:some/model?pooling=mean")
+    served.close()
+    assert served.ask("last-token:some/model?pooling=mean", "hello")[0] == online[0]
+    assert online[0].startswith(f"{COMMIT} last-token-")
+
+
+def test_a_plain_transformers_model_works_without_the_hub_afterwards(served, model):
+    for file in ("modules.json", "config_sentence_transformers.json"):
+        (model / file).unlink()
+    online = served.ask("sentence-transformers:some/model")
+    served.close()
+    assert served.ask("sentence-transformers:some/model") == online
+    assert online[0].startswith(COMMIT)
+
+
+def test_a_model_of_which_only_a_part_is_cached_is_not_taken_for_a_plain_one(served, model):
+    folder = served.home / "hub" / "models--some--model"
+    snapshot = folder / "snapshots" / COMMIT
+    snapshot.mkdir(parents=True)
+    for file in ("config.json", "model.safetensors", "tokenizer.json"):
+        (snapshot / file).write_bytes((model / file).read_bytes())
+    (folder / "refs").mkdir()
+    (folder / "refs" / "main").write_text(COMMIT)
+    local = SentenceTransformersEmbedder(str(model), device="cpu")
+    assert served.ask("sentence-transformers:some/model") == [f"{COMMIT} {local.info.fingerprint}"]
+
+
+def test_a_revision_can_be_named(served):
+    named = served.ask(f"sentence-transformers:some/model?revision={COMMIT}")
+    assert named == served.ask("sentence-transformers:some/model")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("some/other", "Unavailable there is no folder 'some/other', and no public model"),
+        ("some/gated", "Unavailable 'some/gated' is given only to those who accept its terms"),
+        ("some/model?revision=v9", "Unavailable 'some/model' has no revision 'v9'"),
+        ("some/mo del", "Unavailable 'some/mo del' is neither a folder nor a model id"),
+    ],
+)
+def test_what_the_hub_does_not_give_is_told_in_one_line(served, name, told):
+    (line,) = served.ask(f"sentence-transformers:{name}")
+    assert line.startswith(told)
+
+
+def test_without_the_hub_a_model_is_unavailable_in_one_line(served):
+    served.close()
+    (line,) = served.ask("all-mpnet-base-v2")
+    assert line.startswith("Unavailable 'sentence-transformers/all-mpnet-base-v2' is not in the")
+
+
+def test_pickled_weights_are_needed_only_where_there_are_no_others():
+    files = [
+        "a/model.safetensors",
+        "a/pytorch_model.bin",
+        "b/pytorch_model.bin",
+        "consolidated.pth",
+    ]
+    assert hub.needed(files) == ["a/model.safetensors", "b/pytorch_model.bin"]

@@ -1,0 +1,301 @@
+"""Facts about language models as encoders: vectors equal a computation text by text."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.embedder import Card, Embedder
+from harness.errors import HarnessError, InvalidOption, ModelError
+from harness.plugins.embedders.transformers.last_token import LastTokenEmbedder
+from harness.plugins.embedders.transformers.pooling import POOLINGS, pool
+from harness.registry.registry import Registry
+from harness.token_states import TokenStatesEmbedder
+
+WORDS = ["the", "nurse", "is", "a", "man", "woman", "good", "bad", "query", "hello", "world"]
+TEXTS = ["the nurse is a good woman", "hello", "a bad man is a man", "unheard", "world"]
+
+
+@pytest.fixture(scope="session")
+def built_llama(tmp_path_factory):
+    """A Llama of two layers with random weights; read-only."""
+    import torch
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+    from tokenizers.processors import TemplateProcessing
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("llama")
+    known = {word: i for i, word in enumerate(["<pad>", "<unk>", "<s>", "</s>", *WORDS])}
+    made = Tokenizer(WordLevel(known, unk_token="<unk>"))
+    made.pre_tokenizer = Whitespace()
+    made.post_processor = TemplateProcessing(
+        single="<s> $A", pair="<s> $A $B", special_tokens=[("<s>", 2)]
+    )
+    PreTrainedTokenizerFast(
+        tokenizer_object=made,
+        pad_token="<pad>",
+        unk_token="<unk>",
+        bos_token="<s>",
+        eos_token="</s>",
+        model_max_length=32,
+    ).save_pretrained(folder)
+    torch.manual_seed(2)
+    LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=len(known),
+            hidden_size=16,
+            intermediate_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            max_position_embeddings=64,
+            initializer_range=0.5,  # so that the layers matter
+        )
+    ).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def llama(built_llama, tmp_path) -> Path:
+    """A copy of the tiny model that a test may change."""
+    return Path(shutil.copytree(built_llama, tmp_path / "llama"))
+
+
+def embedder(folder, **options):
+    return LastTokenEmbedder(str(folder), device="cpu", **options)
+
+
+def by_hand(folder, texts, *, pooling="lasttoken", end=(), dtype="float32"):
+    """Run the causal model of transformers on one text at a time, without any padding."""
+    import torch
+    from transformers import AutoTokenizer, LlamaForCausalLM
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = LlamaForCausalLM.from_pretrained(folder, dtype=getattr(torch, dtype)).eval()
+    vectors = []
+    for text in texts:
+        ids = torch.tensor([[*tokenizer(text)["input_ids"], *end]])
+        with torch.inference_mode():
+            states = model(ids, output_hidden_states=True).hidden_states[-1][0].float().numpy()
+        weights = {
+            "lasttoken": [0] * (len(states) - 1) + [1],
+            "mean": [1] * len(states),
+            "weightedmean": range(1, len(states) + 1),
+        }[pooling]
+        vectors.append(np.average(states, axis=0, weights=weights))
+    return np.array(vectors)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_a_batch_of_unequal_texts_equals_a_computation_text_by_text(built_llama, pooling):
+    found = embedder(built_llama, pooling=pooling).encode(TEXTS)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, by_hand(built_llama, TEXTS, pooling=pooling), atol=1e-5)
+
+
+@pytest.mark.parametrize("precision", ["float16", "bfloat16"])
+def test_half_precision_is_that_of_the_weights_and_the_arithmetic(built_llama, precision):
+    found = embedder(built_llama, precision=precision).encode(TEXTS)
+    assert found.dtype == np.float32
+    one_by_one = by_hand(built_llama, TEXTS, dtype=precision)
+    step = {"float16": 2**-10, "bfloat16": 2**-7}[precision]
+    np.testing.assert_allclose(found, one_by_one, atol=8 * step)
+    whole = embedder(built_llama).encode(TEXTS)
+    assert not np.array_equal(found, whole)
+    np.testing.assert_allclose(found, whole, atol=64 * step)
+
+
+def test_the_end_of_sequence_is_put_behind_a_text_on_demand(built_llama):
+    found = embedder(built_llama, eos=True).encode(TEXTS)
+    np.testing.assert_allclose(found, by_hand(built_llama, TEXTS, end=[3]), atol=1e-5)
+
+
+def test_the_end_of_sequence_is_not_put_there_twice(llama):
+    tokenizer = json.loads((llama / "tokenizer.json").read_text())
+    single = tokenizer["post_processor"]["single"]
+    single.append({"SpecialToken": {"id": "</s>", "type_id": 0}})
+    tokenizer["post_processor"]["special_tokens"]["</s>"] = {
+        "id": "</s>",
+        "ids": [3],
+        "tokens": ["</s>"],
+    }
+    (llama / "tokenizer.json").write_text(json.dumps(tokenizer))
+    np.testing.assert_allclose(
+        embedder(llama, eos=True).encode(TEXTS), embedder(llama).encode(TEXTS), atol=1e-6
+    )
+
+
+def test_the_end_of_sequence_stays_where_a_text_is_cut(built_llama):
+    made = embedder(built_llama, eos=True, max_length=4)
+    assert made.truncated(["the nurse", "the nurse is"]) == [False, True]
+    np.testing.assert_allclose(
+        made.encode(["the nurse is good"]),
+        by_hand(built_llama, ["the nurse"], end=[3]),
+        atol=1e-5,
+    )
+
+
+def test_a_tokenizer_that_pads_on_the_left_changes_no_vector(llama):
+    settings = json.loads((llama / "tokenizer_config.json").read_text())
+    (llama / "tokenizer_config.json").write_text(json.dumps(settings | {"padding_side": "left"}))
+    np.testing.assert_allclose(embedder(llama).encode(TEXTS), by_hand(llama, TEXTS), atol=1e-5)
+
+
+def test_pooling_is_the_same_on_both_sides_of_padding():
+    import torch
+
+    states = torch.arange(12, dtype=torch.float32).reshape(1, 4, 3)
+    nothing = torch.full((1, 2, 3), float("nan"))
+    ones, zeros = torch.ones(1, 4), torch.zeros(1, 2)
+    for pooling, expected in [
+        ("lasttoken", states[:, 3]),
+        ("mean", states.mean(dim=1)),
+        ("weightedmean", (states * torch.tensor([1, 2, 3, 4.0])[:, None]).sum(dim=1) / 10),
+    ]:
+        right = pool(torch.cat([states, nothing], 1), torch.cat([ones, zeros], 1), pooling)
+        left = pool(torch.cat([nothing, states], 1), torch.cat([zeros, ones], 1), pooling)
+        np.testing.assert_allclose(right, expected, atol=1e-6)
+        np.testing.assert_allclose(left, expected, atol=1e-6)
+
+
+def test_a_prompt_is_put_before_each_text(built_llama):
+    card = Card(name="x", kind="text", prompts={"query": "query a "})
+    found = embedder(built_llama, card=card, prompt="query").encode(["man"])
+    np.testing.assert_allclose(found, by_hand(built_llama, ["query a man"]), atol=1e-5)
+    np.testing.assert_array_equal(found, embedder(built_llama, prompt="query a ").encode(["man"]))
+
+
+def test_a_longer_text_is_cut_and_told(built_llama):
+    made = embedder(built_llama, max_length=3)
+    assert made.lengths(TEXTS) == [3, 2, 3, 2, 2]
+    assert made.truncated(TEXTS) == [True, False, True, False, False]
+    np.testing.assert_allclose(
+        made.encode(["the nurse is good"]), by_hand(built_llama, ["the nurse"]), atol=1e-5
+    )
+
+
+def test_the_first_dimensions_are_kept_and_normalized_where_vectors_are(built_llama):
+    whole = by_hand(built_llama, TEXTS)
+    cut = embedder(built_llama, dimensions=6)
+    assert cut.info.dimensions == 6
+    np.testing.assert_allclose(cut.encode(TEXTS), whole[:, :6], atol=1e-5)
+    unit = embedder(built_llama, dimensions=6, normalize=True).encode(TEXTS)
+    np.testing.assert_allclose(
+        unit, whole[:, :6] / np.linalg.norm(whole[:, :6], axis=1, keepdims=True), atol=1e-5
+    )
+    with pytest.raises(InvalidOption, match="has 16"):
+        embedder(built_llama, dimensions=17)
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_an_empty_text_has_the_vector_of_the_start_token(built_llama, text):
+    np.testing.assert_allclose(
+        embedder(built_llama).encode(["hello", text])[1], by_hand(built_llama, [""])[0], atol=1e-5
+    )
+
+
+def test_a_text_without_any_token_has_no_vector(llama):
+    tokenizer = json.loads((llama / "tokenizer.json").read_text())
+    (llama / "tokenizer.json").write_text(json.dumps(tokenizer | {"post_processor": None}))
+    found = embedder(llama).encode(["", "hello"])
+    assert np.isnan(found[0]).all()
+    np.testing.assert_allclose(found[1], embedder(llama).encode(["hello"])[0], atol=1e-6)
+    assert np.isnan(embedder(llama).encode([""])).all()
+    assert np.isfinite(embedder(llama, eos=True).encode([""])).all()
+
+
+def test_pooled_states_are_the_vector_and_tokens_know_their_words(built_llama):
+    made = embedder(built_llama, pooling="mean", eos=True, prompt="query a ")
+    assert isinstance(made, TokenStatesEmbedder)
+    found = made.token_states(TEXTS)
+    for states, vector in zip(found, made.encode(TEXTS), strict=True):
+        np.testing.assert_allclose(states.states.mean(axis=0), vector, atol=1e-5)
+    assert found[1].words == ("hello",)
+    np.testing.assert_array_equal(found[1].word_of, [-1, -1, -1, 0, -1])
+
+
+def test_no_text_gives_no_vector(built_llama):
+    assert embedder(built_llama).encode([]).shape == (0, 16)
+    assert embedder(built_llama).token_states([]) == []
+
+
+def test_a_folder_is_named_with_options_through_the_registry(built_llama):
+    name = f"last-token:{built_llama}?pooling=mean&eos=true&precision=bfloat16"
+    made = Registry().embedder(name, device="cpu")
+    assert isinstance(made, Embedder)
+    assert (made.info.name, made.info.dimensions, made.info.max_tokens) == (name, 16, 32)
+    expected = embedder(built_llama, pooling="mean", eos=True, precision="bfloat16")
+    assert made.info.fingerprint == expected.info.fingerprint
+    np.testing.assert_array_equal(made.encode(TEXTS), expected.encode(TEXTS))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"pooling": "mean"},
+        {"eos": True},
+        {"prompt": "query a "},
+        {"precision": "float16"},
+        {"max_length": 8},
+        {"normalize": True},
+        {"dimensions": 8},
+    ],
+    ids=str,
+)
+def test_what_changes_a_vector_changes_the_fingerprint(built_llama, other):
+    assert embedder(built_llama, **other).info.fingerprint != embedder(built_llama).info.fingerprint
+
+
+def test_what_changes_no_vector_changes_no_fingerprint(built_llama, llama):
+    same = embedder(llama, pooling="lasttoken", prompt="", dimensions=16, max_length=32)
+    assert same.info.fingerprint == embedder(built_llama).info.fingerprint
+
+
+def test_a_map_of_devices_changes_no_vector(built_llama):
+    pytest.importorskip("accelerate")
+    mapped = LastTokenEmbedder(str(built_llama), device_map="auto")
+    assert mapped.info.fingerprint == embedder(built_llama).info.fingerprint
+    np.testing.assert_allclose(mapped.encode(TEXTS), by_hand(built_llama, TEXTS), atol=1e-4)
+
+
+def test_a_map_of_devices_says_what_it_needs(built_llama, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(HarnessError, match=r"pip install .*\[accelerate\]"):
+        embedder(built_llama, device_map="auto")
+
+
+def test_weights_that_lack_a_layer_are_refused(llama):
+    from safetensors.numpy import load_file, save_file
+
+    weights = load_file(llama / "model.safetensors")
+    weights.pop("model.layers.1.mlp.up_proj.weight")
+    save_file(weights, llama / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match="lacks 1 of its weights"):
+        embedder(llama).encode(TEXTS)
+
+
+def test_code_of_a_model_is_not_run_unless_that_is_said(llama):
+    config = json.loads((llama / "config.json").read_text())
+    code = {"AutoModel": "own.Own"}
+    (llama / "config.json").write_text(json.dumps(config | {"auto_map": code}))
+    with pytest.raises(ModelError, match="trust_remote_code=true"):
+        embedder(llama)
+    without = embedder(llama, trust_remote_code=False)
+    np.testing.assert_allclose(without.encode(TEXTS), by_hand(llama, TEXTS), atol=1e-5)
+
+
+def test_a_model_with_encoder_and_decoder_is_refused(llama):
+    config = json.loads((llama / "config.json").read_text())
+    (llama / "config.json").write_text(json.dumps(config | {"is_encoder_decoder": True}))
+    with pytest.raises(ModelError, match="sentence-transformers:"):
+        embedder(llama)
+
+
+def test_a_path_that_is_not_there_is_refused():
+    for nowhere in ("./nowhere", "nowhere"):
+        with pytest.raises(ModelError, match="there is no folder"):
+            embedder(nowhere)

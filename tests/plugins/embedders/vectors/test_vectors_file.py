@@ -1,0 +1,316 @@
+"""Facts about files of word vectors: what is read from them, and what is refused and how."""
+
+import gzip
+import pickle
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from harness.embedder import WordEmbedder
+from harness.errors import InvalidFile, InvalidOption, ModelError
+from harness.plugins.embedders.vectors.vectors_file import vectors_file
+from harness.plugins.embedders.vectors.word_vectors import WordVectors
+from harness.registry.registry import Registry
+
+WORDS = ["the", "King", "new_york", "naïve", "王", '"', "#", "NA", "nan", "3.5"]
+RNG = np.random.default_rng(0)
+VECTORS = RNG.standard_normal((len(WORDS), 12)).astype(np.float32)
+
+
+def written_by_gensim(path, *, binary=False, header=True, words=WORDS, vectors=VECTORS):
+    keyed = KeyedVectors(vectors.shape[1])
+    keyed.add_vectors(words, vectors)
+    keyed.save_word2vec_format(str(path), binary=binary, write_header=header, sort_attr=None)
+    return path
+
+
+FORMATS = {
+    "glove": {"header": False},
+    "word2vec": {},
+    "word2vec-binary": {"binary": True},
+}
+
+
+@pytest.mark.parametrize("zipped", [False, True], ids=["plain", "gzip"])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_what_gensim_writes_is_read_back(tmp_path, kind, zipped):
+    path = written_by_gensim(tmp_path / "vectors", **FORMATS[kind])
+    if zipped:
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    for asked in ("auto", kind):
+        made = vectors_file(str(path), format=asked)
+        assert isinstance(made, WordEmbedder)
+        assert list(made.words) == WORDS
+        assert made.vectors.dtype == np.float32
+        np.testing.assert_allclose(made.vectors, VECTORS, rtol=1e-6)
+        assert made.info.dimensions == 12
+        assert made.info.kind == "word"
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50
+)
+@given(
+    data=st.data(),
+    kind=st.sampled_from(sorted(FORMATS)),
+    d=st.integers(1, 20),
+)
+def test_any_finite_vectors_of_any_words_survive_a_round_trip(tmp_path, data, kind, d):
+    word = st.text(
+        st.characters(exclude_characters=" \n\r", exclude_categories=["Cs", "Zs", "Cc"]), min_size=1
+    )
+    words = data.draw(st.lists(word, min_size=1, max_size=8, unique=True))
+    finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
+    vectors = data.draw(arrays.arrays(np.float32, (len(words), d), elements=finite))
+    path = written_by_gensim(tmp_path / "vectors", words=words, vectors=vectors, **FORMATS[kind])
+    made = vectors_file(str(path), format=kind)
+    assert list(made.words) == words
+    np.testing.assert_allclose(made.vectors, vectors, rtol=1e-6, atol=1e-38)
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200
+)
+@given(content=st.one_of(st.binary(max_size=200), st.binary(max_size=60).map(b"2 3\nab ".__add__)))
+def test_no_file_whatever_is_in_it_does_worse_than_to_be_refused(tmp_path, content):
+    path = tmp_path / "vectors"
+    path.write_bytes(content)
+    try:
+        vectors = vectors_file(str(path)).vectors
+    except InvalidFile:
+        return
+    assert np.isfinite(vectors).all()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the 1 2\nKing 3 4\n",
+        "the 1 2\nKing 3 4",
+        "the 1 2\r\nKing 3 4\r\n",
+        "the 1 2 \nKing 3 4 \n",
+        "the 1 2\n\nKing 3 4\n\n",
+        "\ufeffthe 1 2\nKing 3 4\n",
+        "the 1e0 2.\nKing +3 04\n",
+    ],
+    ids=["plain", "no-last-newline", "windows", "space-at-end", "blank-lines", "mark", "numbers"],
+)
+@pytest.mark.parametrize("header", ["", "2 2\n"], ids=["glove", "word2vec"])
+def test_the_ways_of_writing_a_text_file_are_all_read(tmp_path, text, header):
+    if header and text.startswith("\ufeff"):
+        text, header = text[1:], "\ufeff" + header
+    (tmp_path / "v.txt").write_bytes((header + text).encode())
+    made = vectors_file(str(tmp_path / "v.txt"))
+    assert list(made.words) == ["the", "King"]
+    np.testing.assert_array_equal(made.vectors, [[1, 2], [3, 4]])
+
+
+def test_words_with_spaces_are_read(tmp_path):
+    (tmp_path / "v.txt").write_text("the 1 2\n. . . 3 4\nat name@domain.com 5 6\n")
+    made = vectors_file(str(tmp_path / "v.txt"))
+    assert list(made.words) == ["the", ". . .", "at name@domain.com"]
+    np.testing.assert_array_equal(made.vectors, [[1, 2], [3, 4], [5, 6]])
+
+
+def test_of_equal_words_the_first_counts(tmp_path):
+    for name, options in FORMATS.items():
+        path = written_by_gensim(
+            tmp_path / name, words=["aaaaaa", "bbbbbb", "cccccc"], vectors=VECTORS[:3], **options
+        )
+        path.write_bytes(path.read_bytes().replace(b"cccccc", b"aaaaaa"))
+        made = vectors_file(str(path))
+        assert list(made.words) == ["aaaaaa", "bbbbbb"]
+        np.testing.assert_allclose(made.encode(["aaaaaa"]), VECTORS[:1], rtol=1e-6)
+
+
+def refused(path, **options):
+    with pytest.raises(InvalidFile) as caught:
+        _ = vectors_file(str(path), **options).vectors
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "told"),
+    [
+        ("a 1 2\nb 3\n", 2, "2 numbers are expected"),
+        ("a 1 2\nb 3 x\n", 2, "2 numbers are expected"),
+        ("a 1 2\nb 3 1_0\n", 2, "underscore"),
+        ("a 1 2\nb 3 nan\n", 2, "the vector of 'b' is not finite"),
+        ("a 1 2\n\nb 3 -inf\n", 3, "the vector of 'b' is not finite"),
+        ("a 1 2\nb 3 1e60\n", 2, "the vector of 'b' is not finite"),
+        ("a 1 2\n 3 4\n", 2, "2 numbers are expected"),
+        ("just some words\n", 1, "no line of a word and its numbers"),
+        ("word\n", 1, "no line of a word and its numbers"),
+        ("2 2\na 1 2\nb 3\n", 3, "2 numbers are expected"),
+        ("2 2\na 1 2\nb nan 3\n", 3, "the vector of 'b' is not finite"),
+        ("3 2\na 1 2\nb 3 4\n", 1, "promises 3 words, and 2 follow"),
+        ("1 2\na 1 2\nb 3 4\n", 1, "promises 1 words, and 2 follow"),
+        ("0 2\n", 1, "promises no vectors"),
+        ("", None, "empty"),
+        (" \n\n", None, "empty"),
+        ("2 9\nab 1 2 3 4 5 6 7 8 x\n", 2, "9 numbers are expected"),
+    ],
+)
+def test_a_malformed_text_file_is_refused_by_line(tmp_path, text, line, told):
+    (tmp_path / "v.txt").write_text(text)
+    error = refused(tmp_path / "v.txt")
+    assert error.line == line
+    assert told in str(error)
+
+
+def test_text_that_is_not_utf8_is_refused_by_line(tmp_path):
+    (tmp_path / "v.txt").write_bytes(b"a 1 2\nb\xff 3 4\n")
+    error = refused(tmp_path / "v.txt")
+    assert (error.line, error.problem) == (2, "the word is not UTF-8 text")
+
+
+def test_a_binary_file_that_ends_early_is_refused_by_word(tmp_path):
+    path = written_by_gensim(tmp_path / "v.bin", binary=True)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "the file ends in word 10" in str(refused(path))
+
+
+def test_a_binary_file_that_goes_on_is_refused(tmp_path):
+    path = written_by_gensim(tmp_path / "v.bin", binary=True)
+    path.write_bytes(path.read_bytes() + b"more")
+    assert "more follows" in str(refused(path))
+
+
+@pytest.mark.parametrize("strange", [np.nan, np.inf])
+def test_a_binary_vector_that_is_not_finite_is_refused_by_word(tmp_path, strange):
+    vectors = VECTORS.copy()
+    vectors[1, 3] = strange
+    path = written_by_gensim(tmp_path / "v.bin", binary=True, vectors=vectors)
+    assert "the vector of 'King', word 2, is not finite" in str(refused(path))
+
+
+def test_word2vecs_own_program_ends_each_vector_with_a_newline(tmp_path):
+    rows = b"".join(
+        word.encode() + b" " + row.tobytes() + b"\n"
+        for word, row in zip(WORDS, VECTORS, strict=True)
+    )
+    (tmp_path / "v.bin").write_bytes(b"10 12\n" + rows)
+    made = vectors_file(str(tmp_path / "v.bin"))
+    assert list(made.words) == WORDS
+    np.testing.assert_array_equal(made.vectors, VECTORS)
+
+
+def test_a_format_that_needs_a_header_is_refused_without_one(tmp_path):
+    path = written_by_gensim(tmp_path / "v.txt", header=False)
+    error = refused(path, format="word2vec")
+    assert error.line == 1
+    assert "name the format 'glove'" in str(error)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    assert "there is no such file" in str(refused(tmp_path / "v.txt"))
+
+
+def test_a_folder_is_refused(tmp_path):
+    assert "cannot be read" in str(refused(tmp_path))
+
+
+def test_a_damaged_gzip_file_is_refused(tmp_path):
+    whole = gzip.compress(b"word 1 2 3\n" * 1000)
+    (tmp_path / "v.gz").write_bytes(whole[: len(whole) // 2])
+    assert "gzip file is damaged" in str(refused(tmp_path / "v.gz"))
+
+
+class Trap:
+    """Would leave a mark if it were ever unpickled."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return (open, (str(self.mark), "w"))
+
+
+def test_a_pickle_is_refused_unread_and_how_to_convert_it_told(tmp_path):
+    (tmp_path / "v.kv").write_bytes(pickle.dumps(Trap(tmp_path / "mark")))
+    assert "save_word2vec_format" in str(refused(tmp_path / "v.kv"))
+    assert not (tmp_path / "mark").exists()
+
+
+def test_what_gensim_saves_itself_is_refused(tmp_path):
+    keyed = KeyedVectors(12)
+    keyed.add_vectors(WORDS, VECTORS)
+    keyed.save(str(tmp_path / "v.kv"))
+    assert "save_word2vec_format" in str(refused(tmp_path / "v.kv"))
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [(b"PK\x03\x04", "ZIP"), (b"\x93NUMPY", "array"), (b"\xba\x16\x4f\x2f", ".vec file")],
+)
+def test_other_formats_are_refused_by_name(tmp_path, start, told):
+    (tmp_path / "v").write_bytes(start + bytes(100))
+    assert told in str(refused(tmp_path / "v"))
+
+
+def test_words_are_looked_up_as_they_are_then_lower_then_joined():
+    words = ["King", "king", "queen", "new_york", "New_York", "los_angeles"]
+    made = WordVectors.of(words, np.eye(6))
+    asked = ["King", "KING", "Queen", "new york", "New York", "NEW YORK", "Los Angeles", "rook"]
+    expected = np.full((8, 6), np.nan)
+    for row, word in enumerate([0, 1, 2, 3, 4, 3, 5]):
+        expected[row] = np.eye(6)[word]
+    np.testing.assert_array_equal(made.encode(asked), expected)
+    assert made.encode(asked).dtype == np.float32
+
+
+def test_a_zero_vector_stays_zero(tmp_path):
+    (tmp_path / "v.txt").write_text("a 0 0\nb 1 2\n")
+    np.testing.assert_array_equal(vectors_file(str(tmp_path / "v.txt")).encode(["a"]), [[0, 0]])
+
+
+def test_no_words_give_no_vectors():
+    assert WordVectors.of(["a"], np.eye(1)).encode([]).shape == (0, 1)
+
+
+def test_the_fingerprint_is_of_the_content_and_the_way_it_is_read(tmp_path):
+    one = vectors_file(str(written_by_gensim(tmp_path / "one"))).info.fingerprint
+    same = vectors_file(str(written_by_gensim(tmp_path / "same"))).info.fingerprint
+    changed = VECTORS.copy()
+    changed[0, 0] += 1
+    other = vectors_file(str(written_by_gensim(tmp_path / "other", vectors=changed)))
+    assert one == same
+    assert one != other.info.fingerprint
+    (tmp_path / "v").write_text("1 1\n2 2\n")
+    as_glove = vectors_file(str(tmp_path / "v"), format="glove").info.fingerprint
+    assert as_glove != vectors_file(str(tmp_path / "v"), format="word2vec").info.fingerprint
+
+
+def test_a_gensim_object_is_an_embedder():
+    keyed = KeyedVectors(12)
+    keyed.add_vectors(WORDS, VECTORS)
+    made = WordVectors.of_keyed_vectors(keyed)
+    assert list(made.words) == WORDS
+    np.testing.assert_array_equal(made.encode(["naïve"]), VECTORS[3:4])
+    assert made.info.fingerprint == WordVectors.of(WORDS, VECTORS).info.fingerprint
+    assert made.info.fingerprint != WordVectors.of(WORDS[::-1], VECTORS).info.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("words", "vectors"),
+    [(["a", "b"], np.eye(3)), (["a"], np.ones(1)), ([], np.ones((0, 2))), (["a"], [[np.nan]])],
+)
+def test_arrays_that_do_not_fit_are_refused(words, vectors):
+    with pytest.raises(ModelError):
+        WordVectors.of(words, vectors)
+
+
+def test_a_file_is_named_through_the_registry(tmp_path):
+    path = written_by_gensim(tmp_path / "v.txt")
+    made = Registry().embedder(f"vectors:{path}?format=word2vec")
+    assert made.info.name == f"vectors:{path}?format=word2vec"
+    np.testing.assert_allclose(made.encode(["the"]), VECTORS[:1], rtol=1e-6)
+    with pytest.raises(InvalidOption, match="format"):
+        Registry().embedder(f"vectors:{path}?format=fasttext")
+    with pytest.raises(InvalidOption, match="did you mean 'format'"):
+        Registry().embedder(f"vectors:{path}?fromat=glove")

@@ -1,0 +1,25 @@
+"""The heatmap is what Plotly draws, and runs nothing that stands in a text."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from harness.plugins.metrics.drawings.similarity_heatmap import similarity_heatmap
+
+
+def test_a_matrix_is_drawn_with_its_texts():
+    values = np.array([[0.123456, 1.0, -1.0]])
+    figure = similarity_heatmap(values, ["query"], ["a", "b", "c"], column_labels=["x", "y", "z"])
+    go.Figure(figure)  # Plotly refuses what it does not know
+    assert figure["data"][0]["z"] == [[0.1235, 1.0, -1.0]]
+    assert figure["layout"]["xaxis"]["ticktext"] == ["x", "y", "z"]
+
+
+def test_texts_are_escaped_and_long_labels_show_their_ends():
+    text = "<img src=x onerror=alert(1)> " + "word " * 20 + "the end."
+    figure = similarity_heatmap(np.zeros((1, 1)), [text], [text])
+    go.Figure(figure)
+    assert "<img" not in str(figure)
+    assert figure["layout"]["yaxis"]["ticktext"][0].endswith("the end.")
+    assert len(figure["layout"]["yaxis"]["ticktext"][0]) == 40

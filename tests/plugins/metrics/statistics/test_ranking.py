@@ -1,0 +1,79 @@
+"""Which documents are retrieved: by hand on four documents, and whatever the similarities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from harness.errors import InvalidOption
+from harness.plugins.metrics.statistics.ranking import dynamic_k, dynamic_k_symmetric, plain
+
+SIMILARITIES = arrays(np.float64, (3, 7), elements=st.integers(-5, 5).map(float))
+FEMALE = np.array([[0.9, 0.8, 0.1, 0.2]])
+MALE = np.array([[0.3, 0.5, 0.9, 0.1]])
+
+
+def retrieved(ranked) -> list[int]:
+    return ranked.order[0, : ranked.retrieved[0].sum()].tolist()
+
+
+def test_plain_takes_the_k_nearest():
+    assert retrieved(plain(FEMALE, 2)) == [0, 1]
+    assert plain(FEMALE, 2).order[0].tolist() == [0, 1, 3, 2]
+
+
+def test_dynamic_k_goes_down_to_the_lowest_of_the_first_querys_top():
+    # the female query's top 2 is {0, 1}; the male query puts 2 and 1 before 0
+    assert retrieved(dynamic_k(FEMALE, MALE, 2)) == [2, 1, 0]
+
+
+def test_the_order_of_the_queries_matters_and_the_symmetric_form_has_both():
+    # the male query's top 2 is {2, 1}; all four are at least as near to the female one as 2 is
+    assert retrieved(dynamic_k(MALE, FEMALE, 2)) == [0, 1, 3, 2]
+    assert retrieved(dynamic_k_symmetric(FEMALE, MALE, 2)) == [1, 0, 2, 3]  # by the mean
+
+
+def test_equal_similarities_keep_the_order_of_the_documents():
+    assert plain(np.zeros((1, 4)), 3).order[0].tolist() == [0, 1, 2, 3]
+    assert retrieved(plain(np.zeros((1, 4)), 3)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("way", [lambda s: plain(s, 9), lambda s: dynamic_k(s, s, 9)])
+def test_k_beyond_the_documents_retrieves_all(way):
+    assert way(FEMALE).retrieved.all()
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_no_document_is_refused(k):
+    with pytest.raises(InvalidOption, match="at least 1"):
+        plain(FEMALE, k)
+    with pytest.raises(InvalidOption, match="at least 1"):
+        dynamic_k(FEMALE, MALE, k)
+
+
+@given(SIMILARITIES, SIMILARITIES, st.integers(1, 7))
+def test_dynamic_k_has_the_top_k_of_both_and_is_a_top_of_the_second(first, second, k):
+    ranked = dynamic_k(first, second, k)
+    assert (ranked.retrieved | ~plain(first, k).retrieved).all()
+    assert (ranked.retrieved.sum(axis=1) >= k).all()
+    for kept, similarity in zip(ranked.retrieved, second, strict=True):
+        assert kept.all() or similarity[kept].min() > similarity[~kept].max()
+
+
+@given(SIMILARITIES, st.integers(1, 7))
+def test_without_ties_equal_queries_retrieve_the_plain_top(similarities, k):
+    distinct = similarities + np.arange(7) / 100
+    one = plain(distinct, k)
+    for other in (dynamic_k(distinct, distinct, k), dynamic_k_symmetric(distinct, distinct, k)):
+        assert (one.retrieved == other.retrieved).all()
+        assert (one.order == other.order).all()
+
+
+@given(SIMILARITIES, SIMILARITIES, st.integers(1, 7))
+def test_the_symmetric_form_does_not_depend_on_the_order(first, second, k):
+    one, other = dynamic_k_symmetric(first, second, k), dynamic_k_symmetric(second, first, k)
+    assert (one.retrieved == other.retrieved).all()
+    assert (one.retrieved | ~dynamic_k(first, second, k).retrieved).all()

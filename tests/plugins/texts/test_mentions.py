@@ -1,0 +1,112 @@
+"""Facts on mentions: their edges, and where else a name stands."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.plugins.texts import mentions as names
+from harness.plugins.texts.mentions import Mention
+
+
+def mention(text: str, name: str, kind="person", nth=0) -> Mention:
+    start = -1
+    for _ in range(nth + 1):
+        start = text.index(name, start + 1)
+    return Mention(start, start + len(name), name, kind)
+
+
+def found(mentions) -> list[tuple[str, str]]:
+    return [(one.text, one.kind) for one in mentions]
+
+
+@pytest.mark.parametrize(
+    ("given_as", "name"),
+    [
+        ("Kashvi", "Kashvi"),
+        ("Kashvi's", "Kashvi"),
+        ("Kashvi’s", "Kashvi"),
+        ("“Kashvi”", "Kashvi"),
+        ("the Hague,", "Hague"),
+        ("Dr. Kashvi Rao", "Kashvi Rao"),
+        ("hunter Martinez", "Martinez"),
+        ("van Gogh", "van Gogh"),
+        ("manchester united", "manchester united"),
+        ("St. Petersburg", "St. Petersburg"),
+    ],
+)
+def test_a_mention_has_no_more_than_the_name(given_as, name):
+    text = f"so {given_as} went"
+    tidied = names.tidy(text, 3, 3 + len(given_as), "person")
+    assert tidied.text == name
+    assert text[tidied.start : tidied.end] == name
+
+
+@pytest.mark.parametrize("nothing", ["Dr.", "the", "  ", "'s", "“”"])
+def test_a_title_or_a_mark_alone_is_no_mention(nothing):
+    assert names.tidy(nothing, 0, len(nothing), "person") is None
+
+
+def test_a_name_found_once_is_a_mention_wherever_it_stands():
+    text = "Udit, so Udit's friend said, was Udit."
+    again = names.everywhere(text, [mention(text, "Udit", nth=1)])
+    assert [one.start for one in again] == [0, 9, 33]
+
+
+def test_a_name_inside_a_longer_word_is_no_mention():
+    text = "Ann saw Anna in Annapolis"
+    assert found(names.everywhere(text, [mention(text, "Ann")])) == [("Ann", "person")]
+
+
+def test_parts_of_a_full_name_are_mentions_too():
+    text = "Dr. Kate Powell slept. Powell woke Kate, the Powells' hope."
+    assert found(names.everywhere(text, [mention(text, "Kate Powell")])) == [
+        ("Kate Powell", "person"),
+        ("Powell", "person"),
+        ("Kate", "person"),
+    ]
+
+
+def test_parts_of_a_place_are_no_mentions():
+    text = "New York is New to me"
+    assert found(names.everywhere(text, [mention(text, "New York", "place")])) == [
+        ("New York", "place")
+    ]
+
+
+def test_a_name_is_of_the_kind_that_it_was_found_with_most():
+    text = "Amazon, Amazon and Amazon"
+    kinds = ["place", "organisation", "organisation"]
+    given_as = [mention(text, "Amazon", kind, nth) for nth, kind in enumerate(kinds)]
+    assert found(names.everywhere(text, given_as)) == [("Amazon", "organisation")] * 3
+
+
+def test_of_mentions_that_overlap_the_longest_stays():
+    text = "New York City"
+    short, long = mention(text, "York", "place"), mention(text, "New York City", "place")
+    assert names.longest([short, long]) == [long]
+
+
+def test_no_mentions_are_none_everywhere():
+    assert names.everywhere("Udit", []) == []
+
+
+@given(st.text(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(1, 9)), max_size=6))
+def test_mentions_never_overlap_and_are_what_stands_there(text, spans):
+    given_as = [
+        Mention(start, start + n, text[start : start + n], "person")
+        for start, n in spans
+        if start + n <= len(text)
+    ]
+    again = names.everywhere(text, given_as)
+    assert all(text[one.start : one.end] == one.text for one in again)
+    assert all(a.end <= b.start for a, b in itertools.pairwise(again))
+
+
+def test_mentions_are_written_and_read():
+    text = "Mike in Leeds"
+    two = [mention(text, "Mike"), mention(text, "Leeds", "place")]
+    assert names.from_rows(text, names.as_rows(two)) == two
