@@ -8,6 +8,7 @@ YAML gives them, so a word such as `no` must be quoted, and the error says so.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,7 +147,8 @@ def dotted(key: KeyPath) -> str:
 
 def _load(path: Path, parents: tuple[Path, ...]) -> Document:
     document = _parse(path)
-    names = document.data.pop("include", [])
+    own = {key: value for key, value in document.data.items() if key != "include"}
+    names = document.data.get("include", [])
     merged: dict[str, Any] = {}
     places: dict[KeyPath, tuple[Path, int]] = {}
     for i, name in enumerate(names if isinstance(names, list) else [names]):
@@ -164,7 +166,7 @@ def _load(path: Path, parents: tuple[Path, ...]) -> Document:
         included = _load(other, above)
         _merge(merged, included.data)
         places |= included.places
-    _merge(merged, document.data)
+    _merge(merged, own)
     return Document(path, merged, places | document.places)
 
 
@@ -184,6 +186,12 @@ def _parse(path: Path) -> Document:
         raise InvalidFile(f"cannot be read ({error.strerror})", path=path) from None
     except UnicodeDecodeError as error:
         raise InvalidFile(f"is not UTF-8 text (byte {error.start})", path=path) from None
+    return _parsed(path, text)
+
+
+@functools.lru_cache(maxsize=1024)  # fragments are included by dozens of files
+def _parsed(path: Path, text: str) -> Document:
+    """Return the file's own mapping; callers share it and must not change it."""
     loader = Loader(text)
     places: dict[KeyPath, tuple[Path, int]] = {(): (path, 1)}
     try:
