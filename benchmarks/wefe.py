@@ -207,7 +207,7 @@ def harness(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
 
     from harness.plugins.embedders.vectors.word_vectors import WordVectors
     from harness.registry.registry import Registry
-    from harness.vocabulary import vocabulary
+    from harness.vocabulary import vocabulary_of
 
     registry = Registry()
     given = json.loads((folder / "words.json").read_text())["words"]
@@ -234,7 +234,7 @@ def harness(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
     def debiased(mitigator: Any, concept: Any) -> None:
         mitigator.fit(model, concept)
         out, start = np.empty((N, D), dtype=np.float32), 0
-        for words, vectors in vocabulary(model).blocks():
+        for words, vectors in vocabulary_of(model).blocks():
             out[start : start + len(words)] = mitigator.transform(vectors, words)
             start += len(words)
 

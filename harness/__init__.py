@@ -3,7 +3,8 @@
 >>> import harness
 >>> records = harness.evaluate("all-MiniLM-L6-v2", tasks=["weat-6"])  # doctest: +SKIP
 
-Everything public is named here; importing the package loads none of it.
+Every public name is listed here. A name is imported when it is first used, so `import harness`
+itself loads nothing else.
 """
 
 from __future__ import annotations
@@ -17,13 +18,23 @@ if TYPE_CHECKING:
     from harness.embedder import Card as Card
     from harness.embedder import Embedder as Embedder
     from harness.embedder import ModelInfo as ModelInfo
+    from harness.embedder import WordEmbedder as WordEmbedder
+    from harness.errors import DiskError as DiskError
     from harness.errors import HarnessError as HarnessError
+    from harness.errors import InvalidFile as InvalidFile
+    from harness.errors import InvalidOption as InvalidOption
+    from harness.errors import ModelError as ModelError
+    from harness.errors import NotApplicable as NotApplicable
+    from harness.errors import Unavailable as Unavailable
+    from harness.errors import UnknownName as UnknownName
+    from harness.errors import UsageError as UsageError
     from harness.metrics import Interval as Interval
     from harness.metrics import Scale as Scale
     from harness.metrics import Score as Score
     from harness.metrics import metric as metric
     from harness.mitigator import Mitigator as Mitigator
     from harness.registry.registry import Registry as Registry
+    from harness.results.folder import read_results as read_results
     from harness.results.record import Record as Record
     from harness.results.records import Records as Records
     from harness.run.debiasing import debias as debias
@@ -34,43 +45,61 @@ if TYPE_CHECKING:
     from harness.specs import MitigatorSpec as MitigatorSpec
     from harness.specs import TableSpec as TableSpec
     from harness.specs import hookimpl as hookimpl
+    from harness.store.answers import AnswerCache as AnswerCache
     from harness.study import running as _running
+    from harness.vocabulary import Vocabulary as Vocabulary
+    from harness.vocabulary import vocabulary_of as vocabulary_of
 
     run_study = _running.run
 
-__version__ = "0.1.0"
+__version__ = "0.1.0"  # the only place: pyproject.toml reads it from here, without an import
 
-# In a checkout the folders of the package lie side by side, and Python started there finds this one
-# before the installed package: it takes its siblings from where they lie.
+# In a checkout the folders of the package lie side by side. Python started there imports this
+# folder instead of the installed package, so the package path must include the siblings.
 _checkout = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 -- pathlib would slow `import harness`
 if os.path.isfile(os.path.join(_checkout, "plugins", "embedders", "minilm.py")):  # noqa: PTH113, PTH118 -- as above
     __path__.append(_checkout)
 
+# Importing a submodule sets it as an attribute of this package. So no public name may equal the
+# name of a submodule: `harness.metric` is the decorator, and its module is `harness.metrics`.
 _HOMES = {
+    "AnswerCache": "store.answers",
     "Card": "embedder",
     "Concept": "concept",
+    "DiskError": "errors",
     "Embedder": "embedder",
     "EmbedderSpec": "specs",
     "EngineSpec": "specs",
     "HarnessError": "errors",
     "Interval": "metrics",
+    "InvalidFile": "errors",
+    "InvalidOption": "errors",
     "MetricSpec": "specs",
     "Mitigator": "mitigator",
     "MitigatorSpec": "specs",
+    "ModelError": "errors",
     "ModelInfo": "embedder",
+    "NotApplicable": "errors",
     "Record": "results.record",
     "Records": "results.records",
     "Registry": "registry.registry",
     "Scale": "metrics",
     "Score": "metrics",
     "TableSpec": "specs",
+    "Unavailable": "errors",
+    "UnknownName": "errors",
+    "UsageError": "errors",
+    "Vocabulary": "vocabulary",
+    "WordEmbedder": "embedder",
     "debias": "run.debiasing",
     "evaluate": "run.evaluation",
     "hookimpl": "specs",
     "metric": "metrics",
+    "read_results": "results.folder",
     "run_study": "study.running:run",
+    "vocabulary_of": "vocabulary",
 }
-"""Module of each name, with a colon and the name there if it is another."""
+"""Module of each public name; `module:name` where the name there differs."""
 
 __all__ = ["__version__", *_HOMES]  # strings all
 
@@ -78,8 +107,8 @@ __all__ = ["__version__", *_HOMES]  # strings all
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'harness' has no attribute '{name}'")
-    module, _, there = _HOMES[name].partition(":")
-    value = getattr(importlib.import_module(f"harness.{module}"), there or name)
+    module, _, attribute = _HOMES[name].partition(":")
+    value = getattr(importlib.import_module(f"harness.{module}"), attribute or name)
     globals()[name] = value
     return value
 

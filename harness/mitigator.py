@@ -18,7 +18,7 @@ from harness.arrays import Reals, Vectors
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind, ModelInfo
 from harness.errors import HarnessError
-from harness.vocabulary import Vocabulary, vocabulary
+from harness.vocabulary import Vocabulary, vocabulary_of
 
 
 class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
@@ -262,7 +262,7 @@ class MitigatedEmbedder:
 
         It is the embedder's own while nothing is transformed, with all that is known of it.
         """
-        inner = vocabulary(self.embedder)
+        inner = vocabulary_of(self.embedder)
         if not self.chain.mitigators[: self.stages]:
             return inner
 

@@ -47,7 +47,7 @@ class Vocabulary:
             yield list(self.words[start:stop]), self.rows(start, stop)
 
 
-def vocabulary(embedder: Embedder) -> Vocabulary:
+def vocabulary_of(embedder: Embedder) -> Vocabulary:
     """Return the vocabulary of a word embedder, with vectors as that embedder gives them.
 
     Raises

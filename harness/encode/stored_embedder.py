@@ -13,7 +13,7 @@ from harness.encode.engine import Engine
 from harness.errors import HarnessError, ModelError
 from harness.progress import Progress
 from harness.store.store import Store
-from harness.vocabulary import Vocabulary, vocabulary
+from harness.vocabulary import Vocabulary, vocabulary_of
 
 
 class StoredEmbedder:
@@ -54,7 +54,7 @@ class StoredEmbedder:
     @property
     def vocabulary(self) -> Vocabulary:
         """The embedder's own: its vectors are at hand as they are, so none goes to the store."""
-        return vocabulary(self.embedder)
+        return vocabulary_of(self.embedder)
 
     def ensure(self, texts: Sequence[str]) -> None:
         """Encode those of `texts` that the store lacks and that have not failed yet.

@@ -11,6 +11,7 @@ from typing import Any
 from harness import folders
 from harness.results import figures, jsonl
 from harness.results.record import Record
+from harness.results.records import Records
 
 STUDY = ".study.jsonl"
 """How the name of a study's results ends, which are no records of an evaluation."""
@@ -36,6 +37,28 @@ def read(paths: Iterable[Path]) -> Reading:
                 records.pop(record.id, None)
                 records[record.id] = record
     return Reading(tuple(records.values()), tuple(notices))
+
+
+def read_results(*paths: Path | str) -> Records:
+    """Read the records of results folders or files, as `harness eval` wrote them.
+
+    Parameters
+    ----------
+    *paths
+        Folders, whose `*.jsonl` files are read at any depth, or files.
+
+    Returns
+    -------
+    Records
+        One record for each id; `notices` names the lines that were skipped.
+
+    Raises
+    ------
+    InvalidFile
+        If a path does not exist, or a line that is not the last one is not a record.
+    """
+    reading = read([Path(path) for path in paths])
+    return Records(reading.records, notices=reading.notices)
 
 
 class ResultsFile(jsonl.RecordsFile[Record]):

@@ -20,7 +20,7 @@ from harness.progress import Advance, Progress, Silent
 from harness.registry.registry import Registry
 from harness.run import vector_files
 from harness.run.settings import FALLBACK_CONCEPT
-from harness.vocabulary import Vocabulary, vocabulary
+from harness.vocabulary import Vocabulary, vocabulary_of
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -121,7 +121,7 @@ def debias(
     shown = progress or Silent()
     try:
         chain.fit(embedder, needed)
-        words = vocabulary(MitigatedEmbedder(embedder, chain))
+        words = vocabulary_of(MitigatedEmbedder(embedder, chain))
         dimensions = words.rows(0, 1).shape[1]
         label = f"{info.name}: writing {path.name}"
         with shown.stage(label, len(words), "words") as advance:

@@ -37,7 +37,7 @@ from harness.run.settings import Settings
 from harness.run.tasks import Reader, select
 from harness.store.store import Store
 from harness.task.task import Task
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 
 def evaluate(
@@ -174,7 +174,7 @@ class Run:
                     for name in self.mitigators
                 ],
                 fallback=self.fallback,
-                words=lambda: vocabulary(embedder).words,
+                words=lambda: vocabulary_of(embedder).words,
                 recorded=recorded.__contains__,
                 seed=self.settings.seed,
                 advance=advance,

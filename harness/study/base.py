@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.arrays import Vectors, unit_rows
 from harness.embedder import Embedder, ModelInfo
-from harness.vocabulary import Vocabulary, vocabulary
+from harness.vocabulary import Vocabulary, vocabulary_of
 
 
 class Base:
@@ -44,7 +44,7 @@ class Base:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The embedder's words; one object, so that what is learnt of it can be kept with it."""
-        inner = vocabulary(self.embedder)
+        inner = vocabulary_of(self.embedder)
         if not self.unit:
             return inner
         return Vocabulary(inner.words, lambda start, stop: self._as_meant(inner.rows(start, stop)))

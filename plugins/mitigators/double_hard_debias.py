@@ -18,7 +18,7 @@ from harness.plugins.mitigators.fitting import listed_words
 from harness.plugins.mitigators.fitting.vocabulary_survey import scale, survey
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.subspaces.projection import Solver, in_blocks, neutralized, take_out
-from harness.vocabulary import Vocabulary, vocabulary
+from harness.vocabulary import Vocabulary, vocabulary_of
 
 STARTS = 3  # of k-means, whose best is taken
 
@@ -112,7 +112,7 @@ class DoubleHardDebias(Mitigator):
             if getattr(self, name) < 1:
                 raise InvalidOption(f"double-hard-debias: {name}={getattr(self, name)}: 1 or more")
         plain = self._hard_debias(embedder, concept, equalize=False)
-        words = vocabulary(embedder)
+        words = vocabulary_of(embedder)
         surveyed = survey(words, plain.subspace_[0], unit=self.normalize)
         self.mean_ = surveyed.mean
         components = surveyed.components[: self.n_components]

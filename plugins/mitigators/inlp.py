@@ -18,7 +18,7 @@ from harness.plugins.mitigators.fitting.needed import needed
 from harness.plugins.mitigators.hard_debias import Subspace
 from harness.plugins.mitigators.sentences.contextualised import contexts, defining_sets
 from harness.plugins.mitigators.subspaces.concept_subspace import fit_subspace, pair_words
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Parts: TypeAlias = tuple[Floats, Floats, Codes, Codes]
@@ -143,7 +143,7 @@ class Inlp(Mitigator):
             "inlp", embedder, concept, subspace=self.subspace, normalize=self.normalize
         )
         self.missing_ = hard.missing_
-        rows = self._prepared(vocabulary(embedder).head(self.vocabulary_size)[1])
+        rows = self._prepared(vocabulary_of(embedder).head(self.vocabulary_size)[1])
         rows = rows[has_direction(rows)]
         if len(rows) < 2 * self.n_words:
             raise NotApplicable(

@@ -16,7 +16,7 @@ from harness.plugins.mitigators.fitting.listed_words import look_up, with_lower_
 from harness.plugins.mitigators.fitting.needed import needed
 from harness.plugins.mitigators.fitting.per_vocabulary import PerVocabulary
 from harness.plugins.mitigators.sentences.contextualised import contextualised, defining_sets
-from harness.vocabulary import Vocabulary, vocabulary
+from harness.vocabulary import Vocabulary, vocabulary_of
 
 RANK = 1e-10  # eigenvalues below this share of the largest are rounded zeros
 
@@ -125,7 +125,7 @@ class Leace(Mitigator):
                 "there is nothing to erase"
             )
         if embedder.info.kind == "word":
-            self.mean_, sigma_xx = _moments(vocabulary(embedder), unit=self.normalize)
+            self.mean_, sigma_xx = _moments(vocabulary_of(embedder), unit=self.normalize)
             shrinkage = 0.0
         else:
             self.mean_, shrinkage = x.mean(axis=0), _ledoit_wolf(x)

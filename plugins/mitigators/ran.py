@@ -22,7 +22,7 @@ from harness.plugins.mitigators.subspaces.concept_subspace import (
     pair_words,
 )
 from harness.plugins.mitigators.subspaces.projection import CACHE, in_blocks
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 
 class Ran(Mitigator):
@@ -121,7 +121,7 @@ class Ran(Mitigator):
         self._check_options()
         self._hard = fit_subspace("ran", embedder, concept, subspace=self.subspace)
         self.direction_, self.missing_ = self._hard.subspace_[0], self._hard.missing_
-        self._vocabulary = vocabulary(embedder)
+        self._vocabulary = vocabulary_of(embedder)
         return self
 
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:

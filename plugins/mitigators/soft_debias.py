@@ -19,7 +19,7 @@ from harness.plugins.mitigators.subspaces.concept_subspace import (
     fit_subspace,
     pair_words,
 )
-from harness.vocabulary import Vocabulary, vocabulary
+from harness.vocabulary import Vocabulary, vocabulary_of
 
 PSD = 1e-10  # an eigenvalue of -PSD times the largest is a rounded 0
 ITERATIONS = 20_000
@@ -110,7 +110,7 @@ class SoftDebias(Mitigator):
             raise InvalidOption(f"soft-debias: scale={self.scale}: there are mean, sum")
         hard = fit_subspace("soft-debias", embedder, concept, k=self.k, subspace=self.subspace)
         self.subspace_, self.missing_ = hard.subspace_, hard.missing_
-        words = vocabulary(embedder)
+        words = vocabulary_of(embedder)
         a, c, n_words, n_neutral = second_moments(words, hard)
         if not n_neutral:
             raise NotApplicable(

@@ -19,7 +19,7 @@ from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators.sentences.neutral_sentences import neutral_sentences
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 RANK = 1e-10  # variances below this share of the largest are rounded zeros
 
@@ -112,7 +112,7 @@ class Whitening(Mitigator):
 
         self._check_options()
         if embedder.info.kind == "word":
-            found = vocabulary(embedder).head(self.vocabulary_size)[1]
+            found = vocabulary_of(embedder).head(self.vocabulary_size)[1]
         else:
             found = embedder.encode(self.fitting_texts(concept))
         x = self._prepared(found)

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+import harness
+
 PACKAGES = ("harness", "harness.plugins", "harness.tasks", "harness.leaderboard")
 WHERE = f"""
 import importlib, json, os
@@ -27,7 +29,10 @@ def in_place(make_environment: Callable[[str], Any], source_tree: Path, wheel: P
 
 
 def test_nothing_but_harness_lands_in_site_packages(installed: Any) -> None:
-    assert installed.own() == {"harness", "embedding_bias_harness-0.1.0.dist-info"}
+    assert installed.own() == {
+        "harness",
+        f"embedding_bias_harness-{harness.__version__}.dist-info",
+    }
 
 
 def test_the_wheel_has_all_that_is_read_at_run_time(wheel: Path, source_tree: Path) -> None:

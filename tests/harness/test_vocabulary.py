@@ -13,7 +13,7 @@ from harness.errors import NotApplicable
 from harness.metrics import Scale, metric
 from harness.mitigator import Chain, MitigatedEmbedder, Mitigator
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 TASK = """
     name: {name}
@@ -134,7 +134,7 @@ def test_a_vocabulary_comes_in_blocks_under_every_mitigator():
             assert len(vectors) == len(texts)
             return np.asarray(vectors - 1, dtype=np.float32)
 
-    whole = vocabulary(MitigatedEmbedder(Named(), Chain([Less()])))
+    whole = vocabulary_of(MitigatedEmbedder(Named(), Chain([Less()])))
     blocks = list(whole.blocks(3))
     assert [words for words, _ in blocks] == [["town", "Town", "field"], ["lane"]]
     assert np.array_equal(np.concatenate([rows for _, rows in blocks]), Named.vectors - 1)
@@ -146,15 +146,15 @@ def test_a_vocabulary_comes_in_blocks_under_every_mitigator():
 def test_a_vocabulary_is_one_object_while_nothing_transforms_it():
     model = WordVectors.of(["a", "b"], [[1, 0], [0, 1]])
     chain = Chain([Mitigator()])
-    assert vocabulary(model) is vocabulary(model)
-    assert vocabulary(MitigatedEmbedder(model, chain, stages=0)) is vocabulary(model)
-    assert vocabulary(MitigatedEmbedder(model, Chain([]))) is vocabulary(model)
-    assert vocabulary(MitigatedEmbedder(model, chain)) is not vocabulary(model)
+    assert vocabulary_of(model) is vocabulary_of(model)
+    assert vocabulary_of(MitigatedEmbedder(model, chain, stages=0)) is vocabulary_of(model)
+    assert vocabulary_of(MitigatedEmbedder(model, Chain([]))) is vocabulary_of(model)
+    assert vocabulary_of(MitigatedEmbedder(model, chain)) is not vocabulary_of(model)
 
 
 def test_an_encoder_has_no_vocabulary():
     with pytest.raises(NotApplicable, match="'mock-text' has no vocabulary"):
-        vocabulary(MockEmbedder("text"))
+        vocabulary_of(MockEmbedder("text"))
 
 
 def test_an_input_may_have_the_name_of_what_is_supplied():

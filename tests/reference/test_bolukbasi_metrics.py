@@ -19,7 +19,7 @@ from harness.plugins.metrics.indirect_bias import gender_share, indirect_bias
 from harness.plugins.metrics.occupation_projection import occupation_projection
 from harness.plugins.metrics.pair_analogies import pair_analogies
 from harness.plugins.metrics.statistics.pair_components import pair_components
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 MODELS = {"glove50": "glove-6b-50d", "md300": "en-core-web-md"}
 MEASURED = 2e-3  # the expected values' own tolerance
@@ -117,7 +117,7 @@ def test_professions_follow_people_as_measured(
 
 
 def test_the_pairs_explain_as_measured_and_far_more_than_random_ones(model, pairs, wanted):
-    words = vocabulary(model).head(10_000)[1]
+    words = vocabulary_of(model).head(10_000)[1]
     score = explained_variance(*pairs, words, rng=np.random.default_rng(0))
     assert score.details["explained"] == pytest.approx(
         wanted["pc_unitdiff"]["explained"], abs=MEASURED
@@ -150,7 +150,7 @@ def test_indirect_bias_is_as_measured(model, pairs, professions, wanted):
 
 
 def analogies(model, size: int, **options) -> list[list]:
-    head = vocabulary(model)
+    head = vocabulary_of(model)
     words, vectors = head.head(len(head))
     rows = [row for row, word in enumerate(words) if PATTERN(word)][:size]
     texts = {"vocabulary": [words[row] for row in rows], "rated_1": [], "rated_2": []}

@@ -21,7 +21,7 @@ from harness.plugins.metrics.pair_analogies import pair_analogies
 from harness.plugins.metrics.word_analogies import word_analogies
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.soft_debias import SoftDebias
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 MEASURED = 2e-3  # the expected values' own tolerance
 LAMBDAS = ("0.2", "1", "10", "100", "1000", "10000", "1e+06")
@@ -37,7 +37,7 @@ def model(en_core_web_md):
 @pytest.fixture(scope="module")
 def measured(model, glove_50d):
     """Return the words that were measured and their vectors."""
-    words = vocabulary(glove_50d).words[:50_000]
+    words = vocabulary_of(glove_50d).words[:50_000]
     first: dict[bytes, tuple[str, np.ndarray]] = {}
     for word, row in zip(words, model.encode(words), strict=True):
         if np.isfinite(row).all():

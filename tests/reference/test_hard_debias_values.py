@@ -18,7 +18,7 @@ from harness.plugins.metrics.indirect_bias import gender_share
 from harness.plugins.metrics.pair_analogies import pair_analogies
 from harness.plugins.metrics.word_analogies import word_analogies
 from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 MODELS = ("glove50", "md300")
 MEASURED = 2e-3  # the expected values' own tolerance
@@ -215,7 +215,7 @@ def test_what_the_vectors_are_good_for_is_as_measured(which, debiased, models, w
             assert found == pytest.approx(value, abs=MEASURED)
     text = (data_folder / "analogies" / "google_questions-words.txt").read_text("utf-8")
     questions = [line.split() for line in text.splitlines() if not line.startswith(":")]
-    words, vectors = vocabulary(model).head(30_000)
+    words, vectors = vocabulary_of(model).head(30_000)
     texts = dict(zip("abcd", zip(*questions, strict=True), strict=True)) | {"vocabulary": words}
     changed = debiased[which].transform(vectors, words)
     none = [np.empty((len(questions), 0))] * 4
@@ -237,7 +237,7 @@ def test_what_the_vectors_are_good_for_is_as_measured(which, debiased, models, w
     ],
 )
 def test_generated_analogies_are_as_measured(key, options, debiased, models, wanted):
-    found_words, found_vectors = vocabulary(models["glove50"]).head(30_000)
+    found_words, found_vectors = vocabulary_of(models["glove50"]).head(30_000)
     kept = [i for i, word in enumerate(found_words) if re.fullmatch("[a-z]{1,19}", word)]
     kept = kept[: 27_000 if "delta" in key else 20_000]
     words, vectors = [found_words[i] for i in kept], found_vectors[kept]

@@ -17,7 +17,7 @@ from harness.concept import Concept
 from harness.plugins.mitigators.neighbourhoods.neighbours import nearest
 from harness.plugins.mitigators.neighbourhoods.ran_minimum import Objective
 from harness.plugins.mitigators.ran import Ran, indirect_bias
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 PAPER, ALIKE, SWAPPED = (1 / 8, 6 / 8, 1 / 8), (0.33, 0.33, 0.33), (0.33, 0.0, 0.33)
 
@@ -75,7 +75,7 @@ def test_the_closed_form_is_exact_for_all_of_them_and_a_long_descent_finds_nothi
 ):
     rows, moved = outcome
     w, g = rows[:60], moved[PAPER][0]
-    near = nearest(w, vocabulary(model), 100)
+    near = nearest(w, vocabulary_of(model), 100)
     kept = indirect_bias(w, near, g) > theta
     objective = Objective(*PAPER, g)
     u, exact = objective.closed_form(w, near, kept)

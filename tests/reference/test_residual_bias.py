@@ -15,7 +15,7 @@ from harness.arrays import unit_rows
 from harness.plugins.metrics.residual_bias import residual_bias
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.registry.registry import Registry
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 WORDS = 50_000
 
@@ -25,7 +25,7 @@ def space():
     """Return words, their vectors before and after hard debiasing, and the direction."""
     registry = Registry()
     model, gender = registry.embedder("glove-6b-50d"), registry.concept("gender")
-    every, rows = vocabulary(model).head(60_000)
+    every, rows = vocabulary_of(model).head(60_000)
     lower = [i for i, word in enumerate(every) if re.fullmatch("[a-z]{1,19}", word)][:WORDS]
     words, before = [every[i] for i in lower], rows[lower]
     mitigator = HardDebias().fit(model, gender)

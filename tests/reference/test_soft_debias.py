@@ -18,7 +18,7 @@ from harness.concept import Concept
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.soft_debias import SoftDebias
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 TOLERANCE = 2e-3
 SCALES = ("mean", "sum")
@@ -27,7 +27,7 @@ SCALES = ("mean", "sum")
 @pytest.fixture(scope="module")
 def models(glove_50d, en_core_web_md):
     """Return GloVe's vocabulary of 27,000 words and en_core_web_md."""
-    words, vectors = vocabulary(glove_50d).head(30_000)
+    words, vectors = vocabulary_of(glove_50d).head(30_000)
     kept = [i for i, word in enumerate(words) if re.fullmatch("[a-z]{1,19}", word)][:27_000]
     glove = WordVectors.of([words[i] for i in kept], vectors[kept])
     return {"glove50": glove, "md300": en_core_web_md}

@@ -16,7 +16,7 @@ from harness.concept import Concept
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.metrics.word_analogies import word_analogies
 from harness.plugins.mitigators.soft_debias import SoftDebias
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 MEASURED = 2e-3
 LAMBDAS = ("0.2", "1", "10", "100", "1000", "10000", "1e+06")
@@ -26,7 +26,7 @@ FILES = {"RG": "EN-RG-65", "WS": "EN-WS-353-ALL"}
 
 @pytest.fixture(scope="module")
 def head(glove_50d):
-    return vocabulary(glove_50d).head(30_000)
+    return vocabulary_of(glove_50d).head(30_000)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from gensim.models import KeyedVectors
 
 from harness.plugins.metrics.word_analogies import word_analogies
 from harness.registry.registry import Registry
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def _data_are_here(data_folder, monkeypatch):
 @pytest.fixture(scope="module")
 def first_words():
     """Return the 30,000 most frequent words of GloVe and their vectors."""
-    return vocabulary(Registry().embedder("glove-6b-50d")).head(30_000)
+    return vocabulary_of(Registry().embedder("glove-6b-50d")).head(30_000)
 
 
 @pytest.fixture

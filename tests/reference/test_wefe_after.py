@@ -22,7 +22,7 @@ from harness.plugins.mitigators.double_hard_debias import DoubleHardDebias
 from harness.plugins.mitigators.half_sibling_regression import HalfSiblingRegression
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.multiclass_hard_debias import MulticlassHardDebias
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 QUERIES = {
     "T_career_family": ("male_terms", "female_terms", "career", "family"),
@@ -128,7 +128,7 @@ def test_all_metrics_after_half_sibling_regression_are_those_of_wefe(
 @pytest.fixture(scope="module")
 def most_biased(model):
     """Return the 2,000 words that WEFE debiases whatever the target is."""
-    words, vectors = vocabulary(model).head(400_000)
+    words, vectors = vocabulary_of(model).head(400_000)
     she, he = unit_rows(model.encode(["she", "he"])).astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     order = np.argsort((vectors @ he - vectors @ she) / lengths)
@@ -151,7 +151,7 @@ def test_double_hard_debiasing_of_wefe_changes_one_word_of_two_queries_and_ours_
 
 def test_double_hard_debiasing_of_the_one_word_is_that_of_wefe(model, sets, lists, peer):
     """Its k-means is unseeded and its components are approximate: any of the first is near."""
-    vectors = vocabulary(model).head(400_000)[1]
+    vectors = vocabulary_of(model).head(400_000)[1]
     mean = vectors.mean(axis=0, dtype=np.float64)
     axes = np.linalg.eigh(np.cov(vectors.T))[1].T[::-1]
     pairs = lists["definitional_pairs"][:-1]

@@ -22,7 +22,7 @@ from harness.plugins.metrics.rnsb import rnsb
 from harness.plugins.metrics.weat import weat
 from harness.plugins.mitigators.neighbourhoods.neighbours import nearest
 from harness.plugins.mitigators.ran import Ran, indirect_bias
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 EXACT = {
     "T_career_family": ("male_terms", "female_terms", "career", "family"),
@@ -143,7 +143,7 @@ def moved(registry, sets, data_folder):
     words = sorted({word for query in MOVED for name in EXACT[query] for word in sets[name]})
     moves = np.array([word == word.lower() and word not in specific for word in words])
     vectors = unit_rows(model.encode(words))
-    near = nearest(vectors, vocabulary(model), 100)
+    near = nearest(vectors, vocabulary_of(model), 100)
     kept = indirect_bias(vectors, near, ran.direction_) > ran.theta
     variants = {}
     for name, weights, anchored in (

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from harness import __version__
 from harness.commands.main import COMMANDS
 
 BROKEN = "raise RuntimeError('out of order')"
@@ -87,7 +88,7 @@ def test_no_help_shows_marks_that_are_for_click(harness, name):
 
 
 def test_the_version_is_told(harness):
-    assert harness("--version").out == "harness, version 0.1.0\n"
+    assert harness("--version").out == f"harness, version {__version__}\n"
 
 
 def test_an_unknown_command_is_told_with_the_nearest(harness):

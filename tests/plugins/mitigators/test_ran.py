@@ -16,7 +16,7 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.neighbourhoods.neighbours import Neighbours, nearest
 from harness.plugins.mitigators.ran import Ran, indirect_bias
-from harness.vocabulary import vocabulary as words_of
+from harness.vocabulary import vocabulary_of as words_of
 
 GENDER = Concept(
     name="gender",

@@ -11,7 +11,7 @@ from harness.arrays import unit_rows
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.neighbourhoods import neighbours
 from harness.plugins.mitigators.neighbourhoods.neighbours import nearest
-from harness.vocabulary import vocabulary
+from harness.vocabulary import vocabulary_of
 
 
 def embedder(seed: int = 0, n: int = 80, d: int = 6) -> WordVectors:
@@ -31,7 +31,7 @@ def test_neighbours_are_those_of_all_cosines_whatever_the_blocks(seed, n):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(neighbours, "BLOCK", words)
             patch.setattr(neighbours, "COMPARED", compared)
-            near = nearest(rows, vocabulary(model), n)
+            near = nearest(rows, vocabulary_of(model), n)
         assert near.cosines == pytest.approx(wanted, abs=1e-6)
         found = near.gathered()
         assert np.einsum("ij,ikj->ik", rows, found) == pytest.approx(wanted, abs=1e-6)
@@ -43,7 +43,7 @@ def test_neighbours_are_those_of_all_cosines_whatever_the_blocks(seed, n):
 def test_a_search_for_fewer_or_for_a_part_finds_a_part_of_the_same_ties_included(seed, n):
     rng = np.random.default_rng(seed)
     rows = rng.integers(-1, 2, (90, 3)) + np.array([0.0, 0.0, 3.0])  # 27 vectors: most are shared
-    words = vocabulary(WordVectors.of([f"w{i}" for i in range(90)], rows))
+    words = vocabulary_of(WordVectors.of([f"w{i}" for i in range(90)], rows))
     queries = unit_rows(rows[:9])
     more, fewer = nearest(queries, words, 30), nearest(queries, words, n)
     assert np.array_equal(more.cosines[:, :n], fewer.cosines, equal_nan=True)
@@ -54,20 +54,20 @@ def test_a_search_for_fewer_or_for_a_part_finds_a_part_of_the_same_ties_included
 
 def test_of_equally_near_words_the_first_of_the_vocabulary_count():
     turned = np.array([[0.6, 0.8], [0.6, -0.8], [0.6, 0.8]])
-    words = vocabulary(WordVectors.of(["a", "b", "c"], turned))
+    words = vocabulary_of(WordVectors.of(["a", "b", "c"], turned))
     near = nearest(np.array([[1.0, 0.0]]), words, 2)
     assert near.gathered()[0] == pytest.approx(turned[:2])
 
 
 def test_cosines_of_any_sign_are_in_their_order():
     rows = [[1, 0], [0.8, 0.6], [0, 1], [-0.6, 0.8], [-1, 0], [0, -1]]
-    words = vocabulary(WordVectors.of(list("abcdef"), rows))
+    words = vocabulary_of(WordVectors.of(list("abcdef"), rows))
     near = nearest(np.array([[1.0, 0.0], [0.0, 1.0]]), words, 5)
     assert near.cosines == pytest.approx(np.array([[0.8, 0, 0, -0.6, -1], [0.8, 0.6, 0, 0, -1]]))
 
 
 def test_fewer_words_than_neighbours_and_words_of_the_same_vector_are_no_obstacle():
-    words = vocabulary(WordVectors.of(["a", "b", "c"], [[1, 0], [1, 0], [0.6, 0.8]]))
+    words = vocabulary_of(WordVectors.of(["a", "b", "c"], [[1, 0], [1, 0], [0.6, 0.8]]))
     near = nearest(np.array([[1.0, 0.0]]), words, 5)
     assert near.cosines[0, 0] == pytest.approx(0.6)
     assert np.isnan(near.cosines[0, 1:]).all()
@@ -76,6 +76,6 @@ def test_fewer_words_than_neighbours_and_words_of_the_same_vector_are_no_obstacl
 
 
 def test_a_word_without_a_vector_is_near_to_nothing():
-    words = vocabulary(WordVectors.of(["a", "b"], [[0, 0], [0.6, 0.8]]))
+    words = vocabulary_of(WordVectors.of(["a", "b"], [[0, 0], [0.6, 0.8]]))
     near = nearest(np.array([[1.0, 0.0]]), words, 2)
     assert near.cosines[0] == pytest.approx([0.6, 0])

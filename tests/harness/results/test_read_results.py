@@ -1,0 +1,31 @@
+"""`harness.read_results` reads back what an evaluation wrote."""
+
+from __future__ import annotations
+
+import pytest
+
+import harness as package
+from harness.errors import InvalidFile
+
+
+def test_results_are_read_back_as_they_were_returned(evaluate, tmp_path):
+    returned = evaluate(results=tmp_path / "results")
+    read = package.read_results(tmp_path / "results")
+    assert isinstance(read, package.Records)
+    assert list(read) == list(returned)
+    assert list(package.read_results(str(tmp_path / "results" / "toy-letters.jsonl"))) == list(read)
+
+
+def test_a_torn_last_line_is_skipped_with_a_notice(evaluate, tmp_path):
+    returned = evaluate(results=tmp_path / "results")
+    path = tmp_path / "results" / "toy-letters.jsonl"
+    path.write_bytes(path.read_bytes()[:-50])
+    read = package.read_results(path)
+    assert list(read) == list(returned)[:-1]
+    (notice,) = read.notices
+    assert str(path) in notice
+
+
+def test_a_path_that_does_not_exist_is_an_error(tmp_path):
+    with pytest.raises(InvalidFile, match="absent"):
+        package.read_results(tmp_path / "absent")
