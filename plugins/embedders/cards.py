@@ -1,72 +1,152 @@
-"""How a model of the hub is registered with its card; `cards_*.py` list the models by paper.
+"""Reads `cards.yaml`: the registered models with their published facts and where these come from.
 
-What is not known for sure is left out. Numbers of parameters are those of the architecture as
-transformers builds it, or rounded as the model's page gives them. What the files of a model say
-when it is used goes before its card. No weights are known here, and nothing heavy is imported.
+The file is read only when models are asked for. This module imports nothing that runs a model.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
 
-from harness.embedder import Card
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from harness.concept import Word
+from harness.embedder import Card, Kind
+from harness.errors import suggestion
 from harness.specs import EmbedderSpec
+from harness.task import yaml_files
 
-ENCODER = "harness.plugins.embedders.transformers.sentence_transformer:SentenceTransformersEmbedder"
-LANGUAGE_MODEL = "harness.plugins.embedders.transformers.last_token:LastTokenEmbedder"
-TABLE_3 = "Uriot 2024, context injection, table 3 (MTEB average as of 20 September 2024)"
-NAME_BIAS = "name bias in text embeddings and anonymisation, tables 1, 6 and 20"
-HUB = "the model's page on the Hugging Face hub"
+FILE = Path(__file__).with_name("cards.yaml")
+_HUB = "https://huggingface.co/"
+_HOSTED = "openai"
+_DEFAULT_KEY = "OPENAI_API_KEY"
 
 
-def encoder(
-    name: str,
-    model: str,
-    *,
-    mteb: float | None = None,
-    rank: int | None = None,
-    own_code: bool = False,
-    languages: tuple[str, ...] = ("en",),
-    sources: tuple[str, ...] = (),
-    target: str = ENCODER,
-    options: dict[str, Any] | None = None,
-    **facts: Any,
-) -> EmbedderSpec:
-    """Return a model of the hub, run by sentence-transformers unless `target` says otherwise.
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class ModelEntry(_Strict):
+    """A model as the file describes it: how it is loaded, and its card."""
+
+    provider: str | None = None
+    """Name of the provider that loads the model, as `provider:reference`."""
+    target: str | None = None
+    """Import path of what loads the model, instead of the provider's."""
+    reference: str | None = None
+    """What the provider loads; the default is the model's name."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Further keyword arguments of what loads the model."""
+    own_code: bool = False
+    """Whether the model comes with Python code of its own."""
+    summary: Word | None = None
+    """One line for listings; the default is made from the reference, or from the key."""
+    sources: tuple[str, ...] = Field(min_length=1)
+    """Where the facts come from: names of the file's sources."""
+
+    # Fields of the card; see harness.embedder.Card.
+    kind: Kind = "text"
+    dimensions: int = Field(gt=0)
+    max_tokens: int | None = Field(default=None, gt=0)
+    n_parameters: int | None = Field(default=None, gt=0)
+    licence: Word | None = None
+    price: float | None = Field(default=None, ge=0)
+    languages: tuple[Word, ...] = Field(min_length=1)
+    url: Word | None = Field(default=None, pattern="^https://")
+    revision: Word | None = None
+    prompts: dict[str, Word] = Field(default_factory=dict)
+    scores: dict[str, int | float] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _has_one_loader_and_a_page(self) -> Self:
+        if (self.provider is None) == (self.target is None):
+            raise ValueError("exactly one of 'provider' and 'target' is required")
+        if self.url is None and "/" not in (self.reference or ""):
+            raise ValueError("'url' is required where 'reference' is not 'owner/name' on the hub")
+        return self
+
+    def card(self, name: str, sources: Mapping[str, str]) -> Card:
+        """Return the card, with the text of each source."""
+        return Card(
+            name=name,
+            kind=self.kind,
+            dimensions=self.dimensions,
+            max_tokens=self.max_tokens,
+            n_parameters=self.n_parameters,
+            licence=self.licence,
+            price=self.price,
+            languages=self.languages,
+            url=self.url or f"{_HUB}{self.reference}",
+            revision=self.revision,
+            prompts=self.prompts,
+            scores=self.scores,
+            sources=tuple(sources[source] for source in self.sources),
+        )
+
+    def line(self) -> str:
+        """Return the summary for listings."""
+        if self.summary is not None:
+            return self.summary
+        if self.provider == _HOSTED:
+            key = self.options.get("key", _DEFAULT_KEY)
+            return f"hosted: the texts are sent out, and paid for with the key in {key}"
+        line = f"{self.reference} on the hub"
+        if self.own_code:
+            line += "; runs the model's own code, and only with trust_remote_code=true"
+        return line
+
+
+class CardFile(_Strict):
+    """The whole file."""
+
+    sources: dict[str, Word]
+    """Text of each source, by the short name that models use."""
+    models: dict[str, ModelEntry]
+    """Models by name, in the order of listings."""
+
+
+def specs(providers: Mapping[str, str], path: Path = FILE) -> list[EmbedderSpec]:
+    """Return the models of the file, in its order.
 
     Parameters
     ----------
-    name
-        Name that users type.
-    model
-        `owner/name` on the hub.
-    mteb, rank
-        Its MTEB average and its rank by it, in table 3 of the context-injection paper.
-    own_code
-        Whether it brings Python code of its own, which is run only on demand.
-    languages, sources
-        See `harness.embedder.Card`; the hub's page is a source in any case.
-    target, options
-        See `harness.specs.EmbedderSpec`.
-    **facts
-        Further fields of the card.
+    providers
+        Import path of what loads a provider's models, by the provider's name.
+    path
+        The file to read.
+
+    Raises
+    ------
+    InvalidFile
+        If a key or value is invalid, or a provider or source is unknown. The message names the
+        file, the line and the key.
     """
-    card = Card(
-        name=name,
-        kind="text",
-        languages=languages,
-        url=f"https://huggingface.co/{model}",
-        scores={} if mteb is None or rank is None else {"MTEB": mteb, "MTEB rank": rank},
-        sources=(HUB, *([] if mteb is None else [TABLE_3]), *sources),
-        **facts,
-    )
-    summary = f"{model} on the hub"
-    if own_code:
-        summary += "; runs the model's own code, and only with trust_remote_code=true"
+    document = yaml_files.load(path)
+    file = document.validate(CardFile)
+    found = []
+    for name, model in file.models.items():
+        if model.provider is not None and model.provider not in providers:
+            hint = suggestion(model.provider, providers)
+            key: yaml_files.KeyPath = ("models", name, "provider")
+            raise document.error(f"unknown provider '{model.provider}'{hint}", key)
+        for i, source in enumerate(model.sources):
+            if source not in file.sources:
+                hint = suggestion(source, file.sources)
+                key = ("models", name, "sources", i)
+                raise document.error(f"unknown source '{source}'{hint}", key)
+        found.append(_spec(name, model, file.sources, providers))
+    return found
+
+
+def _spec(
+    name: str, model: ModelEntry, sources: Mapping[str, str], providers: Mapping[str, str]
+) -> EmbedderSpec:
+    reference = model.reference or (name if model.provider else None)
     return EmbedderSpec(
         name=name,
-        target=target,
-        summary=summary,
-        options={"reference": model, **(options or {})},
-        card=card,
+        target=model.target or providers[str(model.provider)],
+        summary=model.line(),
+        options=({} if reference is None else {"reference": reference}) | model.options,
+        card=model.card(name, sources),
     )

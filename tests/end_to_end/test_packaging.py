@@ -42,6 +42,7 @@ def test_the_wheel_has_all_that_is_read_at_run_time(wheel: Path, source_tree: Pa
         ("tasks", "harness/tasks", ("*.yaml", "*.tsv")),
         ("harness/stubs", "harness/stubs", ("*",)),
         ("leaderboard/templates", "harness/leaderboard/templates", ("*",)),
+        ("plugins/embedders", "harness/plugins/embedders", ("*.yaml",)),
     ):
         found = [path for pattern in patterns for path in (source_tree / folder).rglob(pattern)]
         assert found, f"{folder} has no such files"
