@@ -100,7 +100,10 @@ def linear_probe(
     representations.
     """
     if min(folds, inner_folds) < 2 or not grid or min(grid) <= 0:
-        raise InvalidOption("linear-probe needs two folds or more, and positive values in its grid")
+        raise InvalidOption(
+            f"linear-probe: folds={folds}, inner_folds={inner_folds}, grid={list(grid)}: "
+            "at least two folds of either kind and at least one C are needed, each C above 0"
+        )
     x, groups = _features(texts_1, texts_2), _codes(texts, "texts_1", "texts_2")
     classes, y = np.unique(labels, return_inverse=True)
     least = min(len(np.unique(groups[y == k])) for k in range(len(classes)))

@@ -1,6 +1,7 @@
-"""The pairs of a vocabulary whose difference is most parallel to a direction, block by block.
+"""Search for the pairs of words whose difference is most parallel to a direction.
 
-No matrix of all pairs is held: 30,000 words have 450 million pairs. Knows no words and no ratings.
+The search goes through the pairs of a vocabulary in blocks and never holds the matrix of all
+pairs: 30,000 words have 450 million pairs. It knows vectors only, no words and no ratings.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from harness.arrays import Floats, Reals, Vectors, unit_rows
 Repeats = Literal["first", "both"]
 Rows: TypeAlias = npt.NDArray[np.int64]
 
-BLOCK = 512, 4096  # pairs multiplied at once: 8 MB, about what a core's cache holds
-KEPT = 200_000  # best pairs kept for the choice, of which repeats take most
+BLOCK = 512, 4096  # pairs multiplied at once: 8 MB, about the size of a core's cache
+KEPT = 200_000  # best pairs kept for the choice; most of them repeat a chosen word
 BUFFER = 2_000_000  # pairs collected before they are cut to the best
-ROUNDING = 1e-5  # of a product of float32 unit vectors, generously
-EXACT_BELOW = 0.02  # squared distance below which a float32 product says too little
+ROUNDING = 1e-5  # error of a product of float32 unit vectors, a generous bound
+EXACT_BELOW = 0.02  # squared distance below which it is computed again in float64
 SAME = 1e-10  # squared distance of vectors that are equal
+UNSURE = ROUNDING / EXACT_BELOW  # relative error of a score from a float32 squared distance
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Pairs:
     scores
         (n,) cos(a − b, x − y), above 0.
     within_delta
-        How many unordered pairs are no further apart than δ, equal vectors not counted.
+        Number of unordered pairs at a distance of at most δ; pairs of equal vectors do not count.
     """
 
     first: Rows
@@ -48,27 +50,33 @@ class Pairs:
 def find_pairs(
     vectors: Reals, direction: Floats, *, delta: float, top: int, repeats: Repeats
 ) -> Pairs:
-    """Return the pairs with the largest positive S(x, y) of equation 1, none repeated.
+    """Return the pairs with the largest positive S(x, y) of equation 1, without repeated words.
 
     S(x, y) = cos(a − b, x − y) = (x − y)·u / ‖x − y‖ if ‖x − y‖ ≤ δ, with u the unit vector of
-    a − b. Only pairs with x·u > y·u score above 0, so that words are sorted by x·u and half of the
-    matrix is multiplied. float32 products screen the pairs; what is returned is scored in float64.
+    a − b. Only pairs with x·u > y·u score above 0. The words are therefore sorted by x·u, and only
+    half of the matrix is multiplied. float32 products screen the pairs; the returned pairs are
+    scored in float64.
 
-    Repeated words are dropped from the best pairs down. Should the kept pairs not be enough, the
-    search goes on among the words that are still free, so that the answer is exact.
+    Pairs with a repeated word are dropped, from the best pair down. If the kept pairs are not
+    enough, the search goes on among the words that are still free, so that the answer is exact.
 
     Parameters
     ----------
     vectors
-        (n, d), set to length 1; no two equal, or their pairs count nothing.
+        (n, d) vectors, set to length 1. A pair of equal vectors is never returned.
     direction
         (d,) u.
     delta
         δ, at most 2.
     top
-        How many pairs to return, at most.
+        Largest number of pairs to return.
     repeats
-        `first`: a row is x once; `both`: x once and y once.
+        `first`: a row is x at most once; `both`: x at most once and y at most once.
+
+    Returns
+    -------
+    Pairs
+        At most `top` pairs.
 
     References
     ----------
@@ -88,6 +96,8 @@ def find_pairs(
             within = search.within_delta
         before = len(chosen)
         for x, y, score in zip(*search.best(), strict=True):
+            if score < search.safe and len(chosen) > before:
+                break  # a dropped pair may be better: the next pass decides
             if as_first[x] and as_second[y]:
                 chosen.append((int(x), int(y), float(score)))
                 as_first[x] = False
@@ -110,7 +120,7 @@ class _Search:
         self.units, self.heights, self.delta = units, heights, delta
         self.within_delta = 0
         self.dropped = False
-        self._least = 0.0  # no pair below it is among the best
+        self._least = 0.0  # pairs below this score are not among the best
         self._codes: list[Rows] = []
         self._rough: list[Vectors] = []
         self._held = 0
@@ -118,8 +128,13 @@ class _Search:
             self._collect(rows, columns, products)
         self._cut()
 
+    @property
+    def safe(self) -> float:
+        """Score that no dropped pair reaches: pairs are cut by scores with a rounding error."""
+        return self._least * (1 + UNSURE)
+
     def best(self) -> tuple[Rows, Rows, Floats]:
-        """Return the best pairs, x and y and score, best first; ties as the words come."""
+        """Return x, y and score of the best pairs, best first; ties in the order of the words."""
         codes = np.concatenate([np.empty(0, np.int64), *self._codes])
         x, y = np.divmod(codes, len(self.units))
         scores = np.empty(len(x))
@@ -131,7 +146,7 @@ class _Search:
         return x[order], y[order], scores[order]
 
     def _close(self, first: Rows, second: Rows) -> Iterator[tuple[Rows, Rows, Vectors]]:
-        """Yield x, y and x·y of pairs within δ, but for rounding, with y further down than x."""
+        """Yield x, y and x·y of pairs within δ, up to rounding, with y below x in the order."""
         units = self.units.astype(np.float32)
         least = np.float32(1 - self.delta**2 / 2 - ROUNDING)
         x_all, y_all = units[first], units[second]
@@ -143,12 +158,13 @@ class _Search:
                 products = x_all[i : i + BLOCK[0]] @ y_all[j : j + BLOCK[1]].T
                 r, c = np.divmod(np.flatnonzero(products >= least), len(columns))
                 x, y, values = rows[r], columns[c], products[r, c]
-                if columns[0] <= rows[-1]:  # the block lies across the diagonal
+                if columns[0] <= rows[-1]:  # the block crosses the diagonal
                     below = y > x
                     x, y, values = x[below], y[below], values[below]
                 yield x, y, values
 
     def _collect(self, x: Rows, y: Rows, products: Vectors) -> None:
+        """Count the pairs of a block within δ and keep those that may be among the best."""
         squares = 2 - 2 * products.astype(np.float64)
         unsure = (squares < EXACT_BELOW) | (np.abs(squares - self.delta**2) < 4 * ROUNDING)
         squares[unsure] = self._squares(x[unsure], y[unsure])
@@ -164,7 +180,7 @@ class _Search:
             self._cut()
 
     def _cut(self) -> None:
-        """Keep the best `KEPT` pairs of those collected."""
+        """Keep the best `KEPT` of the collected pairs."""
         codes = np.concatenate([np.empty(0, np.int64), *self._codes])
         rough = np.concatenate([np.empty(0, np.float32), *self._rough])
         if len(rough) > KEPT:

@@ -58,7 +58,7 @@ def test_the_interval_holds_the_value_and_draws_clusters():
 
 
 def test_what_is_undefined_says_why():
-    assert "pairs are equal" in run(SHE, SHE, HE).reason
-    assert "no neutral words" in run(SHE, HE, np.empty((0, 3))).reason
+    assert "equal" in run(SHE, SHE, HE).reason
+    assert "neutral" in run(SHE, HE, np.empty((0, 3))).reason
     with pytest.raises(InvalidOption, match="c=-1"):
         run(SHE, HE, HE, c=-1)

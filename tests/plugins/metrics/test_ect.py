@@ -74,13 +74,13 @@ def test_the_interval_is_over_attributes_and_holds_the_value():
 @pytest.mark.parametrize(
     ("sets", "reason"),
     [
-        (([EAST], [NORTH], FAN[:2]), "fewer than three attributes"),
-        (([EAST], [NORTH], [EAST] * 3), "all attributes are equally near to a target set"),
-        (([[0.0, 0.0]], [NORTH], FAN), "all attributes are equally near to a target set"),
-        ((np.empty((0, 2)), [NORTH], FAN), "targets_1 is empty"),
+        (([EAST], [NORTH], FAN[:2]), "three attributes"),
+        (([EAST], [NORTH], [EAST] * 3), "equally"),
+        (([[0.0, 0.0]], [NORTH], FAN), "equally"),
+        ((np.empty((0, 2)), [NORTH], FAN), "targets_1"),
     ],
 )
 def test_what_cannot_be_ranked_has_no_coherence(sets, reason):
     score = run(*sets)
     assert np.isnan(score.value)
-    assert score.reason == reason
+    assert reason in score.reason

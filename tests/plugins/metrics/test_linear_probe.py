@@ -137,19 +137,19 @@ def test_the_same_seed_gives_the_same_score():
 def test_the_fewest_texts_that_there_may_be_are_enough(folds):
     x, y = two_sides(n=8, gap=9)
     assert run(x, y, folds=folds).value == 1.0
-    assert "of 4 texts or more" in run(x[:6], y[:6], folds=folds).reason
+    assert "4 texts" in run(x[:6], y[:6], folds=folds).reason
 
 
 def test_too_few_texts_of_a_label_have_no_score_but_a_reason():
     x, y = two_sides(n=6)
-    assert "a label has 3 texts" in run(x, y).reason
+    assert "3 texts" in run(x, y).reason
     assert np.isnan(run(x, y).value)
-    assert "all labels are equal" in run(x, np.zeros(6)).reason
+    assert "equal" in run(x, np.zeros(6)).reason
 
 
 @pytest.mark.parametrize(
     "options", [{"folds": 1}, {"inner_folds": 1}, {"grid": ()}, {"grid": (0.0, 1.0)}]
 )
 def test_options_out_of_range_are_refused(options):
-    with pytest.raises(InvalidOption, match="linear-probe"):
+    with pytest.raises(InvalidOption, match=next(iter(options))):
         run(*two_sides(), **options)

@@ -64,11 +64,11 @@ def test_what_is_without_direction_is_at_distance_one():
 @pytest.mark.parametrize(
     ("targets", "attributes", "reason"),
     [
-        ([np.empty((0, 2))], [[EAST]], "targets_1 is empty"),
-        ([[EAST]], [[EAST], np.empty((0, 2))], "attributes_2 is empty"),
+        ([np.empty((0, 2))], [[EAST]], "targets_1"),
+        ([[EAST]], [[EAST], np.empty((0, 2))], "attributes_2"),
     ],
 )
 def test_an_empty_set_has_no_distance(targets, attributes, reason):
     score = run(targets, attributes)
     assert np.isnan(score.value)
-    assert score.reason == reason
+    assert reason in score.reason

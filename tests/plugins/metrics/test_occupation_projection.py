@@ -60,8 +60,8 @@ def test_the_interval_holds_the_value_and_draws_clusters():
 @pytest.mark.parametrize(
     ("arrays", "reason"),
     [
-        ((SHE, SHE, np.eye(3, 2), np.arange(3.0)), "pairs are equal"),
-        ((SHE, HE, np.eye(2), np.arange(2.0)), "fewer than three"),
+        ((SHE, SHE, np.eye(3, 2), np.arange(3.0)), "equal"),
+        ((SHE, HE, np.eye(2), np.arange(2.0)), "three"),
         ((SHE, HE, np.array([NURSE, WRITER, MINER]), np.ones(3)), "ratings"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.arrays import unit_rows
@@ -34,6 +34,7 @@ def every_pair(vectors, direction, *, delta, top, repeats):
 @pytest.mark.parametrize("kept", [7, 200_000])
 @pytest.mark.parametrize("repeats", ["first", "both"])
 @given(seed=st.integers(0, 2**32 - 1), delta=st.floats(0.5, 1.9))
+@example(seed=80, delta=1.5)  # two pairs at the cut whose scores float32 takes for equal
 def test_the_search_finds_what_the_matrix_of_all_pairs_has(kept, repeats, seed, delta):
     rng = np.random.default_rng(seed)
     vectors, u = rng.standard_normal((40, 4)), unit_rows(rng.standard_normal((1, 4)))[0]
@@ -118,9 +119,9 @@ def test_published_lists_repeat_the_second_word():
 
 
 def test_what_cannot_be_listed_says_why():
-    assert "seeds are equal" in run(WORDS | {"he": WORDS["she"]}, RATINGS)["unrated"].reason
+    assert "equal" in run(WORDS | {"he": WORDS["she"]}, RATINGS)["unrated"].reason
     far = {"she": (1, 0, 0), "he": (-1, 0, 0)}
-    assert "within δ" in run(far, RATINGS)["stereotyped"].reason
+    assert "δ" in run(far, RATINGS)["stereotyped"].reason
     for options in ({"delta": 0}, {"delta": 3}, {"top": 0}, {"unique": "second"}):
-        with pytest.raises(InvalidOption, match="pair-analogies"):
+        with pytest.raises(InvalidOption, match=next(iter(options))):
             run(WORDS, RATINGS, **options)

@@ -106,7 +106,7 @@ def test_a_text_with_one_perturbation_is_left_out_and_counted():
 def test_without_two_perturbations_of_a_text_there_is_no_score(n):
     for score in run(np.ones((n, 2)), np.arange(n)).values():
         assert np.isnan(score.value)
-        assert score.reason == "no text has two perturbations"
+        assert "two perturbations" in score.reason
 
 
 def test_blocks_change_nothing(monkeypatch):

@@ -79,12 +79,12 @@ def test_the_interval_draws_documents():
 @pytest.mark.parametrize(
     ("arrays", "reason"),
     [
-        ((at(0.1, 0.2), [[1, 0]], [1, 2], [0, 0], [0]), "fewer than three rated summaries"),
-        ((at(0.1, 0.2, 0.3), [[1, 0]], [1, 2, 3], [0, 0, 0], [1]), "fewer than three rated"),
-        ((at(0.1, 0.2, 0.3), [[1, 0]], [2, 2, 2], [0, 0, 0], [0]), "all ratings or all"),
+        ((at(0.1, 0.2), [[1, 0]], [1, 2], [0, 0], [0]), "three rated summaries"),
+        ((at(0.1, 0.2, 0.3), [[1, 0]], [1, 2, 3], [0, 0, 0], [1]), "three rated summaries"),
+        ((at(0.1, 0.2, 0.3), [[1, 0]], [2, 2, 2], [0, 0, 0], [0]), "equal"),
     ],
 )
 def test_what_has_no_correlation_says_why(arrays, reason):
     for score in run(*arrays).values():
         assert np.isnan(score.value)
-        assert score.reason.startswith(reason)
+        assert reason in score.reason

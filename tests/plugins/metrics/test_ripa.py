@@ -85,13 +85,13 @@ def test_a_pair_of_equal_vectors_spans_no_direction_and_is_left_out():
     assert score.interval is not None
     none = run([EAST], [EAST], [NORTH])
     assert np.isnan(none.value)
-    assert "equal vectors" in none.reason
+    assert "equal" in none.reason
 
 
 def test_sides_of_two_lengths_are_no_pairs():
     score = run([EAST, NORTH], [WEST], [EAST])
     assert np.isnan(score.value)
-    assert score.reason == "2 first and 1 second words are no pairs; take both from one table"
+    assert all(fact in score.reason for fact in ("2", "1", "one table"))
 
 
 def test_the_interval_is_over_pairs_and_attributes_and_holds_the_value():

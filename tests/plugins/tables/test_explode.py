@@ -26,8 +26,8 @@ def test_lists_of_a_row_go_together():
 @pytest.mark.parametrize(
     ("columns", "told"),
     [
-        (("summary",), "no column 'summary'; did you mean 'summaries'"),
-        (("title",), "row 0 has no list in column 'title'"),
+        (("summary",), "'summary'.*'summaries'"),
+        (("title",), "row 0.*'title'"),
     ],
 )
 def test_what_has_no_list_is_told(columns, told):
@@ -37,5 +37,5 @@ def test_what_has_no_list_is_told(columns, told):
 
 def test_lists_of_different_lengths_are_told():
     rows = [{"a": [1, 2], "b": [1]}]
-    with pytest.raises(InvalidOption, match="row 0 has lists of different lengths"):
+    with pytest.raises(InvalidOption, match=r"row 0.*'a': 2.*'b': 1"):
         explode(rows, columns=("a", "b"))

@@ -59,12 +59,12 @@ def test_placeholders_begin_anew_in_each_text():
 
 
 def test_a_column_that_is_not_there_is_told():
-    with pytest.raises(InvalidOption, match="no column 'querry'; did you mean 'query'"):
+    with pytest.raises(InvalidOption, match=r"'querry'.*'query'"):
         marked_names(ROWS, columns=["querry"])
 
 
 def test_a_wrong_mark_is_told():
-    with pytest.raises(HarnessError, match="a name is marked as"):
+    with pytest.raises(HarnessError, match="\\[Mike\\|man"):
         marked_names([{"query": "[Mike|man]"}], columns=["query"])
 
 

@@ -82,8 +82,8 @@ def test_what_names_nobody_is_left_out(known_names):
     ("options", "told"),
     [
         ({"k": 0}, "k=0"),
-        ({"people": "people_franc"}, "no names 'people_franc'; did you mean 'people_france'"),
-        ({"column": "txt"}, "no column 'txt'"),
+        ({"people": "people_franc"}, "'people_franc'.*'people_france'"),
+        ({"column": "txt"}, "'txt'"),
     ],
 )
 def test_what_cannot_be_drawn_is_told(known_names, options, told):

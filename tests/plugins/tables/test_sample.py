@@ -53,5 +53,5 @@ def test_without_a_number_all_rows_stay():
 
 @pytest.mark.parametrize("options", [{"n": 0}, {"n": 3, "by": "colour"}])
 def test_what_cannot_be_drawn_is_refused(options):
-    with pytest.raises(InvalidOption, match="sample"):
+    with pytest.raises(InvalidOption, match=next(reversed(options))):
         sample(TABLE, **options)
