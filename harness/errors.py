@@ -39,7 +39,7 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
         self.kind, self.name = kind, name
-        super().__init__(f"no {kind} is called '{name}'{suggestion(name, known)}{hint}")
+        super().__init__(f"unknown {kind} '{name}'{suggestion(name, known)}{hint}")
 
 
 class InvalidOption(UsageError):

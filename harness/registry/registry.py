@@ -177,7 +177,7 @@ class Registry:
     def table_maker(self, name: str) -> Callable[..., Any]:
         """Return what makes a table of another, by name."""
         if name not in self.table_makers:
-            raise UnknownName("way to make a table", name, self.table_makers)
+            raise UnknownName("table maker", name, self.table_makers)
         return self.load(self.table_makers[name], f"table '{name}'")
 
     def concept(self, name: str) -> Concept:
@@ -282,7 +282,7 @@ class Registry:
             return InvalidOption(f"'{spec.name}' is a model, not a provider: write just its name")
         if asked.reference is not None:
             providers = [n for n, s in self.embedders.items() if s.provider]
-            return UnknownName("provider of models", asked.provider, providers)
+            return UnknownName("model provider", asked.provider, providers)
         hint = ""
         if Path(name).is_file():
             hint = f"; for a file of word vectors write 'vectors:{name}'"

@@ -23,11 +23,11 @@ from harness.errors import (
 )
 from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
-from harness.results.records import Skipped
 from harness.task import yaml_files
 from harness.task.schema import TaskFile
 
 if TYPE_CHECKING:
+    from harness.results.records import Skipped
     from harness.task.task import Task
 
 ALL = "all"
@@ -120,6 +120,8 @@ class Reader:
         UsageError
             If a task that was named has a mistake in it.
         """
+        from harness.results.records import Skipped  # builds a schema, which `list` can spare
+
         unfit = {one.file.name: one.file.unfit_for(kind) for one in self.selected}
         new = [
             one
@@ -138,6 +140,8 @@ class Reader:
         ]
 
     def _resolved(self, one: Listed) -> Task | Skipped:
+        from harness.results.records import Skipped
+
         try:
             return self.registry.resolve(one.document)
         except Exception as error:  # a plugin may raise anything

@@ -32,21 +32,21 @@ def records(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["-m", "toy-leters"], "no model is called 'toy-leters'; did you mean 'toy-letters'"),
-        (["-m", "toi:2"], "no provider of models is called 'toi'; did you mean 'toy'"),
+        (["-m", "toy-leters"], "unknown model 'toy-leters'; did you mean 'toy-letters'"),
+        (["-m", "toi:2"], "unknown model provider 'toi'; did you mean 'toy'"),
         (["-m", "toy-letters?skale=2"], "model 'toy-letters' has no option 'skale'; did you mean "
          "'scale'?"),
         (["-m", "toy-letters?scale=abc"], "model 'toy-letters': option scale=abc: input should be"),
         (["-m", "toy-letters?scale"], "in 'toy-letters?scale', 'scale' is not of the form KEY=VAL"),
-        (["-t", "toy-plces"], "no task, tag or category is called 'toy-plces'; did you mean 'toy-"),
+        (["-t", "toy-plces"], "unknown task, tag or category 'toy-plces'; did you mean 'toy-"),
         (["-t", "toy-places,absent.yaml"], "absent.yaml: cannot be read (No such file"),
-        (["-M", "toy-shft"], "no mitigator is called 'toy-shft'; did you mean 'toy-shift'"),
+        (["-M", "toy-shft"], "unknown mitigator 'toy-shft'; did you mean 'toy-shift'"),
         (["-M", "toy-shift?k=abc"], "mitigator 'toy-shift': option k=abc: input should be a valid "
          "integer"),
         (["-M", "toy-shift?kk=1"], "mitigator 'toy-shift' has no option 'kk'"),
         (["-M", "toy-shift+"], "'toy-shift+' names no mitigator beside '+'"),
-        (["--concept", "toy-plce"], "no concept is called 'toy-plce'; did you mean 'toy-place'"),
-        (["--engine", "lokal"], "no engine is called 'lokal'; did you mean 'local'"),
+        (["--concept", "toy-plce"], "unknown concept 'toy-plce'; did you mean 'toy-place'"),
+        (["--engine", "lokal"], "unknown engine 'lokal'; did you mean 'local'"),
         (["--include", "absent"], "absent: there is no such file or folder"),
     ],
 )  # fmt: skip
@@ -68,14 +68,14 @@ def test_a_name_or_option_that_is_not_known(evaluate, toy, tmp_path, arguments, 
          "one text"),
         ("[city, street]", "[city, farm]", "8: inputs.targets_2: 'farm' stands in both 'targets_1' "
          "and 'targets_2'; metric 'toy-gap' needs sets with no word in common"),
-        ("  toy-gap:", "  toy-gab:", "10: metrics.toy-gab: no metric is called 'toy-gab'; did you "
+        ("  toy-gap:", "  toy-gab:", "10: metrics.toy-gab: unknown metric 'toy-gab'; did you "
          "mean 'toy-gap'"),
         ("{}", "{options: {center: true}}", "10: metrics.toy-gap.options: metric 'toy-gap' has no "
          "option 'center'; did you mean 'centre'?"),
         ("street]", "no]", "8: inputs.targets_2.words[1]: YAML reads this as false, not as text; "
          "put it in quotes"),
         ("concept: toy-place", "include: absent.yaml", "5: include: there is no file 'absent"),
-        ("title: Mine", "title: Mine\ntitle: Yours", "4: title: this key stands here twice"),
+        ("title: Mine", "title: Mine\ntitle: Yours", "4: title: duplicate key"),
     ],
 )  # fmt: skip
 def test_a_task_file_with_a_mistake(evaluate, write, toy, toy_task, old, new, told):

@@ -62,7 +62,7 @@ def _downloaded(reference: str) -> Path:
         with contextlib.redirect_stdout(sys.stderr):  # gensim prints its progress
             models = downloader.info()["models"]
             if reference not in models:
-                raise UnknownName("model of gensim's collection", reference, models)
+                raise UnknownName("gensim model", reference, models)
             return Path(downloader.load(reference, return_path=True))
     except UnknownName:
         raise

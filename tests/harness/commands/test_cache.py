@@ -98,7 +98,7 @@ def test_a_model_of_which_nothing_is_stored_is_told(filled):
     said = filled("cache", "prune", "--model", "toy-leters")
     assert said.code == 2
     assert said.err.startswith(
-        "harness: no stored model is called 'toy-leters'; did you mean 'toy-letters'"
+        "harness: unknown stored model 'toy-leters'; did you mean 'toy-letters'"
     )
     assert stored(filled) == {"toy-letters": 6, "toy-words": 6}
 

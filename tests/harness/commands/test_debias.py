@@ -131,10 +131,8 @@ def test_mistakes_are_told_in_a_line_before_anything_is_written(harness, source,
     assert "there is no format 'bin'" in refused(
         harness, tmp_path, *model, *hard, "--format", "bin"
     )
-    assert "no mitigator is called" in refused(harness, tmp_path, *model, "-M", "soft-boiled")
-    assert "no concept is called" in refused(
-        harness, tmp_path, *model, *hard, "--concept", "gendre"
-    )
+    assert "unknown mitigator" in refused(harness, tmp_path, *model, "-M", "soft-boiled")
+    assert "unknown concept" in refused(harness, tmp_path, *model, *hard, "--concept", "gendre")
     assert "needs definitional_pairs of a concept; none is given" in refused(
         harness, tmp_path, *model, *hard, "--concept", "none"
     )

@@ -65,8 +65,8 @@ def test_nothing_that_fits_is_told(harness, toy):
 @pytest.mark.parametrize(
     ("option", "name", "told"),
     [
-        ("--category", "similarty", "no category is called 'similarty'; did you mean 'similarity'"),
-        ("--tag", "sentenses", "no tag is called 'sentenses'; did you mean 'sentences'"),
+        ("--category", "similarty", "unknown category 'similarty'; did you mean 'similarity'"),
+        ("--tag", "sentenses", "unknown tag 'sentenses'; did you mean 'sentences'"),
     ],
 )
 def test_a_filter_that_nothing_has_is_told_with_the_nearest(harness, toy, option, name, told):
@@ -146,12 +146,12 @@ def test_a_concept_is_shown(harness, toy):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["model", "toy-leters"], "no model is called 'toy-leters'; did you mean 'toy-letters'"),
-        (["mitigator", "toy-shft"], "no mitigator is called 'toy-shft'; did you mean 'toy-shift'"),
-        (["metric", "toy-gab"], "no metric is called 'toy-gab'; did you mean 'toy-gap'"),
-        (["task", "toy-plces"], "no task is called 'toy-plces'; did you mean 'toy-places'"),
-        (["concept", "toy-plce"], "no concept is called 'toy-plce'; did you mean 'toy-place'"),
-        (["task", "toy-sentences", "--scenario", "plane"], "no scenario is called 'plane'; did "
+        (["model", "toy-leters"], "unknown model 'toy-leters'; did you mean 'toy-letters'"),
+        (["mitigator", "toy-shft"], "unknown mitigator 'toy-shft'; did you mean 'toy-shift'"),
+        (["metric", "toy-gab"], "unknown metric 'toy-gab'; did you mean 'toy-gap'"),
+        (["task", "toy-plces"], "unknown task 'toy-plces'; did you mean 'toy-places'"),
+        (["concept", "toy-plce"], "unknown concept 'toy-plce'; did you mean 'toy-place'"),
+        (["task", "toy-sentences", "--scenario", "plane"], "unknown scenario 'plane'; did "
          "you mean 'plain'"),
     ],
 )  # fmt: skip

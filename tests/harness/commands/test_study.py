@@ -114,7 +114,7 @@ def test_a_study_file_with_a_mistake_is_refused_in_one_line(harness, folder):
 def test_an_unknown_study_is_told_with_the_nearest(run, harness, folder):
     said = harness("study", "run", "smal", "--include", folder)
     assert said.code == 2
-    assert said.err.startswith("harness: no study is called 'smal'; did you mean 'small'?")
+    assert said.err.startswith("harness: unknown study 'smal'; did you mean 'small'?")
     assert said.err.count("\n") == 1
 
 

@@ -188,29 +188,6 @@ def test_an_empty_folder_is_no_success(harness, tmp_path):
     assert said.err == f"harness: {tmp_path}/empty: no task, concept or study files here\n"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        ("[village, farm]", "nurse", ":6: inputs.targets_1.words: expected a list, such as "
-         "[nurse]"),
-        ("name: mine", "name: my task", ":1: name: 'my task' cannot be a name: letters, digits, '.'"
-         ", '_' and '-', a letter or digit first"),
-        ("title: Mine", 'title: "Mine', ":3: not YAML: the quote that opens here is not closed"),
-        ("[village, farm]", "[village, farm", ":6: not YAML: the bracket that opens here is not"),
-    ],
-)  # fmt: skip
-def test_a_mistake_is_told_in_words_where_it_stands(harness, toy, write, old, new, told):
-    path = write("mine.yaml", TASK.replace(old, new))
-    assert harness("validate", path).out.startswith(f"{path}{told}")
-
-
-def test_only_near_names_are_offered_for_an_include_that_is_not_there(harness, toy, write):
-    write("other.yaml", TASK)
-    path = write("mine.yaml", TASK + "include: absent\n")
-    said = harness("validate", path).out.splitlines()[0]
-    assert said.endswith("there is no file 'absent' beside this one")
-
-
 def test_the_source_of_an_installed_package_wins_over_what_is_installed(harness, toy, tmp_path):
     shutil.copytree(TOYS, tmp_path / "source")
     said = harness("validate", tmp_path / "source")

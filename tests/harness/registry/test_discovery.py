@@ -135,7 +135,7 @@ def test_a_plugin_may_use_a_namespace_of_its_own(plugin):
 def test_without_any_plugin_there_is_nothing():
     registry = Registry(Plugins([]))
     assert registry.embedders == registry.metrics == registry.task_files == {}
-    with pytest.raises(UnknownName, match=r"^no metric is called 'weat'$"):
+    with pytest.raises(UnknownName, match=r"^unknown metric 'weat'$"):
         registry.metric("weat")
 
 

@@ -46,7 +46,7 @@ def test_a_provider_gets_the_reference_and_the_whole_name(registry):
 
 def test_an_unknown_model_is_told_with_the_nearest(registry):
     assert told(UnknownName, registry.embedder, "toy-leters").startswith(
-        "no model is called 'toy-leters'; did you mean 'toy-letters'"
+        "unknown model 'toy-leters'; did you mean 'toy-letters'"
     )
 
 
@@ -62,7 +62,7 @@ def test_a_hub_id_or_a_file_is_told_how_to_write_it(registry, write):
 
 def test_an_unknown_provider_is_told_with_those_there_are(registry):
     assert told(UnknownName, registry.embedder, "gensin:x") == (
-        "no provider of models is called 'gensin'; there are: toy"
+        "unknown model provider 'gensin'; there are: toy"
     )
 
 
@@ -101,9 +101,9 @@ def test_mitigators_come_as_chains(registry):
     [
         ("toy-shift?k=abc", "mitigator 'toy-shift': option k=abc: input should be a valid integer"),
         ("toy-shift?j=1", "mitigator 'toy-shift' has no option 'j'; there are: k"),
-        ("toy-shft", "no mitigator is called 'toy-shft'; did you mean 'toy-shift'"),
-        ("toy-shift+toy-shft", "no mitigator is called 'toy-shft'"),
-        ("nome", "no mitigator is called 'nome'; did you mean 'none'?"),
+        ("toy-shft", "unknown mitigator 'toy-shft'; did you mean 'toy-shift'"),
+        ("toy-shift+toy-shft", "unknown mitigator 'toy-shft'"),
+        ("nome", "unknown mitigator 'nome'; did you mean 'none'?"),
     ],
 )
 def test_unknown_mitigators_and_options_are_told(registry, name, said):
@@ -112,7 +112,7 @@ def test_unknown_mitigators_and_options_are_told(registry, name, said):
 
 def test_an_unknown_engine_metric_task_and_concept_are_told(registry):
     assert told(UnknownName, registry.engine, "lokal", ()) == (
-        "no engine is called 'lokal'; did you mean 'local'?"
+        "unknown engine 'lokal'; did you mean 'local'?"
     )
     assert "did you mean 'toy-gap'" in told(UnknownName, registry.metric, "toy-gab")
     assert "did you mean 'toy-places'" in told(UnknownName, registry.task, "toy-place")

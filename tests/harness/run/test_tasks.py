@@ -65,7 +65,7 @@ def test_an_unknown_task_is_told_with_the_nearest_name_tag_or_category(registry)
     with pytest.raises(UnknownName) as caught:
         names(registry, "toy-places", "similarities")
     assert str(caught.value) == (
-        "no task, tag or category is called 'similarities'; did you mean 'similarity'?"
+        "unknown task, tag or category 'similarities'; did you mean 'similarity'?"
     )
     with pytest.raises(UnknownName, match="'weat-\\*'"):
         names(registry, "weat-*")

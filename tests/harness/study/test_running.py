@@ -137,7 +137,7 @@ def test_a_mistake_in_a_workers_setting_is_one_line(run, said):
 def test_what_is_no_study_is_told(folder):
     from harness.study import running
 
-    with pytest.raises(UnknownName, match="no study is called 'smal'"):
+    with pytest.raises(UnknownName, match="unknown study 'smal'"):
         running.run("smal", results=folder)
     with pytest.raises(InvalidFile, match=r"missing\.yaml: cannot be read"):
         running.run(folder / "missing.yaml", results=folder)

@@ -56,7 +56,7 @@ def test_what_a_study_is_does_not_depend_on_its_prose_or_tests(resolved, said):
         ({"criteria": ["WAET"]}, r"criteria: there is no measure 'WAET'; did you mean 'WEAT'"),
         ({"folds": 9}, r"folds: 9 folds of 8 definitional pairs: at most one fold for each"),
         ({"inner_folds": 7}, r"inner_folds: 7 folds of the 6 .* an outer fold leaves"),
-        ({"concept": "side"}, r"concept: no concept is called 'side'; did you mean 'sides'"),
+        ({"concept": "side"}, r"concept: unknown concept 'side'; did you mean 'sides'"),
         ({"folded": "definitional_sets"}, r"concept: concept 'sides' has no definitional sets"),
         ({"mitigator": {}}, r"mitigator: unknown key 'mitigator'; did you mean 'mitigators'"),
         ({"models": []}, r"models: .*at least 1 item"),
@@ -71,7 +71,7 @@ def test_a_mistake_in_the_set_up_is_told_with_its_place(resolved, said, change, 
 @pytest.mark.parametrize(
     ("use", "told"),
     [
-        ({"hard-debais": {}}, r"mitigators.hard-debais: no mitigator is called 'hard-debais'"),
+        ({"hard-debais": {}}, r"mitigators.hard-debais: unknown mitigator 'hard-debais'"),
         ({"x": {"mitigator": "lace"}}, r"mitigators.x.mitigator: .*'lace'; did you mean 'leace'"),
         ({"hard-debias": {"grid": {"kk": [1]}}}, r"hard-debias.grid: .*has no option 'kk'"),
         ({"hard-debias": {"grid": {"k": ["x"]}}}, r"option k=x: input should be a valid integer"),
@@ -97,7 +97,7 @@ def test_a_mistake_in_a_row_is_told_with_its_place(resolved, said, use, told):
 @pytest.mark.parametrize(
     ("use", "told"),
     [
-        ({"metric": "wheat"}, r"measures.M.metric: no metric is called 'wheat'; did you mean"),
+        ({"metric": "wheat"}, r"measures.M.metric: unknown metric 'wheat'; did you mean"),
         ({"metric": "ect", "score": "x"}, r"measures.M.score: metric 'ect' has no score 'x'"),
         ({"metric": "ect", "scenarios": ["x"]}, r"scenarios\[0\]: there is no scenario 'x'"),
         ({"metric": "ect", "options": {"x": 1}}, r"measures.M.options: .*has no option 'x'"),

@@ -54,7 +54,7 @@ def test_a_wrong_key_is_told(told):
 
 
 def test_a_missing_key_is_told(told):
-    assert told(("version: 1\n", "")) == "mine.yaml:1: version: missing; expected here: 'version'"
+    assert told(("version: 1\n", "")) == "mine.yaml:1: version: missing required key 'version'"
 
 
 def test_a_missing_input_is_told_with_the_one_that_may_be_meant(told):
@@ -96,13 +96,13 @@ def test_a_word_in_both_sets_is_found_after_templates(resolve, told):
 
 def test_an_unknown_metric_is_told(told):
     assert told(("  toy-gap: {}", "  toy-gab: {}")).startswith(
-        "mine.yaml:10: metrics.toy-gab: no metric is called 'toy-gab'; did you mean 'toy-gap'"
+        "mine.yaml:10: metrics.toy-gab: unknown metric 'toy-gab'; did you mean 'toy-gap'"
     )
 
 
 def test_an_unknown_concept_is_told(told):
     assert told(("concept: toy-place", "concept: toy-plaice")).startswith(
-        "mine.yaml:5: concept: no concept is called 'toy-plaice'; did you mean 'toy-place'"
+        "mine.yaml:5: concept: unknown concept 'toy-plaice'; did you mean 'toy-place'"
     )
 
 
@@ -199,7 +199,7 @@ def test_a_primary_score_that_is_not_there_is_told(told, old, new, said):
         ("{words: [city, street]}", "[{words: [no]}]", "8: inputs.targets_2[0].words[0]: YAML "),
         ("version: 1", "version: 0", "2: version: input should be greater than or equal to 1"),
         ("version: 1", "version: one", "2: version: input should be a valid integer"),
-        ("name: mine", "name: ../mine", "1: name: '../mine' cannot be a name"),
+        ("name: mine", "name: ../mine", "1: name: invalid name '../mine'"),
         ("name: mine", "name: on", "1: name: YAML reads this as true, not as text; put it"),
         ("  toy-gap: {}\n", "", "9: metrics: "),
         ("category: places", "category: places\nkinds: [words]", "5: kinds[0]: input should be "
@@ -298,7 +298,11 @@ def test_what_makes_a_table_is_given_the_concept_if_it_takes_one(made):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("made_by: doubled", "made_by: double", "is called 'double'; did you mean 'doubled'?"),
+        (
+            "made_by: doubled",
+            "made_by: double",
+            "unknown table maker 'double'; did you mean 'doubled'?",
+        ),
         ("{times: 3}", "{time: 3}", "table 'doubled' has no option 'time'; did you mean 'times'"),
         ("{times: 3}", "{times: x}", "option times=x: input should be a valid integer"),
         ("made_from: places", "made_from: place", "there is no table 'place'; did you mean 'plac"),

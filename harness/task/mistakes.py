@@ -1,0 +1,114 @@
+"""Puts a validation error of pydantic into words for the person who wrote the file."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ValidationError
+
+from harness.errors import suggestion
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+"""Keys and indexes from the top of a file to a value."""
+
+
+def first(
+    error: ValidationError, schema: type[BaseModel], places: Container[KeyPath]
+) -> tuple[str, KeyPath]:
+    """Return the mistake to report first, and its key.
+
+    Parameters
+    ----------
+    error
+        What pydantic found.
+    schema
+        The schema that the file does not fit.
+    places
+        Paths of all keys in the file.
+    """
+    # An unknown key often explains a missing one, so it comes first. If no alternative of a union
+    # fits, the one with the deepest mistake is the one that the author had in mind.
+    details = sorted(
+        error.errors(),
+        key=lambda detail: (
+            detail["type"] != "extra_forbidden",
+            -len(_key(detail["loc"], places)),
+        ),
+    )
+    detail: Any = details[0]
+    key = _key(detail["loc"], places)
+    if detail["type"] == "missing":
+        name = detail["loc"][-1]
+        problem = "missing item" if isinstance(name, int) else f"missing required key '{name}'"
+        return problem, (*key, name)
+    if detail["type"] == "extra_forbidden":
+        return _unknown_key(schema, key), key
+    return _problem(detail), key
+
+
+def _key(location: KeyPath, places: Container[KeyPath]) -> KeyPath:
+    # pydantic puts the names of union members into locations; they are no keys of the file.
+    key: KeyPath = ()
+    for part in location:
+        if (*key, part) in places:
+            key = (*key, part)
+    return key
+
+
+def _unknown_key(schema: type[BaseModel], key: KeyPath) -> str:
+    known = _fields_at(schema, key[:-1])
+    hint = suggestion(str(key[-1]), known)
+    if not hint and known:
+        hint = "; known keys: " + ", ".join(sorted(known))
+    return f"unknown key '{key[-1]}'{hint}"
+
+
+def _problem(detail: Any) -> str:
+    value = detail["input"]
+    match detail["type"]:
+        case "model_type" | "dict_type":
+            return "expected a mapping of keys to values"
+        case "tuple_type" | "list_type":
+            example = f", for instance [{value}]" if isinstance(value, str | int | float) else ""
+            return f"expected a list{example}"
+        case "string_pattern_mismatch" if "A-Za-z0-9._-" in detail["ctx"]["pattern"]:
+            return (
+                f"invalid name '{value}': use letters, digits, '.', '_' and '-', "
+                "and begin with a letter or digit"
+            )
+        case "string_type" if not isinstance(value, dict | list):
+            return f"YAML reads this as {_as_yaml(value)}, not as text; put it in quotes"
+        case "value_error":
+            return str(detail["ctx"]["error"])
+    problem = str(detail["msg"][0].lower() + detail["msg"][1:])
+    if isinstance(value, str | int | float | bool):
+        problem += f", but this is {value!r}"
+    return problem
+
+
+def _fields_at(schema: type[BaseModel], key: KeyPath) -> set[str]:
+    """Return the names of the fields that a nested schema has at `key`."""
+    models = {schema}
+    for part in key:
+        nested: set[type[BaseModel]] = set()
+        for model in models:
+            if isinstance(part, str) and part in model.model_fields:
+                nested |= _models_in(model.model_fields[part].annotation)
+            else:  # an index of a list, or a key of a mapping
+                nested.add(model)
+        models = nested
+    return {name for model in models for name in model.model_fields}
+
+
+def _models_in(annotation: Any) -> set[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return {annotation}
+    arguments = getattr(annotation, "__args__", ())
+    return {model for argument in arguments for model in _models_in(argument)}
+
+
+def _as_yaml(value: Any) -> str:
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
