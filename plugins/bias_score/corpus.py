@@ -1,6 +1,6 @@
-"""Sentences of a corpus of any size, one after the other: JSON lines, TSV, or plain lines.
+"""Sentences of a corpus of any size, one at a time: JSON lines, TSV, or plain text.
 
-Holds one line at a time. Reads no CSV, since a field of it may go over several lines.
+Holds one line in memory. Does not read CSV, because a CSV field may span several lines.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FORMATS: dict[str, Format] = {
 
 
 class Sentence(NamedTuple):
-    """A text, the line that it stands on, from 1, and the key or column that it is under."""
+    """A text, its line number from 1, and its key or column."""
 
     line: int
     key: str
@@ -33,59 +33,60 @@ class Sentence(NamedTuple):
 
 
 def format_of(name: str) -> Format:
-    """Return the format that a file's ending stands for.
+    """Return the format that belongs to a file extension.
 
     Raises
     ------
     InvalidOption
-        If it stands for none.
+        If the extension is unknown.
     """
-    found = _FORMATS.get(Path(name).suffix.lower())
-    if found is None:
+    kind = _FORMATS.get(Path(name).suffix.lower())
+    if kind is None:
         raise InvalidOption(
-            f"what '{name}' holds is not told by its ending: say --format jsonl, tsv or text"
+            f"'{name}': unknown format of the corpus; set --format to jsonl, tsv or text"
         )
-    return found
+    return kind
 
 
 def sentences(name: str, kind: Format, keys: Sequence[str] = ()) -> Iterator[Sentence]:
-    """Yield the sentences of a file, or of standard input for `-`; blank ones are left out.
+    """Yield the sentences of a file, or of standard input for `-`; blank ones are skipped.
 
     Parameters
     ----------
     name
         File in UTF-8.
     kind
-        `jsonl`: an object a line; `tsv`: tabs between the columns, no quotes; `text`.
+        `jsonl`: one object per line; `tsv`: columns separated by tabs, without quotes; `text`: one
+        sentence per line.
     keys
-        Keys of the objects or columns of the table that hold sentences; `text` if none is given.
-        Columns are named by the first line, or given as numbers from 1 if there is no such line.
+        Keys of the objects, or columns of the table, that hold sentences; by default `text`.
+        Columns are names in the first line; if all are numbers, from 1, there is no header.
 
     Raises
     ------
     InvalidFile
-        If the file cannot be read, or a line holds no such sentence; says which line.
+        If the file cannot be read, or a line has no such key or column; names the line.
     InvalidOption
         If keys are given for plain text.
     """
     if kind == "text" and keys:
-        raise InvalidOption("--text-key is for jsonl and tsv: a line of plain text is a sentence")
+        raise InvalidOption("--text-key needs jsonl or tsv; in plain text each line is a sentence")
     lines = _lines(name)
-    found: Iterator[Sentence]
+    unstripped: Iterator[Sentence]
     if kind == "text":
-        found = (Sentence(i, "", line) for i, line in lines)
+        unstripped = (Sentence(i, "", line) for i, line in lines)
     elif kind == "jsonl":
-        found = _of_objects(name, lines, keys or ("text",))
+        unstripped = _of_objects(name, lines, keys or ("text",))
     else:
-        found = _of_table(name, lines, keys or ("text",))
-    for sentence in found:
+        unstripped = _of_table(name, lines, keys or ("text",))
+    for sentence in unstripped:
         text = " ".join(sentence.text.split())
         if text:
             yield sentence._replace(text=text)
 
 
 def count_lines(name: str) -> int | None:
-    """Return how many lines a file has; None for standard input, which is read but once."""
+    """Return the number of lines of a file; None for standard input, which is read only once."""
     path = Path(name)
     if name == STDIN or not path.is_file():
         return None
@@ -123,18 +124,18 @@ def _of_objects(
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
+            item = json.loads(line)
         except (ValueError, RecursionError):
-            raise InvalidFile("no JSON", path=name, line=i) from None
-        if not isinstance(found, Mapping):
+            raise InvalidFile("invalid JSON", path=name, line=i) from None
+        if not isinstance(item, Mapping):
             raise InvalidFile("expected a JSON object", path=name, line=i)
         for key in keys:
-            if not isinstance(found.get(key), str):
-                texts = [str(k) for k, value in found.items() if isinstance(value, str)]
-                problem = "no text" if key in found else "no such key"
+            if not isinstance(item.get(key), str):
+                texts = [str(k) for k, value in item.items() if isinstance(value, str)]
+                problem = "the value is not a string" if key in item else "missing key"
                 hint = suggestion(key, texts) or f"; keys with text: {', '.join(texts[:8])}"
                 raise InvalidFile(f"{problem}{hint} (--text-key)", path=name, line=i, key=key)
-            yield Sentence(i, key, found[key])
+            yield Sentence(i, key, item[key])
 
 
 def _of_table(
@@ -144,7 +145,7 @@ def _of_table(
     if all(key.isdecimal() for key in keys):
         columns = [int(key) - 1 for key in keys]
         if -1 in columns:
-            raise InvalidOption("--text-key 0: columns are counted from 1")
+            raise InvalidOption("--text-key 0: column numbers start at 1")
     for i, line in lines:
         cells = line.split("\t")
         if not columns:
@@ -152,12 +153,12 @@ def _of_table(
                 if key not in cells:
                     hint = suggestion(key, cells)
                     raise InvalidFile(
-                        f"no such column{hint} (--text-key)", path=name, line=i, key=key
+                        f"missing column{hint} (--text-key)", path=name, line=i, key=key
                     )
             columns = [cells.index(key) for key in keys]
             continue
         for key, column in zip(keys, columns, strict=True):
             if column >= len(cells):
-                problem = f"expected at least {column + 1} columns, not {len(cells)}"
+                problem = f"expected at least {column + 1} columns, got {len(cells)}"
                 raise InvalidFile(problem, path=name, line=i)
             yield Sentence(i, key, cells[column])

@@ -1,7 +1,7 @@
-"""The gender direction: what many pairs that differ in gender alone have in common.
+"""The gender direction: what the differences of many pairs have in common.
 
-Of pairs of words for static vectors, of pairs of sentences for encoders. Any other concept with two
-sides will do as well; the first side of a pair is the positive one.
+The pairs differ in gender alone: pairs of words for static vectors, of sentences for encoders. Any
+other concept with two sides works too. The first side of a pair is the positive one.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from harness.errors import NotApplicable
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction with the facts on how it was found.
+    """A direction, and how much of the differences it explains.
 
     Parameters
     ----------
     vector
         (d,) of length 1.
     explained
-        Share of the differences' sum of squares that lies along it, in [0, 1]: by chance about
-        1/min(n, d).
+        Share of the differences' sum of squares that lies along it, in [0, 1]; about 1/min(n, d)
+        for random vectors.
     pairs
-        How many pairs had a difference.
+        Number of pairs with a difference.
     """
 
     vector: Floats
@@ -41,20 +41,20 @@ def direction(
     orientation: Reals | None = None,
     unit: bool = False,
 ) -> Direction:
-    """Return the principal direction of the differences, uncentred.
+    """Return the first principal direction of the differences, without centring.
 
-    Centring would take away what all differences share, the concept itself: 78 % are then 32 %
-    (all-MiniLM-L6-v2, CrowS-Pairs and its other gender).
+    Centring would remove what all differences share, which is the concept itself: the explained
+    share falls from 78 % to 32 % (all-MiniLM-L6-v2, CrowS-Pairs and its swapped sentences).
 
     Parameters
     ----------
     first, second
         (n, d) vectors of the two sides of the pairs.
     orientation
-        (n,) 1 where `first` is the positive side, −1 where `second` is, 0 where that is unknown;
-        all 1 unless told. Turns the sign of the whole alone.
+        (n,) 1 where `first` is the positive side, −1 where `second` is, 0 where it is unknown; by
+        default all 1. It decides only the sign of the direction.
     unit
-        Whether each difference is taken at length 1, as Bolukbasi et al. do for words.
+        Whether to set each difference to length 1, as Bolukbasi et al. do for words.
 
     Raises
     ------
@@ -66,13 +66,13 @@ def direction(
     Sections 3.2 and 6 of the paper of the bias score; Bolukbasi et al. (2016).
     """
     differences = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
-    known = has_direction(differences)
-    differences = differences[known]
+    usable = has_direction(differences)
+    differences = differences[usable]
     if not len(differences):
-        raise NotApplicable("no pair has two different vectors, so that there is no direction")
+        raise NotApplicable("no pair has two different vectors, so there is no direction")
     if unit:
         differences = unit_rows(differences)
     _, s, vt = np.linalg.svd(differences, full_matrices=False)
-    side = np.ones(len(differences)) if orientation is None else np.asarray(orientation)[known]
+    side = np.ones(len(differences)) if orientation is None else np.asarray(orientation)[usable]
     sign = -1.0 if side @ (differences @ vt[0]) < 0 else 1.0
     return Direction(sign * vt[0], float(s[0] ** 2 / (s**2).sum()), len(differences))

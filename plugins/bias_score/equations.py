@@ -1,7 +1,7 @@
 """BiasScore of a sentence: equations 1–3 of the paper of the bias score.
 
-Arrays in, numbers out. Where the vectors, the importance and the list of gendered words come from
-is not asked here.
+Arrays in, numbers out. Does not know where the vectors, the importance and the list of gendered
+words come from.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from harness.arrays import Floats, Reals, cosines
 
 @dataclass(frozen=True, kw_only=True)
 class BiasScore:
-    """The scores of one sentence, and what each word gives to them.
+    """The scores of one sentence, and the contribution of each word.
 
     Parameters
     ----------
     female
-        BiasScore_F, equation 1: at least 0; fair is 0.
+        BiasScore_F, equation 1, at least 0; fair is 0.
     male
-        BiasScore_M, equation 2: at most 0; fair is 0.
+        BiasScore_M, equation 2, at most 0; fair is 0.
     cosines
-        (W,) of the words' vectors with the gender direction.
+        (W,) cosines of the words' vectors with the gender direction.
     importance
         (W,) shares I_w.
     biases
@@ -40,7 +40,7 @@ class BiasScore:
 
     @property
     def absolute(self) -> float:
-        """Abs-BiasScore, equation 3: at least 0; fair is 0."""
+        """Abs-BiasScore, equation 3, at least 0; fair is 0."""
         return self.female - self.male
 
 
@@ -53,19 +53,20 @@ def bias_score(
     """Return the scores of a sentence of W words.
 
     BiasScore_F(s) = Σ over w ∈ s, w ∉ L, cos(w, g) > 0 of cos(w, g) × I_w
-    BiasScore_M(s) = the same over cos(w, g) < 0
+    BiasScore_M(s) = the same sum over cos(w, g) < 0
     Abs-BiasScore(s) = Σ over w ∈ s, w ∉ L of |cos(w, g) × I_w|
 
     Parameters
     ----------
     vectors
-        (W, d) of the words; a row of NaN or of zeros is a word without a vector, which gives 0.
+        (W, d) vectors of the words. A row of NaN or zeros is a word without a vector; it
+        contributes 0.
     importance
         (W,) I_w, at least 0.
     gendered
-        (W,) whether a word is in the list L, so that its gender is no bias.
+        (W,) whether a word is in the list L; its gender does not count as bias.
     direction
-        (d,) g, female positive.
+        (d,) g, with the female side positive.
     """
     cos = np.nan_to_num(cosines(vectors, np.asarray(direction)[None])[:, 0])
     shares = np.asarray(importance, dtype=np.float64)

@@ -1,7 +1,7 @@
-"""The list L: words whose gender is their meaning, and no bias.
+"""The list L: words that are gendered by definition, whose gender does not count as bias.
 
-Ships what is printed in papers, and pairs of our own; longer lists and given names are read from a
-user's files. Knows no word senses: `count` and `host` are titles here.
+The built-in list has the words printed in papers and pairs of our own. Longer lists and given names
+are read from files of the user. Word senses are ignored: `count` and `host` are titles here.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from harness.errors import InvalidFile
 from harness.plugins.texts.swapping import PEOPLE, PRONOUNS
 from harness.token_states import words
 
-NAMES = 5_765  # as many as the paper of the bias score takes, section 3.3
+NAMES = 5_765  # number of names in the paper of the bias score, section 3.3
 _PERSONAL = ("her", "hers", "him", "his")
 
 
 @dataclass(frozen=True)
 class Gendered:
-    """Words and names that a score leaves out.
+    """Words and names that do not count as bias.
 
     Parameters
     ----------
     words
-        In lower case; found however they are written, and as a part of a hyphenated word.
+        In lower case; matched in any case, and as a part of a hyphenated word.
     names
-        In lower case; found only where they are written with a capital letter, since many are
-        words as well (will, rose). At the beginning of a sentence every word is.
+        In lower case; matched only where they are written with a capital letter, because many are
+        words too (will, rose). At the beginning of a sentence every word has a capital.
     """
 
     words: frozenset[str]
     names: frozenset[str] = frozenset()
 
-    def found(self, text: str) -> npt.NDArray[np.bool_]:
-        """Return (W,) which of a text's words are gendered."""
+    def mask(self, text: str) -> npt.NDArray[np.bool_]:
+        """Return (W,) which words of a text are gendered."""
         return np.array(
             [self._has(word.text, text[word.start : word.end]) for word in words(text)], dtype=bool
         )
 
     def joined(self, *, words: Iterable[str] = (), names: Iterable[str] = ()) -> Gendered:
-        """Return these with further ones."""
+        """Return a copy with further words and names."""
         return Gendered(
             self.words | {word.lower() for word in words},
             self.names | {name.lower() for name in names},
@@ -60,68 +60,68 @@ class Gendered:
 
 
 def of_concept(concept: Concept) -> Gendered:
-    """Return what a concept holds: its pairs, sets, specific words and names.
+    """Return the pairs, sets, specific words and names of a concept.
 
-    For `gender` the words of `swapping.py` too, which have the plurals.
+    For `gender` also the words of `swapping.py`, which include plurals.
     """
     pairs = [word for pair in concept.definitional_pairs for word in pair]
     names = [name for group in concept.names.values() for name in group]
-    given = [word for word in pairs if word[0].isupper()]  # Mary and John
+    given_names = [word for word in pairs if word[0].isupper()]  # Mary and John
     groups = (*concept.definitional_sets, *concept.equalize_sets)
-    held = [*concept.specific_words, *(word for group in groups for word in group)]
+    others = [*concept.specific_words, *(word for group in groups for word in group)]
     if concept.name.split("-")[0] == "gender":
-        held += [word for pair in (*PRONOUNS, *PEOPLE) for word in pair]
-        held += _PERSONAL
+        others += [word for pair in (*PRONOUNS, *PEOPLE) for word in pair]
+        others += _PERSONAL
     return Gendered(
-        words=frozenset(word.lower() for word in (*pairs, *held) if word not in given),
-        names=frozenset(name.lower() for name in (*names, *given)),
+        words=frozenset(word.lower() for word in (*pairs, *others) if word not in given_names),
+        names=frozenset(name.lower() for name in (*names, *given_names)),
     )
 
 
 def read_words(path: Path) -> Sequence[str]:
-    """Read words: one a line, or a JSON array of words, of groups of words, or of objects.
+    """Read words: one per line, or a JSON array of words, of groups of words, or of objects.
 
-    An object has a `word`; one whose `gender` is `n` is left out.
+    An object has a `word`; one whose `gender` is `n` is skipped.
 
     Raises
     ------
     InvalidFile
-        If the file cannot be read or holds something else.
+        If the file cannot be read or has another structure.
     """
     content = _text(path)
     if path.suffix != ".json":
         return [line.strip() for line in content.splitlines() if line.strip()]
     try:
-        found = json.loads(content)
+        parsed = json.loads(content)
     except json.JSONDecodeError as error:
-        raise InvalidFile(f"no JSON: {error.msg}", path=path, line=error.lineno) from None
+        raise InvalidFile(f"invalid JSON: {error.msg}", path=path, line=error.lineno) from None
     flat = [
         word
-        for group in (found if isinstance(found, list) else [None])
+        for group in (parsed if isinstance(parsed, list) else [None])
         for word in (group if isinstance(group, list) else [group])
         if not (isinstance(word, dict) and word.get("gender") == "n")
     ]
-    listed = [word.get("word") if isinstance(word, dict) else word for word in flat]
-    found_words = [word for word in listed if isinstance(word, str)]
-    if len(found_words) < len(listed):
+    entries = [word.get("word") if isinstance(word, dict) else word for word in flat]
+    parsed_words = [word for word in entries if isinstance(word, str)]
+    if len(parsed_words) < len(entries):
         raise InvalidFile("expected an array of words", path=path)
-    return found_words
+    return parsed_words
 
 
 def read_names(path: Path, *, most: int = NAMES) -> Collection[str]:
-    """Read given names: lines of name, sex and count, or one name a line.
+    """Read given names: lines of name, sex and count, or one name per line.
 
     Parameters
     ----------
     path
-        Such as `yob1980.txt` of the US Social Security Administration.
+        A file such as `yob1980.txt` of the US Social Security Administration.
     most
-        The most frequent names that are taken, of a file with counts.
+        Number of names to use, the most frequent first, from a file with counts.
 
     Raises
     ------
     InvalidFile
-        If the file cannot be read, or a count is none.
+        If the file cannot be read, or a count is not a number.
     """
     counts: dict[str, int] = {}
     for i, row in enumerate(csv.reader(_text(path).splitlines()), start=1):
@@ -132,7 +132,7 @@ def read_names(path: Path, *, most: int = NAMES) -> Collection[str]:
             counts[row[0].strip()] = counts.get(row[0].strip(), 0) + int(row[2])
         except ValueError:
             if i > 1:  # the first line may be a header
-                problem = f"expected name,sex,count, and '{row[2]}' is no count"
+                problem = f"expected name,sex,count; '{row[2]}' is not a number"
                 raise InvalidFile(problem, path=path, line=i) from None
     frequent = sorted(counts, key=lambda name: (-counts[name], name))
     return frequent[:most] if max(counts.values(), default=1) > 1 else frequent
@@ -142,5 +142,5 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise InvalidFile(f"cannot be read ({reason})", path=path) from None

@@ -1,7 +1,7 @@
-"""How much each token of a text counts in the text's vector.
+"""How much each token contributes to the vector of its text.
 
-Exact for encoders that pool by maximum; for others a stated generalisation, or none at all. Knows
-no words: what has more than one token adds their shares up.
+Exact for encoders with max pooling; a generalisation for mean pooling; uniform for the rest. Knows
+tokens only: the importance of a word is the sum over its tokens.
 """
 
 from __future__ import annotations
@@ -20,42 +20,42 @@ IMPORTANCES: tuple[Importance, ...] = get_args(Importance)
 _BY_POOLING: dict[str, Importance] = {
     "max": "max",
     "mean": "mean",
-    "mean_sqrt_len_tokens": "mean",  # the mean but for a factor, which no share sees
+    "mean_sqrt_len_tokens": "mean",  # the mean times a factor, which cancels in shares
 }
 
 
 def shares(states: Reals, counted: npt.NDArray[np.bool_], kind: Importance) -> Floats:
-    """Return (T,) the importance of each token; 0 for those not counted.
+    """Return (T,) the importance of each token; 0 for tokens that are not counted.
 
     Parameters
     ----------
     states
-        (T, d) of all tokens that are pooled, special ones too.
+        (T, d) states of all tokens that are pooled, including special ones.
     counted
-        (T,) which tokens belong to words.
+        (T,) whether a token belongs to a word.
     kind
         `max`, `mean`, `mean-raw` or `uniform`; see the functions below.
     """
-    found = np.zeros(len(states))
+    importance = np.zeros(len(states))
     if not counted.any():
-        return found
+        return importance
     if kind == "max":
-        found[counted] = by_maximum(states[counted])
+        importance[counted] = by_maximum(states[counted])
     elif kind == "uniform":
-        found[counted] = 1 / counted.sum()
+        importance[counted] = 1 / counted.sum()
     else:
-        found[counted] = by_mean(states)[counted].clip(min=0)
-        if kind == "mean" and (total := found.sum()) > 0:
-            found /= total
-    return found
+        importance[counted] = by_mean(states)[counted].clip(min=0)
+        if kind == "mean" and (total := importance.sum()) > 0:
+            importance /= total
+    return importance
 
 
 def by_maximum(states: Reals) -> Floats:
-    """Return (T,) the share of dimensions in which each token is the maximum.
+    """Return (T,) the share of dimensions in which each token has the maximum.
 
-    Exact where max pooling makes the sentence's vector. Handed the tokens of words alone it gives
-    the shares as if special tokens took no part; they take 5–33 % of the dimensions in
-    all-MiniLM-L6-v2. Of equal states the first has the dimension.
+    Exact for encoders with max pooling. With the tokens of words alone, special tokens are ignored;
+    they have the maximum in 5–33 % of the dimensions in all-MiniLM-L6-v2. In a tie the first token
+    counts.
 
     References
     ----------
@@ -69,9 +69,9 @@ def by_maximum(states: Reals) -> Floats:
 def by_mean(states: Reals) -> Floats:
     """Return (T,) the share of each token in a mean-pooled vector, h_t·s̄ / (T‖s̄‖²).
 
-    s̄ = (1/T) Σ h_t, so that the shares sum to 1 over all T tokens, special ones among them. A token
-    that points away from the mean has a share below 0. Our generalisation: the paper has
-    importance for max pooling alone. All are 0 where s̄ = 0.
+    s̄ = (1/T) Σ h_t. The shares sum to 1 over all T tokens, including special ones. A token that
+    points away from the mean has a negative share. If s̄ = 0, all shares are 0. This is our
+    generalisation: the paper defines importance for max pooling only.
     """
     h = np.asarray(states, dtype=np.float64)
     mean = h.mean(axis=0)
@@ -81,9 +81,9 @@ def by_mean(states: Reals) -> Floats:
 
 
 def of_poolings(poolings: Sequence[str]) -> Importance:
-    """Return the importance that fits how an encoder pools; `uniform` where none does.
+    """Return the importance that belongs to the pooling of an encoder; `uniform` if none does.
 
-    An encoder that takes the state of one token (`cls`, `lasttoken`), or joins several poolings,
-    gives its words no share that could be counted.
+    The share of a word is undefined for encoders that use the state of one token (`cls`,
+    `lasttoken`) or concatenate several poolings.
     """
     return _BY_POOLING.get(poolings[0], "uniform") if len(poolings) == 1 else "uniform"

@@ -1,4 +1,4 @@
-"""How sentences are scored: what the user asked for, and what it comes to for a model."""
+"""How sentences are scored: the options of the user, and the defaults that a model implies."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from harness.plugins.bias_score import importance as weights
 from harness.plugins.bias_score.direction import Direction
 from harness.plugins.bias_score.gendered import Gendered
 from harness.plugins.bias_score.importance import Importance
+from harness.plugins.bias_score.scorer import Scorer
 
 SENTENCES, PAIRS = "sentences", "pairs"
 
@@ -25,13 +26,13 @@ class Method:
     Parameters
     ----------
     importance
-        How words are weighed; None for what fits the encoder's pooling.
+        Weight of each word; None for the one that belongs to the encoder's pooling.
     direction
-        `sentences`: the shipped pairs; `pairs`: the concept's words; or a file of sentences, one a
-        line, each of which is taken with its other gender. None: `pairs` for word vectors, else
-        `sentences`.
+        Source of the gender direction. `sentences`: the built-in pairs; `pairs`: the concept's
+        definitional pairs; or a file of sentences, one per line, each paired with its
+        gender-swapped version. None: `pairs` for word vectors, else `sentences`.
     vectors
-        A word embedder whose vectors stand for the words, or None.
+        Word embedder that gives the vectors of words; None for the mean of their token states.
     words, names
         Files of further gendered words and of given names.
     """
@@ -43,69 +44,111 @@ class Method:
     names: Sequence[Path] = ()
 
 
-def settled(embedder: Embedder, method: Method) -> tuple[Importance, str]:
-    """Return the importance and the direction that a method comes to for a model.
+@dataclass(frozen=True, kw_only=True)
+class ResolvedMethod:
+    """How sentences are scored with one model and one concept, with all defaults filled in.
+
+    Parameters
+    ----------
+    importance
+        Weight of each word.
+    direction_source
+        `sentences`, `pairs`, or the path of a file of sentences.
+    gendered
+        Words and names that do not count as bias.
+    vectors
+        As in `Method`.
+    """
+
+    importance: Importance
+    direction_source: str
+    gendered: Gendered
+    vectors: Embedder | None
+
+    def direction(self, embedder: Embedder, concept: Concept) -> Direction:
+        """Return the gender direction in the space of the words' vectors.
+
+        Raises
+        ------
+        InvalidFile
+            If no sentence of the file has a gendered word.
+        NotApplicable
+            If the concept has no definitional pairs, or the built-in sentences do not fit it.
+        """
+        space, source = self.vectors or embedder, self.direction_source
+        if source == PAIRS:
+            if not concept.definitional_pairs:
+                raise NotApplicable(
+                    f"--direction {PAIRS}: concept '{concept.name}' has no definitional pairs"
+                )
+            return scorer.of_words(space, concept.definitional_pairs, self.importance)
+        if source == SENTENCES and concept.name.split("-")[0] != "gender":
+            raise NotApplicable(
+                f"--direction {SENTENCES}: the built-in sentences differ in gender, but the "
+                f"concept is '{concept.name}'; use --direction {PAIRS}"
+            )
+        pairs = sentence_pairs.shipped() if source == SENTENCES else _swapped_sentences(source)
+        return scorer.of_sentences(space, pairs, self.importance)
+
+    def make_scorer(self, embedder: Embedder, direction: Direction) -> Scorer:
+        """Return a scorer of sentences along a direction."""
+        return Scorer(
+            embedder,
+            direction,
+            importance=self.importance,
+            gendered=self.gendered,
+            vectors=self.vectors,
+        )
+
+
+def resolve(method: Method, embedder: Embedder, concept: Concept) -> ResolvedMethod:
+    """Fill in the defaults of a method, and read its files of words and names.
 
     Raises
     ------
+    InvalidFile
+        If a file of words or names cannot be read.
     InvalidOption
-        If the direction is no such file, or `vectors` are none of words.
+        If the direction is neither a known source nor a file, or `vectors` has no word vectors.
     NotApplicable
-        If the model does not show its tokens' states.
+        If the model gives no token states.
     """
-    shown = states.of(embedder)
+    token_states = states.of(embedder)
     static = embedder.info.kind == "word" or method.vectors is not None
-    of = method.direction or (PAIRS if static else SENTENCES)
-    if of not in (PAIRS, SENTENCES) and not Path(of).is_file():
+    source = method.direction or (PAIRS if static else SENTENCES)
+    if source not in (PAIRS, SENTENCES) and not Path(source).is_file():
         raise InvalidOption(
-            f"--direction {of}: {SENTENCES}, {PAIRS}, or a file of sentences"
-            f"{suggestion(of, (SENTENCES, PAIRS))}"
+            f"--direction {source}: expected {SENTENCES}, {PAIRS}, or a file of sentences"
+            f"{suggestion(source, (SENTENCES, PAIRS))}"
         )
     if method.vectors is not None and method.vectors.info.kind != "word":
-        raise InvalidOption(f"'{method.vectors.info.name}' has no word vectors: it reads texts")
-    return method.importance or weights.of_poolings(shown.poolings), of
-
-
-def direction_of(
-    embedder: Embedder, concept: Concept, method: Method, chosen: Importance, of: str
-) -> Direction:
-    """Return the direction in the space of the words' vectors.
-
-    Raises
-    ------
-    InvalidFile
-        If a file of sentences has none with a gendered word.
-    NotApplicable
-        If the concept lacks what is needed.
-    """
-    space = method.vectors or embedder
-    if of == PAIRS:
-        if not concept.definitional_pairs:
-            raise NotApplicable(
-                f"the concept '{concept.name}' has no definitional pairs to find a direction by"
-            )
-        return scorer.of_words(space, concept.definitional_pairs, chosen)
-    if of != SENTENCES:
-        lines = corpus.sentences(of, "text")
-        pairs = sentence_pairs.swapped(sentence.text for sentence in lines)
-        if not pairs.first:
-            raise InvalidFile("no sentence has a gendered word", path=of)
-        return scorer.of_sentences(space, pairs, chosen)
-    if concept.name.split("-")[0] != "gender":
-        raise NotApplicable(
-            f"the shipped sentences differ in gender, and the concept is '{concept.name}': "
-            f"--direction {PAIRS}"
+        raise InvalidOption(
+            f"--word-vectors {method.vectors.info.name}: expected a word embedder, not a text "
+            "encoder"
         )
-    return scorer.of_sentences(space, sentence_pairs.shipped(), chosen)
+    return ResolvedMethod(
+        importance=method.importance or weights.of_poolings(token_states.poolings),
+        direction_source=source,
+        gendered=_gendered(concept, method),
+        vectors=method.vectors,
+    )
 
 
-def gendered_of(concept: Concept, method: Method) -> Gendered:
-    """Return the words that are no bias: the concept's and those of the files.
+def _swapped_sentences(path: str) -> sentence_pairs.SentencePairs:
+    """Return the sentences of a file, paired with their gender-swapped versions."""
+    pairs = sentence_pairs.swapped(sentence.text for sentence in corpus.sentences(path, "text"))
+    if not pairs.first:
+        raise InvalidFile("no sentence has a gendered word", path=path)
+    return pairs
+
+
+def _gendered(concept: Concept, method: Method) -> Gendered:
+    """Return the words that do not count as bias: those of the concept and of the files.
 
     Raises
     ------
     InvalidFile
-        If a list cannot be read.
+        If a file cannot be read.
     """
     return gendered.of_concept(concept).joined(
         words=(word for path in method.words for word in gendered.read_words(path)),

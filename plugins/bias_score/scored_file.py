@@ -1,7 +1,8 @@
-"""The file of scores: written beside its name, renamed when whole, continued after a break.
+"""The file of scores: written under a temporary name, renamed when complete.
 
-While it grows it is `OUT.part`, with `OUT.part.json` beside it, which says what it is scores of.
-Only rows are kept that were written to their end.
+Until it is complete it is called `OUT.part`. Beside it, `OUT.part.json` names the model, the
+options and the corpus, so that an interrupted run can be continued. An incomplete last row is
+dropped.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from harness.errors import DiskError, InvalidOption
 
 
 class ScoredFile:
-    """A JSON-lines file that appears when it is whole.
+    """A JSON-lines file that appears when it is complete.
 
     Parameters
     ----------
     path
         The file.
     identity
-        What decides a row: model, options and corpus. What is there is continued only if it was
-        begun under the same.
+        Everything that determines a row: model, options and corpus. A partial file is continued
+        only if its identity is the same.
     overwrite
-        Whether a file that is there may be replaced.
+        Whether to replace an existing file.
     resume
-        Whether to go on with what was begun. If nothing was, it is begun.
+        Whether to continue a partial file, if there is one.
 
     Raises
     ------
     InvalidOption
-        If the file is there already, or what was begun was begun with something else.
+        If the file exists already, or the partial file has another identity.
     DiskError
         If the folder cannot be written to.
     """
@@ -48,22 +49,22 @@ class ScoredFile:
         self._file: IO[bytes] | None = None
         folders.make(path.parent)
         if path.exists() and not overwrite:
-            raise InvalidOption(f"'{path}' is there already: --overwrite replaces it")
-        wanted = json.dumps(identity, sort_keys=True, ensure_ascii=False)
-        begun = self._part.exists() and self._about.exists()
-        if resume and begun:
-            if self._about.read_text("utf-8") != wanted:
+            raise InvalidOption(f"'{path}' exists already; --overwrite replaces it")
+        identity_json = json.dumps(identity, sort_keys=True, ensure_ascii=False)
+        interrupted = self._part.exists() and self._about.exists()
+        if resume and interrupted:
+            if self._about.read_text("utf-8") != identity_json:
                 raise InvalidOption(
-                    f"'{self._part}' was begun with another model, corpus or options: "
-                    "continue with those, or begin anew without --resume"
+                    f"'{self._part}' has scores of another model, corpus or options; "
+                    "repeat those to continue, or start again without --resume"
                 )
-            self._cut_broken_row()
+            self._drop_incomplete_row()
         else:
-            folders.write_atomically(self._about, wanted.encode())
+            folders.write_atomically(self._about, identity_json.encode())
             self._part.write_bytes(b"")
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows that are there already."""
+        """Yield the rows of the partial file."""
         with self._part.open("rb") as file:
             for line in file:
                 yield json.loads(line)
@@ -86,7 +87,13 @@ class ScoredFile:
             raise DiskError(f"cannot write '{self._part}' ({error.strerror})") from None
 
     def finish(self) -> None:
-        """Give the file its name."""
+        """Rename the partial file to its final name.
+
+        Raises
+        ------
+        DiskError
+            If it cannot be renamed.
+        """
         try:
             with self._part.open("ab") as file:
                 os.fsync(file.fileno())
@@ -99,7 +106,7 @@ class ScoredFile:
             raise DiskError(f"cannot write '{self.path}' ({error.strerror})") from None
 
     def close(self) -> None:
-        """Let go of the file; what is written stays, to be continued."""
+        """Close the file. The rows stay in the partial file, so that a run can continue it."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -107,8 +114,8 @@ class ScoredFile:
             self._part.unlink()
             self._about.unlink(missing_ok=True)
 
-    def _cut_broken_row(self) -> None:
-        """Take off what is behind the last newline: a row that was broken off."""
+    def _drop_incomplete_row(self) -> None:
+        """Drop what follows the last newline: a row whose writing was interrupted."""
         with self._part.open("rb+") as file:
             end = 0
             for line in file:

@@ -1,7 +1,7 @@
-"""Scores of sentences with a model: states, importance and direction put together.
+"""Scores of sentences with one model: combines token states, importance and direction.
 
-Reads no corpus and writes no file. Tokens' states are not kept in the store: a corpus of 500,000
-sentences would need 10 GB of them, and each is asked for once.
+Reads no corpus and writes no file. Token states are not kept in the store: a corpus of 500,000
+sentences would need 10 GB, and each state is used once.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from harness.token_states import TokenStates, words
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceScore:
-    """What one sentence scores.
+    """The scores of one sentence.
 
     Parameters
     ----------
     words
-        (W,) its words in lower case, punctuation marks too.
+        (W,) its words in lower case, including punctuation marks.
     gendered
-        (W,) which of them are in the list.
+        (W,) whether a word is in the list of gendered words.
     score
-        The scores; None where the model knows none of the words.
+        The scores; None if the model knows none of the words.
     cut
-        Whether the model did not read the sentence to its end.
+        Whether the model truncated the sentence.
     """
 
     words: tuple[str, ...]
@@ -50,27 +50,27 @@ class SentenceScore:
 class Scorer:
     """Scores sentences with one model.
 
-    A word's vector is the mean of its tokens' states, its importance their sum. Special tokens and
-    those of a prompt count for nothing.
+    The vector of a word is the mean of its token states; its importance is the sum over its tokens.
+    Special tokens and tokens of a prompt are ignored.
 
     Parameters
     ----------
     embedder
-        A text encoder that shows its tokens' states, or word vectors.
+        A text encoder that gives token states, or word vectors.
     along
-        The gender direction, in the space of the states, or of `vectors` if these are given.
+        The gender direction, in the space of `vectors` if they are set, else of the token states.
     importance
-        How words are weighed.
+        Weight of each word.
     gendered
-        Words that give nothing.
+        Words that do not count as bias.
     vectors
-        A word embedder whose vectors stand for the words, as GloVe's do for InferSent in the
-        paper; None for the states.
+        Word embedder that gives the vectors of words, as GloVe does for InferSent in the paper;
+        None for the mean of their token states.
 
     Raises
     ------
     NotApplicable
-        If the encoder does not show its tokens' states.
+        If the encoder gives no token states.
     """
 
     def __init__(
@@ -90,30 +90,30 @@ class Scorer:
         self._vectors = vectors
 
     def score(self, texts: Sequence[str]) -> list[SentenceScore]:
-        """Return the scores of sentences, in their order."""
-        found: dict[int, SentenceScore] = {}
+        """Return the scores of sentences, in the same order."""
+        scores: dict[int, SentenceScore] = {}
         for batch in token_states.in_batches(self._embedder, texts):
-            asked = [texts[i] for i in batch]
-            made = self._states.token_states(asked)
-            for i, states, cut in zip(batch, made, self._cut(asked), strict=True):
-                found[i] = self._scored(texts[i], states, cut)
-        return [found[i] for i in range(len(texts))]
+            batch_texts = [texts[i] for i in batch]
+            batch_states = self._states.token_states(batch_texts)
+            for i, states, cut in zip(batch, batch_states, self._cut(batch_texts), strict=True):
+                scores[i] = self._score(texts[i], states, cut)
+        return [scores[i] for i in range(len(texts))]
 
     def _cut(self, texts: Sequence[str]) -> Sequence[bool]:
         truncated = getattr(self._embedder, "truncated", None)
         return truncated(texts) if truncated else [False] * len(texts)
 
-    def _scored(self, text: str, made: TokenStates, cut: bool) -> SentenceScore:
-        n = len(made.words)
-        gendered = self._gendered.found(text)
-        counted = made.word_of >= 0
-        of_words = made.word_of[counted]
+    def _score(self, text: str, tokens: TokenStates, cut: bool) -> SentenceScore:
+        n = len(tokens.words)
+        gendered = self._gendered.mask(text)
+        counted = tokens.word_of >= 0
+        word_of = tokens.word_of[counted]
         if not counted.any():
-            return SentenceScore(words=made.words, gendered=gendered, score=None, cut=cut)
-        tokens = np.bincount(of_words, minlength=n)
-        shares = weights.shares(made.states, counted, self._importance)[counted]
+            return SentenceScore(words=tokens.words, gendered=gendered, score=None, cut=cut)
+        counts = np.bincount(word_of, minlength=n)
+        shares = weights.shares(tokens.states, counted, self._importance)[counted]
         vectors = (
-            _sums(made.states[counted], of_words, n) / np.maximum(tokens, 1)[:, None]
+            _sums(tokens.states[counted], word_of, n) / np.maximum(counts, 1)[:, None]
             if self._vectors is None
             else token_states.word_vectors(
                 self._vectors, [text[word.start : word.end] for word in words(text)]
@@ -121,22 +121,22 @@ class Scorer:
         )
         score = bias_score(
             np.nan_to_num(vectors),
-            np.bincount(of_words, weights=shares, minlength=n).astype(np.float64),
+            np.bincount(word_of, weights=shares, minlength=n).astype(np.float64),
             gendered,
             self._along.vector,
         )
-        return SentenceScore(words=made.words, gendered=gendered, score=score, cut=cut)
+        return SentenceScore(words=tokens.words, gendered=gendered, score=score, cut=cut)
 
 
 def of_sentences(embedder: Embedder, pairs: SentencePairs, importance: Importance) -> Direction:
-    """Return the direction between sentences and their other gender.
+    """Return the direction between sentences and their gender-swapped versions.
 
-    Their vectors are pooled as the importance has it: by maximum for `max`, else by mean.
+    Sentence vectors are pooled by maximum for importance `max`, else by mean.
 
     Raises
     ------
     NotApplicable
-        If the encoder does not show its tokens' states, or no pair has a difference.
+        If the encoder gives no token states, or no pair has a difference.
     """
     return _between(embedder, pairs, importance, unit=False)
 
@@ -144,15 +144,15 @@ def of_sentences(embedder: Embedder, pairs: SentencePairs, importance: Importanc
 def of_words(
     embedder: Embedder, pairs: Sequence[tuple[str, str]], importance: Importance
 ) -> Direction:
-    """Return the direction between pairs of words, the first of which is the positive side.
+    """Return the direction between pairs of words; the first of a pair is the positive side.
 
-    Of word vectors, words and their differences are taken at length 1, as for hard debiasing; an
-    encoder reads each word as a text.
+    For a word embedder, words and their differences are set to length 1, as in hard debiasing. A
+    text encoder reads each word as a text.
 
     Raises
     ------
     NotApplicable
-        If the encoder does not show its tokens' states, or no pair has a difference.
+        If the encoder gives no token states, or no pair has a difference.
     """
     sides = SentencePairs([a for a, _ in pairs], [b for _, b in pairs], np.ones(len(pairs)))
     return _between(embedder, sides, importance, unit=embedder.info.kind == "word")
@@ -161,14 +161,16 @@ def of_words(
 def _between(
     embedder: Embedder, pairs: SentencePairs, importance: Importance, *, unit: bool
 ) -> Direction:
-    how = "max" if importance == "max" else "mean"
-    shown = token_states.of(embedder)
-    first, second = (token_states.pooled(shown, side, how) for side in (pairs.first, pairs.second))
+    pooling = "max" if importance == "max" else "mean"
+    states = token_states.of(embedder)
+    first, second = (
+        token_states.pooled(states, side, pooling) for side in (pairs.first, pairs.second)
+    )
     return direction(first, second, orientation=pairs.orientation, unit=unit)
 
 
 def _sums(states: npt.NDArray[np.floating[Any]], rows: npt.NDArray[np.int64], n: int) -> Floats:
-    """Return (n, d) sums of the states, (T, d), of each word."""
+    """Return (n, d) sums of the token states, (T, d), of each of n words."""
     belongs = rows[None, :] == np.arange(n)[:, None]
     sums: Floats = belongs.astype(np.float64) @ states
     return sums

@@ -1,7 +1,7 @@
-"""Sentences that differ in gender alone, for the direction of an encoder.
+"""Pairs of sentences that differ in gender alone, for the gender direction of an encoder.
 
-125 of our own: 25 plain ends for each of five subjects, of whose actions none is held to be a
-woman's or a man's. Or a user's sentences, each beside its other gender.
+125 pairs are built in: five subjects with 25 plain endings, none of which is a stereotype of women
+or men. Or sentences of the user, each paired with its gender-swapped version.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ ENDS = (
     "moved to another country.",
     "was born in the spring.",
 )
-_FEMALE = {one for one, _ in (*PRONOUNS, *PEOPLE)} | {"her", "hers"}
-_MALE = {other for _, other in (*PRONOUNS, *PEOPLE)} | {"him", "his"}
+_FEMALE = {female for female, _ in (*PRONOUNS, *PEOPLE)} | {"her", "hers"}
+_MALE = {male for _, male in (*PRONOUNS, *PEOPLE)} | {"him", "his"}
 
 
 class SentencePairs(NamedTuple):
-    """Sentences and their other gender, with the side that each begins on.
+    """Sentences, their gender-swapped versions, and the gender of the first of each pair.
 
-    `orientation` is 1 where the sentence of `first` is about women, −1 about men, 0 about both.
+    `orientation` is 1 if the sentence in `first` is about women, −1 if about men, 0 if about both.
     """
 
     first: list[str]
@@ -66,26 +66,26 @@ class SentencePairs(NamedTuple):
 
 
 def shipped() -> SentencePairs:
-    """Return the 125 pairs of this module, female first."""
-    both = [(f"{she} {end}", f"{he} {end}") for she, he in SUBJECTS for end in ENDS]
-    return SentencePairs([a for a, _ in both], [b for _, b in both], np.ones(len(both)))
+    """Return the 125 built-in pairs, female first."""
+    pairs = [(f"{she} {end}", f"{he} {end}") for she, he in SUBJECTS for end in ENDS]
+    return SentencePairs([a for a, _ in pairs], [b for _, b in pairs], np.ones(len(pairs)))
 
 
 def swapped(sentences: Iterable[str]) -> SentencePairs:
-    """Return each sentence that has gendered words beside its other gender; the rest is left out.
+    """Return each sentence with its gender-swapped version; skip those without gendered words.
 
     Uses the words and the rule of `swapping.py`.
     """
-    other = Swapper().swap
-    both = [(text, other(text)) for text in dict.fromkeys(sentences)]
-    both = [(text, its) for text, its in both if text != its]
+    swap = Swapper().swap
+    pairs = [(text, swap(text)) for text in dict.fromkeys(sentences)]
+    pairs = [(text, other) for text, other in pairs if text != other]
     return SentencePairs(
-        [text for text, _ in both],
-        [its for _, its in both],
-        np.sign([_side(text) for text, _ in both]),
+        [text for text, _ in pairs],
+        [other for _, other in pairs],
+        np.sign([_side(text) for text, _ in pairs]),
     )
 
 
 def _side(text: str) -> float:
-    found = [word.text for word in words(text)]
-    return float(sum((word in _FEMALE) - (word in _MALE) for word in found))
+    """Return the number of female words less that of male words."""
+    return float(sum((word.text in _FEMALE) - (word.text in _MALE) for word in words(text)))

@@ -1,4 +1,4 @@
-"""What a corpus scores as a whole, and its most biased sentences; in memory that stays bounded."""
+"""Means of the scores of a corpus, and its most biased sentences, in bounded memory."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 SIDES: Mapping[str, int] = {"bias_f": 1, "bias_m": -1}
-"""The scores whose most biased sentences are kept, and the sign that they have."""
+"""The scores whose most biased sentences are kept, with the sign of the score."""
 
 
 class Summary:
-    """Counts rows and keeps the most biased on either side, each text once.
+    """Counts rows and keeps the most biased of each side, each text once.
 
     Parameters
     ----------
     top
-        How many to keep a side.
+        Number of sentences to keep for each side.
     """
 
     def __init__(self, top: int = 10) -> None:
@@ -41,21 +41,25 @@ class Summary:
         for side, sign in SIDES.items():
             self._keep(self._largest[side], (sign * row[side], row["text"]))
 
-    def mean(self, name: str) -> float | None:
-        """Return the mean of a score over the sentences that have one."""
-        return self._sums[name] / self._scored if self._scored else None
+    def means(self) -> dict[str, float | None]:
+        """Return the mean of each score over the sentences that have one; None if none has."""
+        return {
+            name: total / self._scored if self._scored else None
+            for name, total in self._sums.items()
+        }
 
-    def most_biased(self, side: str) -> list[tuple[float, str]]:
-        """Return scores and texts of one side, the most biased first; those of 0 are none."""
-        found = sorted(self._largest[side], key=lambda item: (-item[0], item[1]))
-        return [(SIDES[side] * score, text) for score, text in found if score > 0]
+    def most_biased(self) -> dict[str, list[tuple[float, str]]]:
+        """Return scores and texts by side, the most biased first; scores of 0 are left out."""
+        return {side: self._sorted(side) for side in SIDES}
+
+    def _sorted(self, side: str) -> list[tuple[float, str]]:
+        items = sorted(self._largest[side], key=lambda item: (-item[0], item[1]))
+        return [(SIDES[side] * score, text) for score, text in items if score > 0]
 
     def _keep(self, heap: list[tuple[float, str]], item: tuple[float, str]) -> None:
         if self._top < 1 or (len(heap) >= self._top and item <= heap[0]):
             return
-        if any(
-            text == item[1] for _, text in heap
-        ):  # a sentence that comes again, as premises of SNLI do
+        if any(text == item[1] for _, text in heap):  # premises of SNLI are repeated
             return
         if len(heap) < self._top:
             heapq.heappush(heap, item)

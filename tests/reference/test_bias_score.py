@@ -84,7 +84,7 @@ def test_one_direction_near_ours_gives_every_expected_score(model, examples, dir
     texts = list(examples)
     terms, wanted = [], []
     for text, made in zip(texts, model.token_states(texts), strict=True):
-        neutral = ~listed.found(text)[made.word_of[made.word_of >= 0]]
+        neutral = ~listed.mask(text)[made.word_of[made.word_of >= 0]]
         units = unit_rows(made.states[made.word_of >= 0])
         for variant, (kind, g) in VARIANTS.items():
             if g == "mean":

@@ -1,4 +1,4 @@
-"""Reading a corpus line by line, and what it says of mistakes."""
+"""Sentences are read from a corpus line by line; errors name the line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.plugins.bias_score import corpus
 def read(tmp_path, content, *, kind="jsonl", keys=()):
     path = tmp_path / "corpus"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return [tuple(found) for found in corpus.sentences(str(path), kind, keys)]
+    return [tuple(sentence) for sentence in corpus.sentences(str(path), kind, keys)]
 
 
 def test_json_lines_have_sentences_under_keys(tmp_path):
@@ -34,46 +34,46 @@ def test_plain_lines_are_sentences(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "kind", "keys", "told"),
+    ("content", "kind", "keys", "location"),
     [
-        ('{"text": "a"}\n{"text"\n', "jsonl", (), r"corpus:2: no JSON"),
-        ("[1]\n", "jsonl", (), r"corpus:1: expected a JSON object"),
+        ('{"text": "a"}\n{"text"\n', "jsonl", (), r"corpus:2: "),
+        ("[1]\n", "jsonl", (), r"corpus:1: .*object"),
         (
             '{"premise": "a"}\n',
             "jsonl",
             ("premis",),
-            r"corpus:1: premis: no such key; did you mean",
+            r"corpus:1: premis: .*'premise'",
         ),
-        ('{"text": null, "b": "c"}\n', "jsonl", (), r"corpus:1: text: no text.*b"),
-        ("a\tb\n", "tsv", ("c",), r"corpus:1: c: no such column"),
-        ("a\tb\nx\n", "tsv", ("b",), r"corpus:2: expected at least 2 columns, not 1"),
-        (b"fine\n\xff\n", "text", (), r"corpus:2: not UTF-8"),
+        ('{"text": null, "b": "c"}\n', "jsonl", (), r"corpus:1: text: .*\bb\b"),
+        ("a\tb\n", "tsv", ("c",), r"corpus:1: c: "),
+        ("a\tb\nx\n", "tsv", ("b",), r"corpus:2: .*\b2\b.*\b1\b"),
+        (b"fine\n\xff\n", "text", (), r"corpus:2: .*UTF-8"),
     ],
 )
-def test_a_mistake_is_told_with_its_line(tmp_path, content, kind, keys, told):
-    with pytest.raises(InvalidFile, match=told):
+def test_an_error_names_the_line_and_the_key(tmp_path, content, kind, keys, location):
+    with pytest.raises(InvalidFile, match=location):
         read(tmp_path, content, kind=kind, keys=keys)
 
 
-def test_a_file_that_is_not_there_is_told():
-    with pytest.raises(InvalidFile, match="No such file"):
+def test_a_missing_file_is_an_error():
+    with pytest.raises(InvalidFile, match=r"nowhere\.txt.*No such file"):
         list(corpus.sentences("nowhere.txt", "text"))
 
 
-def test_the_ending_tells_the_format():
+def test_the_format_follows_from_the_file_extension():
     assert corpus.format_of("a.JSONL") == "jsonl"
     assert corpus.format_of("a.txt") == "text"
     with pytest.raises(InvalidOption, match=r"'a\.csv'.*--format"):
         corpus.format_of("a.csv")
 
 
-def test_keys_are_not_for_plain_text(tmp_path):
-    with pytest.raises(InvalidOption, match="plain text"):
+def test_keys_are_invalid_for_plain_text(tmp_path):
+    with pytest.raises(InvalidOption, match="--text-key"):
         read(tmp_path, "One.\n", kind="text", keys=("a",))
 
 
 @pytest.mark.parametrize(("content", "lines"), [("", 0), ("a\nb", 2), ("a\nb\n", 2)])
-def test_lines_are_counted_with_the_last(tmp_path, content, lines):
+def test_the_last_line_is_counted_without_a_newline(tmp_path, content, lines):
     path = tmp_path / "corpus.txt"
     path.write_text(content)
     assert corpus.count_lines(str(path)) == lines

@@ -1,4 +1,4 @@
-"""Scores with encoders: a BiLSTM with max pooling, and words of several tokens."""
+"""Scores with text encoders: a BiLSTM with max pooling, and words of several tokens."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def infersent(glove, tmp_path_factory):
     save_file(
         {f"enc_lstm.{k}": v for k, v in lstm.state_dict().items()}, folder / "model.safetensors"
     )
-    stated = {"model_type": "infersent", "word_dimensions": D, "hidden_size": H}
-    (folder / "config.json").write_text(json.dumps(stated))
+    config = {"model_type": "infersent", "word_dimensions": D, "hidden_size": H}
+    (folder / "config.json").write_text(json.dumps(config))
     return InferSentEmbedder(str(folder), vectors=glove)
 
 
-def test_words_are_weighed_by_the_encoder_and_placed_by_their_vectors(infersent, glove):
+def test_importance_is_of_the_encoder_and_cosines_are_of_the_word_vectors(infersent, glove):
     g = scorer.of_words(glove, [("she", "he")], "max")
     found = Scorer(infersent, g, importance="max", gendered=LISTED, vectors=glove).score(
         ["She likes the dress."]
@@ -59,7 +59,7 @@ def test_words_are_weighed_by_the_encoder_and_placed_by_their_vectors(infersent,
     assert found.score.biases == pytest.approx([0, *(cosines * importance[1:])], abs=1e-6)
 
 
-def test_a_sentence_scores_the_same_in_any_company(infersent):
+def test_the_score_of_a_sentence_is_independent_of_the_batch(infersent):
     texts = ["She likes the dress.", "pink", "he", "the pink dress the pink dress"]
     g = Direction(np.eye(2 * H)[0], 1.0, 1)
     together = Scorer(infersent, g, importance="mean", gendered=LISTED).score(texts)
@@ -69,7 +69,7 @@ def test_a_sentence_scores_the_same_in_any_company(infersent):
 
 
 class TwoTokensAWord:
-    """Shows each word as two tokens between special ones."""
+    """Gives two tokens for each word, between special tokens."""
 
     info = ModelInfo(name="two", kind="text", dimensions=2, fingerprint="two-1")
     poolings = ("mean",)
@@ -95,7 +95,7 @@ class TwoTokensAWord:
         return np.array(rows, dtype=np.float32)
 
 
-def test_a_word_of_several_tokens_is_looked_up_whole():
+def test_a_word_of_several_tokens_has_the_mean_of_their_states():
     g = Direction(np.array([1.0, 0.0]), 1.0, 1)
     scores = Scorer(TwoTokensAWord(), g, importance="uniform", gendered=LISTED)
     found, longer = scores.score(["she sings", "she sings well"])
@@ -106,7 +106,7 @@ def test_a_word_of_several_tokens_is_looked_up_whole():
     assert (found.cut, longer.cut) == (False, True)
 
 
-def test_batches_are_of_about_one_length_and_hold_each_text_once(infersent):
+def test_batches_are_bounded_and_contain_each_text_once(infersent):
     texts = [" ".join(["pink"] * (1 + i % 40)) for i in range(150)]
     batches = states.in_batches(infersent, texts)
     assert sorted(i for batch in batches for i in batch) == list(range(150))

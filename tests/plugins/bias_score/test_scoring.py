@@ -48,34 +48,34 @@ def rows(path):
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_scores_by_hand(model, source, tmp_path, capsys):
+def test_score_corpus_writes_the_scores_computed_by_hand(model, source, tmp_path, capsys):
     out = tmp_path / "deep" / "scored.jsonl"
     options = ["--importance", "uniform", "--words", "--json"]
     assert run(["score-corpus", "-m", model, "-i", str(source), "-o", str(out), *options]) == 0
-    found = rows(out)
-    assert [(row["line"], row["text"]) for row in found] == [
+    scored = rows(out)
+    assert [(row["line"], row["text"]) for row in scored] == [
         (1, "She is nurse"),
         (2, "He is football"),
         (4, "nurse football"),
         (5, "qwerty"),
     ]
     # g = (1, 0): cosines of nurse and football are .6 and −.8
-    values = [[row[name] for name in ("bias_f", "bias_m", "abs")] for row in found]
+    values = [[row[name] for name in ("bias_f", "bias_m", "abs")] for row in scored]
     assert values[0] == pytest.approx([0.2, 0, 0.2])
     assert values[1] == pytest.approx([0, -0.266667, 0.266667])
     assert values[2] == pytest.approx([0.3, -0.4, 0.7])
     assert values[3] == [None, None, None]
-    assert [word["gendered"] for word in found[0]["words"]] == [True, False, False]
-    assert found[0]["words"][2] == pytest.approx(
+    assert [word["gendered"] for word in scored[0]["words"]] == [True, False, False]
+    assert scored[0]["words"][2] == pytest.approx(
         {"word": "nurse", "importance": 0.333333, "cosine": 0.6, "bias": 0.2, "gendered": False}
     )
-    told = json.loads(capsys.readouterr().out)
-    assert told["sentences"] == 4
-    assert told["without_words"] == 1
-    assert told["direction"] == "pairs"
-    assert told["direction_pairs"] == 2
-    assert told["direction_explained"] == pytest.approx(1)
-    assert [found["text"] for found in told["top"]["bias_m"]] == [
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["sentences"] == 4
+    assert printed["without_words"] == 1
+    assert printed["direction"] == "pairs"
+    assert printed["direction_pairs"] == 2
+    assert printed["direction_explained"] == pytest.approx(1)
+    assert [sentence["text"] for sentence in printed["top"]["bias_m"]] == [
         "nurse football",
         "He is football",
     ]
@@ -91,12 +91,12 @@ def test_standard_input_is_read(model, tmp_path, monkeypatch, capsys):
     assert "Towards women" in capsys.readouterr().out
 
 
-def test_a_file_that_is_there_is_kept(model, source, tmp_path, capsys):
+def test_an_existing_file_is_replaced_only_with_overwrite(model, source, tmp_path, capsys):
     out = tmp_path / "scored.jsonl"
     line = ["score-corpus", "-m", model, "-i", str(source), "-o", str(out)]
     out.write_text("mine")
     assert run(line) == 2
-    assert "--overwrite replaces it" in capsys.readouterr().err
+    assert "--overwrite" in capsys.readouterr().err
     assert out.read_text() == "mine"
     assert run([*line, "--overwrite"]) == 0
     assert len(rows(out)) == 4
@@ -109,60 +109,60 @@ def score(model, source, out, method=None, **options):
         embedder,
         registry.concept(options.pop("concept", "gender")),
         scoring.Corpus(name=str(source), kind="text"),
-        out,
+        scoring.Output(path=out, resume=options.pop("resume", False)),
         method or Method(),
         **options,
     )
 
 
-def test_a_broken_run_goes_on_to_the_same_rows(model, source, tmp_path, monkeypatch):
+def test_an_interrupted_run_continues_to_the_same_rows(model, source, tmp_path, monkeypatch):
     monkeypatch.setattr(scoring, "BUFFER", 2)
     whole, out = tmp_path / "whole.jsonl", tmp_path / "scored.jsonl"
     score(model, source, whole)
     source.write_bytes(CORPUS.encode().replace(b"qwerty", b"\xff"))
-    with pytest.raises(InvalidFile, match=r"corpus\.txt:5: not UTF-8"):
+    with pytest.raises(InvalidFile, match=r"corpus\.txt:5: .*UTF-8"):
         score(model, source, out)
     part = tmp_path / "scored.jsonl.part"
     assert not out.exists()
     assert len(rows(part)) == 2
     with part.open("a") as file:
-        file.write('{"line": 9, "te')  # a row that a power cut broke off
+        file.write('{"line": 9, "te')  # a row that a power cut interrupted
     source.write_text(CORPUS)
-    with pytest.raises(InvalidOption, match="begun with another model"):
+    with pytest.raises(InvalidOption, match=r"scored\.jsonl\.part.*--resume"):
         score(model, source, out, Method(importance="uniform"), resume=True)
-    made = score(model, source, out, resume=True)
-    assert made.continued == 2
-    assert made.summary.sentences == 4
+    scores = score(model, source, out, resume=True)
+    assert scores.continued == 2
+    assert scores.summary.sentences == 4
     assert out.read_bytes() == whole.read_bytes()
     assert not part.exists()
 
 
 def test_an_empty_corpus_leaves_no_file(model, source, tmp_path):
     source.write_text("\n\n")
-    with pytest.raises(InvalidFile, match="has no sentences"):
+    with pytest.raises(InvalidFile, match=r"corpus\.txt: .*no sentences"):
         score(model, source, tmp_path / "out" / "scored.jsonl")
     assert not list((tmp_path / "out").iterdir())
 
 
-def test_own_sentences_make_the_direction(model, source, tmp_path):
+def test_sentences_of_the_user_give_the_direction(model, source, tmp_path):
     own = tmp_path / "own.txt"
     own.write_text("she is nurse\nman is football\nfootball\n")
-    made = score(model, source, tmp_path / "o.jsonl", Method(direction=str(own)))
-    assert made.direction.pairs == 2
-    assert made.direction.vector[0] > 0.9
+    scores = score(model, source, tmp_path / "o.jsonl", Method(direction=str(own)))
+    assert scores.direction.pairs == 2
+    assert scores.direction.vector[0] > 0.9
 
 
-def test_what_cannot_be_scored_is_refused_in_one_line(model, source, tmp_path):
+def test_inputs_that_cannot_be_scored_are_refused(model, source, tmp_path):
     out = tmp_path / "scored.jsonl"
-    with pytest.raises(NotApplicable, match="does not show its tokens' states"):
+    with pytest.raises(NotApplicable, match="token states"):
         score(MockEmbedder(), source, out)
-    with pytest.raises(InvalidOption, match="did you mean 'sentences'"):
+    with pytest.raises(InvalidOption, match="'sentences'"):
         score(model, source, out, Method(direction="sentence"))
-    with pytest.raises(InvalidOption, match="is the corpus itself"):
+    with pytest.raises(InvalidOption, match=r"corpus\.txt"):
         score(model, source, source)
     with pytest.raises(NotApplicable, match="--direction pairs"):
         score(model, source, out, Method(direction="sentences"), concept="religion")
-    with pytest.raises(InvalidOption, match="has no word vectors"):
+    with pytest.raises(InvalidOption, match="--word-vectors"):
         score(model, source, out, Method(vectors=MockEmbedder()))
     assert not out.exists()
 
@@ -171,22 +171,22 @@ def test_the_summary_keeps_the_most_biased_and_each_text_once():
     summary = Summary(top=2)
     for text, female in [("a", 0.1), ("b", 0.3), ("b", 0.3), ("c", 0.2), ("d", 0.0)]:
         summary.add({"text": text, "bias_f": female, "bias_m": 0.0, "abs": female})
-    assert summary.most_biased("bias_f") == [(0.3, "b"), (0.2, "c")]
-    assert summary.most_biased("bias_m") == []
-    assert summary.mean("abs") == pytest.approx(0.18)
-    assert Summary().mean("abs") is None
+    assert summary.most_biased()["bias_f"] == [(0.3, "b"), (0.2, "c")]
+    assert summary.most_biased()["bias_m"] == []
+    assert summary.means()["abs"] == pytest.approx(0.18)
+    assert Summary().means()["abs"] is None
 
 
-def test_a_new_run_without_resume_begins_anew(tmp_path):
+def test_a_run_without_resume_starts_again(tmp_path):
     out = tmp_path / "scored.jsonl"
-    begun = ScoredFile(out, {"a": 1}, overwrite=False, resume=False)
-    begun.write([{"line": 1}])
-    begun.close()
+    interrupted = ScoredFile(out, {"a": 1}, overwrite=False, resume=False)
+    interrupted.write([{"line": 1}])
+    interrupted.close()
     assert list(ScoredFile(out, {"a": 1}, overwrite=False, resume=True).rows()) == [{"line": 1}]
     assert list(ScoredFile(out, {"a": 2}, overwrite=False, resume=False).rows()) == []
 
 
-def test_vectors_of_words_are_at_length_one_for_the_direction(model):
+def test_the_direction_of_word_pairs_has_length_one(model):
     from harness.plugins.bias_score import scorer
 
     pairs = [("she", "he"), ("woman", "man")]
