@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import timing
 
-from harness.encode.engine import batch_tokens, split, token_lengths
+from harness.encode.batches import default_token_budget, split, token_lengths
 from harness.registry.registry import Registry
 from harness.store.store import Store
 
@@ -58,7 +58,7 @@ def main() -> None:
 
     batches = [
         [texts[i] for i in batch]
-        for batch in split(token_lengths(embedder, texts), batch_tokens("cpu"))
+        for batch in split(token_lengths(embedder, texts), default_token_budget("cpu"))
     ]
 
     def same_batches() -> None:

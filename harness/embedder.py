@@ -94,7 +94,7 @@ class Embedder(Protocol):
     """Turns texts into vectors.
 
     An embedder may also offer `close()`, called when a run is done with it; `notes`, lines told to
-    the user when a run ends; `lengths(texts)`, see `harness.encode.engine.token_lengths`;
+    the user when a run ends; `lengths(texts)`, see `harness.encode.batches.token_lengths`;
     `batch_tokens`, the budget of a batch that suits it, where the device does not tell;
     `truncated(texts)`, whether each text is longer than the model reads, so that its end is cut
     off, which records count; and `token_states(texts)`, see `harness.token_states`.

@@ -62,7 +62,7 @@ def _cost(plan: dict[str, Any]) -> str:
 
 def _of_model(run: Any, model: str, settings: Any) -> dict[str, Any]:
     from harness.commands.evaluate import not_run
-    from harness.encode.engine import token_lengths
+    from harness.encode.batches import token_lengths
     from harness.results.folder import ResultsFile
     from harness.results.records import Records
 

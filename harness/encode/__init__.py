@@ -1,8 +1,9 @@
-"""Texts become vectors.
+"""Encoding: texts become vectors.
 
 ====================  ==============================================================
 `adapters`            makes an `Embedder` of any object with `encode(texts)`
-`engine`              encodes what a store lacks, longest text first, in full batches
+`engine`              what an engine is, and its report
+`batches`             encodes texts in batches within a token budget, longest first
 `stored_embedder`     an embedder whose vectors come from its store
 ====================  ==============================================================
 """

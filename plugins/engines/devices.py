@@ -18,7 +18,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from harness.embedder import Embedder
-from harness.encode.engine import OnDone, Report, budget, split, token_lengths
+from harness.encode.batches import split, token_budget, token_lengths
+from harness.encode.engine import OnDone, Report
 from harness.errors import DiskError, ModelError, UsageError
 from harness.plugins.engines import worker
 from harness.store.store import Store
@@ -79,7 +80,7 @@ class DevicesEngine:
         failed: dict[str, str] = {}
         left = list(texts)
         for _ in range(_ROUNDS):
-            tokens = min(budget(embedder, device) for device in self.devices)
+            tokens = min(token_budget(embedder, device) for device in self.devices)
             fresh = [text for text in left if not blamed[text]]
             lengths = token_lengths(embedder, fresh)
             units = [worker.Unit([fresh[i] for i in batch]) for batch in split(lengths, tokens)]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.embedder import Embedder
-from harness.encode.engine import OnDone, Report, budget, encode_batches
+from harness.encode.batches import encode_batches, token_budget
+from harness.encode.engine import OnDone, Report
 from harness.errors import UsageError
 from harness.store.store import Store
 
@@ -43,7 +44,7 @@ class LocalEngine:
         name: str | None,
     ) -> Report:
         """Encode `texts` into the store; see `harness.encode.engine.Engine`."""
-        tokens = budget(embedder, self.devices[0] if self.devices else _best())
+        tokens = token_budget(embedder, self.devices[0] if self.devices else _best())
         with store.writer() as writer:
             return encode_batches(embedder, texts, writer, batch_tokens=tokens, on_done=on_done)
 

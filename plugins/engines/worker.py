@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from harness.embedder import Embedder
-from harness.encode.engine import budget, encode_batches
+from harness.encode.batches import encode_batches, token_budget
 from harness.errors import DiskError, HarnessError, ModelError
 from harness.store.store import Store
 from harness.store.writer import Writer
@@ -115,7 +115,7 @@ def _make(order: Order) -> Embedder:
 
 
 def _serve(connection: Connection, embedder: Embedder, writer: Writer, order: Order) -> None:
-    tokens = budget(embedder, order.device)
+    tokens = token_budget(embedder, order.device)
     while True:
         unit = connection.recv()
         if unit is None:

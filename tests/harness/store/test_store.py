@@ -1,4 +1,4 @@
-"""Facts about the store: what is found again, what kills and damage leave, what is pruned."""
+"""The store: look-up of vectors, writing, kills, several writers, pruning and merging."""
 
 import multiprocessing
 import os
@@ -33,10 +33,10 @@ def files(store):
 @settings(deadline=None)
 @given(
     batches=st.lists(st.lists(st.text(max_size=3), max_size=8), max_size=5),
-    asked=st.lists(st.text(max_size=3), max_size=10),
+    queries=st.lists(st.text(max_size=3), max_size=10),
     rows=st.integers(1, 5),
 )
-def test_a_store_answers_as_a_dictionary_does(tmp_path_factory, batches, asked, rows):
+def test_a_store_returns_what_a_dictionary_would(tmp_path_factory, batches, queries, rows):
     store = Store(tmp_path_factory.mktemp("store"), "model")
     expected = {}
     with store.writer(rows=rows) as writer:
@@ -44,24 +44,24 @@ def test_a_store_answers_as_a_dictionary_does(tmp_path_factory, batches, asked, 
             vectors = vectors_of(batch, 4)
             writer.add(batch, vectors)
             expected |= dict(zip(batch, vectors, strict=True))
-    known = [text for text in asked if text in expected]
-    for each in (store, Store(store.folder.parent, "model")):
-        assert each.missing(asked) == [t for t in dict.fromkeys(asked) if t not in expected]
-        assert each.missing(expected) == []
+    known = [text for text in queries if text in expected]
+    for reader in (store, Store(store.folder.parent, "model")):
+        assert reader.missing(queries) == [t for t in dict.fromkeys(queries) if t not in expected]
+        assert reader.missing(expected) == []
         np.testing.assert_array_equal(
-            each.get(known), [expected[t] for t in known] or np.empty((0, 4 if expected else 0))
+            reader.get(known), [expected[t] for t in known] or np.empty((0, 4 if expected else 0))
         )
 
 
-def test_texts_whose_keys_share_one_half_are_told_apart():
+def test_keys_that_share_one_half_are_distinguished():
     keys = np.array([[5, 1], [5, 2], [5, 9], [7, 2]], dtype=np.uint64)
     vectors = np.arange(4, dtype=np.float32)[:, None]
     index = KeyIndex.of([Segment(Path("a"), keys, vectors, 0)])
-    asked = np.array([[5, 9], [5, 3], [7, 2], [5, 1], [7, 1], [9, 9], [0, 0]], dtype=np.uint64)
-    assert index.find(asked).tolist() == [2, -1, 3, 0, -1, -1, -1]
+    queries = np.array([[5, 9], [5, 3], [7, 2], [5, 1], [7, 1], [9, 9], [0, 0]], dtype=np.uint64)
+    assert index.find(queries).tolist() == [2, -1, 3, 0, -1, -1, -1]
 
 
-def test_of_two_segments_with_one_text_the_first_is_used(tmp_path):
+def test_of_several_segments_with_the_same_text_the_first_is_used(tmp_path):
     store = Store(tmp_path, "model")
     for value in (1, 2, 3):
         with store.writer() as writer:
@@ -81,10 +81,12 @@ def test_a_segment_copied_from_another_model_is_set_aside(tmp_path, fill):
     mine.folder.mkdir()
     (mine.folder / files(other)[0].name).write_bytes(files(other)[0].read_bytes())
     assert mine.missing(TEXTS) == TEXTS
-    assert "another embedder" in mine.notices[0]
+    (notice,) = mine.notices
+    assert files(other)[0].name in notice
+    assert "embedder" in notice
 
 
-def test_a_row_of_nan_is_a_vector_like_any_other(tmp_path):
+def test_a_row_of_nan_is_stored_like_any_other_vector(tmp_path):
     store = Store(tmp_path, "words")
     with store.writer() as writer:
         writer.add(["known", "unknown"], np.array([[1, 2], [np.nan, np.nan]], dtype=np.float32))
@@ -92,25 +94,25 @@ def test_a_row_of_nan_is_a_vector_like_any_other(tmp_path):
     assert np.isnan(store.get(["unknown"])).all()
 
 
-def test_get_says_how_many_vectors_are_lacking(tmp_path, fill):
+def test_get_raises_with_the_number_of_missing_vectors(tmp_path, fill):
     store = fill(Store(tmp_path, "model"))
-    with pytest.raises(KeyError, match="2 of 3 texts have no vector"):
+    with pytest.raises(KeyError, match="2 of 3"):
         store.get(["text 1", "x", "y"])
 
 
 def test_vectors_of_another_length_are_refused(tmp_path):
     with Store(tmp_path, "model").writer() as writer:
         writer.add(["a"], np.zeros((1, 3), dtype=np.float32))
-        with pytest.raises(ModelError, match="length 4, earlier ones 3"):
+        with pytest.raises(ModelError, match=r"\b4\b.*\b3\b"):
             writer.add(["b"], np.zeros((1, 4), dtype=np.float32))
 
 
-def test_a_writer_makes_a_segment_of_every_so_many_rows(tmp_path, fill):
+def test_a_writer_writes_a_segment_when_it_has_enough_rows(tmp_path, fill):
     store = fill(Store(tmp_path, "model"), rows=30)
     assert [len(segment.read(p, "model").keys) for p in files(store)] == [30, 30, 30, 10]
 
 
-def test_a_writer_makes_a_segment_when_time_is_up(tmp_path):
+def test_a_writer_writes_a_segment_when_the_first_row_has_waited_long_enough(tmp_path):
     store = Store(tmp_path, "model")
     with store.writer(seconds=0) as writer:
         writer.add(["a"], vectors_of(["a"]))
@@ -120,7 +122,7 @@ def test_a_writer_makes_a_segment_when_time_is_up(tmp_path):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_a_writer_left_by_an_exception_keeps_what_it_has(tmp_path, error):
+def test_a_writer_flushes_when_an_exception_leaves_its_context(tmp_path, error):
     store = Store(tmp_path, "model")
 
     def write():
@@ -133,7 +135,7 @@ def test_a_writer_left_by_an_exception_keeps_what_it_has(tmp_path, error):
     assert store.missing(["a", "b"]) == ["b"]
 
 
-def test_refresh_shows_what_others_wrote(tmp_path, fill):
+def test_refresh_shows_what_another_process_wrote(tmp_path, fill):
     mine, other = Store(tmp_path, "model"), Store(tmp_path, "model")
     assert mine.missing(["a"]) == ["a"]
     fill(other, ["a"])
@@ -142,7 +144,7 @@ def test_refresh_shows_what_others_wrote(tmp_path, fill):
     assert mine.missing(["a"]) == []
 
 
-def test_a_segment_is_a_safetensors_file_that_others_can_read(tmp_path, fill):
+def test_the_safetensors_library_reads_a_segment(tmp_path, fill):
     store = fill(Store(tmp_path, "model"))
     tensors = safetensors.numpy.load_file(files(store)[0])
     order = np.lexsort(keys_of(TEXTS).T[::-1])
@@ -173,7 +175,7 @@ def test_two_processes_may_write_at_once(tmp_path):
     assert store.notices == []
 
 
-def test_a_kill_loses_at_most_what_was_not_flushed(tmp_path):
+def test_a_kill_loses_only_rows_that_were_not_flushed(tmp_path):
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -192,10 +194,10 @@ def test_a_kill_loses_at_most_what_was_not_flushed(tmp_path):
     texts = [f"text {i}" for i in range(5 * done)]
     assert len(store.missing(texts)) < 10
     assert store.notices == []
-    assert all(each.ok for each in store.verify())
+    assert all(checked.ok for checked in store.verify())
 
 
-def test_info_says_whose_store_it_is_and_what_it_holds(tmp_path, fill):
+def test_info_has_the_model_and_the_counts(tmp_path, fill):
     store = fill(Store(tmp_path, "model/1"), rows=30)
     store.describe({"name": "Model", "revision": None})
     info = store.info()
@@ -212,7 +214,7 @@ def test_a_store_without_description_is_listed_by_its_fingerprint(tmp_path, fill
     assert [info.fingerprint for info in pruning.stores(tmp_path)] == ["model/1"]
 
 
-def test_a_cache_that_is_not_there_has_no_stores(tmp_path):
+def test_a_folder_that_does_not_exist_has_no_stores(tmp_path):
     assert pruning.stores(tmp_path / "nowhere") == []
 
 
@@ -229,7 +231,7 @@ def test_prune_removes_by_name(tmp_path, fill):
     assert pruned.freed == sum(info.bytes for info in pruned.removed)
 
 
-def test_prune_removes_what_was_long_not_used(tmp_path, fill):
+def test_prune_removes_stores_that_were_not_used_for_long(tmp_path, fill):
     for name, days in (("old", 40), ("new", 1)):
         age(fill(Store(tmp_path, name)), days)
     pruning.prune(tmp_path, unused_days=30)
@@ -244,7 +246,7 @@ def test_reading_counts_as_use_and_listing_does_not(tmp_path, fill):
     assert [i.fingerprint for i in pruning.prune(tmp_path, unused_days=30).removed] == ["listed"]
 
 
-def test_prune_keeps_what_was_used_last_within_a_size(tmp_path, fill):
+def test_prune_to_a_size_keeps_the_stores_that_were_used_last(tmp_path, fill):
     for name, days in (("a", 3), ("b", 1), ("c", 2)):
         age(fill(Store(tmp_path, name)), days)
     size = Store(tmp_path, "a").info().bytes
@@ -252,7 +254,7 @@ def test_prune_keeps_what_was_used_last_within_a_size(tmp_path, fill):
     assert [info.fingerprint for info in pruning.stores(tmp_path)] == ["b", "c"]
 
 
-def test_prune_removes_what_kills_and_damage_left_but_not_what_is_being_written(tmp_path, fill):
+def test_prune_removes_damaged_and_old_temporary_files_but_not_new_ones(tmp_path, fill):
     store = fill(Store(tmp_path, "model"))
     for name, hours in (("a.tmp", 2), ("b.tmp", 0), ("c.safetensors.damaged", 0)):
         (store.folder / name).touch()
@@ -261,7 +263,7 @@ def test_prune_removes_what_kills_and_damage_left_but_not_what_is_being_written(
     assert {path.name for path in store.folder.iterdir()} == {"b.tmp", files(store)[0].name}
 
 
-def test_merged_segments_hold_the_same_vectors_each_once(tmp_path, fill):
+def test_a_merged_segment_holds_each_vector_once(tmp_path, fill):
     store = Store(tmp_path, "model")
     for start in range(0, 90, 10):
         fill(store, TEXTS[start : start + 20])
@@ -270,12 +272,12 @@ def test_merged_segments_hold_the_same_vectors_each_once(tmp_path, fill):
     assert pruning.prune(tmp_path).merged == 9
     (path,) = files(store)
     assert len(segment.read(path, "model").keys) == 100
-    for each in (store, reader, Store(tmp_path, "model")):
-        np.testing.assert_array_equal(each.get(TEXTS), vectors_of(TEXTS))
-    assert all(each.ok for each in store.verify())
+    for store_or_reader in (store, reader, Store(tmp_path, "model")):
+        np.testing.assert_array_equal(store_or_reader.get(TEXTS), vectors_of(TEXTS))
+    assert all(checked.ok for checked in store.verify())
 
 
-def test_a_reader_that_has_not_looked_again_survives_a_merge(tmp_path, fill):
+def test_a_reader_opened_before_a_merge_still_works(tmp_path, fill):
     for text in TEXTS[:5]:
         fill(Store(tmp_path, "model"), [text])
     reader = Store(tmp_path, "model")
@@ -294,4 +296,4 @@ def test_merging_does_not_give_a_damaged_segment_a_new_checksum(tmp_path, fill):
     content[-1] ^= 1
     files(store)[1].write_bytes(content)
     assert pruning.merge(store) == 2
-    assert sorted(each.ok for each in store.verify()) == [False, True]
+    assert sorted(checked.ok for checked in store.verify()) == [False, True]

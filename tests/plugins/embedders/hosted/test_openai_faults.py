@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from loopback import BROKEN, BUSY, DIMENSIONS, TOO_MANY, Fault, Loopback, expected
 
-from harness.encode.engine import encode_batches
+from harness.encode.batches import encode_batches
 from harness.errors import ModelError, Unavailable
 from harness.plugins.embedders.hosted.openai import PROBE, EndpointError
 from harness.store.store import Store

@@ -1,4 +1,4 @@
-"""Facts about the loop that encodes: its order, its batches, memory that does not suffice."""
+"""The loop that encodes: order, batches, exhausted memory, and texts that fail."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.embedder import MockEmbedder, ModelInfo
-from harness.encode.engine import (
-    batch_tokens,
+from harness.encode.batches import (
+    default_token_budget,
     encode_batches,
     is_out_of_memory,
     split,
@@ -18,7 +18,7 @@ from harness.store.store import Store
 
 
 class Recorder(MockEmbedder):
-    """A mock that counts words as tokens, keeps its batches and may run out of memory."""
+    """Counts words as tokens, remembers its batches, and may run out of memory."""
 
     def __init__(self, fits=10**9):
         super().__init__(dimensions=4)
@@ -35,7 +35,7 @@ class Recorder(MockEmbedder):
 
 
 class Returning(MockEmbedder):
-    """A mock that returns what it is told."""
+    """Returns what `make` returns for the texts."""
 
     def __init__(self, make, dimensions=3):
         super().__init__(dimensions=dimensions)
@@ -43,6 +43,13 @@ class Returning(MockEmbedder):
 
     def encode(self, texts):
         return self.make(texts)
+
+
+class InMemory(dict):
+    """A writer that keeps each vector by its text."""
+
+    def add(self, texts, vectors):
+        self.update(zip(texts, vectors, strict=True))
 
 
 def words(*counts):
@@ -71,19 +78,19 @@ def test_the_longest_texts_come_first_in_batches_within_the_budget(tmp_path):
     tokens=st.integers(1, 100),
     fits=st.integers(1, 50),
 )
-def test_every_text_that_fits_alone_is_encoded_whatever_the_budget(
-    tmp_path_factory, counts, tokens, fits
-):
-    texts = words(*counts)
-    embedder = Recorder(fits)
-    store, report = run(tmp_path_factory.mktemp("store"), embedder, texts, tokens)
+def test_every_text_that_fits_alone_is_encoded_with_any_budget(counts, tokens, fits):
+    texts, written, done = words(*counts), InMemory(), []
+    report = encode_batches(
+        Recorder(fits), texts, written, batch_tokens=tokens, on_done=done.append
+    )
     too_long = {text for text, n in zip(texts, counts, strict=True) if n > fits}
+    fitting = [text for text in texts if text not in too_long]
     assert set(report.failed) == too_long
-    assert set(store.missing(texts)) == too_long
-    assert report.n_texts == len(texts) - len(too_long)
-    kept = [text for text in texts if text not in too_long]
-    if kept:
-        np.testing.assert_array_equal(store.get(kept), MockEmbedder(dimensions=4).encode(kept))
+    assert set(written) == set(fitting)
+    assert report.n_texts == len(fitting)
+    assert sum(done) == len(texts)
+    for text, vector in zip(fitting, MockEmbedder(dimensions=4).encode(fitting), strict=True):
+        np.testing.assert_array_equal(written[text], vector)
 
 
 def test_a_batch_that_does_not_fit_is_halved_until_it_fits(tmp_path):
@@ -94,13 +101,13 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_fits(tmp_path):
     assert store.missing(words(*[2] * 16)) == []
 
 
-def test_a_text_that_does_not_fit_alone_is_reported_and_the_rest_goes_on(tmp_path):
+def test_a_text_that_does_not_fit_alone_fails_and_the_others_are_encoded(tmp_path):
     texts = words(50, 2, 2, 2, 2)
     embedder = Recorder(fits=8)
     store, report = run(tmp_path, embedder, texts, tokens=100)
-    assert report.failed == {
-        texts[0]: "it does not fit into memory (CUDA out of memory. Tried to allocate 2 GiB)"
-    }
+    assert list(report.failed) == [texts[0]]
+    assert "CUDA out of memory. Tried to allocate 2 GiB" in report.failed[texts[0]]
+    assert "more lines" not in report.failed[texts[0]]
     assert store.missing(texts) == [texts[0]]
     assert embedder.batches[-1] == texts[1:]
 
@@ -114,11 +121,11 @@ def test_a_text_that_does_not_fit_alone_is_reported_and_the_rest_goes_on(tmp_pat
         type("OutOfMemoryError", (RuntimeError,), {})("any words"),
     ],
 )
-def test_errors_that_say_memory_are_known(error):
+def test_errors_of_exhausted_memory_are_recognised(error):
     assert is_out_of_memory(error)
 
 
-def test_torch_own_error_is_known_as_out_of_memory():
+def test_torchs_own_error_of_exhausted_memory_is_recognised():
     import torch
 
     assert is_out_of_memory(torch.OutOfMemoryError("any words"))
@@ -128,11 +135,11 @@ def test_torch_own_error_is_known_as_out_of_memory():
 
 
 @pytest.mark.parametrize("error", [ValueError("out of memory"), RuntimeError("shape mismatch")])
-def test_other_errors_are_not_taken_for_lack_of_memory(error):
+def test_other_errors_are_not_taken_for_exhausted_memory(error):
     assert not is_out_of_memory(error)
 
 
-def test_texts_on_which_the_embedder_raises_are_reported_and_the_rest_goes_on(tmp_path):
+def test_texts_on_which_the_embedder_raises_fail_and_the_others_are_encoded(tmp_path):
     class Raises(Recorder):
         def encode(self, texts):
             self.batches.append(list(texts))
@@ -149,7 +156,7 @@ def test_texts_on_which_the_embedder_raises_are_reported_and_the_rest_goes_on(tm
     assert (report.n_texts, report.n_halvings, report.batch_tokens) == (8, 0, 12)
 
 
-def test_a_text_that_does_not_fit_is_told_from_one_on_which_the_embedder_raises(tmp_path):
+def test_the_reason_distinguishes_exhausted_memory_from_other_exceptions(tmp_path):
     class Both(Recorder):
         def encode(self, texts):
             if any("w1" in text for text in texts):
@@ -159,11 +166,11 @@ def test_a_text_that_does_not_fit_is_told_from_one_on_which_the_embedder_raises(
     texts = words(9, 9, 2, 2)
     _, report = run(tmp_path, Both(fits=8), texts, tokens=100)
     assert report.failed.keys() == {texts[0], texts[1]}
-    assert report.failed[texts[0]].startswith("it does not fit into memory")
+    assert "memory" in report.failed[texts[0]]
     assert report.failed[texts[1]] == "ValueError: no"
 
 
-def test_an_embedder_that_cannot_count_the_tokens_of_a_text_still_encodes(tmp_path):
+def test_an_embedder_whose_token_count_raises_still_encodes(tmp_path):
     class CannotCount(MockEmbedder):
         def lengths(self, texts):
             raise TypeError("no text")
@@ -172,7 +179,7 @@ def test_an_embedder_that_cannot_count_the_tokens_of_a_text_still_encodes(tmp_pa
     assert (report.n_texts, report.failed) == (2, {})
 
 
-def test_an_error_of_the_harness_passes_unchanged(tmp_path):
+def test_a_harness_error_of_the_embedder_is_raised_unchanged(tmp_path):
     def fail(texts):
         raise Unavailable("needs a key")
 
@@ -180,7 +187,7 @@ def test_an_error_of_the_harness_passes_unchanged(tmp_path):
         run(tmp_path, Returning(fail), ["a"])
 
 
-def test_what_was_encoded_before_an_error_is_kept(tmp_path):
+def test_vectors_encoded_before_an_error_are_in_the_store(tmp_path):
     class Fails(Recorder):
         def encode(self, texts):
             if self.batches:
@@ -193,23 +200,25 @@ def test_what_was_encoded_before_an_error_is_kept(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "facts"),
     [
-        (lambda t: np.zeros((len(t), 4), np.float32), r"shape \(2, 4\) for 2 texts"),
-        (lambda t: np.zeros((1, 3), np.float32), r"it should be \(2, 3\)"),
-        (lambda t: np.zeros(3, np.float32), r"shape \(3,\)"),
-        (lambda t: np.zeros((len(t), 3), np.int64), "int64 where vectors of floats belong"),
-        (lambda t: [["a"] * 3] * len(t), "where vectors of floats belong"),
-        (lambda t: None, "object where vectors of floats belong"),
+        (lambda t: np.zeros((len(t), 4), np.float32), ["(2, 4)", "(2, 3)"]),
+        (lambda t: np.zeros((1, 3), np.float32), ["(1, 3)", "(2, 3)"]),
+        (lambda t: np.zeros(3, np.float32), ["(3,)", "(2, 3)"]),
+        (lambda t: np.zeros((len(t), 3), np.int64), ["int64", "floats"]),
+        (lambda t: [["a"] * 3] * len(t), ["floats"]),
+        (lambda t: None, ["object", "floats"]),
     ],
 )
-def test_what_is_no_array_of_vectors_is_a_model_error(tmp_path, make, told):
-    with pytest.raises(ModelError, match=told):
-        run(tmp_path, Returning(make), ["a", "b"])
+def test_a_result_that_is_no_array_of_vectors_is_a_model_error(tmp_path, make, facts):
+    embedder = Returning(make)
+    with pytest.raises(ModelError) as caught:
+        run(tmp_path, embedder, ["a", "b"])
+    assert [x for x in [embedder.info.name, *facts] if x not in str(caught.value)] == []
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float64, list])
-def test_floats_of_any_kind_are_taken(tmp_path, kind):
+def test_floats_of_any_precision_are_accepted(tmp_path, kind):
     def make(texts):
         vectors = np.ones((len(texts), 3))
         return vectors.tolist() if kind is list else vectors.astype(kind)
@@ -218,7 +227,7 @@ def test_floats_of_any_kind_are_taken(tmp_path, kind):
     assert store.get(["b"]).tolist() == [[1, 1, 1]]
 
 
-def test_tensors_of_torch_are_taken(tmp_path):
+def test_torch_tensors_are_accepted(tmp_path):
     import torch
 
     store, _ = run(tmp_path, Returning(lambda texts: torch.ones(len(texts), 3)), ["a", "b"])
@@ -226,7 +235,7 @@ def test_tensors_of_torch_are_taken(tmp_path):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
-def test_a_vector_with_some_values_not_finite_fails_its_text_alone(tmp_path, value):
+def test_a_vector_with_a_value_that_is_not_finite_fails_its_text_only(tmp_path, value):
     def make(texts):
         return [[1.0, value if text == "bad" else 2.0, 3.0] for text in texts]
 
@@ -235,7 +244,7 @@ def test_a_vector_with_some_values_not_finite_fails_its_text_alone(tmp_path, val
     assert store.missing(["good", "bad", "fine"]) == ["bad"]
 
 
-def test_a_row_of_nan_means_no_vector_and_is_kept(tmp_path):
+def test_a_row_of_nan_means_no_vector_and_is_stored(tmp_path):
     def make(texts):
         return [[np.nan] * 3 if text == "unknown" else [1.0] * 3 for text in texts]
 
@@ -244,7 +253,7 @@ def test_a_row_of_nan_means_no_vector_and_is_kept(tmp_path):
     assert np.isnan(store.get(["unknown"])).all()
 
 
-def test_without_an_embedders_own_count_tokens_are_estimated_up_to_its_limit():
+def test_token_counts_are_estimated_up_to_the_embedders_limit():
     embedder = MockEmbedder()
     embedder.info = ModelInfo(name="m", kind="text", max_tokens=8, fingerprint="m")
     assert token_lengths(embedder, ["", "a" * 8, "a" * 1000]).tolist() == [2, 4, 8]
@@ -254,7 +263,7 @@ def test_without_an_embedders_own_count_tokens_are_estimated_up_to_its_limit():
     lengths=st.lists(st.integers(0, 50), max_size=30).map(lambda x: np.array(x, dtype=np.int64)),
     tokens=st.integers(1, 100),
 )
-def test_a_split_has_every_text_once_and_pads_within_the_budget(lengths, tokens):
+def test_a_split_has_every_text_once_and_stays_within_the_budget(lengths, tokens):
     batches = list(split(lengths, tokens))
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     for batch in batches:
@@ -264,7 +273,7 @@ def test_a_split_has_every_text_once_and_pads_within_the_budget(lengths, tokens)
 
 
 def test_a_gpu_gets_larger_batches_than_a_cpu():
-    assert batch_tokens("cuda:1") > batch_tokens("cpu")
+    assert default_token_budget("cuda:1") > default_token_budget("cpu")
 
 
 def test_no_texts_are_no_batches(tmp_path):
