@@ -1,6 +1,7 @@
-"""What is left of a bias once it was taken out, and could be had back (Gonen and Goldberg 2019).
+"""Residual bias after debiasing (Gonen and Goldberg 2019).
 
-The most biased words are found before; whether they still keep together is asked after.
+The most biased words are found in the vectors before debiasing. The scores say whether the
+vectors after debiasing still keep them together.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,16 +18,21 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import Scale, Score, metric
 from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES
+from harness.plugins.metrics.statistics.separability import (
+    Classifier,
+    cluster_accuracy,
+    fold_accuracies,
+    positive_neighbour_shares,
+)
 from harness.plugins.metrics.statistics.weighted import pearson
 
-BLOCK = 512  # words whose cosines with all others are held at once
-Classifier = Literal["rbf-svm", "logistic"]
 SCORES = ("clustering", "neighbours", "recoverability")
 
 
 @dataclass(frozen=True)
 class Sides:
-    """The words that are most biased before.
+    """The most biased words before debiasing.
 
     Parameters
     ----------
@@ -40,23 +46,42 @@ class Sides:
     labels: npt.NDArray[np.intp]
 
 
+@dataclass(frozen=True)
+class Spaces:
+    """Unit vectors of the same n words, without the words that define the concept.
+
+    Parameters
+    ----------
+    now
+        (n, d) vectors after debiasing.
+    before
+        (n, e) vectors before debiasing.
+    left_out
+        Number of words of the vocabulary that define the concept.
+    """
+
+    now: Floats
+    before: Floats
+    left_out: int
+
+
 @metric(
     "residual-bias",
     scores={
         "clustering": Scale(
             ideal=0.5,
             bounds=(0.5, 1),
-            help="how well two clusters of the once most biased words are the two sides",
+            help="accuracy of two clusters as the two sides of the words most biased before",
         ),
         "neighbours": Scale(
             ideal=0,
             bounds=(-1, 1),
-            help="correlation of a word's former bias with the share of neighbours so biased",
+            help="correlation of a word's bias before with the bias before of its neighbours now",
         ),
         "recoverability": Scale(
             ideal=0.5,
             bounds=(0, 1),
-            help="how well a classifier tells the sides of the once most biased words",
+            help="accuracy of a classifier of the two sides of the words most biased before",
         ),
     },
 )
@@ -77,59 +102,63 @@ def residual_bias(
     rng: np.random.Generator,
     texts: Mapping[str, Sequence[str]],
 ) -> dict[str, Score]:
-    """Whether words that were biased before are still found together.
+    """Residual bias: words that were biased before debiasing are still found together.
 
-    The bias of a word before is its projection on the mean difference of the pairs, all vectors
-    at length 1. Words that define the concept are left out. The `most_biased` words of either end
-    are the two sides.
+    The bias of a word is its projection, before debiasing, on the mean difference of the
+    definitional pairs, with all vectors at length 1. Words that define the concept are left out.
+    The `most_biased` words at either end are the two sides.
 
-    - clustering: k-means makes two clusters of the sides; the share of words in the cluster that
-      is their side's, under the better of the two ways to match them
-    - neighbours: Pearson correlation, over a sample of words, of a word's bias before with the
-      share of its k nearest neighbours now whose bias before was positive
-    - recoverability: accuracy of a classifier that is trained to tell the sides, cross-validated
+    - clustering: k-means makes two clusters of the words of both sides. The score is the share of
+      words in the cluster of their side, under the better of the two matchings.
+    - neighbours: Pearson correlation, over a sample of words, between a word's bias and the share
+      of its k nearest neighbours now whose bias is positive.
+    - recoverability: cross-validated accuracy of a classifier of the two sides.
 
     Parameters
     ----------
     vocabulary
-        (m, d) vectors as they are now.
+        (m, d) vectors now, after debiasing.
     vocabulary_before
-        (m, e) vectors of the same words before.
+        (m, e) vectors of the same words before debiasing.
     pairs_1, pairs_2
-        (p, e) vectors before of pairs that differ in the concept alone.
+        (p, e) vectors of the definitional pairs before debiasing.
     specific_words
-        Words that are about the concept, to be left out by `texts`; their vectors are not read.
+        Words that define the concept. They are left out by their `texts`; the vectors are unused.
     most_biased
-        Words of each side.
+        Number of words of each side.
     k
-        Neighbours of a word.
+        Number of neighbours of a word.
     sample
-        Words whose neighbours are looked up; those they are found among are all that are left.
+        Number of words in the correlation of `neighbours`. Their neighbours are searched among
+        all words that are not left out.
     classifier
-        `rbf-svm`, as published, or `logistic`, which finds what a hyperplane tells apart.
+        `rbf-svm`, as published, or `logistic`, which finds only linear differences.
     folds
-        Of the stratified cross-validation.
+        Number of folds of the stratified cross-validation.
     confidence, resamples
-        Level and number of draws of the bootstrap interval of `neighbours` over the sample.
+        Level and number of resamples of the percentile bootstrap interval of `neighbours` over
+        the sampled words.
     rng
-        Source of the first centres, the sample, the folds and the draws.
+        Random number generator of the sample, of the seed of clusters and folds, and of the
+        resamples.
     texts
-        The words of each input.
+        Words by input name.
 
     Returns
     -------
     dict of Score
-        `clustering`, in [0.5, 1], fair is 0.5; `neighbours`, in [-1, 1], fair is 0;
-        `recoverability`, in [0, 1], fair is 0.5. Details: `before`, the same of the vectors
-        before; `left_out`, words that define the concept; of `recoverability` also `folds` (the
-        accuracy on each) and `deviation` between them: no interval, since the classifiers of the
-        folds share most of their words. Nor has `clustering` one: to resample words without
-        clustering them anew would hide most of what varies.
+        `clustering`, in [0.5, 1], fair is 0.5; `neighbours`, in [−1, 1], fair is 0;
+        `recoverability`, in [0, 1], fair is 0.5. Details of all: `before`, the same score of the
+        vectors before debiasing; `left_out`, the number of words that define the concept. Details
+        of `recoverability`: `folds`, the accuracy on each fold, and `deviation`, their standard
+        deviation. No score has a p-value. Only `neighbours` has an interval: the classifiers of
+        the folds share most of their words, and resampled words would need new clusters.
 
     Raises
     ------
     InvalidOption
-        If an option is none, such as fewer than two folds.
+        If `most_biased`, `k` or `sample` is below 1, `folds` is below 2, `classifier` is unknown,
+        or `confidence` is not between 0 and 1.
 
     References
     ----------
@@ -138,64 +167,40 @@ def residual_bias(
     """
     if min(most_biased, k, sample) < 1 or folds < 2:
         raise InvalidOption(
-            f"residual-bias: most_biased={most_biased}, k={k}, sample={sample} and folds={folds}: "
-            "at least one word of each is needed, and two folds"
+            f"residual-bias: most_biased={most_biased}, k={k}, sample={sample}, folds={folds}: "
+            "folds must be at least 2, the others at least 1"
         )
     if classifier not in ("rbf-svm", "logistic"):
-        raise InvalidOption(f"residual-bias: classifier={classifier}: 'rbf-svm' or 'logistic'")
-    kept = _about_other_things(texts)
-    now, before = unit_rows(vocabulary)[kept], unit_rows(vocabulary_before)[kept]
-    reason = _undefined(len(kept), most_biased, k, folds)
-    g = (unit_rows(pairs_2) - unit_rows(pairs_1)).sum(axis=0)
-    if reason is None and not np.any(g):
-        reason = "the two sides of all pairs are equal"
+        raise InvalidOption(f"residual-bias: classifier={classifier}: use 'rbf-svm' or 'logistic'")
+    kept = _not_about_the_concept(texts)
+    n = len(kept)
+    reason = _undefined(n, most_biased, k, folds)
+    direction = (unit_rows(pairs_2) - unit_rows(pairs_1)).sum(axis=0)
+    if reason is None and not np.any(direction):
+        reason = EQUAL_SIDES
     if reason is not None:
-        return {name: Score(float("nan"), n=len(kept), reason=reason) for name in SCORES}
-    bias = before @ unit_rows(g[None])[0]
-    order = np.argsort(bias, kind="stable")
-    sides = Sides(
-        rows=np.concatenate([order[:most_biased], order[-most_biased:]]),
-        labels=np.repeat([0, 1], most_biased),
+        return {name: Score(float("nan"), n=n, reason=reason) for name in SCORES}
+    spaces = Spaces(
+        now=unit_rows(vocabulary)[kept],
+        before=unit_rows(vocabulary_before)[kept],
+        left_out=len(texts["vocabulary"]) - n,
     )
-    sampled = np.sort(rng.choice(len(kept), size=min(sample, len(kept)), replace=False))
+    bias = spaces.before @ unit_rows(direction[None])[0]
+    sides = _sides(bias, most_biased)
+    sampled = np.sort(rng.choice(n, size=min(sample, n), replace=False))
     seed = int(rng.integers(2**31))
-    spaces = (now, before)
-    clustered = [_clustering(x, sides, seed) for x in spaces]
-    shares = [_positive_shares(x, bias > 0, sampled, k) for x in spaces]
-    correlations = [float(pearson(share, bias[sampled])[0]) for share in shares]
-    told = [_recoverability(x, sides, _classifier(classifier), folds, seed) for x in spaces]
-    interval = bootstrap.percentile_interval(
-        partial(pearson, shares[0], bias[sampled]),
-        [len(sampled)],
-        rng=rng,
-        resamples=resamples,
-        confidence=confidence,
+    interval = partial(
+        bootstrap.percentile_interval, rng=rng, resamples=resamples, confidence=confidence
     )
-    left_out = len(texts["vocabulary"]) - len(kept)
-    by_fold = {"folds": told[0].tolist(), "deviation": float(told[0].std(ddof=1))}
     return {
-        "clustering": Score(
-            clustered[0],
-            n=2 * most_biased,
-            details={"before": clustered[1], "left_out": left_out},
-        ),
-        "neighbours": Score(
-            correlations[0],
-            interval=interval,
-            n=len(sampled),
-            reason="every word has neighbours of one bias" if np.isnan(correlations[0]) else None,
-            details={"before": correlations[1], "left_out": left_out},
-        ),
-        "recoverability": Score(
-            float(told[0].mean()),
-            n=2 * most_biased,
-            details={"before": float(told[1].mean()), "left_out": left_out, **by_fold},
-        ),
+        "clustering": _clustering(spaces, sides, seed),
+        "neighbours": _neighbours(spaces, bias, sampled, k, interval),
+        "recoverability": _recoverability(spaces, sides, classifier, folds, seed),
     }
 
 
-def _about_other_things(texts: Mapping[str, Sequence[str]]) -> npt.NDArray[np.intp]:
-    """Return the rows of the vocabulary that no word on the concept's lists stands in."""
+def _not_about_the_concept(texts: Mapping[str, Sequence[str]]) -> npt.NDArray[np.intp]:
+    """Return the rows of the vocabulary without pair words and specific words, in any case."""
     listed = {
         text.lower()
         for name in ("pairs_1", "pairs_2", "specific_words")
@@ -205,51 +210,64 @@ def _about_other_things(texts: Mapping[str, Sequence[str]]) -> npt.NDArray[np.in
 
 
 def _undefined(n: int, most_biased: int, k: int, folds: int) -> str | None:
+    """Return the reason why n words have no scores; None if they have."""
     if n < 2 * most_biased or n <= k:
-        return f"{n} words are too few for two sides of {most_biased} and {k} neighbours"
+        return f"{n} words are too few for two sides of {most_biased} words and {k} neighbours"
     if most_biased < folds:
-        return f"two sides of {most_biased} are too few for {folds} folds"
+        return f"two sides of {most_biased} words are too few for {folds} folds"
     return None
 
 
-def _clustering(x: Floats, sides: Sides, seed: int) -> float:
-    """Return the accuracy of two clusters of the sides, in [0.5, 1]."""
-    from sklearn.cluster import KMeans
-
-    clusters = KMeans(2, n_init=10, random_state=seed).fit_predict(x[sides.rows])
-    accuracy = float((clusters == sides.labels).mean())
-    return max(accuracy, 1 - accuracy)
-
-
-def _positive_shares(
-    x: Floats, positive: npt.NDArray[np.bool_], sampled: npt.NDArray[np.intp], k: int
-) -> Floats:
-    """Return (s,) of sampled words the share of `positive` ones among their neighbours."""
-    rows = x.astype(np.float32)
-    shares = np.empty(len(sampled))
-    for start in range(0, len(sampled), BLOCK):
-        block = sampled[start : start + BLOCK]
-        cosines = rows[block] @ rows.T
-        cosines[np.arange(len(block)), block] = -np.inf  # no word is its own neighbour
-        nearest = np.argpartition(cosines, -k, axis=1)[:, -k:]
-        shares[start : start + BLOCK] = positive[nearest].mean(axis=1)
-    return shares
+def _sides(bias: Floats, most_biased: int) -> Sides:
+    order = np.argsort(bias, kind="stable")
+    return Sides(
+        rows=np.concatenate([order[:most_biased], order[-most_biased:]]),
+        labels=np.repeat([0, 1], most_biased),
+    )
 
 
-def _classifier(name: Classifier) -> Any:
-    if name == "logistic":
-        from sklearn.linear_model import LogisticRegression
+def _clustering(spaces: Spaces, sides: Sides, seed: int) -> Score:
+    """Return the accuracy of two clusters of the sides."""
+    now, before = (
+        cluster_accuracy(x[sides.rows], sides.labels, seed) for x in (spaces.now, spaces.before)
+    )
+    details = {"before": before, "left_out": spaces.left_out}
+    return Score(now, n=len(sides.rows), details=details)
 
-        return LogisticRegression(max_iter=1_000)
-    from sklearn.svm import SVC
 
-    return SVC(kernel="rbf")
+def _neighbours(
+    spaces: Spaces, bias: Floats, sampled: npt.NDArray[np.intp], k: int, interval_of: Any
+) -> Score:
+    """Return the correlation of the sampled words' bias with the bias of their neighbours."""
+    now, before = (
+        partial(pearson, positive_neighbour_shares(x, bias > 0, sampled, k), bias[sampled])
+        for x in (spaces.now, spaces.before)
+    )
+    value = float(now()[0])
+    return Score(
+        value,
+        interval=interval_of(now, [len(sampled)]),
+        n=len(sampled),
+        reason="the neighbours of all words have the same bias" if np.isnan(value) else None,
+        details={"before": float(before()[0]), "left_out": spaces.left_out},
+    )
 
 
-def _recoverability(x: Floats, sides: Sides, classifier: Any, folds: int, seed: int) -> Floats:
-    """Return (folds,) the accuracy of a classifier of the sides on each fold it was not shown."""
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
-
-    split = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    accuracies: Floats = cross_val_score(classifier, x[sides.rows], sides.labels, cv=split)
-    return accuracies
+def _recoverability(
+    spaces: Spaces, sides: Sides, classifier: Classifier, folds: int, seed: int
+) -> Score:
+    """Return the cross-validated accuracy of a classifier of the sides."""
+    now, before = (
+        fold_accuracies(x[sides.rows], sides.labels, classifier, folds, seed)
+        for x in (spaces.now, spaces.before)
+    )
+    return Score(
+        float(now.mean()),
+        n=len(sides.rows),
+        details={
+            "before": float(before.mean()),
+            "left_out": spaces.left_out,
+            "folds": now.tolist(),
+            "deviation": float(now.std(ddof=1)),
+        },
+    )

@@ -1,12 +1,9 @@
-"""Retrieval: whether the documents about each group are found, and get their share of the places.
-
-The ranking itself, with its mitigator, is `harness.plugins.metrics.statistics.ranking`.
-"""
+"""Group exposure, recall and precision of retrieval by cosine (Uriot 2024, section 4)."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,19 +12,20 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, cosines
 from harness.errors import InvalidOption
-from harness.metrics import Scale, Score, metric
-from harness.plugins.metrics.drawings.ranking_views import heatmap, table
-from harness.plugins.metrics.statistics import bootstrap
+from harness.metrics import Interval, Scale, Score, metric
+from harness.plugins.metrics.drawings.ranking_views import ranking_table, retrieval_heatmap
+from harness.plugins.metrics.statistics import bootstrap, exposure
 from harness.plugins.metrics.statistics.ranking import (
     Mask,
     Ranked,
-    Way,
+    Ranking,
     dynamic_k,
     dynamic_k_symmetric,
     plain,
 )
 
 Codes = npt.NDArray[np.integer[Any]]
+Statistic = Callable[[Floats], Floats]
 
 
 @metric(
@@ -36,13 +34,17 @@ Codes = npt.NDArray[np.integer[Any]]
         "exposure_gap": Scale(
             ideal=0,
             bounds=(0, 1),
-            help="how far groups' shares of what is found are from their shares of the relevant",
+            help="distance of the groups' exposure from their shares of the relevant documents",
         ),
         "recall": Scale(
-            ideal="higher", bounds=(0, 1), help="share of the relevant documents that is retrieved"
+            ideal="higher",
+            bounds=(0, 1),
+            help="share of the relevant documents that are retrieved",
         ),
         "precision": Scale(
-            ideal="higher", bounds=(0, 1), help="share of the retrieved that is relevant"
+            ideal="higher",
+            bounds=(0, 1),
+            help="share of the retrieved documents that are relevant",
         ),
     },
 )
@@ -56,7 +58,7 @@ def retrieval(
     queries_2: Reals | None = None,
     *,
     k: int = 10,
-    ranking: Way = "plain",
+    ranking: Ranking = "plain",
     group_names: Sequence[str] = (),
     confidence: float = bootstrap.CONFIDENCE,
     resamples: int = bootstrap.RESAMPLES,
@@ -64,14 +66,16 @@ def retrieval(
     clusters: Mapping[str, bootstrap.Codes] | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
-    """Exposure of groups, recall and precision among the documents that queries retrieve.
+    """Exposure gap between groups, recall and precision of the documents that queries retrieve.
 
-    Documents are ranked by cosine. A document is relevant to the queries of its topic. Group g's
-    exposure for a query is its share of the relevant documents that are retrieved; fair is its
-    share of all relevant ones. Both are averaged over queries, and the gap is half of the sum over
-    groups of their differences: 0 is fair, 1 is as far off as can be. Averaging first, a query
-    that favours one group and a query that favours another make up for each other; and the gap of
-    one query with small k is seldom 0, as places come in whole numbers.
+    Documents are ranked by cosine. A document is relevant to the queries of its topic. The
+    exposure of group g for a query is its share of the relevant documents that are retrieved. Its
+    fair exposure is its share of all relevant documents. Both are averaged over queries. The gap
+    is half the sum over groups of |mean exposure − mean fair exposure|.
+
+    Because of the averaging, a query that favours one group and a query that favours another
+    cancel out. The gap of a single query with small k is seldom exactly 0, because places are
+    whole numbers.
 
     Parameters
     ----------
@@ -80,41 +84,43 @@ def retrieval(
     documents
         (n, d) vectors.
     query_topics, document_topics
-        (q,) and (n,) numbers; a document is relevant where they are equal. Documents that nobody
-        asks for have a topic of no query.
+        (q,) and (n,) topic numbers; a document is relevant to a query with the same number.
+        Documents with a topic of no query are relevant to none.
     groups
-        (n,) the documents' groups, as codes from 0.
+        (n,) group codes of the documents, from 0.
     queries_1, queries_2
-        (q, d) the queries with a sentence that names one group (the one discriminated against
-        first) and the other; needed by `dynamic-k` alone.
+        (q, d) the queries with a sentence that names either group, the group that is
+        discriminated against first. Required by `dynamic-k` and `dynamic-k-symmetric`.
     k
-        How many documents to retrieve, or to begin with.
+        Number of documents to retrieve; for dynamic k, the size of the top that it starts from.
     ranking
-        `plain` takes the k most similar; `dynamic-k` and `dynamic-k-symmetric` mitigate, see
-        `harness.plugins.metrics.statistics.ranking`.
+        `plain`: the k most similar documents; `dynamic-k` (algorithm 1) and
+        `dynamic-k-symmetric`: mitigated rankings, see `statistics.ranking`.
     group_names
-        Of the codes, from 0.
+        Names of the groups, in the order of their codes.
     confidence, resamples
-        Level and number of draws of the bootstrap intervals over queries.
+        Level and number of resamples of the percentile bootstrap intervals over queries.
     rng
-        Source of the draws.
+        Random number generator of the resamples.
     clusters
-        By input, the (q,) codes of queries that belong together; those of `queries` are used.
+        Cluster codes by input name; those of `queries`, (q,), define the clusters that are drawn.
     texts
-        By input, the texts, for the table and the figure.
+        Texts by input name, for the table and the figure.
 
     Returns
     -------
     dict of Score
-        `exposure_gap`, in [0, 1], with a table `ranking` and a figure `similarities` (figure 2),
-        and as details by group `recall`, `exposure`, `fair` and `similarity`, the mean cosine;
-        `recall` and `precision`, in [0, 1]; `retrieved`, the mean number of documents, in the
-        details of all.
+        `exposure_gap`, in [0, 1], fair is 0. Its table `ranking` lists the places, its figure
+        `similarities` shows the cosines (figure 2), and its details hold by group `exposure`,
+        `fair`, `recall` and `similarity`, the mean cosine. `recall` and `precision`, in [0, 1],
+        higher is better. Details of all: `retrieved`, the mean number of retrieved documents, and
+        `k`. No score has a p-value; `n` is the number of queries.
 
     Raises
     ------
     InvalidOption
-        If k is less than 1, a group has no name, or `ranking` lacks its queries.
+        If `k` is below 1, `confidence` is not between 0 and 1, a group is no code from 0 or has
+        no name, or the queries that `ranking` requires are missing.
 
     References
     ----------
@@ -127,54 +133,45 @@ def retrieval(
     codes = np.asarray(groups).astype(np.int64)
     names = _names(codes, np.asarray(groups), group_names)
     member = np.stack([codes == code for code in names])  # (g, n)
-
     hits = ranked.retrieved & relevant
-    found, there = _by_group(hits, member), _by_group(relevant, member)  # (q, g)
-    size = ranked.retrieved.sum(axis=1)
-    draw = partial(
-        bootstrap.percentile_interval,
-        sizes=[len(similarities)],
-        rng=rng,
-        clusters=bootstrap.codes_of(clusters, ["queries"]),
-        resamples=resamples,
-        confidence=confidence,
+    n_hits, n_relevant = hits.sum(axis=1), relevant.sum(axis=1)
+    n_retrieved = ranked.retrieved.sum(axis=1)
+    score = partial(
+        _score,
+        interval_of=partial(
+            bootstrap.percentile_interval,
+            sizes=[len(similarities)],
+            rng=rng,
+            clusters=bootstrap.codes_of(clusters, ["queries"]),
+            resamples=resamples,
+            confidence=confidence,
+        ),
+        n=len(similarities),
+        details={"retrieved": float(n_retrieved.mean()), "k": k},
     )
-    once = np.ones((1, len(similarities)))
-
-    def score(statistic: Any, reason: str, details: Mapping[str, Any]) -> Score:
-        value = float(statistic(once)[0])
-        interval = None if np.isnan(value) else draw(statistic)
-        return Score(
-            value,
-            interval=interval,
-            n=len(similarities),
-            reason=reason if np.isnan(value) else None,
-            details={"retrieved": float(size.mean()), "k": k} | dict(details),
-        )
-
-    exposure, fair, recalls = _shares(found), _shares(there), _ratio(found, there)
+    retrieved_of = exposure.count_by_group(hits, member)
+    relevant_of = exposure.count_by_group(relevant, member)
     gap = score(
-        partial(_gap, exposure, fair),
-        "no query retrieves a relevant document",
-        {
-            "exposure": _named(names, _mean(exposure, once)[0]),
-            "fair": _named(names, _mean(fair, once)[0]),
-            "recall": _named(names, _mean(recalls, once)[0]),
-            "similarity": _named(names, [similarities[:, m].mean() for m in member]),
-        },
+        partial(exposure.exposure_gap, exposure.shares(retrieved_of), exposure.shares(relevant_of)),
+        reason="no query retrieves a relevant document",
     )
     labels = [names[code] for code in codes.tolist()]
-    rows = {"queries": queries, "queries_1": queries_1, "queries_2": queries_2}
+    query_sets = {"queries": queries, "queries_1": queries_1, "queries_2": queries_2}
     gap = dataclasses.replace(
         gap,
-        tables={"ranking": table(ranked, relevant, labels, texts or {})},
-        figures=heatmap(rows, documents, labels, texts or {}),
+        details={
+            **gap.details,
+            **_by_group(list(names.values()), retrieved_of, relevant_of),
+            "similarity": _named(list(names.values()), [similarities[:, m].mean() for m in member]),
+        },
+        tables={"ranking": ranking_table(ranked, relevant, labels, texts or {})},
+        figures=retrieval_heatmap(query_sets, documents, labels, texts or {}),
     )
-    nothing = "no document is relevant to any query"
+    no_relevant = "no document is relevant to any query"
     return {
         "exposure_gap": gap,
-        "recall": score(_means(_ratio(hits.sum(axis=1), relevant.sum(axis=1))), nothing, {}),
-        "precision": score(_means(_ratio(hits.sum(axis=1), size)), nothing, {}),
+        "recall": score(_mean(exposure.ratio(n_hits, n_relevant)), reason=no_relevant),
+        "precision": score(_mean(exposure.ratio(n_hits, n_retrieved)), reason=no_relevant),
     }
 
 
@@ -183,15 +180,15 @@ def _ranked(
     documents: Reals,
     queries_1: Reals | None,
     queries_2: Reals | None,
-    ranking: Way,
+    ranking: Ranking,
     k: int,
 ) -> Ranked:
     if ranking == "plain":
         return plain(similarities, k)
     if queries_1 is None or queries_2 is None:
         raise InvalidOption(
-            f"ranking={ranking}: it needs the inputs 'queries_1' and 'queries_2', the queries "
-            "with a sentence that names either group"
+            f"retrieval: ranking={ranking}: requires the inputs 'queries_1' and 'queries_2', the "
+            "queries with a sentence that names either group"
         )
     first, second = cosines(queries_1, documents), cosines(queries_2, documents)
     if ranking == "dynamic-k":
@@ -199,57 +196,62 @@ def _ranked(
     return dynamic_k_symmetric(first, second, k)
 
 
-def _names(codes: Codes, given: Floats, names: Sequence[str]) -> dict[int, str]:
-    """Return the names of the groups that there are, by code."""
-    if (codes != given).any() or (codes < 0).any():
-        raise InvalidOption("groups are whole numbers from 0; 'group_names' says what they mean")
+def _names(codes: Codes, groups: Floats, names: Sequence[str]) -> dict[int, str]:
+    """Return the names of the groups that occur, by code."""
+    if (codes != groups).any() or (codes < 0).any():
+        raise InvalidOption(
+            "retrieval: 'groups' must be whole numbers from 0; 'group_names' gives their names"
+        )
     present = np.unique(codes).tolist()
     if names and present[-1] >= len(names):
         raise InvalidOption(
-            f"group_names={list(names)}: there is a group {present[-1]}, "
-            f"and these are names of 0 to {len(names) - 1}"
+            f"retrieval: group_names={list(names)}: no name for group {present[-1]}; "
+            f"these names are for groups 0 to {len(names) - 1}"
         )
     return {code: names[code] if names else str(code) for code in present}
 
 
-def _by_group(mask: Mask, member: Mask) -> Floats:
-    """Return the (q, g) number of documents of each group."""
-    counts: Floats = mask.astype(np.float64) @ member.T.astype(np.float64)
-    return counts
+def _score(
+    statistic: Statistic,
+    *,
+    reason: str,
+    interval_of: Callable[[Statistic], Interval | None],
+    n: int,
+    details: Mapping[str, Any],
+) -> Score:
+    """Return the score of a statistic of n queries, or `reason` if it is undefined."""
+    value = float(statistic(np.ones((1, n)))[0])
+    if np.isnan(value):
+        return Score(value, n=n, reason=reason, details=details)
+    return Score(value, interval=interval_of(statistic), n=n, details=details)
 
 
-def _shares(counts: Floats) -> Floats:
-    """Return rows that sum to 1; of NaN where there is nothing to share."""
-    return _ratio(counts, counts.sum(axis=1, keepdims=True))
+def _mean(values: Floats) -> Statistic:
+    """Return the mean over queries as a statistic of how often each query was drawn."""
+
+    def mean(counts: Floats) -> Floats:
+        return exposure.mean_over_queries(values[:, None], counts)[:, 0]
+
+    return mean
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    ratio: Floats = np.where(whole > 0, part / np.where(whole > 0, whole, 1), np.nan)
-    return ratio
+def _by_group(names: Sequence[str], retrieved: Floats, relevant: Floats) -> dict[str, Any]:
+    """Return exposure, fair exposure and recall by group, from (q, g) numbers of documents."""
+    values = {
+        "exposure": exposure.shares(retrieved),
+        "fair": exposure.shares(relevant),
+        "recall": exposure.ratio(retrieved, relevant),
+    }
+    once = np.ones((1, len(retrieved)))
+    return {
+        key: _named(names, exposure.mean_over_queries(of_query, once)[0])
+        for key, of_query in values.items()
+    }
 
 
-def _mean(values: Floats, counts: Floats) -> Floats:
-    """Return the (b, g) means of (q, g) values that count (b, q) times, NaN ones left out."""
-    defined = np.isfinite(values)
-    total = counts @ np.where(defined, values, 0.0)
-    return _ratio(total, counts @ defined.astype(np.float64))
-
-
-def _means(values: Floats) -> Any:
-    def means(counts: Floats) -> Floats:
-        return _mean(values[:, None], counts)[:, 0]
-
-    return means
-
-
-def _gap(exposure: Floats, fair: Floats, counts: Floats) -> Floats:
-    gap: Floats = np.abs(_mean(exposure, counts) - _mean(fair, counts)).sum(axis=1) / 2
-    return gap
-
-
-def _named(names: Mapping[int, str], values: Any) -> dict[str, float | None]:
-    """Return values by group; None for what a group has none of."""
+def _named(names: Sequence[str], values: Any) -> dict[str, float | None]:
+    """Return values by group name; None for NaN."""
     return {
         name: None if np.isnan(value) else float(value)
-        for name, value in zip(names.values(), values, strict=True)
+        for name, value in zip(names, values, strict=True)
     }

@@ -1,7 +1,7 @@
-"""Figures of a concept's direction (Uriot 2024, figures 3 to 5), as Plotly describes them.
+"""Figures of a concept's direction (Uriot 2024, figures 3 to 5), as Plotly dictionaries.
 
-The pairs apart along the direction, attributes' projections against people's labels, and the
-correlations of random directions. Computes no score.
+They show the pairs' projections, the attributes' projections against human labels, and the
+correlations of random directions.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from harness.arrays import Floats
 
-BINS = 50  # of the null's histogram
-DIGITS = 5  # a pixel is wider
+BINS = 50  # of the histogram of the null distribution
+DIGITS = 5  # decimals of coordinates: finer than a pixel
 
 Figure = dict[str, Any]
 
@@ -23,22 +23,22 @@ Figure = dict[str, Any]
 def separation(
     first: Floats, second: Floats, texts: tuple[Sequence[str], Sequence[str]], *, auc: float
 ) -> Figure:
-    """Return figures 3 and 4: the sides of the pairs along the direction.
+    """Return figures 3 and 4: the two sides of the pairs along the direction.
 
     Parameters
     ----------
     first, second
-        (n, 2) projections of the pairs' sides on the direction, and on the component that is drawn
-        upwards only to spread the points.
+        (n, 2) projections of the two sides: on the direction, and on another component that only
+        spreads the points vertically.
     texts
         The n texts of each side.
     auc
-        How well the direction tells the sides apart.
+        AUC of the direction, for the title.
     """
     return {
         "data": [
-            _points(name, side, told)
-            for name, side, told in zip(
+            _points(name, side, labels)
+            for name, side, labels in zip(
                 ("first side", "second side"), (first, second), texts, strict=True
             )
         ],
@@ -51,7 +51,7 @@ def separation(
 def against_labels(
     projections: Floats, labels: Floats, texts: Sequence[str], *, correlation: float
 ) -> Figure:
-    """Return figure 5 (a): people's labels, (m,), against projections on the direction, (m,)."""
+    """Return figure 5 (a): (m,) human labels against (m,) projections on the direction."""
     slope, intercept = np.polyfit(projections, labels, 1)
     ends = np.array([projections.min(), projections.max()])
     line = {
@@ -72,7 +72,7 @@ def against_labels(
 
 
 def null_distribution(null: Floats, *, correlation: float, p_value: float) -> Figure:
-    """Return figure 5 (b): the correlations of random directions, (N,), and that of the concept."""
+    """Return figure 5 (b): correlations of N random directions, (N,), and of the concept's."""
     counts, edges = np.histogram(null, bins=BINS, range=(-1, 1))
     bars = {
         "type": "bar",
@@ -93,14 +93,14 @@ def null_distribution(null: Floats, *, correlation: float, p_value: float) -> Fi
     return {"data": [bars, mark], "layout": _layout(title, "correlation with labels", "directions")}
 
 
-def _points(name: str, places: Floats, texts: Sequence[str]) -> dict[str, Any]:
+def _points(name: str, coordinates: Floats, texts: Sequence[str]) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
         "name": name,
-        "x": _rounded(places[:, 0]),
-        "y": _rounded(places[:, 1]),
-        "text": [escape(text) for text in texts],  # Plotly reads a little HTML
+        "x": _rounded(coordinates[:, 0]),
+        "y": _rounded(coordinates[:, 1]),
+        "text": [escape(text) for text in texts],  # Plotly interprets some HTML
         "hovertemplate": "%{text}<br>%{x:.3f}, %{y:.3f}<extra></extra>",
     }
 

@@ -1,7 +1,4 @@
-"""What queries retrieve, to look at: a table of places and the heatmap of similarities.
-
-Computes no score.
-"""
+"""Table and heatmap of the documents that queries retrieve."""
 
 from __future__ import annotations
 
@@ -14,30 +11,30 @@ from harness.arrays import Floats, Reals, cosines
 from harness.plugins.metrics.drawings.similarity_heatmap import similarity_heatmap
 from harness.plugins.metrics.statistics.ranking import Mask, Ranked
 
-MAX_ROWS = 10_000  # of the table; beyond, it has only what is retrieved
-MAX_CELLS = 5_000  # of the heatmap; beyond, there is none
+MAX_ROWS = 10_000  # of the table; a longer one is cut to the retrieved documents
+MAX_CELLS = 5_000  # of the heatmap; a larger one is left out
 
 Texts = Mapping[str, Sequence[str]]
 
 
-def table(
+def ranking_table(
     ranked: Ranked, relevant: Mask, groups: Sequence[str], texts: Texts
 ) -> list[dict[str, Any]]:
-    """Return a row for each query and document, in the order of places.
+    """Return one row per query and document, in the order of the places.
 
     Parameters
     ----------
     ranked
-        The ranking of n documents for q queries.
+        Ranking of n documents for q queries.
     relevant
-        (q, n) whether a document is relevant.
+        (q, n) whether a document is relevant to a query.
     groups
-        (n,) names of the documents' groups.
+        (n,) group names of the documents.
     texts
-        Those of `queries` and `documents`, if known.
+        Texts of the inputs `queries` and `documents`; numbered labels are used where missing.
     """
     q, n = ranked.order.shape
-    queries, documents = _told(texts, "queries", q), _told(texts, "documents", n)
+    queries, documents = _labels(texts, "queries", q), _labels(texts, "documents", n)
     return [
         {
             "query": queries[i],
@@ -54,48 +51,49 @@ def table(
     ]
 
 
-def heatmap(
+def retrieval_heatmap(
     queries: Mapping[str, Reals | None], documents: Reals, groups: Sequence[str], texts: Texts
 ) -> dict[str, dict[str, Any]]:
-    """Return the figure `similarities`: queries, each text once, against documents by group.
+    """Return the figure `similarities`: cosines of the distinct queries with the documents.
 
-    As figure 2 of Uriot (2024); none where it would have too many cells.
+    The documents are grouped, as in figure 2 of Uriot (2024). There is no figure if it would have
+    more than `MAX_CELLS` cells.
 
     Parameters
     ----------
     queries
-        (q, d) vectors by input.
+        (q, d) vectors by input name.
     documents
         (n, d) vectors.
     groups
-        (n,) names of the documents' groups; they are drawn in the order of their first documents.
+        (n,) group names of the documents; groups are drawn in the order of their first documents.
     texts
-        By input, if known.
+        Texts by input name; numbered labels are used where missing.
     """
-    shown: dict[str, Floats] = {}
+    similarities: dict[str, Floats] = {}
     for name, vectors in queries.items():
         if vectors is not None:
-            told = _told(texts, name, len(vectors))
-            shown |= dict(zip(told, cosines(vectors, documents), strict=True))
-    if len(shown) * len(documents) > MAX_CELLS:
+            labels = _labels(texts, name, len(vectors))
+            similarities |= dict(zip(labels, cosines(vectors, documents), strict=True))
+    if len(similarities) * len(documents) > MAX_CELLS:
         return {}
-    order, labels = [], []
+    order, column_labels = [], []
     for group in dict.fromkeys(groups):
-        members = [j for j, of in enumerate(groups) if of == group]
+        members = [j for j, name in enumerate(groups) if name == group]
         order += members
-        labels += [f"{group} {i}" for i in range(1, len(members) + 1)]
-    names = _told(texts, "documents", len(documents))
+        column_labels += [f"{group} {i}" for i in range(1, len(members) + 1)]
+    names = _labels(texts, "documents", len(documents))
     return {
         "similarities": similarity_heatmap(
-            np.stack(list(shown.values()))[:, order],
-            list(shown),
+            np.stack(list(similarities.values()))[:, order],
+            list(similarities),
             [names[j] for j in order],
-            column_labels=labels,
+            column_labels=column_labels,
             row_title="query",
             column_title="document",
         )
     }
 
 
-def _told(texts: Texts, name: str, n: int) -> Sequence[str]:
+def _labels(texts: Texts, name: str, n: int) -> Sequence[str]:
     return texts.get(name) or [f"{name} {i}" for i in range(1, n + 1)]

@@ -1,4 +1,4 @@
-"""A heatmap of cosines between texts, as Plotly describes it. Knows no metric."""
+"""Heatmap of cosines between texts, as a Plotly dictionary."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from harness.arrays import Floats
 
-WIDTH = 60  # characters of a line of hover text
-LABEL = 40  # characters of a label
+WIDTH = 60  # characters per line of hover text
+LABEL = 40  # characters of an axis label
 
 
 def similarity_heatmap(
@@ -22,38 +22,38 @@ def similarity_heatmap(
     row_title: str = "",
     column_title: str = "",
 ) -> dict[str, Any]:
-    """Return the figure of a matrix of cosines, with the texts shown on hovering.
+    """Return the heatmap of a matrix of cosines; hovering shows the two texts of a cell.
 
     Parameters
     ----------
     values
         (r, c) cosines.
     rows, columns
-        Texts of the r rows and c columns; the first row is drawn at the top.
+        Texts of the r rows and c columns; the first row is at the top.
     column_labels
-        What stands under the columns; by default the beginnings of their texts.
+        Labels under the columns; by default the ends of their texts.
     row_title, column_title
-        Of the axes.
+        Titles of the axes.
     """
     data = {
         "type": "heatmap",
         "z": [[round(value, 4) for value in row] for row in values.tolist()],
         "colorscale": "Viridis",
         "colorbar": {"title": {"text": "cosine"}},
-        # one text a cell: equal texts may stand in several rows
+        # one hover text per cell, because several rows may have the same text
         "text": [
             [f"{_wrapped(row)}<br><br>{_wrapped(column)}" for column in columns] for row in rows
         ],
         "hovertemplate": "%{text}<br><br>cosine %{z:.3f}<extra></extra>",
     }
-    beneath = list(columns if column_labels is None else column_labels)
+    labels = list(columns if column_labels is None else column_labels)
     axis = {"automargin": True, "tickmode": "array"}
     layout = {
         "xaxis": axis
         | {
             "title": {"text": escape(column_title)},
             "tickvals": list(range(len(columns))),
-            "ticktext": [_label(text) for text in beneath],
+            "ticktext": [_label(text) for text in labels],
             "tickangle": -60,
         },
         "yaxis": axis
@@ -68,10 +68,10 @@ def similarity_heatmap(
 
 
 def _label(text: str) -> str:
-    """Return the end of a long text: sentences of one kind begin alike."""
+    """Return a text, or its end if it is long: sentences of one template begin alike."""
     return escape(text if len(text) <= LABEL else "…" + text[1 - LABEL :])
 
 
 def _wrapped(text: str) -> str:
-    # Plotly reads a little HTML in texts
+    # Plotly interprets some HTML in texts
     return "<br>".join(escape(line) for line in textwrap.wrap(text, WIDTH))

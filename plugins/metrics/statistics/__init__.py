@@ -1,1 +1,15 @@
-"""What several metrics share: bootstrap, permutations, correlations, directions of pairs."""
+"""Statistics behind the metrics. They know arrays, but no task, no model and no record.
+
+===================  =====================================================================
+`association`        differential association and effect size of the WEAT family
+`bootstrap`          percentile bootstrap intervals over items or clusters
+`partitions`         permutation test of two sets, exact or sampled
+`weighted`           correlations, ranks and AUC of items with multiplicities
+`word_sets`          vectors and means of word sets; the reason for an empty set
+`pair_components`    direction of a concept: principal components of pairs
+`analogy_search`     word pairs with the difference most parallel to a direction
+`ranking`            documents that a query retrieves: top k and dynamic k
+`separability`       separability of two sides of words: clusters, neighbours, classifier
+`exposure`           shares of groups among retrieved documents
+===================  =====================================================================
+"""

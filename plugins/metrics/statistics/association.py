@@ -1,17 +1,18 @@
-"""The differential association that the tests of the WEAT family share. Knows no test."""
+"""Differential association and effect size, shared by the metrics of the WEAT family."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
+from harness.plugins.metrics.statistics.word_sets import means
 
 
 def differential_association(targets: Reals, attributes_1: Reals, attributes_2: Reals) -> Floats:
-    """Return s(w, A, B): how much nearer each target is to the one attribute set than the other.
+    """Return s(w, A, B): by how much each target is closer to A than to B.
 
-    s(w, A, B) = mean over a in A of cos(w, a) − mean over b in B of cos(w, b); in [-2, 2],
-    0 where neither is nearer. A vector of length 0 has cosine 0 with everything.
+    s(w, A, B) = mean over a in A of cos(w, a) − mean over b in B of cos(w, b). A vector of
+    length 0 has cosine 0 with every vector.
 
     Parameters
     ----------
@@ -23,10 +24,12 @@ def differential_association(targets: Reals, attributes_1: Reals, attributes_2: 
     Returns
     -------
     (n,) float64
+        In [−2, 2]; 0 where a target is equally close to both sets.
 
     References
     ----------
-    Caliskan et al. (2017), Semantics derived automatically from language corpora.
+    Caliskan et al. (2017), Semantics derived automatically from language corpora contain
+    human-like biases.
     """
     direction = unit_rows(attributes_1).mean(axis=0) - unit_rows(attributes_2).mean(axis=0)
     s: Floats = unit_rows(targets) @ direction
@@ -34,18 +37,23 @@ def differential_association(targets: Reals, attributes_1: Reals, attributes_2: 
 
 
 def effect_size(s_1: Floats, s_2: Floats, *, ddof: int) -> float:
-    """Return WEAT's d: the difference of the means over the deviation of all; NaN if that is 0.
+    """Return WEAT's d: the difference of the two means, divided by the deviation of all values.
 
     Parameters
     ----------
     s_1, s_2
         (n,) and (m,) differential associations of the two target sets.
     ddof
-        Subtracted from n + m in the deviation: 1 for the sample's, 0 for the population's.
+        Subtracted from n + m in the deviation: 1 for the sample, 0 for the population.
+
+    Returns
+    -------
+    float
+        NaN if the deviation is 0.
     """
-    every = np.concatenate([s_1, s_2])
-    deviation = every.std(ddof=ddof) if len(every) > ddof else 0.0
-    if deviation <= 1e-12:  # equal but for rounding
+    s = np.concatenate([s_1, s_2])
+    deviation = s.std(ddof=ddof) if len(s) > ddof else 0.0
+    if deviation <= 1e-12:  # equal up to rounding
         return float("nan")
     return float((s_1.mean() - s_2.mean()) / deviation)
 
@@ -64,14 +72,19 @@ def resampled_effect_sizes(
     Parameters
     ----------
     targets_1, targets_2, attributes_1, attributes_2
-        Unit rows, (n, d) each.
+        (n, d) vectors of length 1.
     counts
-        For each of the four, (b, n): how often each item was drawn.
+        For each of the four sets, (b, n): how often each item was drawn.
     ddof
         As for `effect_size`.
+
+    Returns
+    -------
+    (b,) float64
+        NaN where the deviation is 0.
     """
     x, y, a, b = counts
-    directions = _means(a, attributes_1) - _means(b, attributes_2)  # (b, d)
+    directions = means(a, attributes_1) - means(b, attributes_2)  # (b, d)
     weights = np.hstack([x, y])
     s = directions @ np.vstack([targets_1, targets_2]).T  # (b, n + m)
     split = len(targets_1)
@@ -86,8 +99,3 @@ def resampled_effect_sizes(
         defined, difference / np.sqrt(np.where(defined, variance, 1.0)), np.nan
     )
     return sizes
-
-
-def _means(counts: Floats, rows: Floats) -> Floats:
-    means: Floats = counts @ rows / counts.sum(axis=1, keepdims=True)
-    return means

@@ -1,7 +1,7 @@
-"""Bootstrap intervals: items, or the clusters they share, drawn again with replacement.
+"""Percentile bootstrap intervals over items, or over the clusters that items share.
 
-A statistic is written once, vectorised over resamples: it takes, for each group of items, how
-often each item was drawn, and returns one value a resample. Knows no metric.
+A statistic is vectorised over resamples. It takes one array of counts per group of items (how
+often each item was drawn) and returns one value per resample.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from harness.errors import InvalidOption
 from harness.metrics import Interval
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
-"""(n,) cluster of each item."""
+"""(n,) cluster code of each item."""
 CONFIDENCE = 0.95
 RESAMPLES = 1_000
 MAX_CELLS = 2_000_000  # counts held at once: 16 MB
@@ -32,42 +32,45 @@ def percentile_interval(
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
 ) -> Interval | None:
-    """Return the percentile bootstrap interval of a statistic of one or more groups of items.
+    """Return the percentile bootstrap interval of a statistic of one or several groups of items.
+
+    Items are drawn with replacement, each group independently of the others. With `clusters`,
+    whole clusters are drawn instead of items.
 
     Parameters
     ----------
     statistic
-        Takes one (b, n) array of counts for each group, how often each of its n items was drawn
-        in each of b resamples, and returns (b,) values; NaN where a resample leaves it undefined.
+        Takes one (b, n) array of counts per group (how often each of its n items was drawn in
+        each of b resamples) and returns (b,) values; NaN where a resample leaves it undefined.
     sizes
-        Number of items of each group; groups are drawn independently.
+        Number of items of each group.
     rng
-        Source of the draws.
+        Random number generator of the draws.
     clusters
-        For each group the codes of the clusters that its items belong to: whole clusters are
-        drawn. None where items are their own clusters.
+        For each group, the (n,) cluster codes of its items; None where each item is its own
+        cluster.
     resamples
-        Number of draws; 0 for no interval.
+        Number of resamples; 0 for no interval.
     confidence
-        Level, between 0 and 1.
+        Level of the interval, between 0 and 1.
 
     Returns
     -------
     Interval or None
-        None where there is nothing to draw from: no resamples, no group of two clusters or more,
-        or fewer than half of the resamples with a value.
+        In the unit of the statistic. None if `resamples` is 0, if no group has two or more
+        clusters, or if fewer than half of the resamples have a value.
 
     Raises
     ------
     InvalidOption
-        If the level is none.
+        If `confidence` is not between 0 and 1.
 
     References
     ----------
     Efron and Tibshirani (1993), An Introduction to the Bootstrap.
     """
     if not 0 < confidence < 1:
-        raise InvalidOption(f"confidence={confidence}: a level between 0 and 1, such as 0.95")
+        raise InvalidOption(f"confidence={confidence}: must be between 0 and 1, such as 0.95")
     if resamples <= 0:
         return None
     if clusters is None:
@@ -94,11 +97,12 @@ def percentile_interval(
 def codes_of(
     clusters: Mapping[str, Codes] | None, names: Sequence[str]
 ) -> list[Codes | None] | None:
-    """Return the codes of the inputs called `names`, None for those that have none."""
+    """Return the cluster codes of the inputs `names`; None for inputs without clusters."""
     return None if clusters is None else [clusters.get(name) for name in names]
 
 
 def _members(size: int, codes: Codes | None) -> tuple[int, Codes]:
+    """Return the number of clusters of a group, and the cluster of each of its items from 0."""
     if codes is None:
         return size, np.arange(size)
     units, inverse = np.unique(np.asarray(codes), return_inverse=True)
@@ -106,7 +110,7 @@ def _members(size: int, codes: Codes | None) -> tuple[int, Codes]:
 
 
 def _draw(rng: np.random.Generator, resamples: int, units: int, members: Codes) -> Floats:
-    """Return (resamples, n) counts of items. To draw and count is quicker than a multinomial."""
+    """Return the (resamples, n) counts of items. This is faster than multinomial draws."""
     drawn = rng.integers(units, size=(resamples, units))
     drawn += units * np.arange(resamples)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=resamples * units).reshape(resamples, units)

@@ -1,7 +1,7 @@
-"""A concept's direction: the principal components of the differences of pairs of words.
+"""Direction of a concept: the principal components of the differences of word pairs.
 
-Chooses no component and knows no metric: the first component is the direction of Bolukbasi et al.
-(2016), section 5.1.
+This module chooses no component. The first one is the direction of Bolukbasi et al. (2016),
+section 5.1.
 """
 
 from __future__ import annotations
@@ -12,22 +12,26 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 
-NEGLIGIBLE = 1e-10  # of the largest singular value: a component that is rounding alone
+EQUAL_SIDES = "the two sides of every pair are equal"
+"""Reason for a missing score where no pair differs."""
+NEGLIGIBLE = 1e-10  # of the largest singular value: such a component is rounding only
 NO_OVERLAP = 1e-6
-"""Largest |cos| with a direction that counts as none: what float32 leaves of a word that was made
-orthogonal to it."""
+"""Largest |cos| with a direction that counts as 0: float32 leaves that much of a word vector that
+was made orthogonal to the direction."""
 
 
 @dataclass(frozen=True)
 class Components:
-    """Principal components, those that are rounding alone left out.
+    """Principal components, without those that are rounding only.
 
     Parameters
     ----------
     vectors
-        (k, d) orthonormal rows, the first explaining most, each turned towards the second side.
+        (k, d) orthonormal rows, in the order of the variance that they explain. Each points
+        towards the second side of the pairs.
     explained
-        (k,) share of the differences' sum of squares along each, in [0, 1], with sum 1.
+        (k,) share of the differences' sum of squares along each component, in [0, 1]; the sum
+        is 1.
     """
 
     vectors: Floats
@@ -35,16 +39,16 @@ class Components:
 
 
 def pair_components(first: Reals, second: Reals) -> Components | None:
-    """Return the components of the pairs' differences as the paper has them.
+    """Return the components of the pairs' differences as in the paper.
 
-    The words are set to length 1, so are their differences, second − first, so that no single
-    pair dominates; and they are not centred: their mean is the concept itself. Pairs that do not
-    differ are left out.
+    Words are set to length 1, and so are their differences, second − first: no single pair
+    dominates. The differences are not centred, because their mean is the concept itself. Pairs of
+    equal vectors are left out.
 
     Parameters
     ----------
     first, second
-        (n, d) vectors of pairs that differ in the concept alone.
+        (n, d) vectors of the definitional pairs.
 
     Returns
     -------
@@ -60,7 +64,7 @@ def pair_components(first: Reals, second: Reals) -> Components | None:
 
 
 def components_of(differences: Floats) -> Components | None:
-    """Return the components of differences, (n, d), as they are; None if there are only zeros."""
+    """Return the components of (n, d) differences as they are; None if all are zero."""
     differences = differences[differences.any(axis=1)]
     if len(differences) == 0:
         return None

@@ -1,8 +1,7 @@
-"""The permutation test of two sets: all partitions of their union where few, else a sample.
+"""Permutation test of two sets: over all partitions of their union, or over a random sample.
 
-The statistic is the difference of the two means, so a partition counts only by the sum over its
-first part and by the size of that: two numbers a unit, an item or a cluster of items, are all that
-is needed. Knows no embeddings.
+The statistic is the difference of the two means. It depends on a partition only through the sum
+and the size of the first part, so the test needs two numbers per unit (an item or a cluster).
 """
 
 from __future__ import annotations
@@ -24,24 +23,24 @@ Chosen: TypeAlias = npt.NDArray[np.bool_]
 Unit: TypeAlias = Literal["clusters", "items"]
 EXACT_LIMIT = 1_000_000
 PERMUTATIONS = 100_000
-TIE = 1e-12  # relative: sums of the same numbers in another order differ by less
+TIE = 1e-12  # relative: the order of summation changes a sum by less
 MAX_CELLS = 2_000_000  # random keys held at once: 16 MB
 
 
 @dataclass(frozen=True)
 class PartitionTest:
-    """The outcome of a permutation test.
+    """Result of a permutation test.
 
     Parameters
     ----------
     p_value
-        Share of partitions at least as extreme as the one observed.
+        Share of partitions that are at least as extreme as the observed one, in (0, 1].
     kind
         `exact`, or `N permutations`.
     partitions
-        Number of partitions that there are.
+        Number of possible partitions.
     permute
-        What the partitions move: `clusters` where some items share one, else `items`.
+        Unit that the partitions move: `clusters` if some items share a cluster, else `items`.
     """
 
     p_value: float
@@ -60,45 +59,48 @@ def partition_test(
     exact_limit: int = EXACT_LIMIT,
     permutations: int = PERMUTATIONS,
 ) -> PartitionTest:
-    """Test whether the mean of `first` is higher than that of `second` by more than chance.
+    """Test the difference of the means of `first` and `second` by permutation.
 
-    Every partition of the union into parts of the observed sizes is equally likely under the
-    null hypothesis. Items that share a cluster move together, and the sizes kept are numbers of
-    clusters; the statistic remains the difference of the means over items. Up to `exact_limit`
-    partitions all are counted, the observed one among them; beyond, `permutations` are drawn,
-    each without replacement, and p = (hits + 1) / (draws + 1).
+    Under the null hypothesis, every partition of the union into parts of the observed sizes is
+    equally likely. Items that share a cluster move together; the sizes are then numbers of
+    clusters, and the statistic remains the difference of the means over items. If there are at
+    most `exact_limit` partitions, all are counted, the observed one included. Otherwise
+    `permutations` random partitions are drawn and p = (hits + 1) / (permutations + 1).
 
     Parameters
     ----------
     first, second
-        (n,) and (m,) values; the sizes may differ, and the partitions keep them.
+        (n,) and (m,) values; the sizes may differ.
     rng
-        Source of the draws.
+        Random number generator of the partitions.
     clusters
-        For `first` and for `second` the codes of the clusters that the items belong to, one
-        code of the one set having nothing to do with that of the other; None where items are
-        their own clusters.
+        For `first` and for `second`, the cluster codes of the items; None where each item is its
+        own cluster. The same code in both sets means two different clusters.
     alternative
         `greater`, `less`, or `two-sided` (by the absolute difference of the means).
     exact_limit
-        Largest number of partitions that is counted in full.
+        Largest number of partitions that are all counted.
     permutations
-        Number of draws beyond that.
+        Number of random partitions if there are more.
+
+    Returns
+    -------
+    PartitionTest
 
     Raises
     ------
     InvalidOption
-        If there is nothing to draw.
+        If `permutations` is below 1.
 
     References
     ----------
-    Caliskan et al. (2017), Semantics derived automatically from language corpora;
-    Phipson and Smyth (2010), Permutation p-values should never be zero.
+    Caliskan et al. (2017), Semantics derived automatically from language corpora contain
+    human-like biases. Phipson and Smyth (2010), Permutation p-values should never be zero.
     """
     if permutations < 1:
-        raise InvalidOption(f"permutations={permutations}: 1 or more are needed")
+        raise InvalidOption(f"permutations={permutations}: must be at least 1")
     values = np.concatenate([first, second]).astype(np.float64)
-    values -= values.mean()  # so that a part's sum and size alone tell the difference of the means
+    values -= values.mean()  # then a part's sum and size give the difference of the means
     tolerance = TIE * max(1.0, np.abs(values).sum())
     observed = values[: len(first)].sum()
     n, total = len(first), len(values)
@@ -119,26 +121,26 @@ def partition_test(
 
     permute: Unit = "clusters" if clustered else "items"
     if partitions <= exact_limit:
-        found = hits(_all_sums(values, n), None if sizes is None else _all_sums(sizes, n))
-        return PartitionTest(found / partitions, "exact", partitions, permute)
-    found, step = 0, max(1, MAX_CELLS // len(values))
+        count = hits(_all_sums(values, n), None if sizes is None else _all_sums(sizes, n))
+        return PartitionTest(count / partitions, "exact", partitions, permute)
+    count, step = 0, max(1, MAX_CELLS // len(values))
     for start in range(0, permutations, step):
         chosen = _samples(len(values), n, min(step, permutations - start), rng)
-        found += hits(chosen @ values, None if sizes is None else chosen @ sizes)
-    p_value = (found + 1) / (permutations + 1)
+        count += hits(chosen @ values, None if sizes is None else chosen @ sizes)
+    p_value = (count + 1) / (permutations + 1)
     return PartitionTest(p_value, f"{permutations} permutations", partitions, permute)
 
 
 def _units(
     values: Floats, lengths: Sequence[int], clusters: Sequence[Codes | None]
 ) -> tuple[Floats, Floats, int]:
-    """Return the sum and the size of each cluster, and how many clusters are of the first set."""
+    """Return the sum and the size of each cluster, and the number of clusters of the first set."""
     starts, members = [0], []
     for length, codes in zip(lengths, clusters, strict=True):
-        given = np.arange(length) if codes is None else codes
-        found, inverse = np.unique(given, return_inverse=True)
+        codes = np.arange(length) if codes is None else codes
+        distinct, inverse = np.unique(codes, return_inverse=True)
         members.append(starts[-1] + inverse)
-        starts.append(starts[-1] + len(found))
+        starts.append(starts[-1] + len(distinct))
     unit = np.concatenate(members)
     sums = np.bincount(unit, weights=values).astype(np.float64)
     return sums, np.bincount(unit).astype(np.float64), starts[1]
@@ -147,21 +149,21 @@ def _units(
 def _all_sums(values: Floats, size: int) -> Floats:
     """Return the (C(n, size),) sums of all subsets of `size` values.
 
-    Adds one value after the other: a subset of j either leaves it out or takes it. The order of
-    the subsets depends on the numbers n and `size` alone.
+    Values are added one by one: a subset either takes the next value or not. The order of the
+    subsets depends only on n and `size`.
     """
     sums = [np.zeros(1)] + [np.empty(0)] * size  # by the number of values taken so far
     for i, value in enumerate(values):
-        left = len(values) - i - 1
-        for taken in range(min(i + 1, size), max(1, size - left) - 1, -1):
+        remaining = len(values) - i - 1
+        for taken in range(min(i + 1, size), max(1, size - remaining) - 1, -1):
             sums[taken] = np.concatenate([sums[taken], sums[taken - 1] + value])
     return sums[size]
 
 
 def _samples(n: int, size: int, permutations: int, rng: np.random.Generator) -> Chosen:
-    """Return random subsets of `size` of n units, (permutations, n) whether each is in it.
+    """Return (permutations, n) masks of random subsets with `size` of n units.
 
-    A subset is where the `size` smallest of n random keys lie; 64-bit keys do not tie.
+    A subset is the positions of the `size` smallest of n random keys; 64-bit keys do not tie.
     """
     keys = rng.integers(0, 2**64, size=(permutations, n), dtype=np.uint64)
     largest = np.partition(keys, size - 1, axis=1)[:, size - 1 : size]

@@ -1,7 +1,7 @@
-"""Which documents a query retrieves: the top k, or as many as both genders' queries ask for.
+"""Documents that a query retrieves: the top k, or the dynamic k of Uriot (2024), algorithm 1.
 
-The mitigator of the ranking stage (Uriot 2024, section 4 and algorithm 1). It works on similarities
-alone, so any retrieval can use it; knows no texts, groups or scores.
+Dynamic k is a mitigation at the ranking stage (section 4). It needs only similarities, no texts,
+groups or scores.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ import numpy.typing as npt
 from harness.arrays import Floats
 from harness.errors import InvalidOption
 
-Way = Literal["plain", "dynamic-k", "dynamic-k-symmetric"]
+Ranking = Literal["plain", "dynamic-k", "dynamic-k-symmetric"]
 Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """What queries retrieve.
+    """Documents that q queries retrieve, out of n.
 
     Parameters
     ----------
     retrieved
-        (q, n) whether a document is retrieved.
+        (q, n) whether the query retrieves the document.
     similarity
-        (q, n) by which the documents are ordered.
+        (q, n) similarities that order the documents.
     order
-        (q, n) the documents by place: those retrieved first, each part by falling similarity,
-        equal ones in the order of the documents.
+        (q, n) document indices by place. Retrieved documents come before the others; within each
+        part the similarity falls. Ties keep the order of the documents.
     """
 
     retrieved: Mask
@@ -45,9 +45,9 @@ def plain(similarities: Floats, k: int) -> Ranked:
     Parameters
     ----------
     similarities
-        (q, n) of queries and documents.
+        (q, n) similarities of queries and documents.
     k
-        How many; all where there are fewer.
+        Number of documents; with fewer documents, all are retrieved.
 
     Raises
     ------
@@ -58,20 +58,19 @@ def plain(similarities: Floats, k: int) -> Ranked:
 
 
 def dynamic_k(first: Floats, second: Floats, k: int) -> Ranked:
-    """Retrieve as many documents as one group's query needs to reach the top k of the other's.
+    """Retrieve documents by the second query until the top k of the first query is included.
 
-    Of the k documents most similar to the first query, such as the one that says that the person
-    is a woman, the one least similar to the second query sets the threshold; all documents that
-    are at least as similar to the second query are retrieved. So there are at least k. The order
-    of the two queries matters.
+    Among the k documents most similar to the first query, the smallest similarity to the second
+    query is the threshold. All documents whose similarity to the second query reaches the
+    threshold are retrieved: at least k. The order of the two queries matters.
 
     Parameters
     ----------
     first, second
-        (q, n) similarities of the documents with the queries of the two groups; the paper's first
-        is that of the group that is discriminated against.
+        (q, n) similarities of the documents with the queries that name either group. In the
+        paper, the first query names the group that is discriminated against.
     k
-        How many documents to begin with.
+        Size of the first query's top.
 
     Raises
     ------
@@ -80,27 +79,29 @@ def dynamic_k(first: Floats, second: Floats, k: int) -> Ranked:
 
     References
     ----------
-    Uriot (2024), On debiasing text embeddings through context injection, algorithm 1. Its step 5
-    writes s(q, ·); that q is the second query is the reading that fits its appendix E.3.
+    Uriot (2024), On debiasing text embeddings through context injection, algorithm 1. Step 5
+    writes s(q, ·); appendix E.3 fits only if q is the second query.
     """
     return _ranked(_reached(first, second, k), second)
 
 
 def dynamic_k_symmetric(first: Floats, second: Floats, k: int) -> Ranked:
-    """Retrieve what `dynamic_k` does in either order of the two queries, by mean similarity."""
+    """Retrieve the union of `dynamic_k` in both orders, ordered by the mean similarity."""
     retrieved = _reached(first, second, k) | _reached(second, first, k)
     return _ranked(retrieved, (first + second) / 2)
 
 
 def _reached(first: Floats, second: Floats, k: int) -> Mask:
+    """Return whether each document is as similar to `second` as all of the top k of `first`."""
     threshold = np.where(_top(first, k), second, np.inf).min(axis=1, keepdims=True)
     reached: Mask = second >= threshold
     return reached
 
 
 def _top(similarities: Floats, k: int) -> Mask:
+    """Return whether each document is among the k most similar; ties keep the documents' order."""
     if k < 1:
-        raise InvalidOption(f"k={k}: at least 1 document must be retrieved")
+        raise InvalidOption(f"k={k}: must be at least 1")
     order = np.argsort(-similarities, axis=1, kind="stable")[:, :k]
     top = np.zeros(similarities.shape, dtype=bool)
     np.put_along_axis(top, order, values=True, axis=1)
@@ -108,6 +109,6 @@ def _top(similarities: Floats, k: int) -> Mask:
 
 
 def _ranked(retrieved: Mask, similarity: Floats) -> Ranked:
-    # lexsort is stable, and its last key is the first to count
+    # lexsort is stable, and its last key is the primary key
     order = np.lexsort((-similarity, ~retrieved), axis=1)
     return Ranked(retrieved, similarity, order)

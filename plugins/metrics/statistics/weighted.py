@@ -1,7 +1,6 @@
-"""Correlations and AUC of items that count more than once, for many sets of counts together.
+"""Correlations, ranks and AUC of items with multiplicities, for many resamples at once.
 
 The same formulas serve the sample itself (every item counts once) and its bootstrap resamples.
-Knows no embeddings.
 """
 
 from __future__ import annotations
@@ -12,22 +11,23 @@ from scipy.special import betainc
 from harness.arrays import Floats
 
 ROUNDING = 1e-12
-"""Relative difference below which two values are equal: what order of summation may change."""
+"""Relative difference below which two values are equal: the order of summation may cause it."""
 
 
 def pearson(x: Floats, y: Floats, counts: Floats | None = None) -> Floats:
-    """Return the (b,) Pearson correlations of x and y, NaN where one of them does not vary.
+    """Return the (b,) Pearson correlations of x and y; NaN where one of them is constant.
 
     Parameters
     ----------
     x, y
-        (n,) values, or (b, n) where they differ by resample; finite.
+        (n,) finite values, or (b, n) if they differ by resample.
     counts
-        (b, n) how often each item counts; by default once, b = 1.
+        (b, n) number of times that each item counts; by default once, with b = 1.
 
     Returns
     -------
-    (b,) in [-1, 1]
+    (b,) float64
+        In [−1, 1].
     """
     w = np.ones((1, np.shape(x)[-1])) if counts is None else counts
     total = w.sum(axis=1, keepdims=True)
@@ -41,15 +41,16 @@ def pearson(x: Floats, y: Floats, counts: Floats | None = None) -> Floats:
 
 
 def spearman(x: Floats, y: Floats, counts: Floats | None = None) -> Floats:
-    """Return the (b,) Spearman correlations of x and y, (n,); arguments as for `pearson`."""
+    """Return the (b,) Spearman correlations of (n,) x and y; arguments as for `pearson`."""
     w = np.ones((1, len(x))) if counts is None else counts
     return pearson(midranks(x, w), midranks(y, w), w)
 
 
 def correlation_p_value(r: float, n: int) -> float:
-    """Return the two-sided p-value of a correlation of n items under independence.
+    """Return the two-sided p-value of a correlation r of n items under independence.
 
-    That of t = r·√((n − 2)/(1 − r²)) on n − 2 degrees of freedom; for Spearman an approximation.
+    This is the t test with t = r·√((n − 2)/(1 − r²)) and n − 2 degrees of freedom. For Spearman's
+    correlation it is an approximation.
     """
     return float(betainc(n / 2 - 1, 0.5, 1 - r * r))
 
@@ -64,11 +65,12 @@ def auc(
     positives, negatives
         (n,) and (m,) scores.
     counts
-        (b, n) and (b, m) how often each counts; by default once, b = 1.
+        (b, n) and (b, m) number of times that each item counts; by default once, with b = 1.
 
     Returns
     -------
-    (b,) in [0, 1]; NaN where either side counts nothing
+    (b,) float64
+        In [0, 1]; NaN where all items of one side count 0 times.
     """
     if counts is None:
         counts = np.ones((1, len(positives))), np.ones((1, len(negatives)))
@@ -82,22 +84,22 @@ def auc(
 
 
 def midranks(values: Floats, counts: Floats) -> Floats:
-    """Return the (b, n) ranks, from 1, that items have in samples where they count `counts` times.
+    """Return the (b, n) ranks, from 1, of items that count `counts` times in b samples.
 
-    Values that are equal, but for rounding, share the mean of the ranks that they take up.
+    Values that are equal up to rounding share the mean of their ranks.
 
     Parameters
     ----------
     values
-        (n,) what is ranked.
+        (n,) values to rank.
     counts
-        (b, n) how often each item counts.
+        (b, n) number of times that each item counts.
     """
     scale = np.abs(values).max(initial=0.0) or 1.0
     rounded = np.round(values / (scale * ROUNDING))
     order = np.argsort(rounded, kind="stable")
     ascending = rounded[order]
-    first = np.ones(len(order), dtype=bool)  # of its group of equal values
+    first = np.ones(len(order), dtype=bool)  # first of its group of equal values
     np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
     sizes = np.add.reduceat(counts[:, order], np.flatnonzero(first), axis=1)
     group = np.empty_like(order)
@@ -107,7 +109,7 @@ def midranks(values: Floats, counts: Floats) -> Floats:
 
 
 def _centred(values: Floats, w: Floats, total: Floats) -> Floats:
-    """Return values less their mean; what is left of equal values by rounding becomes 0."""
+    """Return values minus their mean; a difference that is only rounding becomes 0."""
     mean = (w * values).sum(axis=1, keepdims=True) / total
     centred = values - mean
     scale = np.abs(values).max(axis=1, keepdims=True, initial=0.0)

@@ -1,7 +1,4 @@
-"""What metrics of word sets share: vectors at their own or unit length, and means of resamples.
-
-Knows no metric.
-"""
+"""Vectors of word sets, as they are or at unit length, and the means of their resamples."""
 
 from __future__ import annotations
 
@@ -18,11 +15,11 @@ def rows(vectors: Reals, *, unit_length: bool) -> Floats:
 
 
 def means(counts: Floats, vectors: Floats) -> Floats:
-    """Return the (b, d) means of (n, d) vectors that count (b, n) times in b resamples."""
-    found: Floats = counts @ vectors / counts.sum(axis=1, keepdims=True)
-    return found
+    """Return the (b, d) means of b resamples: (b, n) counts of n vectors, (n, d)."""
+    resampled: Floats = counts @ vectors / counts.sum(axis=1, keepdims=True)
+    return resampled
 
 
 def empty(arrays: Mapping[str, Reals]) -> str | None:
-    """Return what keeps sets from being scored: the first that is empty; None if none is."""
+    """Return the reason for a missing score if a set is empty, by the set's name; else None."""
     return next((f"{name} is empty" for name, array in arrays.items() if len(array) == 0), None)
