@@ -49,11 +49,11 @@ def main() -> None:
                 row = [file, model, way, f"{all_kinds.precision:.3f}", f"{all_kinds.recall:.3f}"]
                 for kind in KINDS:
                     one = agreement(gold, found, kind)
-                    row.append(f"{one.recall:.3f} ({one.kind / max(one.both, 1):.2f})")
+                    row.append(f"{one.recall:.3f} ({one.same_kind / max(one.matched, 1):.2f})")
                 print("|", " | ".join(row), "|")
                 if asked.errors:
                     print("missed:", *all_kinds.missed, sep=" ")
-                    print("wrong:", *all_kinds.wrong, sep=" ")
+                    print("spurious:", *all_kinds.spurious, sep=" ")
 
 
 def marked(file: str) -> Iterator[marks.MarkedText]:

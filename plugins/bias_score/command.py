@@ -129,7 +129,7 @@ class Options:
         """Return the corpus to read."""
         from harness.plugins.bias_score import corpus, scoring
 
-        default = "text" if self.source == corpus.STDIN else None
+        default: Format | None = "text" if self.source == corpus.STDIN else None
         kind = self.kind or default or corpus.format_of(self.source)
         return scoring.Corpus(name=self.source, kind=kind, keys=self.keys)
 

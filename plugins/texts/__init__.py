@@ -1,1 +1,14 @@
-"""Changes to texts: names found and marked, groups swapped."""
+"""Finding names in texts, and rewriting texts.
+
+==================  ================================================================
+`mentions`          a mention of a name, and the other places of the same name
+`spacy_mentions`    finds mentions with a spaCy pipeline
+`language_model`    finds mentions with a language model
+`marks`             texts in which a person has marked the names
+`agreement`         precision and recall of found mentions
+`edits`             removes mentions, or replaces them by placeholders
+`swapping`          swaps gendered words
+==================  ================================================================
+
+Mitigators, tables and the bias score use these modules; they know none of those.
+"""

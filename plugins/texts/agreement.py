@@ -1,4 +1,4 @@
-"""How well mentions that were found agree with those that a person marked."""
+"""Agreement of found mentions with the mentions that a person marked: precision and recall."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from harness.plugins.texts.mentions import Kind, Mention
 
 @dataclass(frozen=True)
 class Agreement:
-    """Counts of mentions, over texts; a mention agrees where it begins and ends at the same place.
+    """Counts of mentions over texts. Two mentions match if start and end are equal.
 
     Parameters
     ----------
     marked
-        Mentions that were marked.
+        Number of marked mentions.
     found
-        Mentions that were found, of any kind.
-    both
-        Marked mentions that were found, as whatever kind.
-    kind
-        Those of them that were found as what they are.
+        Number of found mentions.
+    matched
+        Number of marked mentions that were found, with any kind.
+    same_kind
+        Number of marked mentions that were found with the same kind.
     missed
         Names of marked mentions that were not found, in order.
-    wrong
-        Names of mentions that were found and not marked, in order.
+    spurious
+        Names of found mentions that were not marked, in order.
     """
 
     marked: int
     found: int
-    both: int
-    kind: int
+    matched: int
+    same_kind: int
     missed: tuple[str, ...]
-    wrong: tuple[str, ...]
+    spurious: tuple[str, ...]
 
     @property
     def precision(self) -> float:
-        """Share of what was found that is marked, in [0, 1]; NaN if nothing was found."""
-        return 1 - len(self.wrong) / self.found if self.found else float("nan")
+        """Share of found mentions that are marked, in [0, 1]; NaN if none was found."""
+        return 1 - len(self.spurious) / self.found if self.found else float("nan")
 
     @property
     def recall(self) -> float:
-        """Share of what is marked that was found, in [0, 1]; NaN if nothing is marked."""
-        return self.both / self.marked if self.marked else float("nan")
+        """Share of marked mentions that were found, in [0, 1]; NaN if none is marked."""
+        return self.matched / self.marked if self.marked else float("nan")
 
 
 def agreement(
@@ -51,32 +51,31 @@ def agreement(
     found: Sequence[Sequence[Mention]],
     kind: Kind | None = None,
 ) -> Agreement:
-    """Return how mentions found in texts agree with those marked in the same texts.
+    """Return the agreement of found mentions with the marked mentions of the same texts.
 
     Parameters
     ----------
     marked, found
-        For each text its mentions, none overlapping another.
+        The mentions of each text, without overlaps.
     kind
-        Count marked mentions of this kind and found mentions of this kind only; a marked one that
-        was found as another kind is still found. All kinds by default.
+        Count only marked and found mentions of this kind. A marked mention that was found with
+        another kind is still matched. By default all kinds are counted.
     """
-    right = correct = there = 0
-    n_marked = 0
+    n_marked = n_found = matched = same_kind = 0
     missed: list[str] = []
-    wrong: list[str] = []
-    for own, others in zip(marked, found, strict=True):
-        kinds = {(mention.start, mention.end): mention.kind for mention in others}
-        spans = {(mention.start, mention.end) for mention in own}
-        wanted = [mention for mention in own if kind in (None, mention.kind)]
-        n_marked += len(wanted)
-        for mention in wanted:
-            as_what = kinds.get((mention.start, mention.end))
-            right += as_what is not None
-            correct += as_what == mention.kind
-            missed += [] if as_what else [mention.text]
-        for mention in others:
+    spurious: list[str] = []
+    for marked_mentions, found_mentions in zip(marked, found, strict=True):
+        marked_spans = {(mention.start, mention.end) for mention in marked_mentions}
+        kinds = {(mention.start, mention.end): mention.kind for mention in found_mentions}
+        for mention in marked_mentions:
             if kind in (None, mention.kind):
-                there += 1
-                wrong += [] if (mention.start, mention.end) in spans else [mention.text]
-    return Agreement(n_marked, there, right, correct, tuple(missed), tuple(wrong))
+                n_marked += 1
+                found_kind = kinds.get((mention.start, mention.end))
+                matched += found_kind is not None
+                same_kind += found_kind == mention.kind
+                missed += [] if found_kind else [mention.text]
+        for mention in found_mentions:
+            if kind in (None, mention.kind):
+                n_found += 1
+                spurious += [] if (mention.start, mention.end) in marked_spans else [mention.text]
+    return Agreement(n_marked, n_found, matched, same_kind, tuple(missed), tuple(spurious))

@@ -1,4 +1,4 @@
-"""A text without its names, or with placeholders for them. Knows no way to find names."""
+"""Removes names from a text, or replaces them by placeholders. Does not find names."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ PLACEHOLDERS: dict[Kind, str] = {
 
 
 def without(text: str, mentions: Sequence[Mention], *, possessives: bool = False) -> str:
-    """Return `text` with its mentions taken out, and blanks that met put together.
+    """Return `text` without its mentions; of two adjacent blanks, one is removed.
 
-    Nothing else changes: `Kashvi's dog` becomes `dog`, or `'s dog` if `possessives` stay.
+    Nothing else changes: `Kashvi's dog` becomes `dog`, or `'s dog` if `possessives` are kept.
     """
     return _edited(text, mentions, lambda _: "", keep_possessives=possessives)
 
@@ -33,18 +33,18 @@ def without(text: str, mentions: Sequence[Mention], *, possessives: bool = False
 def replaced(text: str, mentions: Sequence[Mention], identifiers: Identifiers = "letters") -> str:
     """Return `text` with a placeholder for each mention: `CHAR_A`, `LOC_A`, or `CHAR_1`.
 
-    Identifiers begin anew in each text and in each kind. One name has one in all its places, and a
-    part of a person's name has that of the whole. Possessive endings stay.
+    Identifiers start at A (1) for each text and kind. The same name always has the same
+    identifier, and a part of a person's name has that of the full name. Possessive endings stay.
     """
-    whole = {part: mention.text for mention in reversed(mentions) for part in parts(mention)}
+    full_names = {part: mention.text for mention in reversed(mentions) for part in parts(mention)}
     order: dict[Kind, list[str]] = {}
 
     def placeholder(mention: Mention) -> str:
-        name = whole.get(mention.text, mention.text)
-        known = order.setdefault(mention.kind, [])
-        if name not in known:
-            known.append(name)
-        return f"{PLACEHOLDERS[mention.kind]}_{_identifier(known.index(name), identifiers)}"
+        name = full_names.get(mention.text, mention.text)
+        names = order.setdefault(mention.kind, [])
+        if name not in names:
+            names.append(name)
+        return f"{PLACEHOLDERS[mention.kind]}_{_identifier(names.index(name), identifiers)}"
 
     return _edited(text, mentions, placeholder, keep_possessives=True)
 
@@ -52,23 +52,23 @@ def replaced(text: str, mentions: Sequence[Mention], identifiers: Identifiers = 
 def _edited(
     text: str,
     mentions: Sequence[Mention],
-    instead: Callable[[Mention], str],
+    replacement: Callable[[Mention], str],
     *,
     keep_possessives: bool,
 ) -> str:
-    """Return `text` with something instead of each of its mentions, all at once."""
+    """Return `text` with each of its mentions replaced, all at once."""
     if not mentions:
         return text
     pieces: list[str] = []
-    done = 0
+    end = 0
     for mention in mentions:
-        before = text[done : mention.start]
-        done = mention.end if keep_possessives else possessive_end(text, mention.end)
-        new = instead(mention)
-        if not new and (not before or before[-1].isspace()) and text[done : done + 1].isspace():
-            done += 1  # of two blanks around what goes, one goes with it
+        before = text[end : mention.start]
+        end = mention.end if keep_possessives else possessive_end(text, mention.end)
+        new = replacement(mention)
+        if not new and (not before or before[-1].isspace()) and text[end : end + 1].isspace():
+            end += 1  # of the two blanks around a removed name, one is removed too
         pieces += [before, new]
-    return "".join([*pieces, text[done:]]).strip()
+    return "".join([*pieces, text[end:]]).strip()
 
 
 def _identifier(place: int, identifiers: Identifiers) -> str:

