@@ -1,1 +1,1 @@
-"""The command line: one module a command; none imports what another needs."""
+"""The command line: a module for each command, imported when the command runs."""

@@ -1,4 +1,4 @@
-"""The options that several commands share, and the completion of names."""
+"""Options that several commands share, and shell completion of names."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def complete(kind: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a function that completes names of a kind for the shell."""
+    """Return a function that completes names of `kind` (`model`, `task` …) in a shell."""
 
     def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         from harness.registry.registry import Registry
 
         registry = Registry()
-        known: dict[str, Iterable[str]] = {
+        names: dict[str, Iterable[str]] = {
             "model": registry.embedders,
             "mitigator": ["none", *registry.mitigators],
             "metric": registry.metrics,
@@ -26,20 +26,20 @@ def complete(kind: str) -> Callable[[click.Context, click.Parameter, str], list[
             "concept": registry.concept_files,
             "study": registry.study_files,
         }
-        return sorted(name for name in known[kind] if name.startswith(incomplete))
+        return sorted(name for name in names[kind] if name.startswith(incomplete))
 
     return completions
 
 
 def model(purpose: str) -> Callable[[F], F]:
-    """Return the option of one model, which must be given; `purpose` is its help."""
+    """Return the required option `--model`; `purpose` is its help."""
     return click.option(
         "--model", "-m", required=True, help=purpose, shell_complete=complete("model")
     )
 
 
 def concept(purpose: str) -> Callable[[F], F]:
-    """Return the option of a concept; `purpose` is its help."""
+    """Return the option `--concept`; `purpose` is its help."""
     return click.option(
         "--concept",
         default="gender",
@@ -50,7 +50,7 @@ def concept(purpose: str) -> Callable[[F], F]:
 
 
 def out(purpose: str) -> Callable[[F], F]:
-    """Return the option of the file to write, which must be given; `purpose` is its help."""
+    """Return the required option `--out`, a file to write; `purpose` is its help."""
     return click.option(
         "--out",
         "-o",
@@ -60,12 +60,12 @@ def out(purpose: str) -> Callable[[F], F]:
     )
 
 
-overwrite = click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
+overwrite = click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 include = click.option(
     "--include",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="A further folder of tasks, concepts and studies; repeatable.",
+    help="Another folder of tasks, concepts and studies; repeatable.",
 )
 results = click.option(
     "--results",
@@ -73,18 +73,18 @@ results = click.option(
     type=click.Path(path_type=Path),
     default=Path("results"),
     show_default=True,
-    help="Folder of the records; what is there is not run again.",
+    help="Folder of the records; scores recorded there are not computed again.",
 )
 cache = click.option(
     "--cache",
     type=click.Path(path_type=Path),
-    help="Folder of the stored embeddings.  [default: in HARNESS_CACHE]",
+    help="Folder of the cached embeddings.  [default: embeddings/ in HARNESS_CACHE]",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 
 
-def what(function: F) -> F:
-    """Add the options that say what to evaluate."""
+def evaluation(function: F) -> F:
+    """Add the options that `harness eval` and `harness plan` share."""
     options = [
         click.option(
             "--model",
@@ -92,7 +92,7 @@ def what(function: F) -> F:
             "models",
             multiple=True,
             required=True,
-            help="Model: a registered name, or provider:reference; repeatable.",
+            help="Registered name or provider:reference; repeatable.",
             shell_complete=complete("model"),
         ),
         click.option(
@@ -102,7 +102,7 @@ def what(function: F) -> F:
             multiple=True,
             default=("none",),
             show_default=True,
-            help="Mitigator, such as hard-debias?k=2; chain with +; repeatable.",
+            help="Mitigator, e.g. hard-debias?k=2; + makes a chain; repeatable.",
             shell_complete=complete("mitigator"),
         ),
         click.option(
@@ -111,14 +111,20 @@ def what(function: F) -> F:
             multiple=True,
             default=("all",),
             show_default=True,
-            help="Names, globs, tags, categories, all, or files; commas or repeated.",
+            help="Names, globs, tags, categories, files or all; comma-separated or repeated.",
             shell_complete=complete("task"),
         ),
         results,
         cache,
-        concept("Fits mitigators where a task's own concept lacks what they need; or none."),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
-        click.option("--overwrite", is_flag=True, help="Run again what is recorded."),
+        concept("Concept for mitigators that need more than a task's concept has; or none."),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            help="Seed of all random numbers.",
+        ),
+        click.option("--overwrite", is_flag=True, help="Compute recorded scores again."),
         include,
         as_json,
     ]
@@ -128,10 +134,10 @@ def what(function: F) -> F:
 
 
 def split(values: Iterable[str]) -> list[str]:
-    """Return comma-separated values of a repeatable option as one list."""
+    """Return the values of a repeatable option, each of which may have commas, as one list."""
     return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
 
 def concept_or_none(name: str) -> str | None:
-    """Return the name of a concept, or None for `none`."""
+    """Return the name of a concept; None for `none`."""
     return None if name == "none" else name

@@ -1,39 +1,44 @@
-"""`harness cache`: shows, verifies and prunes the stored embeddings."""
+"""`harness cache`: shows, verifies and prunes the cached embeddings and answers."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.commands import arguments
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from harness.store.store import Info
+
 
 @click.group("cache")
 def command() -> None:
-    """Show, verify and prune the stored embeddings."""
+    """Show, verify and prune the cached embeddings."""
 
 
 @command.command("info")
 @arguments.cache
 @arguments.as_json
 def info(cache: Path | None, as_json: bool) -> None:
-    """Show which models' embeddings are stored, and how large they are."""
+    """List the models with cached embeddings, and their sizes."""
     from harness.commands import output
     from harness.store import answers, pruning
 
     folder = _folder(cache)
     rows = [
         {
-            "model": found.model.get("name", "?"),
-            "fingerprint": found.fingerprint,
-            "texts": found.rows,
-            "segments": found.segments,
-            "bytes": found.bytes,
-            "last_used": found.last_used.isoformat(timespec="seconds"),
+            "model": _model(store),
+            "fingerprint": store.fingerprint,
+            "texts": store.rows,
+            "segments": store.segments,
+            "bytes": store.bytes,
+            "last_used": store.last_used.isoformat(timespec="seconds"),
         }
-        for found in pruning.stores(folder)
+        for store in pruning.stores(folder)
     ]
     answer_files: list[dict[str, Any]] = [
         {"answers": path.stem, "bytes": path.stat().st_size}
@@ -43,28 +48,13 @@ def info(cache: Path | None, as_json: bool) -> None:
         output.as_json({"folder": str(folder), "stores": rows, "answers": answer_files})
         return
     if rows:
-        output.table(
-            ["model", "fingerprint", "texts", "segments", "MB", "last used"],
-            [
-                [
-                    row["model"],
-                    _end(row["fingerprint"]),
-                    row["texts"],
-                    row["segments"],
-                    round(row["bytes"] / 1e6, 3),
-                    row["last_used"][:16].replace("T", " "),
-                ]
-                for row in rows
-            ],
-            title=str(folder),
-            drop=("segments", "texts"),
-        )
+        _print_stores(rows, folder)
     else:
-        click.echo(f"nothing is stored in {folder}")
+        click.echo(f"no embeddings are cached in {folder}")
     if answer_files:
         output.table(
-            ["answers of", "MB"],
-            [[row["answers"], round(row["bytes"] / 1e6, 3)] for row in answer_files],
+            ["cached answers", "MB"],
+            [[row["answers"], _megabytes(row["bytes"])] for row in answer_files],
             title=str(answers.default_folder()),
         )
 
@@ -73,49 +63,53 @@ def info(cache: Path | None, as_json: bool) -> None:
 @arguments.cache
 @arguments.as_json
 def verify(cache: Path | None, as_json: bool) -> int:
-    """Check every stored vector; what is damaged is set aside and made again when needed."""
+    """Check the cached vectors; damaged files are set aside.
+
+    Vectors that were set aside are computed again when they are needed.
+    """
     from harness.commands import output
     from harness.store import pruning
 
-    rows = []
-    for found in pruning.stores(_folder(cache)):
-        for checked in pruning.store_of(found).verify():
-            rows.append(
-                {
-                    "model": found.model.get("name", "?"),
-                    "segment": checked.name,
-                    "texts": checked.rows,
-                    "problem": checked.problem or None,
-                }
-            )
-    bad = [row for row in rows if row["problem"]]
+    rows = [
+        {
+            "model": _model(store),
+            "segment": segment.name,
+            "texts": segment.rows,
+            "problem": segment.problem or None,
+        }
+        for store in pruning.stores(_folder(cache))
+        for segment in pruning.store_of(store).verify()
+    ]
+    damaged = [row for row in rows if row["problem"]]
     if as_json:
         output.as_json(rows)
     else:
-        if bad:
-            output.table(list(bad[0]), [list(row.values()) for row in bad], drop=("texts",))
-        click.echo(f"{output.counted(len(rows), 'segment')}, {len(bad)} damaged")
-    return 1 if bad else 0
+        if damaged:
+            output.table(list(damaged[0]), [list(row.values()) for row in damaged], drop=("texts",))
+        click.echo(f"{output.counted(len(rows), 'segment')}, {len(damaged)} damaged")
+    return 1 if damaged else 0
 
 
 @command.command("prune")
 @arguments.cache
-@click.option("--model", "names", multiple=True, help="Remove this model's embeddings.")
+@click.option(
+    "--model", "names", multiple=True, help="Remove the embeddings of this model; repeatable."
+)
 @click.option(
     "--unused-days",
     type=click.FloatRange(min=0),
-    help="Remove what was not used for so many days.",
+    help="Remove embeddings that were not used for this many days.",
 )
 @click.option(
     "--max-gb",
     type=click.FloatRange(min=0, max=1e9),
-    help="Remove the longest unused until this much is left.",
+    help="Remove the least recently used until this many gigabytes are left.",
 )
 @click.option(
     "--answers",
     "include_answers",
     is_flag=True,
-    help="Remove what recognisers of names and language models answered, too.",
+    help="Remove the cached answers of name recognisers and language models too.",
 )
 def prune(
     cache: Path | None,
@@ -124,38 +118,72 @@ def prune(
     max_gb: float | None,
     include_answers: bool,
 ) -> None:
-    """Remove embeddings; merge small segments; tidy up what a kill left."""
-    from fnmatch import fnmatchcase
-
+    """Remove embeddings and leftovers, and merge small files."""
     from harness.commands import output
-    from harness.errors import UnknownName
-    from harness.store import answers, pruning
+    from harness.store import pruning
 
     folder = _folder(cache)
     if names:
-        found = pruning.stores(folder)
-        known = {str(one.model.get("name", "?")) for one in found}
-        fingerprints = {one.fingerprint for one in found}
-        for name in names:
-            if not any(fnmatchcase(one, name) for one in known | fingerprints):
-                raise UnknownName("stored model", name, known)
-    done = pruning.prune(
+        _check_known(names, pruning.stores(folder))
+    pruned = pruning.prune(
         folder,
         names=names,
         unused_days=unused_days,
         max_bytes=None if max_gb is None else int(max_gb * 1e9),
     )
     click.echo(
-        f"removed {output.counted(len(done.removed), 'store')} and "
-        f"{output.counted(done.leftovers, 'leftover')}, "
-        f"merged {output.counted(done.merged, 'segment')}, freed {done.freed / 1e6:.1f} MB"
+        f"removed {output.counted(len(pruned.removed), 'store')} and "
+        f"{output.counted(pruned.leftovers, 'leftover')}, "
+        f"merged {output.counted(pruned.merged, 'segment')}, freed {pruned.freed / 1e6:.1f} MB"
     )
     if include_answers:
-        gone = answers.files()
-        freed = sum(path.stat().st_size for path in gone)
-        for path in gone:
-            path.unlink(missing_ok=True)
-        click.echo(f"removed {output.counted(len(gone), 'file')} of answers, {freed / 1e6:.1f} MB")
+        _remove_answers()
+
+
+def _print_stores(rows: list[dict[str, Any]], folder: Path) -> None:
+    from harness.commands import output
+
+    output.table(
+        ["model", "fingerprint", "texts", "segments", "MB", "last used"],
+        [
+            [
+                row["model"],
+                _end(row["fingerprint"]),
+                row["texts"],
+                row["segments"],
+                _megabytes(row["bytes"]),
+                row["last_used"][:16].replace("T", " "),
+            ]
+            for row in rows
+        ],
+        title=str(folder),
+        drop=("segments", "texts"),
+    )
+
+
+def _check_known(names: Iterable[str], stores: Iterable[Info]) -> None:
+    from fnmatch import fnmatchcase
+
+    from harness.errors import UnknownName
+
+    stores = list(stores)
+    models = {_model(store) for store in stores}
+    known = models | {store.fingerprint for store in stores}
+    for name in names:
+        if not any(fnmatchcase(candidate, name) for candidate in known):
+            raise UnknownName("stored model", name, models)
+
+
+def _remove_answers() -> None:
+    from harness.commands import output
+    from harness.store import answers
+
+    paths = answers.files()
+    freed = sum(path.stat().st_size for path in paths)
+    for path in paths:
+        path.unlink(missing_ok=True)
+    count = output.counted(len(paths), "file")
+    click.echo(f"removed {count} of answers, freed {freed / 1e6:.1f} MB")
 
 
 def _folder(cache: Path | None) -> Path:
@@ -164,6 +192,14 @@ def _folder(cache: Path | None) -> Path:
     return cache or folders.embeddings()
 
 
+def _model(store: Info) -> str:
+    return str(store.model.get("name", "?"))
+
+
+def _megabytes(n_bytes: int) -> float:
+    return round(n_bytes / 1e6, 3)
+
+
 def _end(fingerprint: str) -> str:
-    """Return the end of a fingerprint: the hash, which tells one setting from another."""
+    """Return the end of a long fingerprint: the hash, which differs between settings."""
     return fingerprint if len(fingerprint) <= 16 else f"…{fingerprint[-12:]}"

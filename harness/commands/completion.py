@@ -1,4 +1,4 @@
-"""`harness completion`: the script that makes a shell complete names."""
+"""`harness completion`: prints a shell's completion script."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import click
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print the completion script of a shell.
+    """Print the script that completes commands, options and names in a shell.
 
     \b
     harness completion bash >> ~/.bashrc
     """  # noqa: D301  # click keeps the lines after a backspace
     from click.shell_completion import get_completion_class
 
-    kind = get_completion_class(shell)
-    if kind is not None:
+    completion = get_completion_class(shell)
+    if completion is not None:
         root = ctx.find_root()
-        click.echo(kind(root.command, {}, "harness", "_HARNESS_COMPLETE").source())
+        click.echo(completion(root.command, {}, "harness", "_HARNESS_COMPLETE").source())

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("eval")
-@arguments.what
+@arguments.evaluation
 @click.option(
     "--devices", default="", help="Devices, such as cuda:0,cuda:1 or cpu,cpu: one process each."
 )

@@ -1,4 +1,4 @@
-"""`harness list`: what there is, without loading any of it."""
+"""`harness list`: prints the names of a kind without loading what they name."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from harness.registry.registry import Registry
+    from harness.run.tasks import Listed
     from harness.task.yaml_files import Document
 
 Model = TypeVar("Model", bound="BaseModel")
 Rows = list[dict[str, Any]]
-_LEAST_IMPORTANT = (
+_DROPPED_FIRST = (
     *("version", "tags", "kinds", "licence", "parameters", "concept", "measures"),
     *("contexts", "specific words", "equalize sets", "dimensions", "category", "kind"),
 )
-"""Columns that a narrow terminal goes without, the first before the others."""
+"""Columns that a narrow terminal does not show, the least important first."""
 
 
 @click.group("list")
 def command() -> None:
-    """List models, mitigators, metrics, tasks, concepts or studies.
-
-    PATTERN is a glob or part of a name.
-    """
+    """List models, mitigators, metrics, tasks, concepts or studies."""
 
 
-def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *more: Any) -> None:
+def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *filters: Any) -> None:
+    """Add the command `harness list KIND`; `filters` are its further options."""
+
     @click.argument("pattern", default="*")
     @arguments.as_json
-    @click.option("--include", type=click.Path(path_type=Path), multiple=True, hidden=True)
-    def run(pattern: str, as_json: bool, include: tuple[Path, ...], **filters: Any) -> None:
+    @arguments.include
+    def run(pattern: str, as_json: bool, include: tuple[Path, ...], **chosen: Any) -> None:
         from fnmatch import fnmatchcase
 
         from harness.commands import output
@@ -45,33 +45,34 @@ def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *more: Any
 
         glob = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
         registry = Registry(include=include)
-        found = [
-            row for row in rows(registry, filters) if fnmatchcase(row["name"].lower(), glob.lower())
+        matching = [
+            row for row in rows(registry, chosen) if fnmatchcase(row["name"].lower(), glob.lower())
         ]
         if as_json:
-            output.as_json(found)
-        elif found:
+            output.as_json(matching)
+        elif matching:
             output.table(
-                [key.replace("_", " ") for key in found[0]],
-                [list(row.values()) for row in found],
-                shorten=list(found[0])[-1],
-                drop=_LEAST_IMPORTANT,
+                [key.replace("_", " ") for key in matching[0]],
+                [list(row.values()) for row in matching],
+                shorten=list(matching[0])[-1],
+                drop=_DROPPED_FIRST,
             )
         else:
-            click.echo(f"no {kind} fit", err=True)
+            click.echo(f"no {kind} match '{pattern}'", err=True)
         for line in registry.notices:
             click.echo(line, err=True)
 
-    for option in more:
+    for option in filters:
         run = option(run)
-    command.command(kind, help=f"List {kind}.")(run)
+    purpose = f"List {kind} whose name matches PATTERN, a glob or a part of the name."
+    command.command(kind, help=purpose, short_help=f"List {kind}.")(run)
 
 
-def _models(registry: Registry, filters: dict[str, Any]) -> Rows:
+def _models(registry: Registry, chosen: dict[str, Any]) -> Rows:
     rows = []
     for name, spec in registry.embedders.items():
         card = spec.card
-        if filters["kind"] and not (card and card.kind == filters["kind"]):
+        if chosen["kind"] and not (card and card.kind == chosen["kind"]):
             continue
         rows.append(
             {
@@ -86,49 +87,49 @@ def _models(registry: Registry, filters: dict[str, Any]) -> Rows:
     return rows
 
 
-def _mitigators(registry: Registry, filters: dict[str, Any]) -> Rows:
-    return [{"name": n, "summary": s.summary} for n, s in registry.mitigators.items()]
+def _mitigators(registry: Registry, _: dict[str, Any]) -> Rows:
+    return [{"name": name, "summary": s.summary} for name, s in registry.mitigators.items()]
 
 
-def _metrics(registry: Registry, filters: dict[str, Any]) -> Rows:
-    return [{"name": n, "summary": s.summary} for n, s in registry.metrics.items()]
+def _metrics(registry: Registry, _: dict[str, Any]) -> Rows:
+    return [{"name": name, "summary": s.summary} for name, s in registry.metrics.items()]
 
 
-def _tasks(registry: Registry, filters: dict[str, Any]) -> Rows:
-    from harness.errors import UnknownName
+def _tasks(registry: Registry, chosen: dict[str, Any]) -> Rows:
     from harness.run.tasks import listed
 
-    every = listed(registry)
-    categories = {name for one in every for name in (one.file.category, one.file.measures)}
-    tags = {tag for one in every for tag in one.file.tags}
+    tasks = listed(registry)
+    _check_filters(tasks, chosen)
+    return [
+        {
+            "name": file.name,
+            "version": file.version,
+            "measures": file.measures,
+            "category": file.category,
+            "concept": file.concept,
+            "kinds": ", ".join(file.kinds),
+            "tags": ", ".join(file.tags),
+            "title": file.title,
+        }
+        for file in (task.file for task in tasks)
+        if (not chosen["kind"] or chosen["kind"] in file.kinds)
+        and (not chosen["tag"] or chosen["tag"] in file.tags)
+        and (not chosen["category"] or chosen["category"] in (file.category, file.measures))
+    ]
+
+
+def _check_filters(tasks: list[Listed], chosen: dict[str, Any]) -> None:
+    """Raise an error if no task has the chosen category or tag."""
+    from harness.errors import UnknownName
+
+    categories = {name for task in tasks for name in (task.file.category, task.file.measures)}
+    tags = {tag for task in tasks for tag in task.file.tags}
     for kind, known in (("category", categories), ("tag", tags)):
-        if filters[kind] and filters[kind] not in known:
-            raise UnknownName(kind, filters[kind], known)
-    rows = []
-    for one in every:
-        file = one.file
-        if filters["kind"] and filters["kind"] not in file.kinds:
-            continue
-        if filters["tag"] and filters["tag"] not in file.tags:
-            continue
-        if filters["category"] and filters["category"] not in (file.category, file.measures):
-            continue
-        rows.append(
-            {
-                "name": file.name,
-                "version": file.version,
-                "measures": file.measures,
-                "category": file.category,
-                "concept": file.concept,
-                "kinds": ", ".join(file.kinds),
-                "tags": ", ".join(file.tags),
-                "title": file.title,
-            }
-        )
-    return rows
+        if chosen[kind] and chosen[kind] not in known:
+            raise UnknownName(kind, chosen[kind], known)
 
 
-def _concepts(registry: Registry, filters: dict[str, Any]) -> Rows:
+def _concepts(registry: Registry, _: dict[str, Any]) -> Rows:
     from harness.concept import Concept
 
     return [
@@ -144,7 +145,7 @@ def _concepts(registry: Registry, filters: dict[str, Any]) -> Rows:
     ]
 
 
-def _studies(registry: Registry, filters: dict[str, Any]) -> Rows:
+def _studies(registry: Registry, _: dict[str, Any]) -> Rows:
     from harness.study.study_file import StudyFile
 
     return [
@@ -164,7 +165,7 @@ def _studies(registry: Registry, filters: dict[str, Any]) -> Rows:
 def _valid(
     registry: Registry, documents: Mapping[str, Document], schema: type[Model]
 ) -> Iterator[tuple[str, Model]]:
-    """Yield the files by name as `schema`; the registry notes those with a mistake in them."""
+    """Yield the valid files by name as `schema`; the registry notes the others."""
     from harness.errors import InvalidFile
 
     for name, document in sorted(documents.items()):
@@ -178,9 +179,11 @@ def _millions(n: int | None) -> str | None:
     return None if n is None else f"{n / 1e6:,.0f} M"
 
 
-_kind = click.option("--kind", type=click.Choice(["word", "text"]), help="Kind of embedder.")
-_tag = click.option("--tag", help="A tag.")
-_category = click.option("--category", help="A category, or bias or usefulness.")
+_kind = click.option(
+    "--kind", type=click.Choice(["word", "text"]), help="Only for this kind of model."
+)
+_tag = click.option("--tag", help="Only tasks with this tag.")
+_category = click.option("--category", help="Only tasks of a category, or: bias, usefulness.")
 _add("models", _models, _kind)
 _add("mitigators", _mitigators)
 _add("metrics", _metrics)

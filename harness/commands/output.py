@@ -1,4 +1,4 @@
-"""The one place that prints tables and JSON."""
+"""Prints tables and JSON, for all commands."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import click
 if TYPE_CHECKING:
     from rich.table import Table
 
-LEAST = 20
-"""Width to which a column of free text may be shortened."""
+MIN_WIDTH = 20
+"""Smallest width to which a column of free text is shortened."""
 
 
 def table(
@@ -25,16 +25,17 @@ def table(
     shorten: str = "",
     drop: Sequence[str] = (),
 ) -> None:
-    """Print a table, numbers to the right; on a narrow terminal as `laid_out` fits it."""
+    """Print a table, fitted to the terminal by `laid_out`."""
     from rich.console import Console
 
     terminal = Console().width if sys.stdout.isatty() else None
-    grid, left_out, width = laid_out(
+    grid, dropped, width = laid_out(
         columns, list(rows), title=title, shorten=shorten, drop=drop, width=terminal
     )
-    Console(width=width).print(grid)  # wider than the terminal at worst: the terminal wraps it
-    if left_out:
-        click.echo(f"left out on this narrow terminal: {', '.join(left_out)} (--json has all)\n")
+    Console(width=width).print(grid)  # if it is too wide, the terminal wraps it
+    if dropped:
+        columns_dropped = ", ".join(dropped)
+        click.echo(f"columns not shown on this narrow terminal: {columns_dropped} (see --json)\n")
 
 
 def laid_out(
@@ -46,20 +47,22 @@ def laid_out(
     drop: Sequence[str] = (),
     width: int | None = None,
 ) -> tuple[Table, list[str], int]:
-    """Return a table that fits a width if it can, the columns left out, and the width it needs.
+    """Return a table fitted to a width, the columns that it drops, and the width that it needs.
+
+    Numbers are aligned to the right. The table may stay wider than `width`.
 
     Parameters
     ----------
     columns, rows
-        Names of the columns, and what is in their cells.
+        Names of the columns, and the values of the cells.
     title
-        Stands above.
+        Line above the table.
     shorten
-        A column of free text, which may end in `…`; nothing else is cut.
+        Column of free text, which may be cut and end in `…`; no other column is cut.
     drop
-        Columns that may be left out, the first before the others.
+        Columns that may be dropped, the least important first.
     width
-        Characters that there are; None for no limit.
+        Width of the terminal in characters; None for no limit.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -71,16 +74,16 @@ def laid_out(
     if width is not None and _total(widths.values()) > width:
         headers = [_broken(column) for column in columns]
         widths = _widths(columns, headers, cells)
-    shortest = max(LEAST, len(shorten))
+    shortest = max(MIN_WIDTH, len(shorten))
     kept = dict(widths)
-    left_out: list[str] = []
+    dropped: list[str] = []
 
-    def least() -> int:
+    def narrowest() -> int:
         return _total([min(w, shortest) if c == shorten else w for c, w in kept.items()])
 
     for column in drop:
-        if width is not None and least() > width and kept.pop(column, None) is not None:
-            left_out.append(column)
+        if width is not None and narrowest() > width and kept.pop(column, None) is not None:
+            dropped.append(column)
     if width is not None and shorten in kept:
         excess = _total(kept.values()) - width
         kept[shorten] = max(min(kept[shorten], shortest), kept[shorten] - max(0, excess))
@@ -97,21 +100,21 @@ def laid_out(
             )
     for row in cells:
         grid.add_row(*(Text(row[i]) for i, column in enumerate(columns) if column in kept))
-    return grid, left_out, _total(kept.values())
+    return grid, dropped, _total(kept.values())
 
 
 def counted(n: int, noun: str) -> str:
-    """Return a number with its noun: `1 file`, `2 files`."""
+    """Return a number and its noun: `1 file`, `2 files`."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def as_json(thing: Any) -> None:
-    """Print a thing as JSON."""
-    click.echo(json.dumps(thing, indent=2, ensure_ascii=False, default=str))
+def as_json(content: Any) -> None:
+    """Print `content` as JSON."""
+    click.echo(json.dumps(content, indent=2, ensure_ascii=False, default=str))
 
 
 def _broken(name: str) -> str:
-    """Return a mitigator's name on several lines: it may break before `+`, `?` and `&`."""
+    """Return a mitigator's name with a line break before each `+`, `?` and `&`."""
     return re.sub(r"(?<=.)(?=[+?&])", "\n", name)
 
 
@@ -125,7 +128,7 @@ def _widths(
 
 
 def _total(widths: Iterable[int]) -> int:
-    """Return the width of a table: each column has its padding and a border."""
+    """Return the width of a table with these columns, paddings and borders included."""
     return sum(width + 3 for width in widths) + 1
 
 

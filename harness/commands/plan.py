@@ -11,7 +11,7 @@ from harness.commands import arguments
 
 
 @click.command("plan")
-@arguments.what
+@arguments.evaluation
 def command(**given: Any) -> int:
     """Show what an evaluation would encode, without encoding anything."""
     from harness.commands import output

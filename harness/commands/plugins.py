@@ -1,4 +1,4 @@
-"""`harness plugins`: what is installed, what it adds, and what failed."""
+"""`harness plugins`: the installed plugins, what each adds, and load errors."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from harness.commands import arguments
 @click.command("plugins")
 @arguments.as_json
 def command(as_json: bool) -> int:
-    """List the plugins, what each adds, and those that failed to load with their error."""
+    """List the installed plugins, what each adds, and load errors."""
     from harness.commands import output
     from harness.registry import discovery
 
     plugins = discovery.installed()
-    plugins.add_commands(click.Group())  # to see which fail in it
+    plugins.add_commands(click.Group())  # some plugins fail only here
     adds: dict[str, dict[str, list[str]]] = {}
     for hook in discovery.HOOKS:
         if hook == "harness_commands":
             continue
-        for plugin, thing in plugins.results(hook):
+        for plugin, spec in plugins.results(hook):
             kind = hook.removeprefix("harness_")
-            name = str(getattr(thing, "name", thing))
+            name = str(getattr(spec, "name", spec))
             adds.setdefault(plugin.module, {}).setdefault(kind, []).append(name)
     rows: list[dict[str, Any]] = [
         {
@@ -42,20 +42,23 @@ def command(as_json: bool) -> int:
     else:
         output.table(
             ["plugin", "distribution", "version", "adds"],
-            [[r["plugin"], r["distribution"], r["version"], _adds(r)] for r in rows],
+            [[row["plugin"], row["distribution"], row["version"], _summary(row)] for row in rows],
             shorten="adds",
             drop=("version", "distribution"),
         )
-        for plugin in plugins.failed:
-            click.echo(f"FAILED: {plugin.name}: {plugin.error}")  # whole, however narrow it is
+        for plugin in plugins.failed:  # in full: a narrow terminal shortens the table
+            click.echo(f"FAILED: {plugin.name}: {plugin.error}")
     return 1 if plugins.failed else 0
 
 
-def _adds(row: dict[str, Any]) -> str:
+def _summary(row: dict[str, Any]) -> str:
+    from harness.commands import output
+
     if row["error"]:
-        return f"FAILED {row['error']}"
-    told = []
+        return f"FAILED: {row['error']}"
+    parts = []
     for kind, names in row["adds"].items():
         shown = ", ".join(names[:6]) + (" …" if len(names) > 6 else "")
-        told.append(f"{len(names)} {kind.replace('_', ' ')}: {shown}")
-    return "; ".join(told) or "commands"
+        noun = kind.removesuffix("s").replace("_", " ")
+        parts.append(f"{output.counted(len(names), noun)}: {shown}")
+    return "; ".join(parts) or "commands"

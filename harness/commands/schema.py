@@ -1,4 +1,4 @@
-"""`harness schema`: JSON Schemas, for editors and other programs."""
+"""`harness schema`: JSON Schemas for editors and other programs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import click
 @click.command("schema")
 @click.argument("kind", type=click.Choice(["task", "concept", "study", "record", "study-record"]))
 def command(kind: str) -> None:
-    """Print the JSON Schema of task, concept or study files, or of a line of records.
+    """Print the JSON Schema of a kind of file, or of a line of records.
 
-    An editor that follows `# yaml-language-server: $schema=task.schema.json` checks while you type.
+    An editor that reads `# yaml-language-server: $schema=task.schema.json` checks a file as you
+    type.
     """
     from pydantic import BaseModel
 
@@ -29,12 +30,12 @@ def command(kind: str) -> None:
         "study-record": StudyRecord,
     }
     schema = schemas[kind].model_json_schema(by_alias=True)
-    if kind in ("task", "concept", "study"):  # files of people may include others
+    if kind in ("task", "concept", "study"):  # written by people, may include others
         schema["properties"]["include"] = {
             "description": "Files whose mappings are merged below this one's.",
             "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
         }
-        # What is not here may be in them.
+        # Any key may come from an included file.
         schema["required"] = [name for name in schema.get("required", []) if name == "name"]
         for part in schema.get("$defs", {}).values():
             part.pop("required", None)

@@ -1,4 +1,4 @@
-"""`harness show`: one thing in full."""
+"""`harness show`: prints all facts about one model, mitigator, metric, task, concept or study."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.commands import arguments
+
 if TYPE_CHECKING:
     from harness.errors import UnknownName
     from harness.registry.registry import Registry
+    from harness.task.inputs import Input
     from harness.task.schema import TaskFile
 
 KINDS = ("model", "mitigator", "metric", "task", "concept", "study")
@@ -19,13 +22,16 @@ KINDS = ("model", "mitigator", "metric", "task", "concept", "study")
 @click.command("show")
 @click.argument("kind", type=click.Choice(KINDS))
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--scenario", help="Only this scenario of a task.")
-@click.option("--include", type=click.Path(path_type=Path), multiple=True, hidden=True)
+@click.option("--scenario", help="Show only this scenario of a task.")
+@arguments.include
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 def command(
     kind: str, name: str, as_json: bool, scenario: str | None, include: tuple[Path, ...]
 ) -> int:
-    """Show one thing: a model's card, a task's resolved texts, a metric's formula and source."""
+    """Show all facts about one model, mitigator, metric, task, concept or study.
+
+    NAME is as in `harness list`; a task may also be a file.
+    """
     from harness.commands import output
     from harness.registry.registry import Registry
 
@@ -41,11 +47,7 @@ def command(
     facts = describe(registry, name)
     unavailable = facts.get("unavailable")
     if kind == "task" and scenario and not unavailable:
-        from harness.errors import UnknownName
-
-        if scenario not in facts["scenarios"]:
-            raise UnknownName("scenario", scenario, facts["scenarios"])
-        facts["scenarios"] = {scenario: facts["scenarios"][scenario]}
+        facts["scenarios"] = _only(facts["scenarios"], scenario)
     if as_json:
         output.as_json(facts)
     else:
@@ -55,17 +57,25 @@ def command(
     return 1 if unavailable else 0
 
 
+def _only(scenarios: dict[str, Any], name: str) -> dict[str, Any]:
+    from harness.errors import UnknownName
+
+    if name not in scenarios:
+        raise UnknownName("scenario", name, scenarios)
+    return {name: scenarios[name]}
+
+
 def _model(registry: Registry, name: str) -> dict[str, Any]:
     from harness import names
 
-    asked = names.model(name)
-    spec = registry.embedders.get(asked.provider)
-    if asked.reference is None and spec is not None and not spec.provider and spec.card:
+    parsed = names.model(name)
+    spec = registry.embedders.get(parsed.provider)
+    if parsed.reference is None and spec is not None and not spec.provider and spec.card:
         facts = {key: value for key, value in vars(spec.card).items() if value}
-        if asked.options:
-            facts["options"] = dict(asked.options)
-        return facts | {"registered by": registry.owner("model", asked.provider)}
-    if asked.reference is None and spec is not None and spec.provider:
+        if parsed.options:
+            facts["options"] = dict(parsed.options)
+        return facts | {"registered by": registry.owner("model", parsed.provider)}
+    if parsed.reference is None and spec is not None and spec.provider:
         target = registry.load(spec, f"provider '{name}'")
         return {
             "name": f"{name}:REFERENCE",
@@ -80,17 +90,16 @@ def _mitigator(registry: Registry, name: str) -> dict[str, Any]:
     from harness import names
 
     facts: dict[str, Any] = {}
-    for stage, made in zip(
-        names.mitigators(name), registry.mitigator(name).mitigators, strict=True
-    ):
+    mitigators = registry.mitigator(name).mitigators
+    for stage, mitigator in zip(names.mitigators(name), mitigators, strict=True):
         facts[stage.name] = {
-            "documentation": inspect.getdoc(type(made)) or "",
-            "works on": ", ".join(made.kinds),
-            "needs of a concept": ", ".join(made.needs) or "nothing",
-            "parameters": made.get_params(deep=False),
+            "documentation": inspect.getdoc(type(mitigator)) or "",
+            "works on": ", ".join(mitigator.kinds),
+            "needs of a concept": ", ".join(mitigator.needs) or "nothing",
+            "parameters": mitigator.get_params(deep=False),
             "registered by": registry.owner("mitigator", stage.name),
         }
-    return facts or {"none": "the model as it is"}
+    return facts or {"none": "no mitigation: the model as it is"}
 
 
 def _metric(registry: Registry, name: str) -> dict[str, Any]:
@@ -99,7 +108,10 @@ def _metric(registry: Registry, name: str) -> dict[str, Any]:
     return {
         "name": metric.name,
         "documentation": inspect.getdoc(metric.function) or "",
-        "inputs": {n: "needed" if needed else "optional" for n, needed in metric.inputs.items()},
+        "inputs": {
+            parameter: "required" if required else "optional"
+            for parameter, required in metric.inputs.items()
+        },
         "options": metric.options,
         "scores": {
             score: {"ideal": scale.ideal, "bounds": scale.bounds, "help": scale.help}
@@ -122,30 +134,30 @@ def _task(registry: Registry, name: str) -> dict[str, Any]:
     try:
         task = registry.task_file(document.path) if is_file else registry.task(name)
     except Unavailable as error:
-        return _stated(document.validate(TaskFile)) | {"unavailable": str(error)}
+        return _description(document.validate(TaskFile)) | {"unavailable": str(error)}
     return {
-        **_stated(task.file),
+        **_description(task.file),
         "digest": task.digest,
         "metrics": {
             m.metric.name: {"options": m.metric.options | dict(m.options)}
             for m in task.scenarios[0].measurements
         },
         "scenarios": {
-            scenario.name: {
-                given.name: list(given.texts)
-                if given.texts is not None
-                else []
-                if given.numbers is None
-                else given.numbers.tolist()
-                for given in scenario.inputs.values()
-            }
+            scenario.name: {name: _values(input_) for name, input_ in scenario.inputs.items()}
             for scenario in task.scenarios
         },
     }
 
 
-def _stated(file: TaskFile) -> dict[str, Any]:
-    """Return what a task's file says of it, without its data."""
+def _values(input_: Input) -> list[Any]:
+    """Return the texts or the numbers of an input."""
+    if input_.texts is not None:
+        return list(input_.texts)
+    return [] if input_.numbers is None else list(input_.numbers.tolist())
+
+
+def _description(file: TaskFile) -> dict[str, Any]:
+    """Return the facts about a task that need none of its data."""
     shown = {
         *("name", "version", "title", "description", "source", "licence", "measures"),
         *("category", "concept", "language", "kinds", "tags", "primary"),
@@ -158,18 +170,16 @@ def _unknown_task(registry: Registry, name: str) -> UnknownName:
     from harness.run.tasks import listed
 
     hint = ""
-    for one in listed(registry):
-        for what, of in (
-            ("tag", one.file.tags),
-            ("category", (one.file.category, one.file.measures)),
-        ):
-            if name in of:
-                hint = f", but a {what} is: harness list tasks --{what} {name}"
+    for task in listed(registry):
+        if name in task.file.tags:
+            hint = f"; it is a tag: harness list tasks --tag {name}"
+        elif name in (task.file.category, task.file.measures):
+            hint = f"; it is a category: harness list tasks --category {name}"
     return UnknownName("task", name, () if hint else registry.task_files, hint=hint)
 
 
 def _concept(registry: Registry, name: str) -> dict[str, Any]:
-    return {k: v for k, v in registry.concept(name).model_dump().items() if v}
+    return {key: value for key, value in registry.concept(name).model_dump().items() if value}
 
 
 def _study(registry: Registry, name: str) -> dict[str, Any]:
@@ -189,17 +199,20 @@ def _study(registry: Registry, name: str) -> dict[str, Any]:
         "digest": study.digest,
         "baseline": study.baseline,
         "criteria": study.criteria,
-        "settings": {one.label: len(one.settings) for one in study.candidates},
+        "settings": {row.label: len(row.settings) for row in study.candidates},
         "scenarios": {
-            one.name: [scenario.name for scenario in one.task.scenarios] for one in study.measures
+            measure.name: [scenario.name for scenario in measure.task.scenarios]
+            for measure in study.measures
         },
         study.file.folded: study.items,
     }
 
 
-def _print(thing: Any, depth: int) -> None:
+def _print(facts: dict[str, Any], depth: int) -> None:
     pad = "  " * depth
-    for key, value in thing.items():
+    for key, value in facts.items():
+        if value == "":
+            continue
         label = click.style(str(key), bold=True)
         if isinstance(value, dict) and value:
             click.echo(f"{pad}{label}:")
@@ -209,8 +222,8 @@ def _print(thing: Any, depth: int) -> None:
             for item in value:
                 click.echo(f"{pad}  {_item(item)}")
         elif isinstance(value, list | tuple):
-            many = f"({len(value)}) " if len(value) > 3 else ""
-            click.echo(f"{pad}{label}: {many}{', '.join(_item(item) for item in value)}")
+            count = f"({len(value)}) " if len(value) > 3 else ""
+            click.echo(f"{pad}{label}: {count}{', '.join(_item(item) for item in value)}")
         elif "\n" in str(value):
             click.echo(f"{pad}{label}:")
             for line in str(value).splitlines():

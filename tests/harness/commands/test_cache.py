@@ -11,11 +11,11 @@ from harness.store.answers import AnswerCache
 
 @pytest.fixture
 def filled(harness, toy, tmp_path):
-    """Give the command line, with two models' embeddings stored."""
+    """Return the command line, after the embeddings of two models were stored."""
     for model in ("toy-letters", "toy-words"):
-        said = harness("eval", "-m", model, "-t", "toy-places", "-r", tmp_path / "results",
+        result = harness("eval", "-m", model, "-t", "toy-places", "-r", tmp_path / "results",
                        "--concept", "none")  # fmt: skip
-        assert said.code == 0, said.err
+        assert result.code == 0, result.err
     return harness
 
 
@@ -26,39 +26,42 @@ def stored(run):
     }
 
 
-def test_an_empty_cache_is_told(harness, cache):
-    said = harness("cache", "info")
-    assert (said.code, said.out) == (0, f"nothing is stored in {cache}/embeddings\n")
-    assert harness("cache", "verify").out == "0 segments, 0 damaged\n"
+def test_an_empty_cache_is_no_error(harness, cache):
+    result = harness("cache", "info")
+    assert (result.code, result.out.count("\n")) == (0, 1)
+    assert f"{cache}/embeddings" in result.out
+    assert harness("cache", "verify").out.startswith("0 segments, 0 damaged")
     assert harness("cache", "prune").code == 0
 
 
-def test_what_is_stored_is_shown(filled):
+def test_info_shows_the_stored_models(filled):
     assert stored(filled) == {"toy-letters": 6, "toy-words": 6}
     table = filled("cache", "info").out
     assert "toy-letters" in table
     assert "last used" in table
 
 
-def test_another_folder_may_be_named(filled, tmp_path):
-    said = filled("cache", "info", "--cache", tmp_path / "other")
-    assert said.out == f"nothing is stored in {tmp_path}/other\n"
+def test_info_reads_the_folder_that_is_named(filled, tmp_path):
+    result = filled("cache", "info", "--cache", tmp_path / "other")
+    assert f"{tmp_path}/other" in result.out
+    assert "toy-letters" not in result.out
 
 
-def test_whole_segments_are_whole(filled):
-    said = filled("cache", "verify")
-    assert (said.code, said.out) == (0, "2 segments, 0 damaged\n")
+def test_verify_counts_segments(filled):
+    result = filled("cache", "verify")
+    assert result.code == 0
+    assert result.out.startswith("2 segments, 0 damaged")
 
 
-def test_a_damaged_segment_is_told_set_aside_and_made_again(filled, toy, cache, tmp_path):
+def test_a_damaged_segment_is_reported_set_aside_and_made_again(filled, toy, cache, tmp_path):
     (segment,) = cache.rglob("letters*/*.safetensors")
     content = bytearray(segment.read_bytes())
     content[-1] ^= 0xFF
     segment.write_bytes(content)
-    said = filled("cache", "verify")
-    assert said.code == 1
-    assert "2 segments, 1 damaged" in said.out
-    assert segment.name in said.out
+    result = filled("cache", "verify")
+    assert result.code == 1
+    assert "2 segments, 1 damaged" in result.out
+    assert segment.name in result.out
     assert stored(filled)["toy-words"] == 6
     assert stored(filled).get("toy-letters", 0) == 0
     toy.clear()
@@ -69,58 +72,60 @@ def test_a_damaged_segment_is_told_set_aside_and_made_again(filled, toy, cache, 
     assert filled("cache", "verify").code == 0
 
 
-def test_a_models_embeddings_are_removed_by_name(filled):
-    said = filled("cache", "prune", "--model", "toy-words")
-    assert said.code == 0
-    assert said.out.startswith("removed 1 store and 0 leftovers")
+def test_prune_removes_a_model_by_name(filled):
+    result = filled("cache", "prune", "--model", "toy-words")
+    assert result.code == 0
+    assert result.out.startswith("removed 1 store and 0 leftovers")
     assert stored(filled) == {"toy-letters": 6}
 
 
-def test_pruning_without_a_wish_removes_no_store(filled):
+def test_prune_without_options_removes_no_model(filled):
     assert filled("cache", "prune").out.startswith("removed 0 stores")
     assert filled("cache", "prune", "--unused-days", "1").out.startswith("removed 0 stores")
     assert stored(filled) == {"toy-letters": 6, "toy-words": 6}
 
 
-def test_everything_is_removed_for_no_room(filled):
+def test_prune_to_0_gb_removes_everything(filled):
     assert filled("cache", "prune", "--max-gb", "0").out.startswith("removed 2 stores")
     assert stored(filled) == {}
 
 
 @pytest.mark.parametrize("option", ["--unused-days", "--max-gb"])
-def test_less_than_nothing_is_no_limit_to_prune_by(filled, option):
-    said = filled("cache", "prune", option, "-1")
-    assert said.code == 2
+def test_a_negative_limit_is_refused(filled, option):
+    result = filled("cache", "prune", option, "-1")
+    assert result.code == 2
     assert stored(filled) == {"toy-letters": 6, "toy-words": 6}
 
 
-def test_a_model_of_which_nothing_is_stored_is_told(filled):
-    said = filled("cache", "prune", "--model", "toy-leters")
-    assert said.code == 2
-    assert said.err.startswith(
-        "harness: unknown stored model 'toy-leters'; did you mean 'toy-letters'"
-    )
+def test_prune_of_an_unknown_model_is_an_error_with_a_suggestion(filled):
+    result = filled("cache", "prune", "--model", "toy-leters")
+    assert result.code == 2
+    assert result.err.startswith("harness: ")
+    assert "stored model" in result.err
+    assert "'toy-leters'; did you mean 'toy-letters'" in result.err
     assert stored(filled) == {"toy-letters": 6, "toy-words": 6}
 
 
-def test_settings_of_one_model_are_told_apart_by_the_end_of_their_fingerprint():
+def test_a_long_fingerprint_is_shortened_to_its_hash():
     from harness.commands.cache import _end
 
     assert _end("sentence-transformers-" + "a" * 32) == "…" + "a" * 12
     assert _end("mock-text-16") == "mock-text-16"
 
 
-def test_as_json_the_fingerprint_is_whole_and_the_keys_are_names(filled):
-    (row, _) = json.loads(filled("cache", "info", "--json").out)["stores"]
+def test_info_as_json_has_the_full_fingerprint(filled):
+    rows = json.loads(filled("cache", "info", "--json").out)["stores"]
+    assert {row["fingerprint"] for row in rows} == {"letters 1.0", "words 1"}
+    row = rows[0]
     assert list(row) == ["model", "fingerprint", "texts", "segments", "bytes", "last_used"]
     assert row["bytes"] > 0
 
 
-def test_kept_answers_are_shown_and_removed_when_asked(filled, cache):
+def test_cached_answers_are_shown_and_pruned_on_request(filled, cache):
     AnswerCache("mentions", "model 1").add({"text": "answer"})
     (row,) = json.loads(filled("cache", "info", "--json").out)["answers"]
     assert row["answers"].startswith("mentions-")
-    assert "answers of" in filled("cache", "info").out
+    assert row["answers"] in filled("cache", "info").out
     assert filled("cache", "prune").code == 0
     assert list(cache.rglob("*.sqlite"))
     assert "removed 1 file of answers" in filled("cache", "prune", "--answers").out

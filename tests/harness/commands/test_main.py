@@ -1,4 +1,4 @@
-"""The command itself: help, exit codes, what is imported, and plugins that were left out."""
+"""The program: help, exit codes, imports, and plugins that failed to load."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ print("\\nMODULES", *sorted(sys.modules))
 sys.exit(code)
 """
     command = [sys.executable, "-c", script]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return set(said.rsplit("MODULES", 1)[1].split())
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return set(output.rsplit("MODULES", 1)[1].split())
 
 
 def test_the_help_names_every_command(harness):
-    said = harness("--help")
-    assert said.code == 0
+    result = harness("--help")
+    assert result.code == 0
     for name, (_, line) in COMMANDS.items():
-        assert name in said.out
-        assert line[:40] in said.out
+        assert name in result.out
+        assert line[:40] in result.out
 
 
 def test_the_help_imports_nothing_heavy():
@@ -49,9 +49,9 @@ def test_lists_import_no_mathematics(kind):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(harness, name):
-    said = harness(name, "--help")
-    assert said.code == 0
-    assert f"Usage: harness {name}" in said.out
+    result = harness(name, "--help")
+    assert result.code == 0
+    assert f"Usage: harness {name}" in result.out
 
 
 @pytest.mark.parametrize(
@@ -75,63 +75,57 @@ def test_every_command_has_help(harness, name):
         ("completion", ["harness completion bash >> ~/.bashrc"]),
     ],
 )
-def test_examples_stand_on_lines_of_their_own(harness, name, examples):
-    said = harness(name, "--help").out
-    assert set(examples) <= {line.strip() for line in said.splitlines()}
+def test_each_example_in_a_help_is_a_line(harness, name, examples):
+    result = harness(name, "--help").out
+    assert set(examples) <= {line.strip() for line in result.splitlines()}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_no_help_shows_marks_that_are_for_click(harness, name):
-    said = harness(name, "--help").out
-    assert "\\b" not in said
-    assert "\b" not in said
+def test_no_help_shows_the_backspaces_that_click_reads(harness, name):
+    result = harness(name, "--help").out
+    assert "\\b" not in result
+    assert "\b" not in result
 
 
-def test_the_version_is_told(harness):
+def test_the_version_is_printed(harness):
     assert harness("--version").out == f"harness, version {__version__}\n"
 
 
-def test_an_unknown_command_is_told_with_the_nearest(harness):
-    said = harness("evla")
-    assert said.code == 2
-    assert said.err == (
-        "harness: there is no command 'evla'; did you mean 'eval'? (harness --help tells more)\n"
-    )
-
-
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "facts"),
     [
-        (["eval"], "missing option '--model' / '-m' (harness eval --help tells more)"),
-        (["eval", "--modle", "x"], "no such option '--modle'; did you mean '--model'?"),
-        (["cache", "prun"], "no such command 'prun'; did you mean 'prune'?"),
-        (["show"], "Choose from: model, mitigator, metric, task, concept"),
-        (["eval", "-m", "x", "--seed", "-1"], "-1 is not in the range x>=0"),
-        (["list", "animals"], "no such command 'animals'"),
-        (["show", "animal", "x"], "'animal' is not one of 'model', "),
-        (["completion", "basic"], "'basic' is not one of 'bash', 'zsh', 'fish'"),
+        (["evla"], ["'evla'", "did you mean 'eval'", "harness --help"]),
+        (["eval"], ["--model", "harness eval --help"]),
+        (["eval", "--modle", "x"], ["'--modle'", "did you mean '--model'"]),
+        (["cache", "prun"], ["'prun'", "did you mean 'prune'", "harness cache --help"]),
+        (["list", "task"], ["'task'", "did you mean 'tasks'"]),
+        (["list", "animals"], ["'animals'", "harness list --help"]),
+        (["show"], ["model, mitigator, metric, task, concept"]),
+        (["show", "animal", "x"], ["'animal'", "'model', "]),
+        (["eval", "-m", "x", "--seed", "-1"], ["--seed", "-1"]),
+        (["completion", "basic"], ["'basic'", "'bash', 'zsh', 'fish'"]),
     ],
 )
-def test_a_line_that_cannot_be_understood_is_told_and_leaves_with_2(harness, arguments, told):
-    said = harness(*arguments)
-    assert said.code == 2
-    assert said.err.startswith("harness: ")
-    assert told in said.err
-    assert said.err.count("\n") == 1
+def test_a_wrong_command_line_is_one_line_and_exit_code_2(harness, arguments, facts):
+    result = harness(*arguments)
+    assert result.code == 2
+    assert result.err.startswith("harness: ")
+    assert [fact for fact in facts if fact not in result.err] == [], result.err
+    assert result.err.count("\n") == 1
 
 
 def test_a_group_without_a_command_shows_its_help(harness):
-    said = harness("list")
-    assert said.code == 2
-    assert "Usage: harness list" in said.err
-    assert "  tasks" in said.err
+    result = harness("list")
+    assert result.code == 2
+    assert "Usage: harness list" in result.err
+    assert "  tasks" in result.err
 
 
 def test_completion_scripts_are_for_our_command(harness):
     for shell in ("bash", "zsh", "fish"):
-        said = harness("completion", shell)
-        assert said.code == 0
-        assert "_HARNESS_COMPLETE" in said.out
+        result = harness("completion", shell)
+        assert result.code == 0
+        assert "_HARNESS_COMPLETE" in result.out
 
 
 def test_names_are_completed(toy):
@@ -151,25 +145,25 @@ def test_names_are_completed(toy):
     assert "eval" in completed([], "ev")
 
 
-def test_a_broken_plugin_is_told_and_the_others_go_on(harness, install, toy):
+def test_a_broken_plugin_is_reported_and_the_others_work(harness, install, toy):
     install("broken", {"broken-plugin": "broken_module"}, broken_module=BROKEN)
-    said = harness("list", "models", "toy-*", "--json")
-    assert said.code == 0
-    assert len(json.loads(said.out)) >= 2
-    assert said.err == (
-        "harness: the plugin 'broken-plugin' (broken 1.0) was left out: "
-        "RuntimeError: out of order\n"
-    )
+    result = harness("list", "models", "toy-*", "--json")
+    assert result.code == 0
+    assert len(json.loads(result.out)) >= 2
+    assert result.err.startswith("harness: ")
+    assert "'broken-plugin' (broken 1.0)" in result.err
+    assert "RuntimeError: out of order" in result.err
+    assert result.err.count("\n") == 1
 
 
-def test_plugins_shows_the_broken_one_and_leaves_with_1(harness, install, toy):
+def test_plugins_shows_a_broken_plugin_with_exit_code_1(harness, install, toy):
     install("broken", {"broken-plugin": "broken_module"}, broken_module=BROKEN)
-    said = harness("plugins")
-    assert said.code == 1
-    line = next(line for line in said.out.splitlines() if "broken-plugin" in line)
+    result = harness("plugins")
+    assert result.code == 1
+    line = next(line for line in result.out.splitlines() if "broken-plugin" in line)
     assert line.split()[:3] == ["broken-plugin", "broken", "1.0"]
-    assert "FAILED RuntimeError: out of order" in line
-    assert said.err == ""
+    assert "RuntimeError: out of order" in line
+    assert result.err == ""
     rows = {row["plugin"]: row for row in json.loads(harness("plugins", "--json").out)}
     assert rows["broken-plugin"]["error"] == "RuntimeError: out of order"
     assert rows["toy"]["adds"]["mitigators"] == ["toy-shift", "toy-polite"]
@@ -177,14 +171,14 @@ def test_plugins_shows_the_broken_one_and_leaves_with_1(harness, install, toy):
     assert rows["toy"]["error"] is None
 
 
-def test_plugins_without_a_broken_one_leaves_with_0(harness, toy):
-    said = harness("plugins")
-    assert said.code == 0
-    assert "2 mitigators: toy-shift, toy-polite" in said.out
-    assert "builtin-engines" in said.out
+def test_plugins_has_exit_code_0_when_none_is_broken(harness, toy):
+    result = harness("plugins")
+    assert result.code == 0
+    assert "2 mitigators: toy-shift, toy-polite" in result.out
+    assert "builtin-engines" in result.out
 
 
-def test_a_plugin_adds_commands_and_one_that_fails_to_is_told(harness, install):
+def test_a_plugin_adds_commands_and_one_that_fails_to_is_reported(harness, install):
     source = """
         from harness import hookimpl
 
@@ -200,13 +194,14 @@ def test_a_plugin_adds_commands_and_one_that_fails_to_is_told(harness, install):
     broken = "from harness import hookimpl\n@hookimpl\ndef harness_commands(group):\n    1 / 0"
     install("rude", {"rude": "rude_module"}, rude_module=broken)
     assert harness("greet").out == "hello\n"
-    said = harness("--help")
-    assert "greet" in said.out
-    assert "Say hello." in said.out
-    assert "'rude' (rude 1.0) was left out: harness_commands: ZeroDivisionError" in said.err
-    said = harness("plugins")
-    assert said.code == 1
-    assert "FAILED harness_commands: ZeroDivisionError: division by zero" in said.out
+    result = harness("--help")
+    assert "greet" in result.out
+    assert "Say hello." in result.out
+    assert "'rude' (rude 1.0)" in result.err
+    assert "harness_commands: ZeroDivisionError" in result.err
+    result = harness("plugins")
+    assert result.code == 1
+    assert "harness_commands: ZeroDivisionError: division by zero" in result.out
 
 
 def test_two_plugins_with_one_name_are_both_named(harness, install, toy):
@@ -218,15 +213,15 @@ def test_two_plugins_with_one_name_are_both_named(harness, install, toy):
             return [MitigatorSpec(name="toy-shift", target="a:b")]
     """
     install("rival", {"rival": "rival_module"}, rival_module=source)
-    said = harness("list", "mitigators")
-    assert said.code == 1
-    assert said.err == (
-        "harness: two plugins claim the mitigator 'toy-shift': 'rival' (rival 1.0) and "
-        "'toy' (toy 1.0); uninstall one of them\n"
-    )
+    result = harness("list", "mitigators")
+    assert result.code == 1
+    assert result.err.startswith("harness: ")
+    for fact in ("mitigator 'toy-shift'", "'rival' (rival 1.0)", "'toy' (toy 1.0)"):
+        assert fact in result.err
+    assert result.err.count("\n") == 1
 
 
-def test_an_unforeseen_error_is_one_line_unless_asked_for(harness, install):
+def test_an_unexpected_error_is_one_line_and_a_traceback_with_debug(harness, install):
     source = """
         from harness import hookimpl
 
@@ -237,10 +232,11 @@ def test_an_unforeseen_error_is_one_line_unless_asked_for(harness, install):
                 raise KeyError("first\\nsecond")
     """
     install("clumsy", {"clumsy": "clumsy_module"}, clumsy_module=source)
-    said = harness("stumble")
-    assert said.code == 1
-    assert said.err.startswith("harness: unforeseen KeyError: ")
-    assert said.err.endswith(" (--debug shows where)\n")
-    assert said.err.count("\n") == 1
+    result = harness("stumble")
+    assert result.code == 1
+    assert result.err.startswith("harness: ")
+    assert "KeyError" in result.err
+    assert "--debug" in result.err
+    assert result.err.count("\n") == 1
     with pytest.raises(KeyError):
         harness("stumble", "--debug")

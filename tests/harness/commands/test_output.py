@@ -14,15 +14,15 @@ ROWS = [
 ]
 
 
-def printed(columns, rows, **given):
-    """Return the lines of a table on a terminal of 80 columns, and what was left out."""
-    grid, left_out, _ = output.laid_out(columns, rows, width=80, **given)
+def printed(columns, rows, **options):
+    """Return the lines of a table on a terminal of 80 columns, and the columns left out."""
+    grid, left_out, _ = output.laid_out(columns, rows, width=80, **options)
     console = Console(width=80, file=io.StringIO())
     console.print(grid)
     return console.file.getvalue().splitlines(), left_out
 
 
-def test_only_free_text_is_shortened_and_the_least_important_columns_go_first():
+def test_a_wide_table_drops_columns_in_order_and_shortens_free_text():
     lines, left_out = printed(COLUMNS, ROWS, shorten="title", drop=("version", "tags"))
     assert left_out == ["version", "tags"]
     assert [line.split()[0] for line in lines if line.strip()][::2] == [
@@ -32,13 +32,13 @@ def test_only_free_text_is_shortened_and_the_least_important_columns_go_first():
     assert len(lines[3]) <= 80
 
 
-def test_what_fits_is_left_as_it_is():
+def test_a_table_that_fits_keeps_its_columns():
     lines, left_out = printed(["name", "a+b?k=2"], [["x", "0.1**"]], drop=("name",))
     assert left_out == []
     assert "a+b?k=2" in lines[1]
 
 
-def test_names_of_mitigators_break_at_their_signs_only():
+def test_a_mitigator_name_breaks_only_before_plus_question_mark_and_ampersand():
     columns = ["task", "anonymize+hard-debias?k=2&centre=true", "context-injection+normalize?p=1"]
     lines, _ = printed(columns, [["gender-occupations", "0.123**", "–"]])
     words = {word for line in lines for word in line.split()}
@@ -46,6 +46,6 @@ def test_names_of_mitigators_break_at_their_signs_only():
     assert "gender-occupations" in words
 
 
-def test_a_noun_stands_in_its_number():
+def test_counted_uses_the_plural_except_for_one():
     assert output.counted(1, "file") == "1 file"
     assert output.counted(0, "file") == "0 files"
