@@ -1,4 +1,4 @@
-"""A language model that marks names, from the command line, with a real server that misbehaves."""
+"""`harness eval` with a language model that marks names, and a local server that fails."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS = ("query", "positive", "negative")
 
 
 def marked() -> dict[str, str]:
-    """Return the ten printed triplets' texts, each with its marks."""
+    """Return the texts of the ten printed triplets, each with its marks."""
     text = (Path(tasks.__file__).parent / "names" / "name_triplets.tsv").read_text("utf-8")
     rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     return {marks.read(row[c]).text: row[c] for row in rows for c in COLUMNS}
@@ -34,18 +34,18 @@ TAGGED = {
 }
 
 
-class Place:
-    """A cache and a results folder, and the command that uses them with the server's models."""
+class Workspace:
+    """A cache, a results folder, and the command that uses them with the models of the server."""
 
     def __init__(self, folder: Path, server: Loopback) -> None:
         self.folder, self.server = folder, server
 
     def eval(self) -> tuple[int, str, str]:
-        """Run the command; return its exit code and what it printed."""
+        """Run the command; return its exit code, its output and its messages."""
         out, err = io.StringIO(), io.StringIO()
-        where = f"base_url={self.server.url}&key=LOOPBACK_KEY"
-        command = ["eval", "--model", f"openai:toy?{where}", "--tasks", "name-triplets"]
-        command += ["--mitigator", f"anonymize?engine=llm&model=toy&{where}"]
+        endpoint = f"base_url={self.server.url}&key=LOOPBACK_KEY"
+        command = ["eval", "--model", f"openai:toy?{endpoint}", "--tasks", "name-triplets"]
+        command += ["--mitigator", f"anonymize?engine=llm&model=toy&{endpoint}"]
         command += ["--cache", str(self.folder / "cache"), "--overwrite"]
         command += ["--results", str(self.folder / "results")]
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -54,77 +54,80 @@ class Place:
 
     @property
     def chats(self) -> list[str]:
-        """The texts that the language model was asked about."""
+        """The texts that were sent to the language model."""
         return [r["messages"][1]["content"] for r in self.server.requests if "messages" in r]
 
 
 @pytest.fixture
-def place(tmp_path: Path, loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Place:
+def workspace(tmp_path: Path, loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     loopback.key = SECRET
     loopback.reply = lambda system, text: TAGGED.get(text, text)
     monkeypatch.setenv("LOOPBACK_KEY", SECRET)
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
-    return Place(tmp_path, loopback)
+    return Workspace(tmp_path, loopback)
 
 
-def test_what_is_embedded_is_what_was_taken_out_by_hand(place: Place) -> None:
-    code, _, told = place.eval()
-    assert code == 0, told
+def test_the_embedded_texts_equal_those_without_the_hand_marked_names(workspace: Workspace) -> None:
+    code, _, messages = workspace.eval()
+    assert code == 0, messages
     by_hand = {marks.read(text) for text in MARKED.values()}
-    assert {edits.without(one.text, one.mentions) for one in by_hand} <= set(place.server.texts)
-    assert not set(MARKED) & set(place.server.texts)
-    assert "no name was found in" in told
+    assert {edits.without(text.text, text.mentions) for text in by_hand} <= set(
+        workspace.server.texts
+    )
+    assert not set(MARKED) & set(workspace.server.texts)
+    assert "no name was found in" in messages
 
 
-def test_a_second_run_asks_the_language_model_for_nothing(place: Place) -> None:
-    _, first, _ = place.eval()
-    asked = len(place.chats)
-    assert asked == len(set(place.chats))
-    _, second, _ = place.eval()
-    assert len(place.chats) == asked
+def test_a_second_run_sends_nothing_to_the_language_model(workspace: Workspace) -> None:
+    _, first, _ = workspace.eval()
+    asked = len(workspace.chats)
+    assert asked == len(set(workspace.chats))
+    _, second, _ = workspace.eval()
+    assert len(workspace.chats) == asked
     assert second.splitlines()[:-1] == first.splitlines()[:-1]
 
 
-def test_an_answer_that_is_no_marked_copy_is_told_and_its_text_stays(place: Place) -> None:
+def test_an_invalid_answer_is_reported_and_the_text_is_unchanged(workspace: Workspace) -> None:
     bad = next(iter(MARKED))
-    place.server.reply = lambda system, text: (
+    workspace.server.reply = lambda system, text: (
         "I'm sorry, I can't." if text == bad else TAGGED.get(text, text)
     )
-    code, _, told = place.eval()
+    code, _, messages = workspace.eval()
     assert code == 0
-    assert "1 text keeps its names" in told
-    assert bad in place.server.texts
+    assert "1 text keeps its names" in messages
+    assert bad[:20] in messages
+    assert bad in workspace.server.texts
 
 
-def test_a_language_model_that_answers_nothing_of_use_fails_the_task(place: Place) -> None:
-    place.server.reply = lambda system, text: "Done."
-    code, _, told = place.eval()
+def test_the_task_fails_if_every_answer_is_invalid(workspace: Workspace) -> None:
+    workspace.server.reply = lambda system, text: "Done."
+    code, _, messages = workspace.eval()
     assert code == 1
-    assert "marked names in none of" in told
+    assert "'Done.'" in messages
 
 
-def test_an_endpoint_that_goes_leaves_what_it_answered(place: Place) -> None:
-    left = list(MARKED)[-5:]
-    place.server.always = lambda body: (
-        Fault(status=401) if body.get("messages", [{}])[-1].get("content") in left else None
+def test_answers_before_a_failure_of_the_endpoint_are_kept(workspace: Workspace) -> None:
+    refused = list(MARKED)[-5:]
+    workspace.server.always = lambda body: (
+        Fault(status=401) if body.get("messages", [{}])[-1].get("content") in refused else None
     )
-    code, _, told = place.eval()
+    code, _, messages = workspace.eval()
     assert code == 1
-    assert "FAILED" in told
-    answered = set(place.chats) - set(left)
-    before = len(place.chats)
-    place.server.always = lambda body: None
-    place.server.faults = [BUSY]
-    code, _, told = place.eval()
-    assert code == 0, told
+    assert "FAILED" in messages
+    answered = set(workspace.chats) - set(refused)
+    before = len(workspace.chats)
+    workspace.server.always = lambda body: None
+    workspace.server.faults = [BUSY]
+    code, _, messages = workspace.eval()
+    assert code == 0, messages
     assert answered
-    assert not answered & set(place.chats[before:])
+    assert not answered & set(workspace.chats[before:])
 
 
-def test_the_key_is_in_no_file_and_no_message(place: Place) -> None:
-    code, out, told = place.eval()
+def test_the_key_appears_in_no_file_and_no_message(workspace: Workspace) -> None:
+    code, out, messages = workspace.eval()
     assert code == 0
-    assert SECRET not in out + told
-    for path in place.folder.rglob("*"):
+    assert SECRET not in out + messages
+    for path in workspace.folder.rglob("*"):
         assert path.is_dir() or SECRET.encode() not in path.read_bytes(), path
-    assert read([place.folder / "results"]).records
+    assert read([workspace.folder / "results"]).records
