@@ -1,0 +1,110 @@
+"""How the documentation is built: `make docs`."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+import harness
+
+project = "Embedding Bias Harness"
+author = "The Embedding Bias Harness authors"
+release = version = harness.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+    "sphinx_click",
+    "myst_nb",
+]
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb", ".rst": "restructuredtext"}
+exclude_patterns = ["_build"]
+default_role = "py:obj"  # `name` in a docstring links where there is such a name
+nitpicky = False  # types of signatures are linked where they can be
+
+# Markdown that reads the same in a repository's file viewer.
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "off"  # the notebook holds its outputs; a test runs it
+
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented_params"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+napoleon_numpy_docstring = True
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = project
+html_show_sourcelink = False
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 7,
+}
+
+HERE = Path(__file__).parent / "reference"
+LISTS = {
+    "python": ("Python interface", "Everything public of the package `harness`."),
+    "metrics": ("Metrics", "`harness list metrics` lists them with those of other packages."),
+    "mitigators": (
+        "Mitigators",
+        "`harness list mitigators` lists them with those of other packages.",
+    ),
+}
+"""Lists that are written from the registry: a new method gets its page without an edit here."""
+SKLEARN = "set_fit_request, set_transform_request"
+"""Methods that scikit-learn adds to every estimator."""
+
+
+def listed() -> dict[str, dict[str, str]]:
+    """Return, for each list, the import path of each name."""
+    registry = harness.Registry()
+    return {
+        "python": {name: f"harness.{name}" for name in harness.__all__ if "__" not in name},
+        "metrics": {name: s.target.replace(":", ".") for name, s in registry.metrics.items()},
+        "mitigators": {name: s.target.replace(":", ".") for name, s in registry.mitigators.items()},
+    }
+
+
+def write_lists(app: Sphinx) -> None:
+    """Write the lists, and a page for each of their entries."""
+    for page, paths in listed().items():
+        title, text = LISTS[page]
+        entries = "\n".join(f"{page}/{name}" for name in paths)
+        (HERE / page).mkdir(exist_ok=True)
+        toctree = f"```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```"
+        (HERE / f"{page}.md").write_text(f"# {title}\n\n{text}\n\n{toctree}\n", encoding="utf-8")
+        for name, path in paths.items():
+            module, _, attribute = path.rpartition(".")
+            value = getattr(importlib.import_module(module), attribute)
+            kind = "class" if isinstance(value, type) else "function"
+            lines = [name, "=" * len(name), "", f".. auto{kind}:: {path}"]
+            if kind == "class":
+                lines += [
+                    "   :members:",
+                    "   :exclude-members: set_fit_request, set_transform_request",
+                ]
+            (HERE / page / f"{name}.rst").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def escape(app: Sphinx, *arguments: Any) -> None:
+    """Escape what reStructuredText reads as markup in plain text: `|x|` and `weat-*`."""
+    lines = arguments[-1]
+    for i, line in enumerate(lines):
+        if "``" not in line:
+            lines[i] = re.sub(r"(?<!\\)([|*])", r"\\\1", line)
+
+
+def setup(app: Sphinx) -> None:
+    """Write the lists before Sphinx looks for pages."""
+    app.connect("builder-inited", write_lists)
+    app.connect("autodoc-process-docstring", escape, priority=400)  # before napoleon
+    app.connect("sphinx-click-process-description", escape)
