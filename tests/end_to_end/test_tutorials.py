@@ -18,7 +18,9 @@ import pytest
 from .conftest import ROOT, run
 
 PAGES = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
-FENCE = re.compile(r"(?:^`(?P<file>[^`\n]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.M | re.S)
+FENCE = re.compile(
+    r"(?:^`(?P<file>[^`\n]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.M | re.S
+)
 NOT_RUN = {"--include ./my-tasks": "it needs a folder of the reader's"}
 """Parts of commands that are not run, with the reason."""
 
