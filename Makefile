@@ -3,10 +3,11 @@ PYTHON ?= python3
 DEMO := $(CURDIR)/.venv/demo
 TEST := $(CURDIR)/.venv/test
 TYPED := build/typed
+PYTEST = $(TEST)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test lint clean
+.PHONY: demo test test-quick lint docs clean
 
-## demo: evaluate two real models on all tasks and build the leaderboard page
+## demo: evaluate three real models on all tasks and build the leaderboard page
 demo: $(DEMO)/made
 	$(DEMO)/bin/pip install -q --no-deps --force-reinstall .
 	$(DEMO)/bin/harness eval --model all-MiniLM-L6-v2 --model glove-6b-50d \
@@ -14,10 +15,13 @@ demo: $(DEMO)/made
 	    --mitigator hard-debias --mitigator context-injection --tasks all --results results/demo
 	$(DEMO)/bin/harness leaderboard build results/demo --out site
 
-## test: lint, types, layers and the tests, as CI runs them
-test: $(TEST)/made lint
-	$(TEST)/bin/pip install -q --no-deps --force-reinstall .
-	$(TEST)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
+## test: lint, types, layers, the documentation and all tests, as CI runs them
+test: install lint docs
+	$(PYTEST)
+
+## test-quick: the tests to run while you work; without reference, end-to-end and browser tests
+test-quick: install
+	$(PYTEST) -m "not reference and not end_to_end and not browser"
 
 ## lint: ruff, mypy --strict, and who may import whom
 lint: $(TEST)/made
@@ -28,6 +32,14 @@ lint: $(TEST)/made
 	cd $(TYPED) && $(TEST)/bin/mypy --config-file $(CURDIR)/pyproject.toml
 	cd $(TYPED) && $(TEST)/bin/lint-imports --no-cache --config $(CURDIR)/pyproject.toml
 
+## docs: the documentation as a site in build/docs; a warning is an error
+docs: install
+	$(TEST)/bin/python -m sphinx -q -W --keep-going -b html docs build/docs
+
+.PHONY: install
+install: $(TEST)/made
+	$(TEST)/bin/pip install -q --no-deps --force-reinstall .
+
 $(DEMO)/made: pyproject.toml constraints.txt
 	rm -rf build/lib
 	$(PYTHON) -m venv $(DEMO)
@@ -37,7 +49,7 @@ $(DEMO)/made: pyproject.toml constraints.txt
 $(TEST)/made: pyproject.toml constraints.txt
 	rm -rf build/lib
 	$(PYTHON) -m venv $(TEST)
-	$(TEST)/bin/pip install -q -c constraints.txt ".[models,dev]"
+	$(TEST)/bin/pip install -q -c constraints.txt ".[models,dev,docs]"
 	touch $@
 
 clean:

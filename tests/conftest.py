@@ -1,4 +1,4 @@
-"""What all tests share: where data that cannot be shipped lies, and that no test has a deadline.
+"""What all tests share: data that cannot be shipped, markers by folder, and a limit on skips.
 
 Data is looked for in HARNESS_DATA, else in `shared/data` beside the checkout.
 """
@@ -9,9 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+SKIPPED_WITHOUT_DATA = 999
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
 if "HARNESS_DATA" not in os.environ and BESIDE.is_dir():
     os.environ["HARNESS_DATA"] = str(BESIDE)
+
+FOLDERS = ("reference", "end_to_end")
+"""Folders of tests that are a marker, too."""
+MOST_SKIPPED = 0 if "HARNESS_DATA" in os.environ else SKIPPED_WITHOUT_DATA
+"""CI fails when more tests are skipped: a test that never runs protects nothing."""
 
 settings.register_profile("harness", deadline=None)
 settings.load_profile("harness")
@@ -27,3 +33,23 @@ def loopback(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with Loopback() as server:
         yield server
+
+
+def pytest_collection_modifyitems(items):
+    """Mark tests by their folder."""
+    for item in items:
+        for folder in FOLDERS:
+            if folder in item.path.parts:
+                item.add_marker(folder)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    """Fail in CI if more tests were skipped than the number that is written down."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("CI") and reporter is not None and not hasattr(session.config, "workerinput"):
+        skipped = len(reporter.stats.get("skipped", []))
+        if skipped > MOST_SKIPPED:
+            line = f"{skipped} tests were skipped, {MOST_SKIPPED} are allowed"
+            reporter.write_line(line, red=True)
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -13,6 +13,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None:
     pytest.skip("there is no chromium on this machine", allow_module_level=True)
 
+pytestmark = pytest.mark.browser
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -21,6 +21,7 @@ from harness.plugins.embedders.vectors import spacy_vectors
 from harness.registry.registry import Registry
 
 Encode = Callable[[Sequence[str]], np.ndarray]
+EXPECTED = Path(__file__).parent / "expected"
 Scores = dict[str, dict[str, dict[str, Score]]]
 FAST = {"resamples": 20, "permutations": 200, "projections": 200}
 """Draws of intervals and p-values: what is compared here does not depend on them."""
@@ -44,10 +45,7 @@ def expected() -> Callable[[str], dict[str, Any]]:
     """Return a reader of expected values by file name."""
 
     def read(name: str) -> dict[str, Any]:
-        path = shared_data().parent / "expected" / name
-        if not path.is_file():
-            pytest.skip(f"there is no file {path}: set HARNESS_DATA")
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads((EXPECTED / name).read_text(encoding="utf-8"))
 
     return read
 
