@@ -23,7 +23,7 @@ extensions = [
     "myst_nb",
 ]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb", ".rst": "restructuredtext"}
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "jupyter_execute"]
 default_role = "py:obj"  # `name` in a docstring links where there is such a name
 nitpicky = False  # types of signatures are linked where they can be
 
