@@ -57,7 +57,7 @@ __version__ = "0.1.0"  # the only place: pyproject.toml reads it from here, with
 # In a checkout the folders of the package lie side by side. Python started there imports this
 # folder instead of the installed package, so the package path must include the siblings.
 _checkout = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 -- pathlib would slow `import harness`
-if os.path.isfile(os.path.join(_checkout, "plugins", "embedders", "minilm.py")):  # noqa: PTH113, PTH118 -- as above
+if os.path.isfile(os.path.join(_checkout, "plugins", "embedders", "cards.yaml")):  # noqa: PTH113, PTH118 -- as above
     __path__.append(_checkout)
 
 # Importing a submodule sets it as an attribute of this package. So no public name may equal the

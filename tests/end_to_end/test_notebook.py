@@ -6,10 +6,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from ipykernel.kernelspec import write_kernel_spec
-from nbclient import NotebookClient
 
 from .conftest import ROOT
 
@@ -27,6 +24,10 @@ def outputs(notebook: Any) -> list[list[str]]:
 
 
 def test_the_notebook_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nbformat  # of the extra `docs`, which the quick tests do without
+    from ipykernel.kernelspec import write_kernel_spec
+    from nbclient import NotebookClient
+
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
     write_kernel_spec(tmp_path / "jupyter" / "kernels" / "this")

@@ -90,3 +90,12 @@ def test_all_plugins_load_in_both_installs(installed: Any, in_place: Any) -> Non
         errors = {p["plugin"]: p["error"] for p in environment.harness_json("plugins")}
         assert set(errors.values()) == {None}, errors
         assert "leaderboard" in environment.harness("--help")
+
+
+def test_a_checkout_has_the_four_folders_under_one_name(
+    make_environment: Callable[[str], Any], source_tree: Path
+) -> None:
+    code = f"import os, sys; os.chdir({str(source_tree)!r}); sys.path.insert(0, '')\n{WHERE}"
+    folders = [Path(folder) for folder in json.loads(make_environment("bare").run(code))]
+    assert [folder.name for folder in folders] == ["harness", "plugins", "tasks", "leaderboard"]
+    assert {folder.parent for folder in folders} == {source_tree}
