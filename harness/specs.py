@@ -84,7 +84,16 @@ class EmbedderSpec(Spec):
 
 @dataclass(frozen=True, kw_only=True)
 class MitigatorSpec(Spec):
-    """A subclass of `harness.Mitigator`."""
+    """A subclass of `harness.Mitigator`.
+
+    Parameters
+    ----------
+    unit_length
+        Whether it sets vectors to length 1 and does nothing else. Studies have the first such
+        mitigator as a row, because changes are counted from it.
+    """
+
+    unit_length: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

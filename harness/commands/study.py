@@ -1,4 +1,4 @@
-"""`harness study`: comparisons of mitigators by nested cross-validation, and what they say."""
+"""`harness study`: compare mitigators by nested cross-validation, and show the results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from harness.commands import arguments, listing
 
 if TYPE_CHECKING:
-    from harness.study.running import Ran
+    from harness.study.running import StudyRun
     from harness.study.study_record import StudyRecord
     from harness.study.summary import Summary
 
@@ -20,9 +20,9 @@ FORMATS = ("text", "csv", "latex", "markdown", "json")
 
 @click.group("study")
 def command() -> None:
-    """Compare mitigators by nested cross-validation, and show what a comparison says.
+    """Compare mitigators by nested cross-validation, and show the results.
 
-    Exit code 1: something in the table lacks or is undefined; the notes say what.
+    Exit code 1: a part of the table is missing or undefined; the notes say which.
     """
 
 
@@ -36,13 +36,13 @@ command.add_command(listing.command.commands["studies"], "list")
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="Processes that share the work.  [default: one for each core]",
+    help="Number of processes.  [default: one for each core]",
 )
 @arguments.include
 @click.option("--overwrite", is_flag=True, help="Run again what is recorded.")
 @arguments.as_json
-def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **given: Any) -> int:
-    """Run studies: names of installed ones, or files. What is recorded is not run again.
+def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options: Any) -> int:
+    """Run studies: names of installed studies, or files. What is recorded is not run again.
 
     \b
     harness study run gender-hard-soft
@@ -55,29 +55,29 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **given: A
     from harness.study import running
     from harness.study.summary import summarize
 
-    told = []
+    reports = []
     code = 0
     for name in dict.fromkeys(studies):
         path = Path(name)
-        ran = running.run(
+        result = running.run(
             path if path.suffix else name,
             workers=workers or joblib.cpu_count(),
             progress=progress.for_terminal(),
-            **given,
+            **options,
         )
-        summaries = summarize(ran.records)
-        beside = f"; tables and violins in {study_report.write(summaries, ran.path)}"
+        summaries = summarize(result.records)
+        tables = f"; tables and violins in {study_report.write(summaries, result.path)}"
         if as_json:
-            told.append(_ran(ran, summaries))
+            reports.append(_as_json(result, summaries))
         else:
             study_report.show(summaries)
-            made = f"{ran.made} of {output.counted(len(ran.records), 'record')} made now"
-            click.echo(f"{made}, in {ran.path}{beside if summaries else ''}")
-            for line in (*(f"FAILED: {failure}" for failure in ran.failed), *ran.notices):
+            counts = f"{output.counted(len(result.records), 'record')}, {result.new} of them new"
+            click.echo(f"{counts}, in {result.path}{tables if summaries else ''}")
+            for line in (*(f"FAILED: {failure}" for failure in result.failed), *result.notices):
                 click.echo(line, err=True)
-        code = max(code, int(bool(ran.failed)), _code(summaries))
+        code = max(code, int(bool(result.failed)), _code(summaries))
     if as_json:
-        output.as_json(told)
+        output.as_json(reports)
     return code
 
 
@@ -90,10 +90,10 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **given: A
     type=click.Choice(FORMATS),
     default="text",
     show_default=True,
-    help="How to print it.",
+    help="Format of the output.",
 )
 def show(study: str, results: Path, kind: str) -> int:
-    """Show what a study that was run says: its name, or the path of its records."""
+    """Show the results of a study, by its name or by the path of its records."""
     from harness.commands import output, study_report
     from harness.study import formats
     from harness.study.summary import summarize
@@ -105,35 +105,35 @@ def show(study: str, results: Path, kind: str) -> int:
     elif kind == "json":
         output.as_json([formats.as_json(summary) for summary in summaries])
     else:
-        written: dict[str, Callable[[Sequence[Summary]], str]] = {
+        writers: dict[str, Callable[[Sequence[Summary]], str]] = {
             "csv": formats.changes_csv,
             "latex": study_report.latex,
             "markdown": study_report.markdown,
         }
-        click.echo(written[kind](summaries), nl=False)
+        click.echo(writers[kind](summaries), nl=False)
     for line in notices:
         click.echo(line, err=True)
     return _code(summaries)
 
 
-def _ran(ran: Ran, summaries: Sequence[Summary]) -> dict[str, Any]:
+def _as_json(result: StudyRun, summaries: Sequence[Summary]) -> dict[str, Any]:
     from harness.study import formats
 
     return {
-        "records": str(ran.path),
-        "made": ran.made,
-        "failed": list(ran.failed),
-        "notices": list(ran.notices),
+        "records": str(result.path),
+        "made": result.new,
+        "failed": list(result.failed),
+        "notices": list(result.notices),
         "summaries": [formats.as_json(summary) for summary in summaries],
     }
 
 
 def _code(summaries: Sequence[Summary]) -> int:
-    return int(any(one.undefined or not one.complete for one in summaries))
+    return int(any(summary.undefined or not summary.complete for summary in summaries))
 
 
 def _read(study: str, results: Path, notices: list[str]) -> list[StudyRecord]:
-    """Return the records of a study that was run, by its name or by the path of its records."""
+    """Return the records of a study, by its name or by the path of its records."""
     from harness import folders
     from harness.errors import InvalidFile, UsageError, suggestion
     from harness.results import jsonl
@@ -141,28 +141,28 @@ def _read(study: str, results: Path, notices: list[str]) -> list[StudyRecord]:
     from harness.study.study_record import StudyRecord
 
     path = Path(study)
-    named = path.suffix == ".jsonl" or path.exists()
-    if not named:
+    is_path = path.suffix == ".jsonl" or path.exists()
+    if not is_path:
         path = results / f"{folders.safe_name(study)}{STUDY}"
         if not path.exists():
-            known = [one.name.removesuffix(STUDY) for one in results.glob(f"*{STUDY}")]
+            known = [file.name.removesuffix(STUDY) for file in results.glob(f"*{STUDY}")]
             raise UsageError(
-                f"no study '{study}' was run in '{results}'{suggestion(study, known)}; "
-                "'harness study run' runs one"
+                f"no records of study '{study}' in '{results}'{suggestion(study, known)}; "
+                "'harness study run' makes them"
             )
     if not path.is_file():
-        what = "a folder" if path.is_dir() else "no such file"
-        raise InvalidFile(f"{what}: the records of a study are a file '…{STUDY}'", path=path)
+        problem = "is a folder" if path.is_dir() else "no such file"
+        raise InvalidFile(f"{problem}; records of a study are a file '*{STUDY}'", path=path)
     try:
         records = list(jsonl.read(path, StudyRecord, notices))
     except InvalidFile as error:
         if path.name.endswith(STUDY):
             raise
         raise InvalidFile(
-            f"no records of a study, whose files end in '{STUDY}': {error.problem}",
+            f"not the records of a study, whose files end in '{STUDY}': {error.problem}",
             path=path,
             line=error.line,
         ) from None
     if not records:
-        raise InvalidFile("there is no record in it yet", path=path)
+        raise InvalidFile("the file has no records yet", path=path)
     return records

@@ -1,4 +1,4 @@
-"""What a study says, on the terminal and as files beside its records."""
+"""The results of a study, on the terminal and as files beside its records."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from harness.study.tables import Table
 
 LONGEST = "others"
-"""Column of what was chosen that may be shortened."""
+"""Column of the chosen hyper-parameters that may be shortened."""
 
 
 def show(summaries: Sequence[Summary]) -> None:
-    """Print what a study says of each model."""
+    """Print the results of a study on each model."""
     from rich.console import Console
 
     from harness.study import tables
@@ -48,9 +48,9 @@ def write(summaries: Sequence[Summary], records: Path) -> Path:
     Parameters
     ----------
     summaries
-        What the study says of each model.
+        The results of the study on each model.
     records
-        The file of its records.
+        File of its records.
 
     Raises
     ------
@@ -66,14 +66,14 @@ def write(summaries: Sequence[Summary], records: Path) -> Path:
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
         show(summaries)
-    written = {
+    contents = {
         "table.txt": text.getvalue(),
         "table.csv": formats.changes_csv(summaries),
         "table.tex": latex(summaries),
         "table.md": markdown(summaries),
         "chosen.csv": formats.choices_csv(summaries),
     }
-    for name, content in written.items():
+    for name, content in contents.items():
         if content:
             folders.write_atomically(folder / name, content.encode())
     for summary in summaries:
@@ -96,14 +96,14 @@ def latex(summaries: Sequence[Summary]) -> str:
 
 
 def markdown(summaries: Sequence[Summary]) -> str:
-    """Return all that is said of all models as Markdown."""
+    """Return the results on all models as Markdown."""
     from harness.study import formats
 
     return "\n".join(formats.markdown(summary) for summary in summaries)
 
 
 def fitting(table: Table, width: int) -> Iterator[Table]:
-    """Yield a table in parts that fit a width, each with the first column and some others."""
+    """Yield a table in parts that fit a width, each with the first column."""
     from harness.study.tables import Table
 
     widths = [
@@ -115,17 +115,17 @@ def fitting(table: Table, width: int) -> Iterator[Table]:
         stop = start + 1
         while stop < len(table.columns) and widths[0] + sum(widths[start : stop + 1]) < width:
             stop += 1
-        places = (0, *range(start, stop))
+        columns = (0, *range(start, stop))
         yield Table(
             title=table.title,
-            columns=tuple(table.columns[i] for i in places),
-            rows=tuple(tuple(row[i] for i in places) for row in table.rows),
+            columns=tuple(table.columns[i] for i in columns),
+            rows=tuple(tuple(row[i] for i in columns) for row in table.rows),
         )
         start = stop
 
 
-def _lines(before: str, lines: Sequence[str]) -> None:
+def _lines(prefix: str, lines: Sequence[str]) -> None:
     for line in lines:
-        click.echo(f"{before}{line}")
+        click.echo(f"{prefix}{line}")
     if lines:
         click.echo()

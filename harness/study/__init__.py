@@ -1,10 +1,11 @@
-"""Studies: mitigators compared by nested cross-validation, with tests of what differs.
+"""Studies: mitigators compared by nested cross-validation, with significance tests.
 
-What a person writes is `study_file`; what is made of it `study`, with `candidates` for rows and
-`measures` for columns. `folds` deals the pairs of a concept out. `bench` judges a mitigator on
-held-out pairs, with `calls` for what metrics are asked and `base` for the vectors; `judging` is
-the work of one process, `on_model` what there is to do on a model, and `running` does all of it.
-`study_record` is a line of the results. `differences` and `significance` are the statistics,
-`cells` the numbers of a table, `summary` what a study says, with `notes` and `violins`; `tables`
-and `formats` write it.
+- The set-up: `study_file` is the schema of a file; `study` resolves it (`study_document`) into rows
+  (`candidates`) and columns (`measures`). `folds` divides the pairs of a concept.
+- The run: `bench` judges a mitigator on held-out pairs, with the metric calls of `calls` and the
+  vectors of `base`. `judging` is the work of one process, `on_model` the study on one model, and
+  `running` the whole run. `study_record` is one line of the results.
+- The results: `differences`, `significance` and `bayesian` are the statistics, `reference_rows` the
+  rows that changes are counted from, `cells` the numbers of a table. `summary` collects them, with
+  the `statement` and the `notes`; `tables`, `formats` and `violins` write them.
 """

@@ -1,4 +1,4 @@
-"""An embedder as a study hands it to every mitigator: as it is, or at length 1."""
+"""The embedder that a study gives to every mitigator: as it is, or with vectors of length 1."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from harness.vocabulary import Vocabulary, vocabulary_of
 
 
 class Base:
-    """An embedder as a study hands it to every mitigator; itself an embedder.
+    """The embedder that a study gives to every mitigator; itself an embedder.
 
     Parameters
     ----------
     embedder
         The embedder.
     unit
-        Whether its vectors come to length 1.
+        Whether its vectors are set to length 1.
     """
 
     def __init__(self, embedder: Embedder, *, unit: bool) -> None:
@@ -30,24 +30,24 @@ class Base:
 
     @property
     def info(self) -> ModelInfo:
-        """The embedder's info, under a fingerprint of its own if vectors change."""
+        """The embedder's info; its fingerprint differs if the vectors do."""
         info = self.embedder.info
         changed = dataclasses.replace(info, fingerprint=f"{info.fingerprint} at length 1")
         return changed if self.unit else info
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the (n, d) vectors of `texts`; those asked for last are at hand."""
+        """Return the (n, d) vectors of `texts`. The result of the last call is cached."""
         if list(texts) != self._last[0]:
-            self._last = list(texts), self._as_meant(self.embedder.encode(texts))
+            self._last = list(texts), self._scaled(self.embedder.encode(texts))
         return self._last[1].copy()
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The embedder's words; one object, so that what is learnt of it can be kept with it."""
+        """The embedder's words. One object, so that results about it can be cached with it."""
         inner = vocabulary_of(self.embedder)
         if not self.unit:
             return inner
-        return Vocabulary(inner.words, lambda start, stop: self._as_meant(inner.rows(start, stop)))
+        return Vocabulary(inner.words, lambda start, stop: self._scaled(inner.rows(start, stop)))
 
-    def _as_meant(self, vectors: Vectors) -> Vectors:
+    def _scaled(self, vectors: Vectors) -> Vectors:
         return unit_rows(vectors).astype(np.float32) if self.unit else vectors

@@ -1,7 +1,7 @@
-"""The bench: judges a mitigator, fitted on some pairs, by the measures on others.
+"""The bench: judges a mitigator, fitted on some pairs, by the measures on other pairs.
 
-Everything that does not change from fold to fold is done once: the texts are listed, looked up and
-checked. Knows nothing of folds' order, choices or files.
+What is the same in all folds is done once: texts are listed, looked up and checked. Knows nothing
+of the order of folds, the choice of hyper-parameters, or files.
 """
 
 from __future__ import annotations
@@ -19,21 +19,24 @@ from harness.errors import HarnessError, NotApplicable, UsageError, one_line
 from harness.mitigator import Chain
 from harness.run.plan import NotYetEncoding
 from harness.run.scoring import random_generator
-from harness.study.calls import Call, Codes, Way, laid_out
+from harness.study.calls import Call, Codes, Layout, Route, lay_out
 from harness.study.folds import Split, concept_without
 from harness.study.study import Study
+
+LISTED = 5
+"""Number of overlapping texts that an error lists."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a mitigator gave on held-out pairs.
+    """The values of a mitigator on held-out pairs.
 
     Parameters
     ----------
     values
         By measure, the mean distance from fair over its scenarios; None where undefined.
     reasons
-        Why, by measure.
+        By measure, why a value is undefined.
     """
 
     values: Mapping[str, float | None]
@@ -42,35 +45,37 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Bench:
-    """A study as it is judged on one model.
+    """A study on one model.
 
     Parameters
     ----------
     study
         The study.
-    texts
-        All texts by what they go through, each once.
-    calls
-        All metrics on all scenarios.
+    layout
+        All texts and metric calls.
     items
-        Which of the study's pairs the model has, by position.
+        Positions of the study's pairs that the model has.
     missing
-        Words that it lacks.
+        Words that the model lacks.
     """
 
     study: Study
-    texts: Mapping[Way, tuple[str, ...]]
-    calls: tuple[Call, ...]
+    layout: Layout
     items: tuple[int, ...]
     missing: tuple[str, ...]
 
+    @property
+    def texts(self) -> Mapping[Route, tuple[str, ...]]:
+        """All texts by route, each once."""
+        return self.layout.texts
+
     @cached_property
     def words(self) -> tuple[tuple[str, ...], ...]:
-        """The pairs that are dealt out."""
+        """The pairs (or sets) that are divided into folds."""
         return tuple(self.study.items[i] for i in self.items)
 
     def concept(self, split: Split) -> Concept:
-        """Return the concept that is left to fit on in a split."""
+        """Return what is left of the concept to fit on in a split."""
         concept, held_out = self.study.concept, self._held_out(split)
         return concept_without(
             concept,
@@ -81,32 +86,32 @@ class Bench:
         )
 
     def overlap(self, chain: Chain, split: Split) -> tuple[str, ...]:
-        """Return the words and texts that are judged in a split and fitted on too."""
+        """Return the words and texts of a split that are both fitted on and judged."""
         concept, held_out = self.concept(split), self._held_out(split)
         fitted = {text for stage in chain.mitigators for text in stage.fitting_texts(concept)}
         return tuple(sorted(fitted & held_out | fitted & self._attributes))
 
     def judge(self, base: Embedder, chain: Chain, split: Split) -> Outcome:
-        """Fit an unfitted mitigator on a split's pairs and judge it on the others."""
+        """Fit an unfitted mitigator on a split's pairs and judge it on the held-out pairs."""
         try:
-            rows = self._rows(base, chain, self.concept(split))
+            vectors = self._vectors(base, chain, self.concept(split))
         except UsageError:
             raise
         except Exception as error:  # a plugin may raise anything
             return self._undefined(one_line(error))
         held_out = np.array([self.items[i] for i in split.held_out], dtype=np.int64)
-        values: dict[str, list[float]] = {measure.name: [] for measure in self.study.measures}
+        distances: dict[str, list[float]] = {measure.name: [] for measure in self.study.measures}
         reasons: dict[str, str] = {}
-        for call in self.calls:
+        for call in self.layout.calls:
             measure = self.study.measures[call.measure]
             try:
-                value, reason = self._value(call, rows, held_out)
-            except Exception as error:  # so may a metric
+                value, reason = self._score(call, vectors, held_out)
+            except Exception as error:  # a metric may raise anything, too
                 value, reason = float("nan"), one_line(error)
             if reason:
                 reasons.setdefault(measure.name, f"{call.scenario}: {reason}")
-            values[measure.name].append(measure.distance(value))
-        means = {name: float(np.mean(found)) for name, found in values.items()}
+            distances[measure.name].append(measure.distance(value))
+        means = {name: float(np.mean(of_measure)) for name, of_measure in distances.items()}
         return Outcome(
             {name: mean if np.isfinite(mean) else None for name, mean in means.items()}, reasons
         )
@@ -117,8 +122,8 @@ class Bench:
         chain.fit_rewriters(NotYetEncoding(info), concept)
         texts = [*chain.rewrite(self.texts["mitigated"]), *chain.fitting_texts(concept)]
         texts += chain.reads(self.texts["mitigated"], concept)
-        if chain.rewrites:  # what goes through as written is fitted on texts as written
-            texts += [text for one in chain.mitigators for text in one.fitting_texts(concept)]
+        if chain.rewrites:  # for probes, the stages are fitted on texts that are not rewritten
+            texts += [text for stage in chain.mitigators for text in stage.fitting_texts(concept)]
         return texts
 
     def _held_out(self, split: Split) -> set[str]:
@@ -126,53 +131,58 @@ class Bench:
 
     @cached_property
     def _attributes(self) -> frozenset[str]:
-        """All that is judged besides pairs: texts, and the words that they are made of."""
-        found: set[str] = set()
-        for measure in self.study.measures:
-            for scenario in measure.task.scenarios:
-                for given in scenario.inputs.values():
-                    if given.name not in measure.held_out[scenario.name]:
-                        found |= {*(given.texts or ()), *given.items}
-        return frozenset(found)
+        """The texts that are judged besides the pairs, and the words that they are made from."""
+        return frozenset(
+            text
+            for measure in self.study.measures
+            for scenario in measure.task.scenarios
+            for input_ in scenario.inputs.values()
+            if input_.name not in measure.held_out[scenario.name]
+            for text in (*(input_.texts or ()), *input_.items)
+        )
 
-    def _rows(self, base: Embedder, chain: Chain, concept: Concept) -> dict[Way, Reals]:
-        """Return the vectors of all texts, by what they go through."""
-        rows: dict[Way, Reals] = {}
+    def _vectors(self, base: Embedder, chain: Chain, concept: Concept) -> dict[Route, Reals]:
+        """Return the vectors of all texts by route."""
+        vectors: dict[Route, Reals] = {}
         fitted = False
-        for way, texts in self.texts.items():
+        for route, texts in self.texts.items():
             if not texts:
                 continue
-            if way == "original":
-                rows[way] = base.encode(texts)
+            if route == "original":
+                vectors[route] = base.encode(texts)
                 continue
-            through = Chain(chain.mitigators, rewriting=way == "mitigated")
+            mitigator = Chain(chain.mitigators, rewriting=route == "mitigated")
             if not fitted or chain.rewrites:
-                through.fit(base, concept)
+                mitigator.fit(base, concept)
                 fitted = True
-            rows[way] = through.transform(base.encode(through.rewrite(texts)), texts)
-        return rows
+            vectors[route] = mitigator.transform(base.encode(mitigator.rewrite(texts)), texts)
+        return vectors
 
-    def _value(self, call: Call, rows: Mapping[Way, Reals], held_out: Codes) -> tuple[float, str]:
-        """Return a score and, if it is undefined, why."""
+    def _score(
+        self, call: Call, vectors: Mapping[Route, Reals], held_out: Codes
+    ) -> tuple[float, str]:
+        """Return a score and, if it is undefined, the reason."""
         measure = self.study.measures[call.measure]
+        parts = {name: part.of(held_out) for name, part in call.parts.items()}
         arrays: dict[str, Reals] = {}
-        clusters, texts = {}, {}
-        for name, whole in call.parts.items():
-            part = whole.of(held_out)
-            clusters[name] = part.codes
+        texts: dict[str, tuple[str, ...]] = {}
+        for name, part in parts.items():
             if part.numbers is not None:
                 arrays[name] = part.numbers
                 continue
-            arrays[name] = rows[part.way][part.positions]
+            arrays[name] = vectors[part.route][part.positions]
             if "texts" in measure.metric.supplied:
-                texts[name] = tuple(self.texts[part.way][i] for i in part.positions)
+                texts[name] = tuple(self.texts[part.route][i] for i in part.positions)
             lost = len(arrays[name]) - int(has_direction(arrays[name]).sum())
             if lost:
                 return float("nan"), f"{lost} of the texts of '{name}' are left without a vector"
         seed = self.study.file.seed
-        rng = random_generator(seed, measure.task.digest, call.scenario, measure.metric.name)
         scores = measure.metric.measure(
-            arrays, call.options, rng=rng, clusters=clusters, texts=texts
+            arrays,
+            call.options,
+            rng=random_generator(seed, measure.task.digest, call.scenario, measure.metric.name),
+            clusters={name: part.codes for name, part in parts.items()},
+            texts=texts,
         )
         score = scores[measure.score]
         reason = "" if np.isfinite(score.value) else score.reason or "undefined"
@@ -184,14 +194,14 @@ class Bench:
 
 
 def unfitted(chain: Chain) -> Chain:
-    """Return a copy of a chain that knows nothing."""
+    """Return an unfitted copy of a chain."""
     from sklearn.base import clone
 
     return Chain([clone(stage) for stage in chain.mitigators])
 
 
 def refuse_overlap(bench: Bench, splits: Sequence[Split]) -> None:
-    """Refuse a study that judges words which a mitigator was fitted on.
+    """Refuse a study that judges words on which a mitigator was fitted.
 
     Raises
     ------
@@ -202,16 +212,16 @@ def refuse_overlap(bench: Bench, splits: Sequence[Split]) -> None:
         for chain in candidate.chains:
             for split in splits:
                 try:
-                    shared = bench.overlap(chain, split)
+                    overlap = bench.overlap(chain, split)
                 except HarnessError:
-                    continue  # the fit fails too, and says so
-                if shared:
-                    told = ", ".join(f"'{text}'" for text in shared[:5])
-                    more = f" and {len(shared) - 5} more" if len(shared) > 5 else ""
+                    continue  # the fit will fail too, and report the error
+                if overlap:
+                    listed = ", ".join(f"'{text}'" for text in overlap[:LISTED])
+                    more = f" and {len(overlap) - LISTED} more" if len(overlap) > LISTED else ""
                     raise UsageError(
                         f"study '{bench.study.file.name}': '{candidate.label}' would be judged on "
-                        f"what it was fitted on: {told}{more}; take them out of the sets, or say "
-                        "'allow_overlap: true' in the study"
+                        f"texts that it is fitted on: {listed}{more}; remove them from the sets, "
+                        "or set 'allow_overlap: true' in the study"
                     )
 
 
@@ -221,34 +231,36 @@ def prepare(study: Study, embedder: Embedder) -> Bench:
     Raises
     ------
     NotApplicable
-        If a row does not work on its kind, or it lacks more than the study allows.
+        If a row does not work on the model's kind, or more words are missing than allowed.
     """
     file, info = study.file, embedder.info
     for candidate in study.candidates:
         if info.kind not in candidate.chains[0].all_kinds:
             raise NotApplicable(
-                f"'{candidate.label}' does not work on {info.kind} embedders, and '{info.name}' "
-                "is one"
+                f"'{candidate.label}' does not work on {info.kind} embedders such as '{info.name}'"
             )
-    lacking = _lacking(study, embedder)
-    items = tuple(i for i, words in enumerate(study.items) if lacking.isdisjoint(words))
+    missing = _missing(study, embedder)
+    items = tuple(i for i, words in enumerate(study.items) if missing.isdisjoint(words))
     if len(items) < file.folds:
         raise NotApplicable(
             f"'{info.name}' has {len(items)} of the {len(study.items)} "
             f"{file.folded.replace('_', ' ')} of concept '{file.concept}', too few for "
             f"{file.folds} folds"
         )
-    texts, calls = laid_out(study, info.name, items, lacking)
-    return Bench(study, texts, calls, items, tuple(sorted(lacking)))
+    layout = lay_out(study, info.name, items, missing)
+    return Bench(study, layout, items, tuple(sorted(missing)))
 
 
-def _lacking(study: Study, embedder: Embedder) -> frozenset[str]:
-    """Return the texts and words of a study that a word embedder has no vector of."""
+def _missing(study: Study, embedder: Embedder) -> frozenset[str]:
+    """Return the texts and words of a study that a word embedder has no vector for."""
     if embedder.info.kind != "word":
         return frozenset()
-    given = [
-        text for measure in study.measures for i in measure.task.texts() for text in i.texts or ()
+    judged = [
+        text
+        for measure in study.measures
+        for input_ in measure.task.texts()
+        for text in input_.texts or ()
     ]
-    asked = list(dict.fromkeys([*given, *(word for one in study.items for word in one)]))
-    there = has_direction(embedder.encode(asked))
-    return frozenset(text for text, has in zip(asked, there.tolist(), strict=True) if not has)
+    texts = list(dict.fromkeys([*judged, *(word for words in study.items for word in words)]))
+    has_vector = has_direction(embedder.encode(texts))
+    return frozenset(text for text, has in zip(texts, has_vector.tolist(), strict=True) if not has)

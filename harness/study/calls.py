@@ -1,6 +1,6 @@
-"""What a study asks of metrics: every call, with the places of its texts among all texts.
+"""The metric calls of a study, with the positions of their texts among all texts.
 
-Laid out once for a model; a fold picks its held-out pairs out of it.
+The calls are laid out once for a model. Each fold then selects its held-out pairs.
 """
 
 from __future__ import annotations
@@ -18,37 +18,38 @@ from harness.errors import NotApplicable
 from harness.study.study import Study
 from harness.task.inputs import Input
 
-Way = Literal["mitigated", "probe", "original"]
-"""What texts go through: the mitigator; the mitigator, but as they are written; nothing."""
+Route = Literal["mitigated", "probe", "original"]
+"""How texts become vectors: through the mitigator; through it, but without rewriting; or not
+through it."""
 Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a metric is given for one of its inputs.
+    """One input of a metric.
 
     Parameters
     ----------
-    way
-        What the texts go through.
+    route
+        How its texts become vectors.
     positions
-        (n,) places of the texts among all of that way; of numbers, empty.
+        (n,) positions of the texts among all texts of that route; empty for numbers.
     codes
-        (n,) code of the item that each is made of.
+        (n,) code of the item that each text is made from.
     held_out
-        Whether the items are the pairs that are dealt out.
+        Whether the items are the pairs that are divided into folds.
     numbers
         (n,) numbers in place of texts.
     """
 
-    way: Way
+    route: Route
     positions: npt.NDArray[np.intp]
     codes: Codes
     held_out: bool
     numbers: Floats | None
 
     def of(self, items: Codes) -> Part:
-        """Return the part with the items held out, if it is made of them."""
+        """Return the part with the rows of `items` only, if its items are divided into folds."""
         if not self.held_out:
             return self
         kept = np.isin(self.codes, items)
@@ -63,7 +64,19 @@ class Part:
 
 @dataclass(frozen=True)
 class Call:
-    """A metric on the inputs of one scenario."""
+    """A metric on the inputs of one scenario.
+
+    Parameters
+    ----------
+    measure
+        Position of the measure in the study.
+    scenario
+        Name of the scenario.
+    options
+        Options of the metric.
+    parts
+        Its inputs by name.
+    """
 
     measure: int
     scenario: str
@@ -71,10 +84,24 @@ class Call:
     parts: Mapping[str, Part]
 
 
-def laid_out(
-    study: Study, model: str, items: tuple[int, ...], lacking: frozenset[str]
-) -> tuple[dict[Way, tuple[str, ...]], tuple[Call, ...]]:
-    """Return all texts by what they go through, each once, and all calls.
+@dataclass(frozen=True)
+class Layout:
+    """All texts and calls of a study on one model.
+
+    Parameters
+    ----------
+    texts
+        The texts by route, each once.
+    calls
+        The calls, by measure and scenario.
+    """
+
+    texts: Mapping[Route, tuple[str, ...]]
+    calls: tuple[Call, ...]
+
+
+def lay_out(study: Study, model: str, items: tuple[int, ...], missing: frozenset[str]) -> Layout:
+    """Return all texts and calls of a study on a model.
 
     Parameters
     ----------
@@ -83,64 +110,73 @@ def laid_out(
     model
         Name of the model, for errors.
     items
-        Which of the study's pairs the model has.
-    lacking
-        Texts that it has no vector of.
+        Positions of the study's pairs that the model has.
+    missing
+        Texts that have no vector.
 
     Raises
     ------
     NotApplicable
-        If the model lacks more of an input than the study allows.
+        If more of an input is missing than the study allows.
     """
-    known: dict[Way, dict[str, int]] = {"mitigated": {}, "probe": {}, "original": {}}
+    positions: dict[Route, dict[str, int]] = {"mitigated": {}, "probe": {}, "original": {}}
     calls = []
     for number, measure in enumerate(study.measures):
         for scenario in measure.task.scenarios:
             held_out = measure.held_out[scenario.name]
-            for one in scenario.measurements:
-                kept = _kept(one.inputs, held_out, lacking, items)
-                for given in one.inputs.values():
-                    lost = 1 - float(kept[given.group].mean())
-                    if given.name not in held_out and (lost > study.file.max_missing or lost == 1):
+            for measurement in scenario.measurements:
+                inputs = measurement.inputs
+                kept = _kept(inputs, held_out, missing, items)
+                for input_ in inputs.values():
+                    share = 1 - float(kept[input_.group].mean())
+                    too_much = share > study.file.max_missing or share == 1
+                    if too_much and input_.name not in held_out:
                         raise NotApplicable(
-                            f"'{model}' lacks {lost:.0%} of '{given.name}' of scenario "
-                            f"'{scenario.name}', more than the {study.file.max_missing:.0%} that "
-                            "the study allows (max_missing)"
+                            f"'{model}' lacks {share:.0%} of '{input_.name}' of scenario "
+                            f"'{scenario.name}'; the study allows {study.file.max_missing:.0%} "
+                            "(max_missing)"
                         )
                 parts = {
-                    name: _part(given, kept[given.group], given.name in held_out, known)
-                    for name, given in one.inputs.items()
+                    name: _part(input_, kept[input_.group], input_.name in held_out, positions)
+                    for name, input_ in inputs.items()
                 }
-                options = one.metric.options | dict(one.options)
+                options = measurement.metric.options | dict(measurement.options)
                 calls.append(Call(number, scenario.name, options, parts))
-    return {way: tuple(texts) for way, texts in known.items()}, tuple(calls)
+    texts = {route: tuple(of_route) for route, of_route in positions.items()}
+    return Layout(texts, tuple(calls))
 
 
 def _kept(
     inputs: Mapping[str, Input],
     held_out: frozenset[str],
-    lacking: frozenset[str],
+    missing: frozenset[str],
     items: tuple[int, ...],
 ) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return by group which rows there are: aligned inputs lose a row together."""
-    kept = {given.group: np.ones(len(given), dtype=bool) for given in inputs.values()}
-    for given in inputs.values():
-        if given.name in held_out:
-            kept[given.group] &= np.isin(given.clusters, items)
-        elif given.texts is not None and lacking:
-            kept[given.group] &= np.array([text not in lacking for text in given.texts])
+    """Return by group which rows are kept: aligned inputs lose a row together."""
+    kept = {input_.group: np.ones(len(input_), dtype=bool) for input_ in inputs.values()}
+    for input_ in inputs.values():
+        if input_.name in held_out:
+            kept[input_.group] &= np.isin(input_.clusters, items)
+        elif input_.texts is not None and missing:
+            kept[input_.group] &= np.array([text not in missing for text in input_.texts])
     return kept
 
 
 def _part(
-    given: Input,
+    input_: Input,
     kept: npt.NDArray[np.bool_],
     held_out: bool,
-    known_texts: Mapping[Way, dict[str, int]],
+    positions: Mapping[Route, dict[str, int]],
 ) -> Part:
-    way: Way = "original" if given.original else "probe" if given.probe else "mitigated"
-    known = known_texts[way]
-    texts = [text for text, has in zip(given.texts or (), kept.tolist(), strict=False) if has]
-    positions = np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.intp)
-    numbers = None if given.numbers is None else given.numbers[kept]
-    return Part(way, positions, given.clusters[kept], held_out, numbers)
+    """Return an input's part; texts that are new are added to `positions`."""
+    route: Route = "original" if input_.original else "probe" if input_.probe else "mitigated"
+    known = positions[route]
+    texts = [text for text, keep in zip(input_.texts or (), kept.tolist(), strict=False) if keep]
+    numbers = None if input_.numbers is None else input_.numbers[kept]
+    return Part(
+        route=route,
+        positions=np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.intp),
+        codes=input_.clusters[kept],
+        held_out=held_out,
+        numbers=numbers,
+    )

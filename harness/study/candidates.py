@@ -8,29 +8,27 @@ from functools import cached_property
 from typing import Any
 
 from harness import names, options
-from harness.concept import Concept
 from harness.digest import digest, json_like
 from harness.errors import InvalidOption, UsageError, suggestion
 from harness.mitigator import Chain
-from harness.registry.registry import Registry
-from harness.study.study_file import MitigatorUse
+from harness.study.study_document import StudyDocument
 from harness.task import yaml_files
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A row: a mitigator, and what it may be set to.
+    """A row: a mitigator and the hyper-parameters to choose from.
 
     Parameters
     ----------
     label, name
         Label of the row, and the mitigator's name as users type it.
     settings
-        Each point of the grid; one that is empty where there is nothing to choose.
+        Each point of the grid; a single empty one where there is nothing to choose.
     chains
         The unfitted mitigator at each point.
     normalize
-        Whether all vectors come to length 1 first; None: as the study says.
+        Whether all vectors are set to length 1 first; None: as the study says.
     """
 
     label: str
@@ -51,55 +49,62 @@ class Candidate:
         return digest([names.plain(self.name), json_like(list(self.settings)), stages, *lengths])
 
 
-def candidate(
-    document: yaml_files.Document,
-    registry: Registry,
-    concept: Concept,
-    label: str,
-    use: MitigatorUse,
-) -> Candidate:
-    """Return a row, each point of its grid checked; errors point into the file."""
+def candidate(source: StudyDocument, label: str) -> Candidate:
+    """Return the row of a label, with each point of its grid checked.
+
+    Raises
+    ------
+    InvalidFile
+        If the mitigator or a hyper-parameter is unknown or invalid; it points into the file.
+    """
     from sklearn.model_selection import ParameterGrid
 
+    document, registry, concept = source.document, source.registry, source.concept
+    use = source.file.mitigators[label]
     key: yaml_files.KeyPath = ("mitigators", label)
     name = use.mitigator or label
     with document.pointing_at((*key, "mitigator") if use.mitigator else key):
         chain = registry.mitigator(name)
         if not concept.has(chain.all_needs):
             needs = " and ".join(chain.all_needs)
-            raise UsageError(f"'{name}' needs {needs} of a concept, which '{concept.name}' lacks")
+            raise UsageError(
+                f"'{name}' needs a concept with {needs}, and '{concept.name}' has none"
+            )
+    stages = [stage.name for stage in names.mitigators(name)]
     settings, chains = [], []
-    for given in ParameterGrid(_grid(document, key, use)):
+    for setting in ParameterGrid(_grids(source, label)):
         with document.pointing_at((*key, "grid")):
-            made = registry.mitigator(name)
-            stages = [stage.name for stage in names.mitigators(name)]
-            _set(made, stages, given)
-        settings.append(dict(given))
-        chains.append(made)
+            chain = registry.mitigator(name)
+            _set(chain, stages, setting)
+        settings.append(dict(setting))
+        chains.append(chain)
     return Candidate(label, name, tuple(settings), tuple(chains), use.normalize)
 
 
-def _grid(
-    document: yaml_files.Document, key: yaml_files.KeyPath, use: MitigatorUse
-) -> list[dict[str, list[Any]]]:
+def _grids(source: StudyDocument, label: str) -> list[dict[str, list[Any]]]:
+    use = source.file.mitigators[label]
+    key: yaml_files.KeyPath = ("mitigators", label, "grid")
     grids = [use.grid] if isinstance(use.grid, dict) else list(use.grid)
     for i, grid in enumerate(grids):
-        at = (*key, "grid") if isinstance(use.grid, dict) else (*key, "grid", i)
+        path = key if isinstance(use.grid, dict) else (*key, i)
         for name, values in grid.items():
             if not values:
-                raise document.error("no value to choose from", (*at, name))
+                raise source.document.error("no value to choose from", (*path, name))
     return [{name: list(values) for name, values in grid.items()} for grid in grids] or [{}]
 
 
-def _set(chain: Chain, stages: list[str], given: Mapping[str, Any]) -> None:
+def _set(chain: Chain, stages: list[str], setting: Mapping[str, Any]) -> None:
     """Set hyper-parameters of an unfitted chain, each checked against its stage's signature."""
-    for name, value in given.items():
+    for name, value in setting.items():
         stage, dot, parameter = name.rpartition(".")
         if not dot and len(stages) != 1:
             example = f"{stages[0] if stages else 'STAGE'}.{parameter}"
-            raise InvalidOption(f"of a chain, say whose '{parameter}' is meant: '{example}'")
+            raise InvalidOption(f"'{parameter}' needs the stage of the chain, such as '{example}'")
         if dot and stage not in stages:
-            raise InvalidOption(f"there is no stage '{stage}'{suggestion(stage, stages)}")
-        meant = chain.mitigators[stages.index(stage) if dot else 0]
-        what = f"mitigator '{stages[stages.index(stage) if dot else 0]}'"
-        meant.set_params(**options.convert(type(meant), {parameter: value}, what=what))
+            raise InvalidOption(f"unknown stage '{stage}'{suggestion(stage, stages)}")
+        i = stages.index(stage) if dot else 0
+        mitigator = chain.mitigators[i]
+        values = options.convert(
+            type(mitigator), {parameter: value}, what=f"mitigator '{stages[i]}'"
+        )
+        mitigator.set_params(**values)

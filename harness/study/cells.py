@@ -1,30 +1,32 @@
 """The cells of a study's table: a row's change of a measure, and its test against the baseline.
 
-Numbers from records. Prints nothing, and says nothing about what lacks.
+Numbers from records; prints nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from harness.arrays import Floats
-from harness.study.significance import (
-    Comparison,
-    Posterior,
-    Verdict,
-    bayesian_correlated_t,
-    corrected_t_test,
-    holm,
-    verdict,
-)
-from harness.study.study import RAW, UNIT
+from harness.study.bayesian import Posterior, bayesian_correlated_t
+from harness.study.reference_rows import ReferenceRows
+from harness.study.significance import Comparison, Verdict, corrected_t_test, holm, verdict
 from harness.study.study_record import MeasurePart, StudyPart, StudyRecord
 
 RESOLUTION = 1e-6
-"""Differences no larger are 0: vectors have the seven digits of float32."""
+"""Differences of at most this size count as 0: vectors have the seven digits of float32."""
+
+
+class Key(NamedTuple):
+    """The place of a cell in the table."""
+
+    criterion: str
+    row: str
+    measure: str
 
 
 @dataclass(frozen=True)
@@ -34,23 +36,24 @@ class Cell:
     Parameters
     ----------
     criterion, row, measure
-        Which cell it is.
+        Place of the cell in the table.
     values
-        (repeats × folds,) by repeat and fold, NaN where undefined: the score itself where it rises
-        as it gets fairer, else its distance from fair.
+        (repeats × folds,) by repeat and fold, NaN where undefined: the score itself if it rises as
+        it gets fairer, else its distance from fair.
     mean, sd, n
-        Of the change against before, in the unit and direction of `values`, over the n folds
-        where both are defined; sd with n − 1. NaN for the row that nothing comes before.
+        Of the change against the reference row, in the unit and direction of `values`, over the n
+        folds where both are defined; sd with n − 1. NaN for vectors as they come, which have no
+        reference row.
     comparison
         Test of the distance from fair against the baseline's: a negative mean is fairer than the
-        baseline, whatever the measure. None for the baseline itself and for what is no contender.
+        baseline, whatever the measure. None for the baseline and the reference rows.
     p_holm
-        Its p-value after Holm's correction over the table; NaN without one.
+        The p-value after Holm's correction over the table; NaN without a test.
     verdict, verdict_holm
-        At the study's level, by the single test as published and after Holm's correction.
+        At the study's level, by the single test and after Holm's correction.
     posterior
         If the study has a region of practical equivalence: `left` is the probability of being
-        fairer than the baseline by more than it.
+        fairer than the baseline by more than the region.
     """
 
     criterion: str
@@ -67,94 +70,120 @@ class Cell:
     posterior: Posterior | None = None
 
 
-def before(study: StudyPart, row: str) -> str | None:
-    """Return the row that a row's change is counted from; None for vectors as they come."""
-    if row == RAW:
-        return None
-    return UNIT if study.normalize and row != UNIT else RAW
-
-
-def contenders(study: StudyPart) -> tuple[str, ...]:
-    """Return the rows that are compared with the baseline."""
-    besides = {study.baseline, RAW, UNIT} if study.normalize else {study.baseline, RAW}
-    return tuple(row for row in study.rows if row not in besides)
-
-
-def cells(
-    study: StudyPart, records: Sequence[StudyRecord]
-) -> tuple[dict[tuple[str, str, str], Cell], int]:
-    """Return the cells by criterion, row and measure, and how many comparisons Holm's family has.
-
-    The family is all comparisons of the table. What has nothing to choose is the same under every
-    criterion: there it is one comparison if the baseline has no choice either.
+@dataclass(frozen=True)
+class Cells:
+    """All cells of a study on a model.
 
     Parameters
     ----------
-    study
-        The study.
-    records
-        One for each row, repeat and fold at most; any may lack.
+    by_key
+        The cells by criterion, row and measure, in the study's order.
+    family
+        Number of comparisons of Holm's family.
     """
-    distances = _distances(study, records)
-    n_test = float(np.mean([len(record.held_out) for record in records]))
-    n_train = float(np.mean([record.train for record in records]))
-    choosing = {record.row for record in records if record.inner}
-    baseline = distances[study.rows.index(study.baseline)]
-    tests: dict[tuple[str, str, str], Comparison] = {}
-    family: dict[tuple[str, str, str], float] = {}
-    for criterion, row, measure in _keys(study, contenders(study)):
-        c, m = study.criteria.index(criterion), list(study.measures).index(measure)
-        tested = corrected_t_test(
-            (distances[study.rows.index(row)] - baseline)[c, m],
-            test_to_train=n_test / n_train,
-            confidence=1 - study.alpha,
-            published=study.protocol == "published",
-            folds=study.folds,
-            resolution=RESOLUTION,
-        )
-        tests[criterion, row, measure] = tested
-        family[_hypothesis(study, choosing, criterion, row, measure)] = tested.p_value
-    adjusted = dict(zip(family, holm(list(family.values())).tolist(), strict=True))
-    found = {}
-    for criterion, row, measure in _keys(study, study.rows):
-        c, m = study.criteria.index(criterion), list(study.measures).index(measure)
-        own, start = distances[study.rows.index(row)][c, m], before(study, row)
-        changes = own - distances[study.rows.index(start)][c, m] if start else own * np.nan
+
+    by_key: Mapping[tuple[str, str, str], Cell]
+    family: int
+
+
+def cells(references: ReferenceRows, records: Sequence[StudyRecord]) -> Cells:
+    """Return all cells of a study.
+
+    Holm's family is all comparisons of the table. If neither a row nor the baseline has
+    hyper-parameters to choose, all criteria give the same values, and count as one comparison.
+
+    Parameters
+    ----------
+    references
+        The study, with the rows that changes are counted from.
+    records
+        At most one for each row, repeat and fold.
+    """
+    return _Distances(references, records).cells()
+
+
+class _Distances:
+    """The distances of a study as an array, and the cells computed from it."""
+
+    def __init__(self, references: ReferenceRows, records: Sequence[StudyRecord]) -> None:
+        self.references, self.study = references, references.study
+        self.distances = _distances(self.study, records)
+        self.n_test = float(np.mean([len(record.held_out) for record in records]))
+        self.n_train = float(np.mean([record.train for record in records]))
+        self.choosing = {record.row for record in records if record.inner}
+
+    def cells(self) -> Cells:
+        tests = {key: self._test(key) for key in self._keys(self.references.contenders)}
+        family = {self._hypothesis(key): test.p_value for key, test in tests.items()}
+        adjusted = dict(zip(family, holm(list(family.values())).tolist(), strict=True))
+        by_key: dict[tuple[str, str, str], Cell] = {}
+        for key in self._keys(self.study.rows):
+            test = tests.get(key)
+            p_holm = adjusted[self._hypothesis(key)] if test else float("nan")
+            by_key[key] = self._cell(key, test, p_holm)
+        return Cells(by_key, sum(not np.isnan(p) for p in adjusted.values()))
+
+    def _cell(self, key: Key, test: Comparison | None, p_holm: float) -> Cell:
+        study, part = self.study, self.study.measures[key.measure]
+        distances, start = self._of(key), self.references.before(key.row)
+        changes = distances - self._of(key._replace(row=start)) if start else distances * np.nan
         changes = changes[np.isfinite(changes)]
-        part = study.measures[measure]
-        comparison = tests.get((criterion, row, measure))
-        p_holm = float("nan")
-        posterior = None
-        if comparison:
-            p_holm = adjusted[_hypothesis(study, choosing, criterion, row, measure)]
-            if study.rope:
-                posterior = bayesian_correlated_t(
-                    own - baseline[c, m],
-                    correlation=n_test / (n_test + n_train),
-                    rope=study.rope,
-                    resolution=RESOLUTION,
-                )
-        found[criterion, row, measure] = Cell(
-            criterion=criterion,
-            row=row,
-            measure=measure,
-            values=tuple(_as_shown(part, own).tolist()),
+        return Cell(
+            *key,
+            values=tuple(_as_shown(part, distances).tolist()),
             mean=(-1 if part.rises else 1) * _mean(changes),
             sd=float(changes.std(ddof=1)) if len(changes) > 1 else float("nan"),
             n=len(changes),
-            comparison=comparison,
+            comparison=test,
             p_holm=p_holm,
-            verdict=verdict(comparison, alpha=study.alpha) if comparison else None,
-            verdict_holm=(
-                verdict(comparison, alpha=study.alpha, p_value=p_holm) if comparison else None
-            ),
-            posterior=posterior,
+            verdict=verdict(test, alpha=study.alpha) if test else None,
+            verdict_holm=verdict(test, alpha=study.alpha, p_value=p_holm) if test else None,
+            posterior=self._posterior(key, study.rope) if test and study.rope else None,
         )
-    return found, sum(not np.isnan(p) for p in adjusted.values())
+
+    def _test(self, key: Key) -> Comparison:
+        return corrected_t_test(
+            self._differences(key),
+            test_to_train=self.n_test / self.n_train,
+            confidence=1 - self.study.alpha,
+            published=self.study.protocol == "published",
+            folds=self.study.folds,
+            resolution=RESOLUTION,
+        )
+
+    def _posterior(self, key: Key, rope: float) -> Posterior:
+        return bayesian_correlated_t(
+            self._differences(key),
+            correlation=self.n_test / (self.n_test + self.n_train),
+            rope=rope,
+            resolution=RESOLUTION,
+        )
+
+    def _differences(self, key: Key) -> Floats:
+        """Return the distances from fair minus the baseline's."""
+        return self._of(key) - self._of(key._replace(row=self.study.baseline))
+
+    def _of(self, key: Key) -> Floats:
+        """Return the (repeats × folds,) distances from fair."""
+        study = self.study
+        measure = list(study.measures).index(key.measure)
+        distances: Floats = self.distances[
+            study.rows.index(key.row), study.criteria.index(key.criterion), measure
+        ]
+        return distances
+
+    def _keys(self, rows: Iterable[str]) -> list[Key]:
+        criteria, measures = self.study.criteria, self.study.measures
+        return [Key(c, row, measure) for c in criteria for row in rows for measure in measures]
+
+    def _hypothesis(self, key: Key) -> Key:
+        """Return what identifies a comparison in the family."""
+        chosen = key.row in self.choosing or self.study.baseline in self.choosing
+        return key if chosen else key._replace(criterion="")
 
 
 def _distances(study: StudyPart, records: Sequence[StudyRecord]) -> Floats:
-    """Return the (row, criterion, measure, repeat × fold) distances from fair, NaN where none."""
+    """Return the (row, criterion, measure, repeat × fold) distances from fair, NaN if undefined."""
     shape = (len(study.rows), len(study.criteria), len(study.measures))
     distances = np.full((*shape, study.repeats * study.folds), np.nan)
     for record in records:
@@ -165,18 +194,6 @@ def _distances(study: StudyPart, records: Sequence[StudyRecord]) -> Floats:
                 np.nan if judged[measure] is None else judged[measure] for measure in study.measures
             ]
     return distances
-
-
-def _keys(study: StudyPart, rows: Iterable[str]) -> list[tuple[str, str, str]]:
-    return [(c, row, measure) for c in study.criteria for row in rows for measure in study.measures]
-
-
-def _hypothesis(
-    study: StudyPart, choosing: set[str], criterion: str, row: str, measure: str
-) -> tuple[str, str, str]:
-    """Return what names a comparison in the family."""
-    chosen = row in choosing or study.baseline in choosing
-    return criterion if chosen else "", row, measure
 
 
 def _as_shown(measure: MeasurePart, distances: Floats) -> Floats:

@@ -1,6 +1,6 @@
-"""The differences of a method and the baseline over folds: how many, their mean and their spread.
+"""Differences between a method and the baseline over folds: their number, mean and spread.
 
-Decides what is rounding. Tests nothing: that is for `significance`.
+Decides which differences are rounding errors. The tests are in `significance` and `bayesian`.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ import numpy.typing as npt
 from harness.errors import InvalidOption
 
 ROUNDING = 1e-12
-"""Relative to the largest difference: a range no larger than this is rounding, not spread."""
+"""Largest range, relative to the largest difference, that counts as rounding and not as spread."""
 
 
 @dataclass(frozen=True)
 class Differences:
-    """What is known of n differences.
+    """Number, mean and spread of differences.
 
     Parameters
     ----------
     n
-        Those that are finite; others are left out.
+        Number of finite differences; others are ignored.
     mean
-        NaN where there is none.
+        NaN if n is 0.
     sd
-        Standard deviation with n − 1: exactly 0 where they differ by rounding alone, NaN where
-        there are fewer than two.
+        Standard deviation with n − 1: exactly 0 if they differ by rounding alone, NaN if there are
+        fewer than two.
     reason
-        Why they cannot be tested: too few, or all the same but not 0; else empty.
+        Why they cannot be tested: too few, or all equal but not 0; else empty.
     """
 
     n: int
@@ -40,33 +40,33 @@ class Differences:
 
 
 def summarised(differences: npt.ArrayLike, resolution: float) -> Differences:
-    """Return how many differences there are, their mean and their spread.
+    """Return the number, mean and spread of differences.
 
     Parameters
     ----------
     differences
-        (n,) one a fold; those that are not finite are left out.
+        (n,) one for each fold; those that are not finite are ignored.
     resolution
-        Those no larger than this are 0, and a range no larger is no spread.
+        Differences of at most this size count as 0, and a range of at most this size as no spread.
 
     Raises
     ------
     InvalidOption
-        If `resolution` is below 0, or `differences` has other than one axis.
+        If `resolution` is below 0, or `differences` does not have one axis.
     """
     if not 0 <= resolution < np.inf:
         raise InvalidOption(f"resolution={resolution}: at least 0 is needed")
-    given = np.asarray(differences, dtype=np.float64)
-    if given.ndim != 1:
-        raise InvalidOption(f"differences have {given.ndim} axes: one is needed")
-    d = given[np.isfinite(given)]
+    all_ = np.asarray(differences, dtype=np.float64)
+    if all_.ndim != 1:
+        raise InvalidOption(f"differences have {all_.ndim} axes: one is needed")
+    d = all_[np.isfinite(all_)]
     n = len(d)
     if n < 2:
-        reason = f"{n} of {len(given)} differences are defined: 2 are needed"
+        reason = f"{n} of {len(all_)} differences are defined; 2 are needed"
         return Differences(n, float(d[0]) if n else np.nan, np.nan, reason)
     d = np.where(np.abs(d) <= resolution, 0.0, d)
     size, mean = np.abs(d).max(), float(d.mean())
     if np.ptp(d) > max(resolution, ROUNDING * size):
         return Differences(n, mean, float(size * (d / size).std(ddof=1)))  # 1e-200² would be 0
-    alike = f"all {n} differences are {mean:.4g}: without spread there is no test"
-    return Differences(n, mean, 0.0, alike if size > 0 else "")
+    equal = f"all {n} differences are {mean:.4g}; without spread no test is possible"
+    return Differences(n, mean, 0.0, equal if size > 0 else "")

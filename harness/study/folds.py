@@ -1,4 +1,4 @@
-"""Folds: how the pairs of a concept are dealt out, and the concept that is left to fit on."""
+"""Folds: how a concept's pairs are divided, and what is left of the concept to fit on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.study.study_file import Folded, Protocol
 
 @dataclass(frozen=True)
 class Split:
-    """Pairs to fit on, and pairs to judge, as positions among those dealt out."""
+    """Positions of the pairs to fit on and of the held-out pairs."""
 
     train: tuple[int, ...]
     held_out: tuple[int, ...]
@@ -24,11 +24,11 @@ class Fold:
     Parameters
     ----------
     repeat, number
-        Which it is, each from 0.
+        Its repeat and its number in that repeat, each from 0.
     outer
-        What the mitigator chosen is fitted on, and what it is judged on.
+        Pairs on which the chosen mitigator is fitted, and pairs on which it is judged.
     inner
-        What hyper-parameters are chosen by.
+        Splits by which hyper-parameters are chosen.
     """
 
     repeat: int
@@ -45,22 +45,22 @@ def deal(
     Parameters
     ----------
     n
-        How many pairs there are.
+        Number of pairs.
     folds, inner_folds
-        How many parts they are dealt into, and how many the rest of each outer fold.
+        Number of outer folds, and of inner folds among the other pairs of each outer fold.
     repeats
-        How often; repeat r is shuffled with seed + r, so that repeat 0 of seed 42 has the folds of
-        Zambrano and Bravo-Marquez.
+        Number of repeats. Repeat r is shuffled with seed + r, so that repeat 0 of seed 42 has the
+        folds of Zambrano and Bravo-Marquez.
     seed
-        Of the shuffles.
+        Seed of the shuffles.
     protocol
-        `published`: the outer fold itself judges the choice, among fits on a random half of the
+        `nested`, or `published`: the outer fold itself chooses, among fits on a random half of the
         other pairs.
     """
     import numpy as np
     from sklearn.model_selection import KFold
 
-    dealt = []
+    all_folds = []
     for repeat in range(repeats):
         outer = KFold(folds, shuffle=True, random_state=seed + repeat).split(np.arange(n))
         for number, (train, held_out) in enumerate(outer):
@@ -70,9 +70,9 @@ def deal(
                 inner: tuple[Split, ...] = (_split(half, held_out),)
             else:
                 parts = KFold(inner_folds, shuffle=True, random_state=seed + repeat).split(train)
-                inner = tuple(_split(train[learn], train[judge]) for learn, judge in parts)
-            dealt.append(Fold(repeat, number, _split(train, held_out), inner))
-    return tuple(dealt)
+                inner = tuple(_split(train[fit], train[judge]) for fit, judge in parts)
+            all_folds.append(Fold(repeat, number, _split(train, held_out), inner))
+    return tuple(all_folds)
 
 
 def concept_without(
@@ -82,25 +82,25 @@ def concept_without(
     held_out: Collection[str],
     judged: Collection[str],
 ) -> Concept:
-    """Return the concept as a mitigator may see it.
+    """Return the concept without what a mitigator must not be fitted on.
 
     Parameters
     ----------
     concept
         The whole concept.
     folded
-        Which of its fields is dealt out.
+        The field that is divided into folds.
     train
         What is left of that field.
     held_out
-        Words held out: every other pair or set that has one of them is left out.
+        Held-out words; pairs and sets of other fields that have one of them are left out.
     judged
-        Words judged: none of them is a specific word, which mitigators leave alone. As in the
-        published study.
+        Judged words; they are removed from the specific words, which mitigators do not change. As
+        in the published study.
     """
 
     def kept(sets: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-        return tuple(one for one in sets if not any(word in held_out for word in one))
+        return tuple(words for words in sets if not any(word in held_out for word in words))
 
     others = ("definitional_pairs", "definitional_sets", "equalize_sets")
     left = {name: kept(getattr(concept, name)) for name in others if name != folded}

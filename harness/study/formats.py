@@ -1,6 +1,6 @@
-"""A study's tables as CSV, LaTeX and Markdown, and all of a summary for JSON.
+"""A study's tables as CSV, LaTeX and Markdown, and its summary for JSON.
 
-How they look in a terminal is for the command; what is in them for `tables`.
+`tables` has their contents; the command prints them on a terminal.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MARKDOWN = str.maketrans(
     }
 )
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""What spreadsheets take for the beginning of a formula."""
+"""First characters of what spreadsheets read as a formula."""
 
 
 def changes_csv(summaries: Iterable[Summary]) -> str:
@@ -51,32 +51,32 @@ def changes_csv(summaries: Iterable[Summary]) -> str:
 
 
 def choices_csv(summaries: Iterable[Summary]) -> str:
-    """Return what was chosen as CSV, hyper-parameters as JSON; empty if nothing was."""
+    """Return the chosen hyper-parameters as CSV, each as JSON; empty if nothing was chosen."""
     return _csv([line for summary in summaries for line in tables.choices(summary)])
 
 
 def changes_latex(summary: Summary) -> str:
-    """Return the table of changes as a tabular of booktabs, what explains it as comments."""
+    """Return the table of changes as a tabular of booktabs, with its legend as comments."""
     blocks = tables.changes(summary)
     columns = blocks[0].columns
     body = []
     for block in blocks:
         title = rf"\multicolumn{{{len(columns)}}}{{l}}{{{_latex(block.title)}}} \\"
         body += [r"\midrule", title, *(_row(row) for row in block.rows)]
-    told = [_about(summary), *tables.legend(summary), *summary.notes]
-    comments = [f"% {line}".replace("\n", " ") for line in told]
+    legend = [_about(summary), *tables.legend(summary), *summary.notes]
+    comments = [f"% {line}".replace("\n", " ") for line in legend]
     return "\n".join([*comments, *_tabular(columns, body)]) + "\n"
 
 
 def chosen_latex(summary: Summary) -> str:
-    """Return the table of what was chosen as a tabular of booktabs."""
+    """Return the table of chosen hyper-parameters as a tabular of booktabs."""
     table = tables.chosen(summary)
     body = [r"\midrule", *(_row(row) for row in table.rows)]
     return "\n".join([f"% {_about(summary)}", *_tabular(table.columns, body)]) + "\n"
 
 
 def markdown(summary: Summary) -> str:
-    """Return the tables, what explains them and what they say as Markdown."""
+    """Return the tables, their legend, the conclusion and the caveats as Markdown."""
     parts = [f"## {_plain(_about(summary))}"]
     for block in tables.changes(summary):
         parts.append(f"### {_plain(block.title)}\n\n{_grid(block)}")
@@ -84,14 +84,14 @@ def markdown(summary: Summary) -> str:
     if summary.chosen:
         table = tables.chosen(summary)
         parts.append(f"### {_plain(table.title)}\n\n{_grid(table)}")
-    for title, lines in (("What it says", summary.statement), ("Notes", summary.notes)):
+    for title, lines in (("Conclusion", summary.statement), ("Notes", summary.notes)):
         if lines:
             parts.append(f"### {title}\n\n" + "\n".join(f"- {_plain(line)}" for line in lines))
     return "\n\n".join(parts) + "\n"
 
 
 def as_json(summary: Summary) -> dict[str, Any]:
-    """Return all of a summary as plain values."""
+    """Return a summary as plain values."""
     return {
         "study": summary.study.model_dump(mode="json"),
         "model": summary.model.model_dump(mode="json"),
@@ -115,11 +115,11 @@ def _about(summary: Summary) -> str:
 def _csv(lines: Sequence[dict[str, Any]]) -> str:
     if not lines:
         return ""
-    written = io.StringIO(newline="")
-    writer = csv.DictWriter(written, list(lines[0]), lineterminator="\n", restval="")
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n", restval="")
     writer.writeheader()
     writer.writerows({name: _field(value) for name, value in line.items()} for line in lines)
-    return written.getvalue()
+    return text.getvalue()
 
 
 def _field(value: Any) -> Any:
@@ -129,9 +129,9 @@ def _field(value: Any) -> Any:
 
 
 def _tabular(columns: Sequence[str], body: Sequence[str]) -> list[str]:
-    places = "l" * len(columns)
+    alignment = "l" * len(columns)
     return [
-        rf"\begin{{tabular}}{{{places}}}",
+        rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
         _row(columns),
         *body,

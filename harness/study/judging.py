@@ -1,4 +1,4 @@
-"""The work of one process: a row of a study in one outer fold, chosen inside and judged outside."""
+"""The work of one process: a row in an outer fold, chosen in inner folds and judged outside."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from harness.study.base import Base
 from harness.study.bench import Bench, Outcome
 from harness.study.candidates import Candidate
 from harness.study.folds import Fold, Split
-from harness.study.study import RAW, UNIT
 from harness.study.study_record import Inner, Judged
 
 
@@ -32,11 +31,11 @@ class Place:
     Parameters
     ----------
     model, fingerprint
-        Its name, and what that names.
+        The model's name and fingerprint.
     include
-        Further folders of plugins' files.
+        Further folders of tasks, concepts and studies.
     store
-        Folder of the stored embeddings, where those of a text encoder are.
+        Folder of the stored embeddings of text encoders.
     """
 
     model: str
@@ -55,7 +54,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Result:
-    """What a row gave in a fold; fields as in the record."""
+    """The result of a row in an outer fold; fields as in the record."""
 
     inner: tuple[Inner, ...]
     judged: Mapping[str, Judged]
@@ -67,12 +66,12 @@ class Result:
 def in_parallel(
     bench: Bench, place: Place, units: Sequence[Unit], workers: int
 ) -> Iterator[tuple[int, Result]]:
-    """Yield what each unit gave, with its position, as it comes.
+    """Yield the position and the result of each unit, as they are finished.
 
     Raises
     ------
     UsageError
-        If a hyper-parameter is out of its range.
+        If a hyper-parameter is invalid.
     """
     import joblib
 
@@ -80,7 +79,7 @@ def in_parallel(
     try:
         yield from joblib.Parallel(n_jobs=workers, return_as="generator_unordered")(work)
     finally:
-        _base.cache_clear()  # of this process: a model is not kept beyond its run
+        _base.cache_clear()  # of this process: the model must not outlive the run
 
 
 def _judged(bench: Bench, place: Place, i: int, unit: Unit) -> tuple[int, Result]:
@@ -90,20 +89,17 @@ def _judged(bench: Bench, place: Place, i: int, unit: Unit) -> tuple[int, Result
     with threadpool_limits(1):
         try:
             return i, judge(bench, place, unit)
-        except UsageError as error:  # as a plain one, since some cannot be sent between processes
+        except UsageError as error:  # as the plain class: subclasses may not be picklable
             raise UsageError(str(error)) from None
         except HarnessError as error:
             raise HarnessError(str(error)) from None
 
 
 def judge(bench: Bench, place: Place, unit: Unit) -> Result:
-    """Choose a row's hyper-parameters in the inner folds, and judge them in the outer one."""
+    """Choose a row's hyper-parameters in the inner folds, and judge them in the outer fold."""
     started = time.perf_counter()
     candidate, fold, study = unit.candidate, unit.fold, bench.study
-    at_unit_length = candidate.label == UNIT or (study.file.normalize and candidate.label != RAW)
-    if candidate.normalize is not None:
-        at_unit_length = candidate.normalize
-    base = _base(place, at_unit_length)
+    base = _base(place, study.starts_at_unit_length(candidate))
 
     def outcome(s: int, split: Split) -> Outcome:
         return bench.judge(base, benches.unfitted(candidate.chains[s]), split)
@@ -113,18 +109,18 @@ def judge(bench: Bench, place: Place, unit: Unit) -> Result:
         inner = [[outcome(s, split) for split in fold.inner] for s in range(len(inner))]
     chosen = {criterion: best(inner, criterion) for criterion in study.criteria}
     outer = {s: outcome(s, fold.outer) for s in dict.fromkeys(chosen.values())}
-    params: list[dict[str, Any]] = [json_like(dict(given)) for given in candidate.settings]
+    params: list[dict[str, Any]] = [json_like(dict(setting)) for setting in candidate.settings]
     return Result(
         inner=tuple(
-            Inner(params=params[s], fold=k, values=dict(one.values))
+            Inner(params=params[s], fold=k, values=dict(outcome_.values))
             for s, of_setting in enumerate(inner)
-            for k, one in enumerate(of_setting)
+            for k, outcome_ in enumerate(of_setting)
         ),
         judged={
             criterion: Judged(params=params[s], values=dict(outer[s].values))
             for criterion, s in chosen.items()
         },
-        reasons={name: why for one in outer.values() for name, why in one.reasons.items()},
+        reasons={name: why for judged in outer.values() for name, why in judged.reasons.items()},
         overlap=tuple(
             sorted({t for s in outer for t in bench.overlap(candidate.chains[s], fold.outer)})
         ),
@@ -133,17 +129,17 @@ def judge(bench: Bench, place: Place, unit: Unit) -> Result:
 
 
 def best(inner: Sequence[Sequence[Outcome]], criterion: str) -> int:
-    """Return which setting has the least mean distance from fair over the inner folds.
+    """Return the setting with the least mean distance from fair over the inner folds.
 
-    One that is undefined in a fold is not chosen; of equals, and of settings of which none is
-    defined, the first is.
+    A setting that is undefined in a fold is not chosen. Of equals, and if no setting is defined,
+    the first is chosen.
     """
     means = []
     for of_setting in inner:
-        found = [one.values[criterion] for one in of_setting]
-        defined = [value for value in found if value is not None]
-        whole = defined and len(defined) == len(found)
-        means.append(sum(defined) / len(defined) if whole else float("inf"))
+        values = [outcome.values[criterion] for outcome in of_setting]
+        defined = [value for value in values if value is not None]
+        complete = defined and len(defined) == len(values)
+        means.append(sum(defined) / len(defined) if complete else float("inf"))
     return means.index(min(means))
 
 
@@ -156,7 +152,7 @@ def stored(embedder: Embedder, place: Place, progress: Progress) -> StoredEmbedd
 
 @functools.lru_cache(maxsize=2)  # as it is, and at length 1
 def _base(place: Place, unit: bool) -> Base:
-    """Return a model in this process, made once in it."""
+    """Return the model in this process, loaded once."""
     embedder: Any = Registry(include=place.include).embedder(place.model)
     if embedder.info.fingerprint != place.fingerprint:
         raise HarnessError(f"model '{place.model}' changed while the study ran")

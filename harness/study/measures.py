@@ -1,15 +1,16 @@
-"""The columns of a study: scores of metrics on held-out pairs, resolved as small tasks are."""
+"""The columns of a study: scores of metrics on held-out pairs, resolved like small tasks."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from harness.errors import InvalidFile, suggestion
 from harness.metrics import Ideal, Metric
-from harness.registry.registry import Registry
-from harness.study.study_file import MeasureFile, StudyFile
+from harness.study.study_document import StudyDocument
+from harness.study.study_file import MeasureFile
 from harness.task import yaml_files
 from harness.task.schema import Source
 from harness.task.task import Task
@@ -19,7 +20,7 @@ TABLES = {
     "definitional_pairs": "concept.definitional_pairs",
     "definitional_sets": "concept.definitional_sets",
 }
-"""Table that inputs name for what is dealt out, by field of the concept."""
+"""Table that inputs name for the held-out pairs, by field of the concept."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Measure:
     name
         Its label.
     task
-        What it is computed of: a task of one metric, whose targets are all pairs of the concept.
+        Its data: a task of one metric, whose targets are all pairs of the concept.
     metric, score
         The metric, and the name of its score.
     held_out
@@ -46,7 +47,7 @@ class Measure:
 
     @property
     def ideal(self) -> Ideal:
-        """Where fair lies."""
+        """The fair value."""
         return self.metric.scores[self.score].ideal
 
     @property
@@ -62,94 +63,114 @@ class Measure:
         return value if self.ideal == "lower" else abs(value - float(self.ideal))
 
 
-def measure(
-    document: yaml_files.Document,
-    registry: Registry,
-    file: StudyFile,
-    label: str,
-    use: MeasureFile,
-) -> Measure:
-    """Return a column, with its data read and its metric checked; errors point into the file."""
+def measure(source: StudyDocument, label: str) -> Measure:
+    """Return the column of a label, with its data read and its metric checked.
+
+    Raises
+    ------
+    InvalidFile
+        If the metric, its score, scenarios or inputs are unknown or invalid; it points into the
+        file.
+    """
+    document, use = source.document, source.file.measures[label]
     key: yaml_files.KeyPath = ("measures", label)
     with document.pointing_at((*key, "metric")):
-        metric = registry.metric(use.metric)
+        metric = source.registry.metric(use.metric)
     score = use.score or next(iter(metric.scores))
     if score not in metric.scores:
         raise document.error(
-            f"metric '{metric.name}' has no score '{score}'{suggestion(score, metric.scores)}",
+            f"unknown score '{score}' of metric '{metric.name}'{suggestion(score, metric.scores)}",
             (*key, "score"),
         )
     for i, name in enumerate(use.scenarios):
-        if name not in file.scenarios:
+        if name not in source.file.scenarios:
             raise document.error(
-                f"there is no scenario '{name}'{suggestion(name, file.scenarios)}",
+                f"unknown scenario '{name}'{suggestion(name, source.file.scenarios)}",
                 (*key, "scenarios", i),
             )
-    chosen = {
-        name: one
-        for name, one in document.data.get("scenarios", {}).items()
+    task = _task(source, key, use, _as_task(source, use, metric, score))
+    if task.needs_vocabulary:
+        raise document.error(
+            f"metric '{metric.name}' needs a whole vocabulary; a study judges listed words only",
+            key,
+        )
+    return Measure(label, task, metric, score, _held_out(source, task, key))
+
+
+def _as_task(source: StudyDocument, use: MeasureFile, metric: Metric, score: str) -> dict[str, Any]:
+    """Return what a task file of this measure alone would say."""
+    file, data = source.file, source.document.data
+    scenarios = {
+        name: scenario
+        for name, scenario in data.get("scenarios", {}).items()
         if name in use.scenarios or not use.scenarios
     }
-    given = {"resamples": 0} if "resamples" in metric.options else {}
-    data = {
+    defaults = {"resamples": 0} if "resamples" in metric.options else {}
+    return {
         "name": file.name,
         "version": file.version,
         "title": file.title,
         "category": file.concept,
         "concept": file.concept,
-        **{key: document.data.get(key, {}) for key in ("sets", "tables", "templates", "inputs")},
-        "scenarios": chosen,
-        "metrics": {use.metric: {"options": given | use.options}},
+        **{key: data.get(key, {}) for key in ("sets", "tables", "templates", "inputs")},
+        "scenarios": scenarios,
+        "metrics": {use.metric: {"options": defaults | use.options}},
         "primary": {
             "metric": use.metric,
             "score": score,
-            "scenario": next(iter(chosen), "default"),
+            "scenario": next(iter(scenarios), "default"),
         },
         "max_missing": file.max_missing,
     }
+
+
+def _task(
+    source: StudyDocument, key: yaml_files.KeyPath, use: MeasureFile, data: dict[str, Any]
+) -> Task:
+    """Resolve a measure's data as a task, with errors that name the keys of the study file."""
+    document, registry = source.document, source.registry
     places = dict(document.places)
-    for path, place in document.places.items():  # a mistake in a measure is one in its metric
+    for path, place in document.places.items():  # the measure's keys stand for its metric's
         if path[: len(key)] == key:
             places["metrics", use.metric, *path[len(key) :]] = place
     places["metrics", use.metric] = document.places[key]
     try:
-        task = resolve_task(
+        return resolve_task(
             dataclasses.replace(document, data=data, places=places),
             concept=registry.concept,
             metric=registry.metric,
             table=registry.table_maker,
         )
-    except InvalidFile as error:  # in the words of the study's file
-        told = error.key.replace(f"metrics.{use.metric}", yaml_files.dotted(key), 1)
-        raise InvalidFile(error.problem, path=error.path, line=error.line, key=told) from None
-    if task.needs_vocabulary:
-        raise document.error("a study is judged on listed words, not on a vocabulary's", key)
-    return Measure(label, task, metric, score, _held_out(document, file, task, key))
+    except InvalidFile as error:
+        in_study = error.key.replace(f"metrics.{use.metric}", yaml_files.dotted(key), 1)
+        raise InvalidFile(error.problem, path=error.path, line=error.line, key=in_study) from None
 
 
 def _held_out(
-    document: yaml_files.Document, file: StudyFile, task: Task, key: yaml_files.KeyPath
+    source: StudyDocument, task: Task, key: yaml_files.KeyPath
 ) -> dict[str, frozenset[str]]:
-    """Return by scenario which inputs are held-out pairs; each must have some."""
-    table = TABLES[file.folded]
-    found = {}
+    """Return by scenario which inputs are held-out pairs; each scenario must have some."""
+    document, table = source.document, TABLES[source.file.folded]
+    held_out = {}
     for scenario in task.scenarios:
         replaced = task.file.scenarios.get(scenario.name)
-        sources = task.file.inputs | (replaced.inputs if replaced else {})
-        named = set()
-        for name, source in sources.items():
-            parts = [source] if isinstance(source, Source) else list(source)
+        inputs = task.file.inputs | (replaced.inputs if replaced else {})
+        names = set()
+        for name, input_ in inputs.items():
+            parts = [input_] if isinstance(input_, Source) else list(input_)
             if any(part.table == table for part in parts):
                 if len(parts) > 1 or parts[0].where:
-                    problem = f"what is of '{table}' is one source, with no 'where'"
+                    problem = f"an input of the table '{table}' must be one source without 'where'"
                     raise document.error(problem, ("inputs", name))
-                named.add(name)
-        measured = {given.name for one in scenario.measurements for given in one.inputs.values()}
-        if not named & measured:
+                names.add(name)
+        measured = {
+            input_.name for call in scenario.measurements for input_ in call.inputs.values()
+        }
+        if not names & measured:
             raise document.error(
                 f"no input of metric '{task.file.primary.metric}' is of the table '{table}', "
-                "so nothing is held out",
+                "so that no pair is held out",
                 key,
             )
-        found[scenario.name] = frozenset(named)
-    return found
+        held_out[scenario.name] = frozenset(names)
+    return held_out

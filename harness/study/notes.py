@@ -1,6 +1,6 @@
-"""What must be said beside a study's numbers: what lacks, what was bent, what is not shown.
+"""Caveats to print with a study's numbers.
 
-Sentences only; the numbers are `cells`'.
+Sentences only; the numbers are in `cells`.
 """
 
 from __future__ import annotations
@@ -8,75 +8,44 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from harness.study.cells import Cell
 from harness.study.significance import Comparison
 from harness.study.study_record import StudyPart, StudyRecord
 
-TOLD = 10
-"""Words that a note names before it counts the others."""
-VERDICTS = {"better": "fairer", "worse": "less fair", "equal": "not told apart"}
-"""Verdicts in the words of the statement."""
+LISTED = 10
+"""Number of words that a note lists before it counts the others."""
 
 
 def notes(
     study: StudyPart,
     records: Sequence[StudyRecord],
     *,
-    passed_over: int,
+    ignored: int,
     tests: Iterable[Comparison],
 ) -> tuple[str, ...]:
-    """Return what must be known to read the numbers, a line each.
+    """Return the caveats to print with a study's numbers, a line each.
 
     Parameters
     ----------
     study, records
-        The study and those of its records that count.
-    passed_over
-        How many others there are of the same name.
+        The study, and those of its records that count.
+    ignored
+        Number of other records of the same name.
     tests
         The comparisons with the baseline.
     """
-    told = [*_lacking(study, records)]
-    if rows := mixed(study, records):
-        told.append(
-            f"incomplete: {_listed(rows)} was set otherwise in some folds than in others; run the "
-            "study again"
-        )
-    if passed_over:
-        told.append(
-            f"{passed_over} older records of the same name are not counted: they are of another "
-            "version, set-up, row or model"
-        )
-    if study.protocol == "published":
-        told.append(
-            "protocol 'published': hyper-parameters were chosen on the fold that judges, which "
-            "flatters whoever has most to choose, and the tests have the published code's "
-            f"variance, s²/n (1 + 1/{study.folds}), which finds more than there is"
-        )
-    if missing := sorted({word for record in records for word in record.missing}):
-        told.append(
-            f"the model lacks {len(missing)} words of the study: {_listed(missing)}; "
-            f"{study.items} pairs or sets were dealt out"
-        )
-    for row in study.rows:
-        own = [record for record in records if record.row == row]
-        if any(record.normalize not in (None, study.normalize) for record in own):
-            lengths = "as they come" if study.normalize else "at length 1"
-            told.append(f"'{row}' starts from vectors {lengths}, unlike the others")
-        if overlap := sorted({text for record in own for text in record.overlap}):
-            told.append(f"'{row}' was judged on what it was fitted on: {_listed(overlap)}")
-        told += _undefined(study, row, own)
-    reasons: dict[str, int] = {}
-    for test in tests:
-        if test.reason:
-            reasons[test.reason] = reasons.get(test.reason, 0) + 1
-    told += [f"without a test in {n} of the cells: {reason}" for reason, n in reasons.items()]
-    return tuple(told)
+    return (
+        *_incomplete(study, records),
+        *_ignored(ignored),
+        *_protocol(study),
+        *_missing_words(study, records),
+        *(note for row in study.rows for note in _row(study, row, records)),
+        *_without_test(tests),
+    )
 
 
 def mixed(study: StudyPart, records: Sequence[StudyRecord]) -> list[str]:
-    """Return the rows whose mitigator or grid was changed between folds."""
-    found = []
+    """Return the rows whose mitigator or grid differs between folds."""
+    rows = []
     for row in study.rows:
         settings = {
             (
@@ -87,100 +56,113 @@ def mixed(study: StudyPart, records: Sequence[StudyRecord]) -> list[str]:
             if record.row == row
         }
         if len(settings) > 1:
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
-def statement(study: StudyPart, cells: Sequence[Cell], family: int) -> tuple[str, ...]:
-    """Return what can be told apart from the baseline, and what can not, in sentences."""
-    compared = [cell for cell in cells if cell.comparison]
-    if not compared:
-        return ()
-    if not family:
-        return (f"Nothing can be compared with {study.baseline} yet.",)
-    told = [
-        f"Compared with {study.baseline}, after Holm's correction over {family} comparisons at "
-        f"{study.alpha:g}:"
-    ]
-    for verdict, words in VERDICTS.items():
-        told.append(f"{words}: {_those(study, [c for c in compared if c.verdict_holm == verdict])}")
-    if any(cell.verdict_holm == "equal" for cell in compared):
-        told.append("What is not told apart is not shown to be equal; the intervals tell how far.")
-    if study.rope:
-        level = 1 - study.alpha
-        alike = [c for c in compared if c.posterior and c.posterior.rope >= level]
-        told.append(
-            f"within {study.rope:g} of it with a probability of at least {level:g}: "
-            f"{_those(study, alike)}"
+def _incomplete(study: StudyPart, records: Sequence[StudyRecord]) -> list[str]:
+    expected = study.repeats * study.folds
+    counts = {row: sum(record.row == row for record in records) for row in study.rows}
+    short = [f"'{row}' has {n}" for row, n in counts.items() if n < expected]
+    lines = []
+    if short:
+        lines.append(
+            f"incomplete: of {expected} folds, {', '.join(short)}; run the study again to add the "
+            "others"
         )
-    return tuple(told)
+    if rows := mixed(study, records):
+        lines.append(
+            f"incomplete: the mitigator or grid of {_listed(rows)} differs between folds; run the "
+            "study again"
+        )
+    return lines
 
 
-def _those(study: StudyPart, cells: Sequence[Cell]) -> str:
-    """Return the rows of cells, each with where they lie."""
-    rows = dict.fromkeys(cell.row for cell in cells)
-    told = [f"{row} by {_where(study, [c for c in cells if c.row == row])}" for row in rows]
-    return "; ".join(told) or "none"
-
-
-def _where(study: StudyPart, cells: Sequence[Cell]) -> str:
-    """Return which measures the cells of a row are of, and under which criteria."""
-    by_measure: dict[str, list[str]] = {}
-    for cell in cells:
-        by_measure.setdefault(cell.measure, []).append(cell.criterion)
-    whole = len(study.criteria)
-    if len(by_measure) == len(study.measures) and all(len(c) == whole for c in by_measure.values()):
-        return "every measure"
-    return ", ".join(
-        measure if len(c) == whole else f"{measure} (if chosen by {' or '.join(c)})"
-        for measure, c in by_measure.items()
-    )
-
-
-def _lacking(study: StudyPart, records: Sequence[StudyRecord]) -> list[str]:
-    there = {row: sum(record.row == row for record in records) for row in study.rows}
-    whole = study.repeats * study.folds
-    lacking = [f"'{row}' has {n}" for row, n in there.items() if n < whole]
-    if not lacking:
+def _ignored(n: int) -> list[str]:
+    if not n:
         return []
-    return [f"incomplete: of {whole} folds {', '.join(lacking)}; another run goes on from there"]
+    return [
+        f"{n} older records of the same name are ignored: their version, set-up, row or model "
+        "differs"
+    ]
 
 
-def _undefined(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str]:
-    """Return what of a row has no value, how often and why; measures alike in it share a line."""
-    judged: dict[tuple[int, str], list[str]] = {}
-    inner: dict[tuple[int, str], list[str]] = {}
-    fits = [one for record in records for one in record.inner]
+def _protocol(study: StudyPart) -> list[str]:
+    if study.protocol != "published":
+        return []
+    return [
+        "protocol 'published': hyper-parameters were chosen on the fold that judges, which favours "
+        "rows with large grids; the tests use the published code's variance, "
+        f"s²/n (1 + 1/{study.folds}), and find too many differences"
+    ]
+
+
+def _missing_words(study: StudyPart, records: Sequence[StudyRecord]) -> list[str]:
+    missing = sorted({word for record in records for word in record.missing})
+    if not missing:
+        return []
+    return [
+        f"the model lacks {len(missing)} words of the study: {_listed(missing)}; the folds have "
+        f"{study.items} pairs or sets"
+    ]
+
+
+def _row(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str]:
+    """Return the caveats of one row."""
+    lines = []
+    of_row = [record for record in records if record.row == row]
+    if any(record.normalize not in (None, study.normalize) for record in of_row):
+        lengths = "as they come" if study.normalize else "of length 1"
+        lines.append(f"'{row}' starts from vectors {lengths}, unlike the other rows")
+    if overlap := sorted({text for record in of_row for text in record.overlap}):
+        lines.append(f"'{row}' was judged on texts that it was fitted on: {_listed(overlap)}")
+    return lines + _undefined_outside(study, row, of_row) + _undefined_inside(study, row, of_row)
+
+
+def _undefined_outside(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str]:
+    """Return how often and why a row is undefined in outer folds, equal measures in one line."""
+    measures: dict[tuple[int, str], list[str]] = {}
     for measure in study.measures:
         undefined = [
             record
             for record in records
-            if any(one.values[measure] is None for one in record.judged.values())
+            if any(judged.values[measure] is None for judged in record.judged.values())
         ]
         if undefined:
-            why = dict.fromkeys(one.reasons.get(measure, "no reason given") for one in undefined)
-            judged.setdefault((len(undefined), "; ".join(why)), []).append(measure)
-        lost = [one for one in fits if one.values[measure] is None]
-        if lost and measure in study.criteria:
-            settings = dict.fromkeys(_params(one.params) for one in lost)
-            inner.setdefault((len(lost), ", ".join(settings)), []).append(measure)
+            reasons = dict.fromkeys(
+                record.reasons.get(measure, "no reason given") for record in undefined
+            )
+            measures.setdefault((len(undefined), "; ".join(reasons)), []).append(measure)
     return [
-        *(
-            f"'{row}' has no value of {', '.join(measures)} in {n} of {len(records)} folds: {why}"
-            for (n, why), measures in judged.items()
-        ),
-        *(
-            f"'{row}' has no value of {', '.join(measures)} in {n} of {len(fits)} fits of inner "
-            f"folds, so that {settings} could not be chosen there"
-            for (n, settings), measures in inner.items()
-        ),
+        f"'{row}' is undefined by {', '.join(names)} in {n} of {len(records)} folds: {reason}"
+        for (n, reason), names in measures.items()
     ]
 
 
-def _params(params: object) -> str:
-    return json.dumps(params, sort_keys=True)
+def _undefined_inside(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str]:
+    """Return how often which settings are undefined in inner folds, equal measures in one line."""
+    fits = [fit for record in records for fit in record.inner]
+    measures: dict[tuple[int, str], list[str]] = {}
+    for measure in study.criteria:
+        undefined = [fit for fit in fits if fit.values[measure] is None]
+        if undefined:
+            settings = dict.fromkeys(json.dumps(fit.params, sort_keys=True) for fit in undefined)
+            measures.setdefault((len(undefined), ", ".join(settings)), []).append(measure)
+    return [
+        f"'{row}' is undefined by {', '.join(names)} in {n} of {len(fits)} fits of inner folds; "
+        f"{settings} could not be chosen there"
+        for (n, settings), names in measures.items()
+    ]
+
+
+def _without_test(tests: Iterable[Comparison]) -> list[str]:
+    reasons: dict[str, int] = {}
+    for test in tests:
+        if test.reason:
+            reasons[test.reason] = reasons.get(test.reason, 0) + 1
+    return [f"{n} of the cells have no test: {reason}" for reason, n in reasons.items()]
 
 
 def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - TOLD} more" if len(words) > TOLD else ""
-    return ", ".join(words[:TOLD]) + more
+    more = f" and {len(words) - LISTED} more" if len(words) > LISTED else ""
+    return ", ".join(words[:LISTED]) + more

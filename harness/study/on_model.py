@@ -1,4 +1,4 @@
-"""A study on one model: its folds, each row in each of them, and how records name them."""
+"""A study on one model: its folds, each row in each fold, and their records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.study.study_record import MeasurePart, StudyPart, StudyRecord, iden
 
 
 class OnModel:
-    """A study on one model: its folds, and each row in each of them.
+    """A study on one model: its folds, and each row in each fold.
 
     Parameters
     ----------
@@ -24,14 +24,14 @@ class OnModel:
     embedder
         The model.
     run
-        Identifies the run.
+        Identifier of the run.
 
     Raises
     ------
     UsageError
-        If it would judge what it fits on.
+        If words would be both fitted on and judged.
     NotApplicable
-        If the model lacks too much, or a row does not work on its kind.
+        If a row does not work on the model's kind, or more words are missing than allowed.
     """
 
     def __init__(self, study: Study, embedder: Embedder, run: str) -> None:
@@ -57,7 +57,7 @@ class OnModel:
 
     @property
     def part(self) -> StudyPart:
-        """How records name the study."""
+        """The study, as its records state it."""
         study, file = self.study, self.study.file
         return StudyPart(
             name=file.name,
@@ -78,30 +78,30 @@ class OnModel:
             baseline=study.baseline,
             rows=tuple(candidate.label for candidate in study.candidates),
             measures={
-                one.name: MeasurePart(
-                    metric=one.metric.name,
-                    score=one.score,
-                    ideal=one.ideal,
-                    rises=one.rises,
-                    scenarios=tuple(scenario.name for scenario in one.task.scenarios),
+                measure.name: MeasurePart(
+                    metric=measure.metric.name,
+                    score=measure.score,
+                    ideal=measure.ideal,
+                    rises=measure.rises,
+                    scenarios=tuple(scenario.name for scenario in measure.task.scenarios),
                 )
-                for one in study.measures
+                for measure in study.measures
             },
             criteria=study.criteria,
         )
 
     def texts(self) -> list[str]:
-        """Return all texts to encode before anything is judged, each once."""
+        """Return all texts to encode before anything is judged, in the order of first use."""
         needed: dict[str, None] = {}
         for unit in self.units.values():
             for chain in unit.candidate.chains:
                 for split in (unit.fold.outer, *unit.fold.inner):
-                    fresh = benches.unfitted(chain)
-                    needed |= dict.fromkeys(self.bench.needed(fresh, split, self.info))
+                    unfitted = benches.unfitted(chain)
+                    needed |= dict.fromkeys(self.bench.needed(unfitted, split, self.info))
         return [*needed, *self.bench.texts["probe"], *self.bench.texts["original"]]
 
     def record(self, unit: Unit, result: Result) -> StudyRecord:
-        """Return the record of what a unit gave."""
+        """Return the record of a unit's result."""
         candidate, fold, words = unit.candidate, unit.fold, self.bench.words
         return StudyRecord(
             id=self._id(candidate, fold),

@@ -1,10 +1,10 @@
-"""Runs a study: model by model, what is not recorded yet, in parallel; records it as it comes."""
+"""Runs a study: on each model, in parallel, the rows in folds that are not recorded yet."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness import folders
@@ -22,33 +22,33 @@ from harness.registry.registry import Registry
 from harness.results import jsonl
 from harness.results.folder import STUDY
 from harness.study import judging
-from harness.study.judging import Place, Unit
+from harness.study.judging import Place
 from harness.study.on_model import OnModel
-from harness.study.study import resolve
+from harness.study.study import Study, resolve
 from harness.study.study_record import StudyPart, StudyRecord
 from harness.task import yaml_files
 
 
 @dataclass(frozen=True)
-class Ran:
-    """What a run of a study gave.
+class StudyRun:
+    """The result of a run of a study.
 
     Parameters
     ----------
     records
-        All its records, made now or before.
-    made
-        How many were made now.
+        All records of the study, old and new.
+    new
+        Number of new records.
     failed
-        Why a model has none, a line each.
+        The models that failed and why, a line each.
     notices
         What else the user should know, a line each.
     path
-        The file that they are in.
+        File of the records.
     """
 
     records: tuple[StudyRecord, ...]
-    made: int
+    new: int
     failed: tuple[str, ...]
     notices: tuple[str, ...]
     path: Path
@@ -63,66 +63,67 @@ def run(
     include: Sequence[Path] = (),
     overwrite: bool = False,
     progress: Progress | None = None,
-) -> Ran:
-    """Run a study, or what is left of it.
+) -> StudyRun:
+    """Run a study, or the part of it that is not recorded yet.
 
     Parameters
     ----------
     study
         Name of an installed study, or path of a study file.
     results
-        Folder of the records; those that are there are not made again.
+        Folder of the records; what is recorded there is not run again.
     cache
         Folder of the stored embeddings of text encoders.
     workers
-        Processes that share the work; the numbers are the same for any number of them.
+        Number of processes; the numbers are the same for any number of them.
     include
         Further folders of concepts and studies.
     overwrite
-        Whether to make again what is there.
+        Whether to run again what is recorded.
     progress
         Where to show progress.
 
     Raises
     ------
     UsageError
-        If the study has a mistake in it, or judges what it fits on.
+        If the study is invalid, or judges texts on which a mitigator is fitted.
     HarnessError
-        If its only model cannot be had or lacks too much, or a folder cannot be written.
+        If its only model fails, or a folder cannot be written.
     """
     if workers < 1:
-        raise InvalidOption(f"workers={workers}: at least 1")
+        raise InvalidOption(f"workers={workers}: 1 or more is needed")
     registry = Registry(include=tuple(include))
     document = find(registry, study)
     resolved = resolve(document, registry)
     path = Path(results) / f"{folders.safe_name(resolved.file.name)}{STUDY}"
     file = jsonl.RecordsFile(path, StudyRecord)
-    store = Path(cache) if cache else folders.embeddings()
-    run = uuid.uuid4().hex[:12]
-    wanted: dict[str, StudyPart] = {}
-    made, failed = 0, []
+    runner = _Runner(
+        study=resolved,
+        file=file,
+        store=Path(cache) if cache else folders.embeddings(),
+        workers=workers,
+        include=tuple(include),
+        overwrite=overwrite,
+        progress=progress or Silent(),
+    )
+    new, failed = 0, []
     for model, embedder in _embedders(document, registry, resolved.file.models):
         try:
             if isinstance(embedder, HarnessError):
                 raise embedder
-            place = Place(model, embedder.info.fingerprint, tuple(include), store)
-            one = OnModel(resolved, embedder, run)
-            wanted |= dict.fromkeys(one.units, one.part)
-            known = {} if overwrite else file.records
-            todo = {id_: unit for id_, unit in one.units.items() if id_ not in known}
-            made += _made(one, embedder, todo, place, file, workers, progress or Silent())
+            new += runner.run(model, embedder)
         except (UsageError, DiskError):
             raise
-        except HarnessError as error:  # the other models go on
+        except HarnessError as error:  # the other models are still run
             if len(resolved.file.models) == 1:
                 raise
             failed.append(f"{model}: {error}")
         finally:
             getattr(embedder, "close", lambda: None)()
-    _refresh(file, wanted)
-    return Ran(
-        records=tuple(file.records[one] for one in wanted if one in file.records),
-        made=made,
+    runner.update_records()
+    return StudyRun(
+        records=tuple(file.records[id_] for id_ in runner.parts if id_ in file.records),
+        new=new,
         failed=tuple(failed),
         notices=(*registry.notices, *file.notices),
         path=path,
@@ -130,12 +131,12 @@ def run(
 
 
 def find(registry: Registry, study: str | Path) -> yaml_files.Document:
-    """Return the parsed file of a study: an installed one by its name, or any by its path.
+    """Return the parsed file of a study: an installed one by name, or any by path.
 
     Raises
     ------
     UnknownName
-        If it is neither.
+        If it is neither a name nor a path.
     InvalidFile
         If the file cannot be read.
     """
@@ -145,55 +146,76 @@ def find(registry: Registry, study: str | Path) -> yaml_files.Document:
     if path.suffix in (".yaml", ".yml") or path.is_file():
         return yaml_files.load(path)
     near = suggestion(str(study), registry.study_files)
-    hint = "" if "mean" in near else "; a file's name ends in .yaml"
+    hint = "" if "mean" in near else "; the name of a study file ends in .yaml"
     raise UnknownName("study", str(study), registry.study_files, hint=hint)
 
 
 def _embedders(
     document: yaml_files.Document, registry: Registry, models: Sequence[str]
 ) -> list[tuple[str, Embedder | HarnessError]]:
-    """Return each model, or why it cannot be had; every name is looked up before one runs."""
-    found: list[tuple[str, Embedder | HarnessError]] = []
+    """Return each model or its error; every name is looked up before the first model runs."""
+    embedders: list[tuple[str, Embedder | HarnessError]] = []
     for i, model in enumerate(models):
         try:
             with document.pointing_at(("models", i)):
-                found.append((model, registry.embedder(model)))
+                embedders.append((model, registry.embedder(model)))
         except UsageError:
             raise
         except HarnessError as error:
-            found.append((model, error))
-    return found
+            embedders.append((model, error))
+    return embedders
 
 
-def _made(
-    one: OnModel,
-    embedder: Embedder,
-    todo: dict[str, Unit],
-    place: Place,
-    file: jsonl.RecordsFile[StudyRecord],
-    workers: int,
-    progress: Progress,
-) -> int:
-    """Judge what is to do, record each as it comes, and return how many were made."""
-    if not todo:
-        return 0
-    if embedder.info.kind == "text":  # workers only read
-        judging.stored(embedder, place, progress).ensure(one.texts())
-    units = list(todo.values())
-    label = f"{one.study.file.name} on {place.model}"
-    with progress.stage(label, len(units), "rows in folds") as advance:
-        for i, result in judging.in_parallel(one.bench, place, units, workers):
-            file.add([one.record(units[i], result)])
-            advance(1)
-    return len(units)
+@dataclass(kw_only=True)
+class _Runner:
+    """Runs a study on one model after another.
 
+    Parameters
+    ----------
+    study, file
+        The study and the file of its records.
+    store, workers, include, overwrite, progress
+        As in `run`.
+    parts
+        By id of each record of the models run so far, the study as the record should state it.
+    id
+        Identifier of the run.
+    """
 
-def _refresh(file: jsonl.RecordsFile[StudyRecord], wanted: dict[str, StudyPart]) -> None:
-    """Bring what records say of the study up to date, such as a level of tests or a title."""
-    old = [
-        file.records[one].model_copy(update={"study": part})
-        for one, part in wanted.items()
-        if one in file.records and file.records[one].study != part
-    ]
-    if old:
-        file.add(old)
+    study: Study
+    file: jsonl.RecordsFile[StudyRecord]
+    store: Path
+    workers: int
+    include: tuple[Path, ...]
+    overwrite: bool
+    progress: Progress
+    parts: dict[str, StudyPart] = field(default_factory=dict)
+    id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+
+    def run(self, model: str, embedder: Embedder) -> int:
+        """Judge and record what is not recorded of a model; return the number of new records."""
+        place = Place(model, embedder.info.fingerprint, self.include, self.store)
+        on_model = OnModel(self.study, embedder, self.id)
+        self.parts |= dict.fromkeys(on_model.units, on_model.part)
+        recorded = {} if self.overwrite else self.file.records
+        units = [unit for id_, unit in on_model.units.items() if id_ not in recorded]
+        if not units:
+            return 0
+        if embedder.info.kind == "text":  # workers only read
+            judging.stored(embedder, place, self.progress).ensure(on_model.texts())
+        label = f"{self.study.file.name} on {model}"
+        with self.progress.stage(label, len(units), "rows in folds") as advance:
+            for i, result in judging.in_parallel(on_model.bench, place, units, self.workers):
+                self.file.add([on_model.record(units[i], result)])
+                advance(1)
+        return len(units)
+
+    def update_records(self) -> None:
+        """Bring old records up to date with the study file, such as its title or `alpha`."""
+        outdated = [
+            self.file.records[id_].model_copy(update={"study": part})
+            for id_, part in self.parts.items()
+            if id_ in self.file.records and self.file.records[id_].study != part
+        ]
+        if outdated:
+            self.file.add(outdated)

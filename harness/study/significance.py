@@ -1,8 +1,8 @@
-"""Whether a method differs from the baseline: corrected tests, a family of them, posteriors.
+"""Whether a method differs from the baseline: corrected t-tests, Holm's correction, verdicts.
 
-Differences of cross-validation are no independent sample: training sets overlap, and repeats judge
-the same items again. What is here takes that into account. Arrays in, dataclasses out; knows no
-files, methods or metrics, and draws no arrows.
+Differences over the folds of a cross-validation are not independent: training sets overlap, and
+repeats judge the same items again. The tests correct for that. Arrays in, dataclasses out; knows no
+files, methods or metrics.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Verdict: TypeAlias = Literal["better", "worse", "equal", "undefined"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A method against the baseline, by a test of their differences over the folds.
+    """A test of the differences between a method and the baseline over the folds.
 
     Parameters
     ----------
@@ -31,15 +31,15 @@ class Comparison:
     sd
         Standard deviation of the differences, with n − 1.
     t, df
-        Mean over its standard error, and n − 1 degrees of freedom.
+        The mean divided by its standard error, and n − 1 degrees of freedom.
     p_value
-        Two-sided, for a mean of 0.
+        Two-sided p-value of the hypothesis that the mean is 0.
     low, high, confidence
         Confidence interval of the mean by the same standard error, and its level.
     n
-        Differences that were used; those that are not finite are left out.
+        Number of finite differences; others are ignored.
     method
-        The test, in words for the output.
+        Name of the test, for the output.
     reason
         Why numbers above are NaN; else empty.
     """
@@ -57,32 +57,6 @@ class Comparison:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Posterior:
-    """What is believed of a mean difference.
-
-    Parameters
-    ----------
-    left, rope, right
-        Probabilities that it lies below, within and above the region of practical equivalence.
-    mean, scale, df
-        Of Student's t, the posterior.
-    n
-        Differences that were used.
-    reason
-        Why the probabilities are NaN; else empty.
-    """
-
-    left: float
-    rope: float
-    right: float
-    mean: float
-    scale: float
-    df: int
-    n: int
-    reason: str = ""
-
-
 def corrected_t_test(
     differences: npt.ArrayLike,
     *,
@@ -92,50 +66,52 @@ def corrected_t_test(
     folds: int | None = None,
     resolution: float = 0.0,
 ) -> Comparison:
-    """Test the mean of the differences of resampled training and judging for 0.
+    """Test whether the mean difference over the folds is 0.
 
-    With s² their variance (n − 1)::
+    With s² the variance of the differences (n − 1)::
 
         t = mean / sqrt(s² (1/n + n_test/n_train)),  n − 1 degrees of freedom
 
-    The second term stands for what folds share; unlike the first it does not shrink with repeats,
-    which judge the same items again. It takes n_test over all items for the correlation of two
-    folds, which is exact for random splits where a value is a mean over held-out items. The folds
-    of a single cross-validation share none: without repeats the test is conservative (ten folds:
-    it rejects 1 % at 5 %); with ten repeats it is near its level. What training sets have in
-    common is seen by no test of one study: conclusions are about these items, and where methods
-    learn mostly chance it rejects too often.
+    The second term stands for the items that folds share. Unlike the first term it does not shrink
+    with repeats, which judge the same items again. It assumes that two folds correlate by n_test
+    over the number of all items. This is exact for random splits if a value is a mean over held-out
+    items. The folds of a single cross-validation share no held-out items: without repeats the test
+    is conservative (with ten folds it rejects 1 % at a level of 5 %). With ten repeats it is near
+    its level. No test of one study sees the effect of other training sets: its conclusions are
+    about these items, and it rejects too often where methods learn mostly chance.
 
-    If all differences are 0, p is 1 and the interval [0, 0]. If all are the same but not 0, t is
-    infinite; p, which would come out as 0 however few they are, and the interval are NaN.
+    If all differences are 0, p is 1 and the interval is [0, 0]. If all are equal but not 0, t is
+    infinite, and p and the interval are NaN: p would be 0 even for two differences.
 
     Parameters
     ----------
     differences
-        (n,) method less baseline, by repeat and fold. Those that are not finite are left out.
+        (n,) method minus baseline, by repeat and fold. Those that are not finite are ignored.
     test_to_train
         n_test / n_train of a fold: 1/9 for ten folds.
     confidence
-        Of the interval, between 0 and 1.
+        Level of the interval, between 0 and 1.
     published
-        Take s² (1/n) (1 + 1/folds) instead, as the published code of Zambrano et al.: with ten
-        folds and no repeats t is 1.39 times as large. Nothing else needs `folds`.
+        Whether to use s² (1/n) (1 + 1/folds) instead, like the published code of Zambrano et al.:
+        with ten folds and no repeats t is 1.39 times as large.
+    folds
+        Number of folds; only needed if `published`.
     resolution
-        Differences no larger are 0, and a range no larger is no spread: the precision of the
-        values compared. Rounding may have one sign in all folds, and would be significant.
+        Precision of the compared values: smaller differences count as 0, and a smaller range as no
+        spread. Otherwise rounding errors of one sign in all folds would be significant.
 
     Raises
     ------
     InvalidOption
-        If an option is out of its range, or `folds` lacks where it is needed.
+        If an option is out of its range, or `folds` is needed and missing.
 
     References
     ----------
     Nadeau and Bengio (1999), Inference for the generalization error: the corrected resampled t.
-    Zambrano et al., nested cross-validation of bias mitigation, section III, employ it.
+    Zambrano et al., nested cross-validation of bias mitigation, section III, use it.
     """
     if not 0 < test_to_train < np.inf:
-        raise InvalidOption(f"test_to_train={test_to_train}: more than 0 is needed, as 1/9")
+        raise InvalidOption(f"test_to_train={test_to_train}: more than 0 is needed, such as 1/9")
     _check_share("confidence", confidence)
     if published:
         if folds is None or folds < 2:
@@ -172,27 +148,27 @@ def corrected_t_test(
 
 
 def holm(p_values: npt.ArrayLike) -> Floats:
-    """Adjust the p-values of one family so that any false rejection is as rare as the level.
+    """Adjust the p-values of one family so that its family-wise error rate is at most the level.
 
-    Step-down: the i-th smallest of m is multiplied by m − i + 1, and is no less than the one
-    before it and no more than 1. What is at most the level after that is rejected. It needs no
-    independence. The family is all that is printed together and from which one reads off what
-    differs: every method, measure and criterion of a table.
+    Step-down: the i-th smallest of m p-values is multiplied by m − i + 1, and is at least the
+    adjusted one before it and at most 1. Hypotheses whose adjusted p-value is at most the level are
+    rejected. The p-values need not be independent. The family is all comparisons of one table:
+    every method, measure and criterion.
 
     Parameters
     ----------
     p_values
-        Of any shape. NaN is none of the family, and stays NaN.
+        Of any shape. NaN does not belong to the family, and stays NaN.
 
     Returns
     -------
     Floats
-        The adjusted ones, in the same shape.
+        The adjusted p-values, in the same shape.
 
     Raises
     ------
     InvalidOption
-        If one is below 0 or above 1.
+        If a p-value is below 0 or above 1.
 
     References
     ----------
@@ -211,62 +187,6 @@ def holm(p_values: npt.ArrayLike) -> Floats:
     return adjusted
 
 
-def bayesian_correlated_t(
-    differences: npt.ArrayLike,
-    *,
-    correlation: float,
-    rope: float,
-    resolution: float = 0.0,
-) -> Posterior:
-    """Return how probable it is that the mean difference is negative, negligible or positive.
-
-    With n differences of variance s² (n − 1) and correlation ρ, and a flat prior, the posterior of
-    the mean is Student's t with n − 1 degrees of freedom around the mean difference, with scale
-    sqrt(s² (1/n + ρ/(1 − ρ))). With ρ = n_test/(n_test + n_train), ρ/(1 − ρ) = n_test/n_train: it
-    has the standard error of `corrected_t_test`, and for `rope` 0, `left` or `right` is half its
-    p-value.
-
-    Parameters
-    ----------
-    differences
-        (n,) method less baseline, by repeat and fold. Those that are not finite are left out.
-    correlation
-        ρ, from 0 to below 1: 1/10 for ten folds.
-    rope
-        A mean difference of at most this size makes no difference in practice, in the measure's
-        unit.
-    resolution
-        As at `corrected_t_test`. If all differences are 0, the probability of `rope` is 1; without
-        spread elsewhere the probabilities are NaN.
-
-    Raises
-    ------
-    InvalidOption
-        If an option is out of its range.
-
-    References
-    ----------
-    Corani and Benavoli (2015), A Bayesian approach for comparing cross-validated algorithms on
-    multiple data sets: the correlated t-test.
-    """
-    if not 0 <= correlation < 1:
-        raise InvalidOption(f"correlation={correlation}: from 0 to below 1 is needed, as 1/10")
-    if not 0 <= rope < np.inf:
-        raise InvalidOption(f"rope={rope}: at least 0 is needed")
-    d = summarised(differences, resolution)
-    df = max(d.n - 1, 0)
-    scale = d.sd * float(np.sqrt(1 / max(d.n, 1) + correlation / (1 - correlation)))
-    if d.reason:
-        return Posterior(np.nan, np.nan, np.nan, d.mean, scale, df, d.n, d.reason)
-    if d.sd == 0:
-        return Posterior(0.0, 1.0, 0.0, d.mean, scale, df, d.n)
-    from scipy import stats
-
-    left = float(stats.t.cdf((-rope - d.mean) / scale, df))
-    right = float(stats.t.sf((rope - d.mean) / scale, df))
-    return Posterior(left, max(0.0, 1 - left - right), right, d.mean, scale, df, d.n)
-
-
 def verdict(
     comparison: Comparison,
     *,
@@ -274,18 +194,20 @@ def verdict(
     lower_is_better: bool = True,
     p_value: float | None = None,
 ) -> Verdict:
-    """Return what a comparison says of the method at a level; `equal` is: not told apart.
+    """Return whether the method is better or worse than the baseline at a level.
+
+    `equal` means that they are not significantly different, not that they are shown to be equal.
 
     Parameters
     ----------
     comparison
-        Of the method with the baseline.
+        Comparison of the method with the baseline.
     alpha
         The level, between 0 and 1: a p-value of at most this is significant.
     lower_is_better
-        Whether a negative difference is the better one.
+        Whether a negative difference is better.
     p_value
-        To judge by instead of the comparison's own, as one adjusted by `holm`. Where it is NaN
+        Used in place of the comparison's own p-value, such as one adjusted by `holm`. If it is NaN
         the verdict is `undefined`.
 
     Raises

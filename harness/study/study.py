@@ -1,6 +1,6 @@
-"""A study ready to run: its rows, its columns, and what they are judged by.
+"""A study that is ready to run: its rows, its columns, and how they are judged.
 
-Made of a study file and its concept; errors point into the file. Knows no model.
+Made from a study file and its concept; errors point into the file. Knows no model.
 """
 
 from __future__ import annotations
@@ -15,39 +15,41 @@ from harness.registry.registry import Registry
 from harness.study import candidates, measures
 from harness.study.candidates import Candidate
 from harness.study.measures import Measure
+from harness.study.reference_rows import RAW, unit_length_mitigator
+from harness.study.study_document import StudyDocument
 from harness.study.study_file import StudyFile
 from harness.task import yaml_files
-
-RAW, UNIT = "none", "normalize"
-"""Rows that every study has: vectors as they come, and vectors at length 1."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """A study ready to run.
+    """A study that is ready to run.
 
     Parameters
     ----------
     file
-        What the study file says.
+        The contents of the study file.
     concept
         Its concept.
     candidates
-        The rows, `none` and `normalize` among them.
+        The rows, those of `none` and of unit length among them.
     measures
         The columns.
+    unit_row
+        Label of the row of unit length; None if no plugin has such a mitigator.
     """
 
     file: StudyFile
     concept: Concept
     candidates: tuple[Candidate, ...]
     measures: tuple[Measure, ...]
+    unit_row: str | None
 
     @property
     def items(self) -> tuple[tuple[str, ...], ...]:
-        """The pairs, or sets, that are dealt out."""
-        dealt: tuple[tuple[str, ...], ...] = getattr(self.concept, self.file.folded)
-        return dealt
+        """The pairs (or sets) that are divided into folds."""
+        items: tuple[tuple[str, ...], ...] = getattr(self.concept, self.file.folded)
+        return items
 
     @property
     def baseline(self) -> str:
@@ -56,12 +58,12 @@ class Study:
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """The measures that hyper-parameters are chosen by."""
+        """The measures by which hyper-parameters are chosen."""
         return self.file.criteria or tuple(self.file.measures)
 
     @cached_property
     def digest(self) -> str:
-        """Names what all rows share; what a row is besides, its own fingerprint names."""
+        """Names what all rows share. What else makes a row is in its own fingerprint."""
         file = self.file
         return digest(
             {
@@ -77,62 +79,70 @@ class Study:
             }
         )
 
+    def starts_at_unit_length(self, candidate: Candidate) -> bool:
+        """Return whether a row's mitigator works on vectors that were set to length 1."""
+        if candidate.normalize is not None:
+            return candidate.normalize
+        if candidate.label == self.unit_row:
+            return True
+        return self.file.normalize and candidate.label != RAW
+
 
 def resolve(document: yaml_files.Document, registry: Registry) -> Study:
-    """Return the study that a file describes, with its data read and all of it checked.
+    """Return the study that a file describes, with its data read and everything checked.
 
     Raises
     ------
     InvalidFile
-        If anything in it does not fit.
+        If the file is invalid.
     Unavailable
-        If its data cannot be had.
+        If its data is missing.
     """
     file = document.validate(StudyFile)
     with document.pointing_at(("concept",)):
         concept = registry.concept(file.concept)
-    items = getattr(concept, file.folded)
-    _check_folds(document, file, len(items))
-    rows = [
-        candidates.candidate(document, registry, concept, label, use)
-        for label, use in file.mitigators.items()
-    ]
-    besides = [
+    _check_folds(document, file, len(getattr(concept, file.folded)))
+    unit_row = unit_length_mitigator(registry)
+    if unit_row is None and file.normalize:
+        raise document.error(
+            "no installed plugin has a mitigator of unit length (`unit_length` in its spec), from "
+            "which changes are counted; set 'normalize: false'",
+            ("normalize",),
+        )
+    source = StudyDocument(document, file, concept, registry)
+    own_rows = [candidates.candidate(source, label) for label in file.mitigators]
+    added_rows = [
         Candidate(name, name, ({},), (registry.mitigator(name),))
-        for name in (RAW, UNIT)
-        if name not in file.mitigators
+        for name in (RAW, unit_row)
+        if name is not None and name not in file.mitigators
     ]
-    columns = tuple(
-        measures.measure(document, registry, file, label, use)
-        for label, use in file.measures.items()
-    )
-    study = Study(file, concept, (*besides, *rows), columns)
-    labels = [row.label for row in study.candidates]
-    for key, chosen, known in (
-        ("baseline", (study.baseline,), labels),
-        ("criteria", study.criteria, list(file.measures)),
-    ):
-        for name in chosen:
-            if name not in known:
-                what = "row" if key == "baseline" else "measure"
-                raise document.error(
-                    f"there is no {what} '{name}'{suggestion(name, known)}", (key,)
-                )
+    columns = tuple(measures.measure(source, label) for label in file.measures)
+    study = Study(file, concept, (*added_rows, *own_rows), columns, unit_row)
+    _check_names(document, study)
     return study
 
 
+def _check_names(document: yaml_files.Document, study: Study) -> None:
+    rows = [row.label for row in study.candidates]
+    if study.baseline not in rows:
+        problem = f"unknown row '{study.baseline}'{suggestion(study.baseline, rows)}"
+        raise document.error(problem, ("baseline",))
+    for name in study.criteria:
+        if name not in study.file.measures:
+            problem = f"unknown measure '{name}'{suggestion(name, study.file.measures)}"
+            raise document.error(problem, ("criteria",))
+
+
 def _check_folds(document: yaml_files.Document, file: StudyFile, n: int) -> None:
-    what = file.folded.replace("_", " ")
+    items = file.folded.replace("_", " ")
     if not n:
-        raise document.error(f"concept '{file.concept}' has no {what}", ("concept",))
+        raise document.error(f"concept '{file.concept}' has no {items}", ("concept",))
     if file.folds > n:
-        raise document.error(
-            f"{file.folds} folds of {n} {what}: at most one fold for each", ("folds",)
-        )
+        raise document.error(f"{file.folds} folds are too many for {n} {items}", ("folds",))
     left = n - -(-n // file.folds)
     if file.inner_folds > left and file.protocol == "nested":
         raise document.error(
-            f"{file.inner_folds} folds of the {left} {what} that an outer fold leaves: "
-            "at most one fold for each",
+            f"{file.inner_folds} inner folds are too many for the {left} {items} that an outer "
+            "fold leaves",
             ("inner_folds",),
         )

@@ -1,4 +1,4 @@
-"""The schema of a study file: what a person writes. `harness.study.study` makes a study of it."""
+"""The schema of study files. `harness.study.study` makes a study of one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class MitigatorUse(Strict):
     """A row of the comparison: a mitigator, and the hyper-parameters to choose from."""
 
     mitigator: str = ""
-    """Name as users type it, such as `anonymize+hard-debias?k=2`; by default the row's own."""
+    """Name as users type it, such as `anonymize+hard-debias?k=2`; by default the row's label."""
     grid: dict[str, tuple[Any, ...]] | tuple[dict[str, tuple[Any, ...]], ...] = Field(
         default_factory=dict
     )
-    """Values by hyper-parameter, as scikit-learn's ParameterGrid takes them: a mapping, or a list
-    of mappings. Of a chain, `STAGE.NAME`."""
+    """Values by hyper-parameter, as in scikit-learn's ParameterGrid: a mapping, or a list of
+    mappings. The hyper-parameters of a chain are called `STAGE.NAME`."""
     normalize: bool | None = None
-    """Whether all vectors come to length 1 before it, in place of what the study says for all."""
+    """Whether all vectors are set to length 1 before it; by default as the study says."""
 
 
 class MeasureFile(Strict):
@@ -33,64 +33,64 @@ class MeasureFile(Strict):
     metric: str
     """Name of the metric."""
     score: str = ""
-    """Which of its scores; may be left out if it has one."""
+    """Name of its score; by default the first."""
     scenarios: tuple[str, ...] = ()
-    """Scenarios that it is averaged over; by default all."""
+    """Scenarios over which it is averaged; by default all."""
     options: dict[str, Any] = Field(default_factory=dict)
-    """Options of the metric. Its own intervals are not computed: `resamples` is 0 by default."""
+    """Options of the metric. `resamples` is 0 by default, so that no intervals are computed."""
 
 
 class StudyFile(Strict):
-    """A study: which mitigators, judged by what, on pairs that none of them was fitted on."""
+    """A comparison of mitigators by nested cross-validation, on pairs that none was fitted on."""
 
     name: Name
     """Name that users type."""
     version: int = Field(ge=1)
-    """To be raised with every change that changes numbers."""
+    """Raise it with every change that changes numbers."""
     title: str
     """One line for listings."""
     description: str = ""
-    """What is asked and how to read the answer."""
+    """The question, and how to read the answer."""
     source: str = ""
-    """Paper that the set-up was taken from."""
+    """Paper that the set-up is from."""
     models: tuple[str, ...] = Field(min_length=1)
     """Names of the models."""
     concept: Name
-    """The concept; its pairs are dealt out into folds."""
+    """Name of the concept; its pairs are divided into folds."""
     folded: Folded = "definitional_pairs"
-    """What is dealt out: pairs, or sets of any size."""
+    """What is divided into folds: pairs, or sets of any size."""
     normalize: bool = True
-    """Whether all vectors come to length 1 before anything else, so that mitigators differ by what
-    they remove and not by length."""
+    """Whether all vectors are set to length 1 before anything else, so that mitigators differ by
+    what they remove and not by length."""
     mitigators: dict[Name, MitigatorUse] = Field(min_length=1)
-    """The rows by label. `none` and `normalize` are always rows besides."""
+    """The rows by label. `none` and the row of unit length, `normalize`, are always added."""
     baseline: str = ""
-    """The row that others are tested against; by default the first."""
+    """The row that the others are tested against; by default the first."""
     measures: dict[Name, MeasureFile] = Field(min_length=1)
     """The columns by label."""
     criteria: tuple[str, ...] = ()
-    """Measures that hyper-parameters are chosen by, each in turn; by default all."""
+    """Measures by which hyper-parameters are chosen, each in turn; by default all."""
     folds: int = Field(default=10, ge=2)
-    """Outer folds, each judged once in a repeat."""
+    """Number of outer folds; each is judged once in a repeat."""
     inner_folds: int = Field(default=5, ge=2)
-    """Inner folds, on the pairs that the outer fold is not judged on, which choose."""
+    """Number of inner folds, which divide the other pairs and choose the hyper-parameters."""
     repeats: int = Field(default=1, ge=1)
-    """How often the pairs are dealt out anew."""
+    """How often the pairs are divided into folds, each time in another way."""
     seed: int = Field(default=42, ge=0)
-    """Of all that is random."""
+    """Seed of all random choices."""
     protocol: Protocol = "nested"
-    """`nested`: inner folds choose, outer folds judge. `published`: as the published code of
-    Zambrano and Bravo-Marquez does, the fold that judges also chooses, among fits on a random half
-    of the other pairs; and the tests have its variance. It flatters whoever has most to choose."""
+    """`nested`: inner folds choose, outer folds judge. `published`: as in the published code of
+    Zambrano and Bravo-Marquez, the fold that judges also chooses, among fits on a random half of
+    the other pairs, and the tests use that code's variance. It favours rows with large grids."""
     alpha: float = Field(default=0.05, gt=0, lt=1)
     """Level of the tests."""
     rope: float | None = Field(default=None, gt=0)
-    """Half the width of the region of practical equivalence, in the measures' unit: also gives the
+    """Half the width of the region of practical equivalence, in the measures' unit. It adds the
     probabilities of the Bayesian correlated t-test."""
     allow_overlap: bool = False
-    """Whether words that are judged may be among those that a mitigator was fitted on."""
+    """Whether a mitigator may be judged on texts that it is fitted on."""
     max_missing: float = Field(default=0.2, ge=0, le=1)
-    """Largest share of an input's words that a vocabulary may lack."""
+    """Largest share of an input's words that the model may lack."""
     sets: dict[str, tuple[Word, ...]] = Field(default_factory=dict)
     """Word sets by name, as in a task."""
     tables: dict[str, Table] = Field(default_factory=dict)
@@ -98,7 +98,7 @@ class StudyFile(Strict):
     templates: dict[str, Word | tuple[Word, ...]] = Field(default_factory=dict)
     """Templates by name, as in a task."""
     inputs: dict[str, InputFile]
-    """Inputs of the metrics by name, as in a task. Those of the table `concept.definitional_pairs`
-    (or `concept.definitional_sets`) are, in each fold, the pairs held out."""
+    """Inputs of the metrics by name, as in a task. In each fold, inputs of the table
+    `concept.definitional_pairs` (or `concept.definitional_sets`) are the held-out pairs."""
     scenarios: dict[str, ScenarioFile] = Field(default_factory=dict)
-    """Readings by name, as in a task: which attribute sets."""
+    """Scenarios by name, as in a task, such as one for each attribute set."""

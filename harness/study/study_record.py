@@ -1,6 +1,6 @@
-"""The record of a study: what one mitigator gave in one outer fold. One JSON line.
+"""The record of a study: the values of one mitigator in one outer fold. One JSON line.
 
-Which differences count is no part of it: that is computed from the records, over all folds.
+It has no tests: they are computed from the records of all folds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SCHEMA = 1
 """Version of the schema of a study's record."""
 
 Values = dict[str, Finite | None]
-"""Distance from fair by measure, averaged over scenarios; null where it is undefined."""
+"""Distance from fair by measure, averaged over scenarios; null where undefined."""
 
 
 class MeasurePart(Part):
@@ -29,41 +29,41 @@ class MeasurePart(Part):
     score: str
     """Name of its score."""
     ideal: Ideal
-    """Where fair lies."""
+    """The fair value."""
     rises: bool
-    """Whether the score itself rises as it gets fairer: tables then show it as it is, and the
-    distance from fair otherwise."""
+    """Whether the score itself rises as it gets fairer. Tables then show the score, and otherwise
+    the distance from fair."""
     scenarios: tuple[str, ...]
-    """Scenarios that it is averaged over."""
+    """Scenarios over which it is averaged."""
 
 
 class StudyPart(Part):
-    """The study that the record belongs to, with what is needed to print it."""
+    """The study that the record belongs to, with all that is needed to print it."""
 
     name: str
     """Name of the study."""
     version: int
-    """Version that its file states."""
+    """Version of its file."""
     digest: str
-    """Names what all its rows share: concept, folds, measures with their data, seed, protocol."""
+    """Hash of what all its rows share: concept, folds, measures with their data, seed, protocol."""
     title: str
-    """One line."""
+    """Title in one line."""
     description: str = ""
-    """What is asked."""
+    """The question, and how to read the answer."""
     concept: str
     """Name of the concept."""
     items: int
-    """How many pairs (or sets) are dealt out, those that the model lacks left out."""
+    """Number of pairs (or sets) in the folds, without those that the model lacks."""
     folds: int
-    """Outer folds."""
+    """Number of outer folds."""
     inner_folds: int
-    """Inner folds."""
+    """Number of inner folds."""
     repeats: int
-    """How often they are dealt out."""
+    """Number of times that the pairs are divided into folds."""
     seed: int
     """Seed of the study."""
     normalize: bool
-    """Whether vectors come to length 1 before all."""
+    """Whether all vectors are set to length 1 first."""
     protocol: Protocol
     """How hyper-parameters are chosen."""
     alpha: float
@@ -71,17 +71,17 @@ class StudyPart(Part):
     rope: float | None = None
     """Half the width of the region of practical equivalence."""
     baseline: str
-    """Row that others are tested against."""
+    """Row that the others are tested against."""
     rows: tuple[str, ...]
-    """Labels of the rows in order, `none` and `normalize` among them."""
+    """Labels of the rows in order, with `none` and the row of unit length, such as `normalize`."""
     measures: dict[str, MeasurePart]
     """The columns in order."""
     criteria: tuple[str, ...]
-    """Measures that hyper-parameters are chosen by."""
+    """Measures by which hyper-parameters are chosen."""
 
 
 class Inner(Part):
-    """What one set of hyper-parameters gave in one inner fold."""
+    """The values of one setting of the hyper-parameters in one inner fold."""
 
     params: dict[str, Any]
     """The hyper-parameters."""
@@ -92,10 +92,10 @@ class Inner(Part):
 
 
 class Judged(Part):
-    """What the hyper-parameters that one criterion chose gave on the outer fold."""
+    """The hyper-parameters that one criterion chose, and their values on the outer fold."""
 
     params: dict[str, Any]
-    """The hyper-parameters chosen."""
+    """The chosen hyper-parameters."""
     values: Values
     """Distance from fair by measure, on the outer fold's held-out pairs."""
 
@@ -104,7 +104,7 @@ class StudyRecord(Line):
     """One mitigator in one outer fold of one repeat."""
 
     run: str
-    """Identifies the run."""
+    """Identifier of the run."""
     created: str
     """UTC time, ISO 8601."""
     study: StudyPart
@@ -116,47 +116,51 @@ class StudyRecord(Line):
     mitigator: str
     """Its name as users type it."""
     normalize: bool | None = None
-    """Whether vectors came to length 1 before it, if its row says so; null: as the study says."""
+    """Whether vectors were set to length 1 before it; null: as the study says."""
     repeat: int = Field(ge=0)
-    """From 0."""
+    """The repeat, from 0."""
     fold: int = Field(ge=0)
     """The outer fold, from 0."""
     train: int
-    """How many pairs it was fitted on."""
+    """Number of pairs that it was fitted on."""
     held_out: tuple[tuple[str, ...], ...]
     """The pairs (or sets) that it was judged on."""
     missing: tuple[str, ...] = ()
     """Words of the study that the model lacks."""
     inner: tuple[Inner, ...] = ()
-    """Every inner result; none where there is nothing to choose."""
+    """The results of all inner folds; empty where there is nothing to choose."""
     judged: dict[str, Judged]
-    """By criterion, what it chose and what that gave."""
+    """By criterion, the chosen hyper-parameters and their values."""
     reasons: dict[str, str] = Field(default_factory=dict)
-    """By measure, why there is no value."""
+    """By measure, why a value is undefined."""
     overlap: tuple[str, ...] = ()
-    """Texts judged that the mitigator was fitted on too."""
+    """Texts that the mitigator was both fitted and judged on."""
     seconds: Finite
-    """Time that it took."""
+    """Seconds that it took."""
     environment: Environment
-    """What it ran on."""
+    """Software and machine that it ran on."""
 
     @model_validator(mode="after")
     def _agrees_with_its_study(self) -> Self:
         study = self.study
-        every = [*(one.values for one in self.inner), *(one.values for one in self.judged.values())]
-        for wrong, told in (
-            ({self.row, study.baseline} - set(study.rows), "no row of the study"),
-            (set(study.criteria) - set(study.measures), "no measure of the study"),
-            (set(study.criteria) ^ set(self.judged), "judged without being a criterion, or not"),
-            ({name for one in every for name in set(one) ^ set(study.measures)}, "no measure"),
+        results: list[Inner | Judged] = [*self.inner, *self.judged.values()]
+        differing = {name for part in results for name in set(part.values) ^ set(study.measures)}
+        for wrong, problem in (
+            ({self.row, study.baseline} - set(study.rows), "not a row of the study"),
+            (set(study.criteria) - set(study.measures), "not a measure of the study"),
+            (set(study.criteria) ^ set(self.judged), "criteria and `judged` differ"),
+            (differing, "values and the study's measures differ"),
         ):
             if wrong:
-                raise ValueError(f"{told}: '{min(wrong)}'")
+                raise ValueError(f"{problem}: '{min(wrong)}'")
         if self.fold >= study.folds or self.repeat >= study.repeats:
-            raise ValueError(f"repeat {self.repeat}, fold {self.fold} is more than the study has")
+            raise ValueError(
+                f"repeat {self.repeat}, fold {self.fold}: the study has {study.repeats} repeats of "
+                f"{study.folds} folds"
+            )
         return self
 
 
 def identity(*, model: str, study: str, row: str, mitigator: str, repeat: int, fold: int) -> str:
-    """Return a record's id; `model`, `study` and `mitigator` are fingerprints, `row` the label."""
+    """Return a record's id. `model`, `study` and `mitigator` are fingerprints, `row` the label."""
     return digest([SCHEMA, "study", model, study, row, mitigator, repeat, fold])

@@ -1,6 +1,6 @@
-"""What a study says: its table with tests, what was chosen, and what must be said beside it.
+"""The summary of a study: its table with tests, the chosen hyper-parameters, and caveats.
 
-From records alone, so that it can be told again at any time. How it is printed is for `tables`.
+Made from records alone, so that it can be made again at any time. `tables` prints it.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.registry.registry import Registry
 from harness.results.record import ModelPart
 from harness.study import notes
-from harness.study.cells import Cell, cells, contenders
+from harness.study.cells import Cell, cells
+from harness.study.reference_rows import ReferenceRows
+from harness.study.statement import statement
 from harness.study.study_record import StudyPart, StudyRecord
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Hyper-parameters, and in how many folds they were chosen."""
+    """Hyper-parameters, and the number of folds in which they were chosen."""
 
     params: Mapping[str, Any]
     count: int
@@ -27,37 +30,40 @@ class Choice:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a study says of one model.
+    """The results of a study on one model.
 
     Parameters
     ----------
     study, model
         The study and the embedder.
+    references
+        The rows that changes are counted from.
     complete
         Whether every row was judged in every fold of every repeat.
     undefined
-        Whether a value or a test is.
+        Whether any value or test is undefined.
     cells
         By criterion, row and measure, in the study's order.
     chosen
-        By row and criterion, what was chosen, the most often chosen first; of rows that have
-        hyper-parameters.
+        By row and criterion, the chosen hyper-parameters, the most frequent first; only rows that
+        have hyper-parameters to choose.
     alike
-        Whether every criterion led to the same values everywhere, so that one stands for all.
+        Whether every criterion led to the same values everywhere, so that one table shows all.
     family
-        How many comparisons Holm's correction is over.
+        Number of comparisons of Holm's correction.
     test
-        The test in words; empty without one.
+        Name of the test; empty without one.
     overlap
-        Texts that a row was judged on and fitted on too.
+        Texts that a row was both fitted and judged on.
     notes
-        What must be known to read the numbers.
+        Caveats, a line each.
     statement
-        What can be told apart from the baseline after Holm's correction, and what can not.
+        Which rows differ from the baseline after Holm's correction, and which do not.
     """
 
     study: StudyPart
     model: ModelPart
+    references: ReferenceRows
     complete: bool
     undefined: bool
     cells: Mapping[tuple[str, str, str], Cell]
@@ -77,58 +83,69 @@ class Summary:
     @property
     def contenders(self) -> tuple[str, ...]:
         """The rows that are compared with the baseline."""
-        return contenders(self.study)
+        return self.references.contenders
 
 
-def summarize(records: Iterable[StudyRecord]) -> tuple[Summary, ...]:
+def summarize(
+    records: Iterable[StudyRecord], registry: Registry | None = None
+) -> tuple[Summary, ...]:
     """Return a summary for each study and model.
 
     Parameters
     ----------
     records
-        Of any studies, in any order. Of one study on one model the last written are taken: if they
-        differ in what all rows share, or in the model's weights, the others are passed over.
+        Of any studies, in any order. If those of one study on one model differ in what all rows
+        share, or in the model's weights, only those like the newest record count.
+    registry
+        Where the mitigator of unit length is looked up; by default the installed plugins.
     """
+    registry = registry or Registry()
     groups: dict[tuple[str, str], list[StudyRecord]] = {}
     for record in records:
         groups.setdefault((record.study.name, record.model.name), []).append(record)
-    return tuple(_summary(group) for group in groups.values())
+    return tuple(_summary(group, registry) for group in groups.values())
 
 
-def _summary(written: Sequence[StudyRecord]) -> Summary:
-    written = sorted(written, key=lambda record: record.created)
-    last = written[-1]
-    study = last.study
-    latest: dict[tuple[str, int, int], StudyRecord] = {}
-    for record in written:
-        shared = (record.study.digest, record.model.fingerprint)
-        if shared == (study.digest, last.model.fingerprint) and record.row in study.rows:
-            latest[record.row, record.repeat, record.fold] = record
-    kept = list(latest.values())
-    found, family = cells(study, kept)
-    tests = [cell.comparison for cell in found.values() if cell.comparison]
-    told = notes.notes(study, kept, passed_over=len(written) - len(kept), tests=tests)
+def _summary(records: Sequence[StudyRecord], registry: Registry) -> Summary:
+    newest = max(reversed(records), key=lambda record: record.created)
+    study = newest.study
+    kept = _latest(records, newest)
+    references = ReferenceRows.of(study, registry)
+    table = cells(references, kept)
+    tests = [cell.comparison for cell in table.by_key.values() if cell.comparison]
+    n_expected = len(study.rows) * study.repeats * study.folds
     return Summary(
         study=study,
-        model=last.model,
-        complete=len(kept) == len(study.rows) * study.repeats * study.folds
-        and not notes.mixed(study, kept),
-        undefined=any(test.reason for test in tests)
-        or any(
-            value is None
-            for one in kept
-            for j in one.judged.values()
-            for value in j.values.values()
-        ),
-        cells=found,
+        model=newest.model,
+        references=references,
+        complete=len(kept) == n_expected and not notes.mixed(study, kept),
+        undefined=any(test.reason for test in tests) or any(map(_is_undefined, kept)),
+        cells=table.by_key,
         chosen=_chosen(study, kept),
         alike=_alike(study, kept),
-        family=family,
+        family=table.family,
         test=tests[0].method if tests else "",
         overlap=tuple(sorted({text for record in kept for text in record.overlap})),
-        notes=told,
-        statement=notes.statement(study, list(found.values()), family),
+        notes=notes.notes(study, kept, ignored=len(records) - len(kept), tests=tests),
+        statement=statement(study, list(table.by_key.values()), table.family),
     )
+
+
+def _latest(records: Sequence[StudyRecord], newest: StudyRecord) -> list[StudyRecord]:
+    """Return the last record of each row and fold, of the same study and weights as `newest`."""
+    latest: dict[tuple[str, int, int], StudyRecord] = {}
+    for record in sorted(records, key=lambda record: record.created):
+        if (
+            record.study.digest == newest.study.digest
+            and record.model.fingerprint == newest.model.fingerprint
+            and record.row in newest.study.rows
+        ):
+            latest[record.row, record.repeat, record.fold] = record
+    return list(latest.values())
+
+
+def _is_undefined(record: StudyRecord) -> bool:
+    return any(None in judged.values.values() for judged in record.judged.values())
 
 
 def _chosen(
@@ -136,12 +153,12 @@ def _chosen(
 ) -> dict[tuple[str, str], tuple[Choice, ...]]:
     chosen = {}
     for row in study.rows:
-        own = [record.judged for record in records if record.row == row]
-        if any(judged[criterion].params for judged in own for criterion in study.criteria):
+        of_row = [record.judged for record in records if record.row == row]
+        if any(judged[criterion].params for judged in of_row for criterion in study.criteria):
             for criterion in study.criteria:
-                found = (json.dumps(judged[criterion].params, sort_keys=True) for judged in own)
-                counts = Counter(found).most_common()
-                chosen[row, criterion] = tuple(Choice(json.loads(one), n) for one, n in counts)
+                params = (json.dumps(judged[criterion].params, sort_keys=True) for judged in of_row)
+                counts = Counter(params).most_common()
+                chosen[row, criterion] = tuple(Choice(json.loads(text), n) for text, n in counts)
     return chosen
 
 

@@ -1,7 +1,7 @@
-"""The tables of a study: changes with their tests (Table IV), and what was chosen (Table V).
+"""The tables of a study: changes with their tests, and the chosen hyper-parameters.
 
-As texts in rows, after Zambrano and Bravo-Marquez, and as numbers line by line. In what format they
-are written is for `formats`; computes nothing.
+Like tables IV and V of Zambrano and Bravo-Marquez; as texts in rows, and as numbers line by line.
+`formats` writes them. Computes nothing.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.results.record import finite
-from harness.study.cells import RESOLUTION, Cell, before
+from harness.study.cells import RESOLUTION, Cell
 from harness.study.summary import Summary
 
 ARROWS = {"better": "↑", "worse": "↓", "equal": "=", "undefined": "?"}
-"""As Table IV has them: up is fairer than the baseline, by the test of this cell alone."""
+"""As in table IV: up is fairer than the baseline, by the test of this cell alone."""
 HOLM = "*"
-"""Beside an arrow that holds after Holm's correction."""
+"""Marks an arrow that holds after Holm's correction."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Table:
     Parameters
     ----------
     title
-        What it is of.
+        Its title.
     columns, rows
         Names of the columns, and the texts of the cells.
     """
@@ -39,12 +39,12 @@ class Table:
 
 
 def changes(summary: Summary) -> tuple[Table, ...]:
-    """Return a table for each criterion, or one if all are alike: a row's change of each measure.
+    """Return the changes of each measure by row: a table for each criterion, or one if all agree.
 
-    The row of vectors as they come is left out: nothing comes before it.
+    The row of vectors as they come is left out, because changes are counted from it.
     """
     study = summary.study
-    rows = [row for row in study.rows if before(study, row)]
+    rows = [row for row in study.rows if summary.references.before(row)]
     digits = {measure: _digits(summary, measure) for measure in study.measures}
     return tuple(
         Table(
@@ -60,19 +60,19 @@ def changes(summary: Summary) -> tuple[Table, ...]:
 
 
 def chosen(summary: Summary) -> Table:
-    """Return the table of what was chosen most often, and what else."""
+    """Return the table of the hyper-parameters that were chosen most often, and of the others."""
     rows = []
-    for (row, criterion), made in summary.chosen.items():
-        same = all(summary.chosen[row, other] == made for other in summary.study.criteria)
+    for (row, criterion), choices_ in summary.chosen.items():
+        same = all(summary.chosen[row, other] == choices_ for other in summary.study.criteria)
         if same and criterion != summary.study.criteria[0]:
             continue
-        most, *others = made
+        most, *others = choices_
         rows.append(
             (
                 row,
                 "any criterion" if same else criterion,
                 params(most.params),
-                f"{most.count} of {sum(choice.count for choice in made)}",
+                f"{most.count} of {sum(choice.count for choice in choices_)}",
                 "; ".join(f"{params(other.params)}: {other.count}" for other in others) or "–",
             )
         )
@@ -84,26 +84,28 @@ def chosen(summary: Summary) -> Table:
 
 
 def legend(summary: Summary) -> tuple[str, ...]:
-    """Return what one must know to read the table of changes, a line each."""
-    study = summary.study
-    start = "vectors at length 1" if study.normalize else "vectors as they come"
-    own = " (of normalize: to vectors as they come)" if study.normalize else ""
+    """Return the explanation of the table of changes, a line each."""
+    study, references = summary.study, summary.references
+    start, exception = "vectors as they come", ""
+    if references.start == references.unit:
+        exception = f" ({references.unit}: from {start})"
+        start = "vectors of length 1"
     folds = f"{study.folds} folds" + (f" × {study.repeats}" if study.repeats > 1 else "")
     rising = [name for name, measure in study.measures.items() if measure.rises]
     lines = [
-        f"mean ± standard deviation over {folds} of the change to {start}{own}; "
-        "negative is fairer" + (f", but positive in {', '.join(rising)}" if rising else "")
+        f"change from {start}{exception}, mean ± standard deviation over {folds}; "
+        "negative is fairer" + (f", but positive for {', '.join(rising)}" if rising else "")
     ]
     if summary.test:
         lines.append(
             f"(↑) fairer than {study.baseline}, (↓) less fair, (=) not told apart, (?) no test: "
-            f"{summary.test}, level {study.alpha:g}; {HOLM} holds after Holm's correction over "
+            f"{summary.test}, level {study.alpha:g}; {HOLM} also after Holm's correction over "
             f"{summary.family} comparisons"
         )
     if not summary.overlap:
-        lines.append("no row was judged on a word that it was fitted on, in any fold")
+        lines.append("no row was judged on a text that it was fitted on")
     if summary.alike and len(study.criteria) > 1:
-        lines.append(f"all criteria ({', '.join(study.criteria)}) chose alike: one table for all")
+        lines.append(f"all criteria ({', '.join(study.criteria)}) gave the same values")
     return tuple(lines)
 
 
@@ -113,47 +115,47 @@ def chosen_by(summary: Summary, criterion: str) -> str:
 
 
 def text(cell: Cell, digits: int = 3) -> str:
-    """Return a cell as `−0.100 ± 0.031 (↓*)`; `–` where there is no change to tell.
+    """Return a cell as `−0.100 ± 0.031 (↓*)`, or `–` if it has no change.
 
     Parameters
     ----------
     cell
         The cell.
     digits
-        After the point.
+        Digits after the decimal point.
     """
     if math.isnan(cell.mean):
-        told = "undefined" if cell.comparison else "–"
+        change = "undefined" if cell.comparison else "–"
     else:
         deviation = "–" if math.isnan(cell.sd) else f"{cell.sd:.{digits}f}"
-        told = f"{cell.mean:z.{digits}f} ± {deviation}".replace("-", "−")
-    return f"{told} ({mark(cell)})" if cell.verdict else told
+        change = f"{cell.mean:z.{digits}f} ± {deviation}".replace("-", "−")
+    return f"{change} ({mark(cell)})" if cell.verdict else change
 
 
 def mark(cell: Cell) -> str:
-    """Return a cell's arrow, with a mark if it holds after Holm's correction; empty without one."""
+    """Return a cell's arrow, marked if it holds after Holm's correction; empty without a test."""
     if cell.verdict is None:
         return ""
     holds = cell.verdict == cell.verdict_holm and cell.verdict in ("better", "worse")
     return ARROWS[cell.verdict] + (HOLM if holds else "")
 
 
-def params(given: Mapping[str, Any]) -> str:
+def params(values: Mapping[str, Any]) -> str:
     """Return hyper-parameters as `k=2, theta=0.05`."""
-    return ", ".join(f"{name}={value}" for name, value in given.items()) or "–"
+    return ", ".join(f"{name}={value}" for name, value in values.items()) or "–"
 
 
 def lines(summary: Summary) -> list[dict[str, Any]]:
-    """Return all numbers, a line for each criterion, row and measure; None is what is undefined.
+    """Return all numbers, a line for each criterion, row and measure; None where undefined.
 
-    `mean`, `sd` and `n` are of the change; `difference` and what follows it of the distance from
-    fair against the baseline's, where less is fairer whatever the measure.
+    `mean`, `sd` and `n` describe the change. `difference` and the columns after it compare the
+    distance from fair with the baseline's: less is fairer, whatever the measure.
     """
     return [_line(summary, cell) for cell in summary.cells.values()]
 
 
 def choices(summary: Summary) -> list[dict[str, Any]]:
-    """Return what was chosen, a line for each row, criterion and choice."""
+    """Return the chosen hyper-parameters, a line for each row, criterion and choice."""
     study, model = summary.study, summary.model
     return [
         {
@@ -164,8 +166,8 @@ def choices(summary: Summary) -> list[dict[str, Any]]:
             "params": dict(choice.params),
             "folds": choice.count,
         }
-        for (row, criterion), made in summary.chosen.items()
-        for choice in made
+        for (row, criterion), choices_ in summary.chosen.items()
+        for choice in choices_
     ]
 
 
@@ -199,7 +201,7 @@ def _line(summary: Summary, cell: Cell) -> dict[str, Any]:
 
 
 def _digits(summary: Summary, measure: str) -> int:
-    """Return digits after the point: three as published, more where all changes are tiny."""
+    """Return digits after the decimal point: three as published, more if all changes are tiny."""
     sizes = [abs(cell.mean) for cell in summary.cells.values() if cell.measure == measure]
     largest = max((size for size in sizes if math.isfinite(size) and size > 0), default=1.0)
     if largest < RESOLUTION:

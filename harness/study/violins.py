@@ -1,7 +1,7 @@
-"""Violins of a study: the values of a measure over the folds, row by row, as Plotly's figure.
+"""Violin plots of a study: the values of a measure over the folds, row by row, for Plotly.
 
-As figure 3 of Zambrano and Bravo-Marquez, where one violin stands for a mitigator under one
-criterion. Plain values; how they become a page is for `harness.results.figures`.
+Like figure 3 of Zambrano and Bravo-Marquez: one violin is a mitigator under one criterion. Plain
+values; `harness.results.figures` makes a page of them.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from typing import Any
 
 import numpy as np
 
-from harness.study.cells import RESOLUTION, contenders
+from harness.study.cells import RESOLUTION
 from harness.study.study_record import StudyPart
 from harness.study.summary import Summary
 
 BEFORE = "before mitigation"
 COLOURS = ("#3b6fb6", "#c8553d", "#4c9a6a", "#8a5fb0", "#b8892b", "#4a9bb0", "#b0567f", "#6b7280")
-"""Of the criteria, in turn."""
+"""Colours of the criteria, in turn."""
 ANY = "any criterion"
 GREY, BLACK = "#9aa0a6", "#3c4043"
 
 
 @dataclass(frozen=True)
 class Group:
-    """Violins of one name and colour.
+    """The violins of one name and colour.
 
     Parameters
     ----------
     name, colour
-        As the legend has them.
+        Name and colour in the legend.
     criterion
-        Whose values they are.
+        The criterion whose values are drawn.
     rows
-        Which rows.
+        The rows that have a violin.
     offset, width
-        Where they stand beside the middle of a row's place, which is 1 wide, and their width.
+        Distance from the middle of a row's place, which is 1 wide, and width of a violin.
     """
 
     name: str
@@ -58,62 +58,60 @@ def violins(summary: Summary) -> dict[str, Any]:
     Parameters
     ----------
     summary
-        What the study says of a model.
+        The results of the study on a model.
 
     Returns
     -------
     dict[str, Any]
-        `data` and `layout`, as Plotly's figures have them.
+        `data` and `layout` of a Plotly figure.
     """
     study = summary.study
-    traces: list[dict[str, Any]] = []
-    owners: list[str] = []
-    for measure in study.measures:
-        for group in _groups(summary):
-            traces.append(_trace(summary, measure, group))
-            owners.append(measure)
+    traces = [
+        _trace(summary, measure, group) for measure in study.measures for group in _groups(summary)
+    ]
+    return {"data": traces, "layout": _layout(summary, traces)}
+
+
+def _layout(summary: Summary, traces: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    study = summary.study
     first = next(iter(study.measures))
-    for trace, owner in zip(traces, owners, strict=True):
-        trace["visible"] = owner == first
+    n = len(traces) // len(study.measures)
     buttons = [
         {
             "label": escape(measure),
             "method": "update",
             "args": [
-                {"visible": [owner == measure for owner in owners]},
+                {"visible": [i // n == m for i in range(len(traces))]},
                 {"yaxis.title.text": _axis(study, measure)},
             ],
         }
-        for measure in study.measures
+        for m, measure in enumerate(study.measures)
     ]
     folds = f"{study.folds} folds" + (f" × {study.repeats}" if study.repeats > 1 else "")
     title = f"{study.name} on {summary.model.name}: one point for each of {folds}"
     menu = {"buttons": buttons, "x": 1, "xanchor": "right", "y": 1.15, "yanchor": "top"}
     return {
-        "data": traces,
-        "layout": {
-            "title": {"text": escape(title)},
-            "template": "none",
-            "height": 560,
-            "violinmode": "overlay",  # each has its place
-            "xaxis": {
-                "tickvals": list(range(len(study.rows))),
-                "ticktext": [escape(row) for row in study.rows],
-                "range": [-0.6, len(study.rows) - 0.4],
-                "zeroline": False,
-                "automargin": True,
-            },
-            "yaxis": {"title": {"text": _axis(study, first)}, "automargin": True},
-            "legend": {"title": {"text": "chosen by"}},
-            "updatemenus": [menu] if len(buttons) > 1 else [],
+        "title": {"text": escape(title)},
+        "template": "none",
+        "height": 560,
+        "violinmode": "overlay",  # each violin has its own position
+        "xaxis": {
+            "tickvals": list(range(len(study.rows))),
+            "ticktext": [escape(row) for row in study.rows],
+            "range": [-0.6, len(study.rows) - 0.4],
+            "zeroline": False,
+            "automargin": True,
         },
+        "yaxis": {"title": {"text": _axis(study, first)}, "automargin": True},
+        "legend": {"title": {"text": "chosen by"}},
+        "updatemenus": [menu] if len(buttons) > 1 else [],
     }
 
 
 def _groups(summary: Summary) -> list[Group]:
-    """Return what has a name and a colour: rows that no criterion changes, and the others by it."""
+    """Return a group for the rows that are equal under all criteria, and one for each criterion."""
     study = summary.study
-    mitigated = {*contenders(study), study.baseline}
+    mitigated = {*summary.contenders, study.baseline}
     first, width = summary.criteria[0], 0.8 / len(summary.criteria)
     fixed = [row for row in study.rows if _fixed(summary, row)]
     groups = [
@@ -144,7 +142,8 @@ def _fixed(summary: Summary, row: str) -> bool:
 
 
 def _trace(summary: Summary, measure: str, group: Group) -> dict[str, Any]:
-    found = [
+    first = next(iter(summary.study.measures))
+    points = [
         (summary.study.rows.index(row), value)
         for row in group.rows
         for value in summary.cells[group.criterion, row, measure].values
@@ -152,8 +151,8 @@ def _trace(summary: Summary, measure: str, group: Group) -> dict[str, Any]:
     ]
     return {
         "type": "violin",
-        "x": [place + group.offset for place, _ in found],
-        "y": [value for _, value in found],
+        "x": [place + group.offset for place, _ in points],
+        "y": [value for _, value in points],
         "name": escape(group.name),
         "hoverinfo": "y+name",
         "width": group.width,
@@ -164,10 +163,11 @@ def _trace(summary: Summary, measure: str, group: Group) -> dict[str, Any]:
         "line": {"color": group.colour, "width": 1},
         "meanline": {"visible": True},
         "spanmode": "hard",
+        "visible": measure == first,
     }
 
 
 def _axis(study: StudyPart, measure: str) -> str:
     rises = study.measures[measure].rises
-    told = "score, higher is fairer" if rises else "distance from fair, lower is fairer"
-    return escape(f"{measure}: {told}")
+    unit = "score, higher is fairer" if rises else "distance from fair, lower is fairer"
+    return escape(f"{measure}: {unit}")

@@ -9,7 +9,12 @@ from harness.specs import MitigatorSpec, hookimpl
 def harness_mitigators() -> list[MitigatorSpec]:
     """List the built-in mitigators."""
     return [
-        _mitigator("normalize", "Normalize", "unit length and nothing else, to compare with"),
+        _mitigator(
+            "normalize",
+            "Normalize",
+            "unit length and nothing else, to compare with",
+            unit_length=True,
+        ),
         _mitigator("context-injection", "ContextInjection", "a sentence that says what is unknown"),
         _mitigator("anonymize", "Anonymize", "takes names out of texts, or puts placeholders"),
         _mitigator("hard-debias", "HardDebias", "projects the concept out, equalises its pairs"),
@@ -26,7 +31,9 @@ def harness_mitigators() -> list[MitigatorSpec]:
     ]
 
 
-def _mitigator(name: str, class_name: str, summary: str) -> MitigatorSpec:
+def _mitigator(
+    name: str, class_name: str, summary: str, *, unit_length: bool = False
+) -> MitigatorSpec:
     """Describe a mitigator whose module has its name."""
     target = f"harness.plugins.mitigators.{name.replace('-', '_')}:{class_name}"
-    return MitigatorSpec(name=name, target=target, summary=summary)
+    return MitigatorSpec(name=name, target=target, summary=summary, unit_length=unit_length)

@@ -71,6 +71,6 @@ def test_a_study_killed_again_and_again_ends_with_the_same_records(study, tmp_pa
         deaths += process.wait() == -signal.SIGKILL
     last = running.run(study, results=killed.parent)
     assert deaths == KILLS
-    assert 0 < last.made < wanted
+    assert 0 < last.new < wanted
     assert contents(killed) == contents(whole.path)
     assert killed.read_bytes().count(b"\n") == wanted  # each once

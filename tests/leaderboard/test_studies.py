@@ -111,7 +111,7 @@ def test_the_page_says_what_was_asked_how_and_with_what_result(tmp_path, make_st
         "A small study", "Which removes more?", "12 pairs of the concept gender-12, into 4 folds",
         "2 inner folds of the pairs", "Come to length 1",
         "(↑) fairer than hard-debias, (↓) less fair",
-        "level 0.05; * holds after Holm's correction over",
+        "level 0.05; * also after Holm's correction over",
         "the model lacks 1 words of the study: absent",
         "corrected resampled t-test", *study.summary.statement,
     ):  # fmt: skip
@@ -142,7 +142,7 @@ def test_one_part_stands_for_all_criteria_that_led_to_the_same(tmp_path, make_st
         for one in make_study()
     ]
     page = build(records, tmp_path)
-    assert "all criteria (WEAT, ECT) chose alike: one table for all" in text_of(page)
+    assert "all criteria (WEAT, ECT)" in text_of(page)
     assert [row[0] for row in rows(page, "changes") if len(row) == 4] == ["Chosen by", "any"]
     assert len(rows(page, "tests")) == 1 + 3 * 2
 

@@ -1,4 +1,4 @@
-"""A small study on vectors made up here: eight pairs and two attribute sets, of five dimensions."""
+"""A small study on random vectors of five dimensions: eight pairs and two attribute sets."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ CAREER, FAMILY = [f"career{i}" for i in range(4)], [f"family{i}" for i in range(
 
 
 def vectors() -> dict[str, np.ndarray]:
-    """Vectors by word: gender lies along the first axis, careers lean to one side of it."""
+    """Return vectors by word: gender lies along the first axis, and careers lean to one side."""
     rng = np.random.default_rng(0)
-    made = {}
+    rows = {}
     for i, (she, he) in enumerate(PAIRS):
         meaning = rng.normal(size=5)
         gender = np.array([1.0 + 0.1 * i, 0, 0, 0, 0])
-        made[she], made[he] = meaning + gender, meaning - gender
+        rows[she], rows[he] = meaning + gender, meaning - gender
     for words, side in ((CAREER, -1.0), (FAMILY, 1.0)):
         for word in words:
-            made[word] = rng.normal(size=5) + np.array([side, 0, 0, 0, 0])
-    return made
+            rows[word] = rng.normal(size=5) + np.array([side, 0, 0, 0, 0])
+    return rows
 
 
 def fill(folder: Path, vectors: dict[str, np.ndarray]) -> Path:
-    """Write the vectors and the concept into a folder, as a person would have them."""
+    """Write the vectors and the concept into a folder, and return it."""
     lines = [f"{word} {' '.join(f'{x:.6f}' for x in row)}" for word, row in vectors.items()]
     (folder / "vectors.txt").write_text("\n".join(lines) + "\n")
     (folder / "concepts").mkdir()
@@ -35,8 +35,8 @@ def fill(folder: Path, vectors: dict[str, np.ndarray]) -> Path:
     return folder
 
 
-def said(folder: Path) -> dict[str, Any]:
-    """Return what the study file says."""
+def content(folder: Path) -> dict[str, Any]:
+    """Return the contents of the study file."""
     return {
         "name": "small",
         "version": 1,
@@ -59,6 +59,6 @@ def said(folder: Path) -> dict[str, Any]:
 
 
 def write(path: Path, content: dict[str, Any]) -> Path:
-    """Write a file of YAML and return its path."""
+    """Write a YAML file and return its path."""
     path.write_text(yaml.safe_dump(content, sort_keys=False))
     return path

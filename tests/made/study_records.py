@@ -1,4 +1,4 @@
-"""Records of a study made of plain numbers, for tests of what is read off them."""
+"""Records of a study from plain numbers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MEASURES = {
     ),
     "ECT": MeasurePart(metric="ect", score="coherence", ideal=1.0, rises=True, scenarios=("a",)),
 }
-"""One that falls and one that rises as it gets fairer."""
+"""A score that falls and a score that rises as it gets fairer."""
 
 
 def study_part(**changed: Any) -> StudyPart:
-    """Return a study of three folds, with what is named changed."""
-    given: dict[str, Any] = {
+    """Return a study of three folds; keyword arguments replace its fields."""
+    fields: dict[str, Any] = {
         "name": "toy",
         "version": 1,
         "digest": "d1",
@@ -38,7 +38,7 @@ def study_part(**changed: Any) -> StudyPart:
         "measures": MEASURES,
         "criteria": ("WEAT",),
     }
-    return StudyPart(**(given | changed))
+    return StudyPart(**(fields | changed))
 
 
 def records_of(
@@ -57,50 +57,64 @@ def records_of(
     study
         The study.
     distances
-        Values of all folds by row and measure, under every criterion.
+        Distances from fair of all folds by row and measure, the same under every criterion.
     params
-        What each criterion chose in each fold, by row.
+        The hyper-parameters that each criterion chose in each fold, by row.
     held_out, train
-        How many pairs.
+        Numbers of pairs.
     changed
         Other fields of the records.
     """
-    made = []
-    for row, measures in distances.items():
-        given = (params or {}).get(row, {})
-        settings = {repr(one): one for chosen in given.values() for one in chosen}
-        for place in range(study.folds * study.repeats):
-            values = {measure: folds[place] for measure, folds in measures.items()}
-            made.append(
-                StudyRecord(
-                    **{
-                        "id": f"{study.digest}-{row}-{place}",
-                        "run": "r",
-                        "created": "2026-01-01T00:00:00+00:00",
-                        "study": study,
-                        "model": ModelPart(name="toy-model", fingerprint="f", kind="word"),
-                        "row": row,
-                        "mitigator": row,
-                        "repeat": place // study.folds,
-                        "fold": place % study.folds,
-                        "train": train,
-                        "held_out": tuple((f"he{i}", f"she{i}") for i in range(held_out)),
-                        "inner": tuple(
-                            Inner(params=one, fold=0, values=dict.fromkeys(values, 0.0))
-                            for one in settings.values()
-                        ),
-                        "judged": {
-                            criterion: Judged(
-                                params=given[criterion][place] if given else {}, values=values
-                            )
-                            for criterion in study.criteria
-                        },
-                        "seconds": 0.0,
-                        "environment": Environment(
-                            harness="0", python="3", platform="p", device="cpu", packages={}
-                        ),
-                        **changed,
-                    }
-                )
-            )
-    return made
+    shared: dict[str, Any] = {
+        "run": "r",
+        "created": "2026-01-01T00:00:00+00:00",
+        "study": study,
+        "model": ModelPart(name="toy-model", fingerprint="f", kind="word"),
+        "train": train,
+        "held_out": tuple((f"he{i}", f"she{i}") for i in range(held_out)),
+        "seconds": 0.0,
+        "environment": Environment(
+            harness="0", python="3", platform="p", device="cpu", packages={}
+        ),
+    }
+    return [
+        StudyRecord(
+            **{
+                **shared,
+                "id": f"{study.digest}-{row}-{place}",
+                "row": row,
+                "mitigator": row,
+                "repeat": place // study.folds,
+                "fold": place % study.folds,
+                **_results(
+                    study,
+                    {measure: folds[place] for measure, folds in measures.items()},
+                    (params or {}).get(row, {}),
+                    place,
+                ),
+                **changed,
+            }
+        )
+        for row, measures in distances.items()
+        for place in range(study.folds * study.repeats)
+    ]
+
+
+def _results(
+    study: StudyPart,
+    values: dict[str, float | None],
+    params: Mapping[str, Sequence[dict[str, Any]]],
+    place: int,
+) -> dict[str, Any]:
+    """Return the inner results and the judged values of a row in a fold."""
+    settings = {repr(setting): setting for chosen in params.values() for setting in chosen}
+    return {
+        "inner": tuple(
+            Inner(params=setting, fold=0, values=dict.fromkeys(values, 0.0))
+            for setting in settings.values()
+        ),
+        "judged": {
+            criterion: Judged(params=params[criterion][place] if params else {}, values=values)
+            for criterion in study.criteria
+        },
+    }

@@ -25,6 +25,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from threadpoolctl import threadpool_limits
 
 from harness.arrays import unit_rows
 from harness.concept import Concept
@@ -51,13 +52,14 @@ class Pairs:
         flat = [word for pair in words for word in pair]
         self.vectors = unit_rows(model.encode(flat))  # (90, 50), the two of a pair together
         self.directions = self.vectors[1::2] - self.vectors[::2]
+        self.first_axis = np.linalg.svd(self.directions)[2][:1]
         self.attribute_rows = unit_rows(model.encode([*attributes[0], *attributes[1]]))
         first, second = map(len, attributes)
         self.weights = np.repeat([1 / first, -1 / second], [first, second])
 
     def hard(self, train: np.ndarray) -> np.ndarray:
         """Return the first principal axis of the training pairs, (folds, 50), by iteration."""
-        found = np.linalg.svd(self.directions)[2][:1]
+        found = self.first_axis
         for _ in range(15):
             found = unit_rows((found @ self.directions.T * train) @ self.directions)
         return found
@@ -94,6 +96,13 @@ class Pairs:
     def sided(self, i: int, signs: np.ndarray) -> tuple[str, str]:
         first, second = self.words[i]
         return (first, second) if signs[i] > 0 else (second, first)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Products of small matrices, for which threads wait for each other more than they work."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -67,8 +67,6 @@ def test_holm_over_the_block_leaves_less_than_its_arrows(published):
 
 
 def test_the_output_says_that_the_protocol_is_the_published_one(published):
-    assert published.notes == (
-        "protocol 'published': hyper-parameters were chosen on the fold that judges, which "
-        "flatters whoever has most to choose, and the tests have the published code's variance, "
-        "s²/n (1 + 1/10), which finds more than there is",
-    )
+    (note,) = published.notes
+    assert "protocol 'published'" in note
+    assert "s²/n (1 + 1/10)" in note

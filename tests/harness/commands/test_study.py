@@ -1,9 +1,10 @@
-"""`harness study`: run, show and list; and what other commands know of studies."""
+"""`harness study`: run, show and list; and studies in other commands."""
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def folder(tmp_path):
     """A folder with the small study."""
     folder = small_study.fill(tmp_path, small_study.vectors())
     (folder / "studies").mkdir()
-    small_study.write(folder / "studies" / "small.yaml", small_study.said(folder))
+    small_study.write(folder / "studies" / "small.yaml", small_study.content(folder))
     return folder
 
 
@@ -49,7 +50,7 @@ def run(harness, folder):
 
 @pytest.fixture
 def recorded(tmp_path):
-    """Records of the study `toy` made of plain numbers."""
+    """Records of the study `toy`, from plain numbers."""
     results = tmp_path / "results"
     results.mkdir()
     path = results / "toy.study.jsonl"
@@ -61,67 +62,69 @@ def recorded(tmp_path):
 
 
 def test_a_run_prints_its_table_and_writes_it_beside_the_records(run, harness, folder):
-    said = run()
-    assert said.code == 0, said.err
+    result = run()
+    assert result.code == 0, result.err
     records, beside = folder / "results" / "small.study.jsonl", folder / "results" / "small.study"
-    assert said.out.startswith("A small study (small, on vectors:")
-    last = f"16 of 16 records made now, in {records}; tables and violins in {beside}"
-    assert said.out.splitlines()[-1] == last
+    assert result.out.startswith("A small study (small, on vectors:")
+    last = result.out.splitlines()[-1]
+    assert last.startswith("16 records, 16 of them new, ")
+    assert str(records) in last
+    assert last.endswith(str(beside))
     assert {path.name for path in beside.iterdir()} == WRITTEN
     text = (beside / "table.txt").read_text()
-    assert said.out == f"{text}{last}\n"
+    assert result.out == f"{text}{last}\n"
     assert "± " in text
-    assert "Compared with hard-debias, after Holm's correction over " in text
+    assert "Compared with hard-debias" in text
     lines = list(csv.DictReader((beside / "table.csv").open()))
     assert len(lines) == 2 * 4 * 2
     assert "plotly" in (beside / "violins.html").read_text()
 
     again = run("--json")
-    (told,) = json.loads(again.out)
-    assert (told["made"], told["records"]) == (0, str(records))
-    (summary,) = told["summaries"]
+    (report,) = json.loads(again.out)
+    assert (report["made"], report["records"]) == (0, str(records))
+    (summary,) = report["summaries"]
     assert summary["complete"]
     assert len(summary["cells"]) == len(lines)
     shown = harness("study", "show", "small", "--results", folder / "results")
     assert shown.out == text
 
 
-def test_models_that_fail_are_told_and_leave_no_tables(harness, folder):
+def test_failed_models_are_reported_and_have_no_tables(harness, folder):
     for name in ("a", "b"):
         (folder / f"{name}.txt").write_text("career0 1 0\ncareer1 0 1\n")
     models = [f"vectors:{folder / name}.txt" for name in ("a", "b")]
-    path = small_study.write(folder / "two.yaml", small_study.said(folder) | {"models": models})
+    path = small_study.write(folder / "two.yaml", small_study.content(folder) | {"models": models})
     results = folder / "results"
-    said = harness("study", "run", path, "--include", folder, "-r", results, "--workers", "1")
-    assert said.code == 1
-    assert said.out == f"0 of 0 records made now, in {results / 'small.study.jsonl'}\n"
-    assert [line.split("'")[0] for line in said.err.splitlines()] == [
+    result = harness("study", "run", path, "--include", folder, "-r", results, "--workers", "1")
+    assert result.code == 1
+    assert result.out == f"0 records, 0 of them new, in {results / 'small.study.jsonl'}\n"
+    assert [line.split("'")[0] for line in result.err.splitlines()] == [
         f"FAILED: {model}: " for model in models
     ]
     assert not (results / "small.study").exists()
 
 
-def test_a_study_file_with_a_mistake_is_refused_in_one_line(harness, folder):
-    said = small_study.said(folder) | {"folds": 9}
-    path = small_study.write(folder / "wrong.yaml", said)
-    told = harness("study", "run", path, "--include", folder)
-    assert told.code == 2
-    assert told.err == (
-        f"harness: {path}:7: folds: 9 folds of 8 definitional pairs: at most one fold for each\n"
-    )
+def test_an_invalid_study_file_is_an_error_in_one_line(harness, folder):
+    content = small_study.content(folder) | {"folds": 9}
+    path = small_study.write(folder / "wrong.yaml", content)
+    result = harness("study", "run", path, "--include", folder)
+    assert result.code == 2
+    assert result.err.startswith(f"harness: {path}:7: folds: 9 folds")
+    assert result.err.count("\n") == 1
 
 
-def test_an_unknown_study_is_told_with_the_nearest(run, harness, folder):
-    said = harness("study", "run", "smal", "--include", folder)
-    assert said.code == 2
-    assert said.err.startswith("harness: unknown study 'smal'; did you mean 'small'?")
-    assert said.err.count("\n") == 1
+def test_an_unknown_study_is_an_error_with_a_suggestion(run, harness, folder):
+    result = harness("study", "run", "smal", "--include", folder)
+    assert result.code == 2
+    assert "'smal'" in result.err
+    assert "'small'" in result.err
+    assert result.err.count("\n") == 1
 
 
 def test_a_study_needs_a_name(harness):
-    said = harness("study", "run")
-    assert said.code == 2
-    assert said.err.startswith("harness: missing argument 'STUDIES...'")
+    result = harness("study", "run")
+    assert result.code == 2
+    assert "STUDIES" in result.err
 
 
 # --- show -------------------------------------------------------------------------------------
@@ -137,7 +140,7 @@ def test_records_are_shown_by_name_and_by_path(harness, recorded):
 
 
 @pytest.mark.parametrize(
-    ("kind", "begins"),
+    ("kind", "start"),
     [
         ("csv", "study,model,criterion,row,measure,mean,"),
         ("latex", "% A toy (toy, on toy-model)"),
@@ -145,102 +148,102 @@ def test_records_are_shown_by_name_and_by_path(harness, recorded):
         ("json", "[\n"),
     ],
 )
-def test_other_formats_are_printed_alone(harness, recorded, kind, begins):
-    said = harness("study", "show", recorded, "--format", kind)
-    assert said.out.startswith(begins)
-    assert (said.code, said.err) == (0, "")
+def test_other_formats_are_printed_without_other_lines(harness, recorded, kind, start):
+    result = harness("study", "show", recorded, "--format", kind)
+    assert result.out.startswith(start)
+    assert (result.code, result.err) == (0, "")
 
 
-def test_a_study_that_was_cut_off_is_shown_with_a_note_and_exit_code_1(harness, recorded):
+def test_an_incomplete_study_is_shown_with_a_note_and_exit_code_1(harness, recorded):
     lines = recorded.read_text().splitlines(keepends=True)
     recorded.write_text("".join(lines[:-1]))
-    said = harness("study", "show", recorded)
-    assert said.code == 1
-    assert "note: incomplete: of 3 folds 'new' has 2; another run goes on from there\n" in said.out
+    result = harness("study", "show", recorded)
+    assert result.code == 1
+    assert re.search(r"^note: incomplete: .*'new' has 2", result.out, re.MULTILINE)
 
 
 def test_an_undefined_value_gives_exit_code_1(harness, recorded):
     undefined = DISTANCES | {"new": {"WEAT": [None] * 3, "ECT": [0.4, 0.3, 0.2]}}
     records = records_of(study_part(), undefined, reasons={"WEAT": "no vectors"})
     recorded.write_text("".join(record.line() for record in records))
-    said = harness("study", "show", recorded)
-    assert said.code == 1
-    assert "undefined (?)" in said.out
-    assert "note: 'new' has no value of WEAT in 3 of 3 folds: no vectors\n" in said.out
+    result = harness("study", "show", recorded)
+    assert result.code == 1
+    assert "undefined (?)" in result.out
+    assert re.search(r"^note: 'new' .*WEAT.* 3 of 3 folds: no vectors$", result.out, re.MULTILINE)
 
 
-def test_what_is_no_study_that_was_run_is_told_in_one_line(harness, recorded):
+def test_anything_but_the_records_of_a_study_is_an_error_in_one_line(harness, recorded):
     folder = recorded.parent
     other = folder / "evaluated.jsonl"
     other.write_text('{"schema": 1}\n')
     empty = folder / "empty.study.jsonl"
     empty.write_text("")
-    for given, told in (
-        ("tay", f"no study 'tay' was run in '{folder}'; did you mean 'toy'?; 'harness study run'"),
-        (folder / "no.study.jsonl", "no such file: the records of a study are a file"),
-        (folder, f"{folder}: a folder: the records of a study are a file '….study.jsonl'"),
-        (other, f"{other}:1: no records of a study, whose files end in '.study.jsonl': not a"),
-        (empty, "there is no record in it yet"),
+    for argument, facts in (
+        ("tay", ("'tay'", f"'{folder}'", "'toy'", "harness study run")),
+        (folder / "no.study.jsonl", ("no.study.jsonl: no such file",)),
+        (folder, (f"{folder}: is a folder", ".study.jsonl")),
+        (other, (f"{other}:1: ", ".study.jsonl")),
+        (empty, (f"{empty}: ", "no records")),
     ):
-        said = harness("study", "show", given, "-r", folder)
-        assert said.code == 2
-        assert told in said.err
-        assert said.err.count("\n") == 1
+        result = harness("study", "show", argument, "-r", folder)
+        assert result.code == 2
+        assert all(fact in result.err for fact in facts), result.err
+        assert result.err.count("\n") == 1
 
 
-# --- what else knows of studies ---------------------------------------------------------------
+# --- other commands ----------------------------------------------------------------------------
 
 
-def test_studies_are_listed_by_either_command(harness, folder):
-    said = harness("study", "list", "small", "--include", folder, "--json")
-    assert said == harness("list", "studies", "small", "--include", folder, "--json")
-    (row,) = json.loads(said.out)
+def test_study_list_and_list_studies_print_the_same(harness, folder):
+    result = harness("study", "list", "small", "--include", folder, "--json")
+    assert result == harness("list", "studies", "small", "--include", folder, "--json")
+    (row,) = json.loads(result.out)
     assert (row["name"], row["concept"], row["mitigators"], row["measures"]) == (
         *("small", "sides", 2, 2),
     )
 
 
 def test_a_study_is_shown_with_its_grid_and_pairs(harness, folder):
-    said = harness("show", "study", "small", "--include", folder, "--json")
-    facts = json.loads(said.out)
+    result = harness("show", "study", "small", "--include", folder, "--json")
+    facts = json.loads(result.out)
     assert facts["settings"] == {"none": 1, "normalize": 1, "hard-debias": 2, "leace": 1}
     assert len(facts["definitional_pairs"]) == 8
 
 
 def test_a_study_is_validated_with_the_folder_it_lies_in(harness, folder):
     path = folder / "studies" / "small.yaml"
-    said = harness("validate", path)
-    assert said.out == (
-        f"{path}: study 'small', 8 definitional pairs in 4 folds, 4 rows with 5 settings, "
-        "2 measures\n1 file, 0 with mistakes\n"
-    )
+    result = harness("validate", path)
+    line = result.out.splitlines()[0]
+    for fact in (f"{path}: ", "'small'", "8 ", "4 folds", "4 rows", "5 settings", "2 measures"):
+        assert fact in line
+    assert result.code == 0
     assert "study 'small'" in harness("validate", folder).out
 
 
-def test_a_mistake_in_a_study_is_told_with_its_line(harness, folder):
-    given = small_study.said(folder)
-    given["mitigators"]["leace"] = {"grid": {"shrink": [0.1]}}
-    path = small_study.write(folder / "studies" / "small.yaml", given)
-    said = harness("validate", path)
-    assert said.code == 2
-    assert f"{path}:" in said.out
-    assert "mitigators.leace.grid: mitigator 'leace' has no option 'shrink'" in said.out
+def test_an_error_in_a_study_names_its_line_and_key(harness, folder):
+    content = small_study.content(folder)
+    content["mitigators"]["leace"] = {"grid": {"shrink": [0.1]}}
+    path = small_study.write(folder / "studies" / "small.yaml", content)
+    result = harness("validate", path)
+    assert result.code == 2
+    assert re.search(
+        rf"{re.escape(str(path))}:\d+: mitigators\.leace\.grid: .*'shrink'", result.out
+    )
 
 
-def test_the_schemas_fit_a_study_file_and_its_records(harness, folder, recorded):
+def test_a_study_file_and_its_records_fit_the_schemas(harness, folder, recorded):
     schema = json.loads(harness("schema", "study").out)
-    given = json.loads(json.dumps(small_study.said(folder)))
-    Draft202012Validator(schema).validate(given)
-    assert not Draft202012Validator(schema).is_valid(given | {"foldz": 3})
+    content = json.loads(json.dumps(small_study.content(folder)))
+    Draft202012Validator(schema).validate(content)
+    assert not Draft202012Validator(schema).is_valid(content | {"foldz": 3})
     schema = json.loads(harness("schema", "study-record").out)
     Draft202012Validator(schema).validate(json.loads(recorded.read_text().splitlines()[0]))
 
 
-def test_the_studies_that_ship_fit_the_schema(harness):
+def test_the_shipped_studies_fit_the_schema(harness):
     validator = Draft202012Validator(json.loads(harness("schema", "study").out))
     paths = [path for path in SHIPPED.glob("*.yaml") if not path.name.startswith("_")]
     assert paths
     for path in paths:
-        assert [
-            one.message for one in validator.iter_errors(yaml.safe_load(path.read_text()))
-        ] == []
+        errors = list(validator.iter_errors(yaml.safe_load(path.read_text())))
+        assert errors == [], path

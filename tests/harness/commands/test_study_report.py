@@ -1,4 +1,4 @@
-"""What a study says, as files and on a narrow terminal."""
+"""The results of a study, as files and on a narrow terminal."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ DISTANCES = {
 TABLE = Table("t", ("mitigator", "a", "b", "c"), (("x" * 10, "1" * 10, "2" * 10, "3" * 10),))
 
 
-def test_a_table_that_is_too_wide_comes_in_parts_that_all_have_the_rows_names():
+def test_a_wide_table_is_printed_in_parts_that_all_name_the_rows():
     parts = list(study_report.fitting(TABLE, 45))
     assert [part.columns for part in parts] == [("mitigator", "a", "b"), ("mitigator", "c")]
     assert [part.rows[0][0] for part in parts] == ["x" * 10, "x" * 10]
 
 
-def test_a_table_that_fits_is_whole():
+def test_a_table_that_fits_is_not_divided():
     assert list(study_report.fitting(TABLE, 80)) == [TABLE]
 
 
@@ -32,7 +32,7 @@ def test_a_column_wider_than_the_terminal_stands_alone():
     assert [part.columns[1:] for part in parts] == [("a",), ("b",), ("c",)]
 
 
-def test_each_of_several_models_has_its_violins(tmp_path):
+def test_each_model_has_its_own_violins(tmp_path):
     records = records_of(study_part(), DISTANCES)
     other = records[0].model.model_copy(update={"name": "vectors:./a.txt", "fingerprint": "g"})
     records += [record.model_copy(update={"model": other}) for record in records]

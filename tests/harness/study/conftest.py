@@ -1,4 +1,4 @@
-"""The small study, as a person would have it in a folder."""
+"""The small study in a folder, with its vectors and its concept."""
 
 import pytest
 import small_study
@@ -15,39 +15,39 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def vectors():
-    """Vectors by word; tests change them."""
+    """Vectors by word; tests may change them."""
     return small_study.vectors()
 
 
 @pytest.fixture
 def folder(tmp_path, vectors):
-    """A folder with the vectors, the concept and a study."""
+    """A folder with the vectors and the concept."""
     return small_study.fill(tmp_path, vectors)
 
 
 @pytest.fixture
-def said(folder):
-    """What the study file says; tests change it."""
-    return small_study.said(folder)
+def content(folder):
+    """The contents of the study file; tests change them."""
+    return small_study.content(folder)
 
 
 @pytest.fixture
-def resolved(folder, said):
-    """Resolve what the study file says."""
+def resolved(folder, content):
+    """Resolve the study file with its current contents."""
 
     def make():
-        path = small_study.write(folder / "small.yaml", said)
+        path = small_study.write(folder / "small.yaml", content)
         return study.resolve(yaml_files.load(path), Registry(include=[folder]))
 
     return make
 
 
 @pytest.fixture
-def run(folder, said):
-    """Run what the study file says."""
+def run(folder, content):
+    """Run the study file with its current contents."""
 
     def make(**more):
-        path = small_study.write(folder / "small.yaml", said)
+        path = small_study.write(folder / "small.yaml", content)
         return running.run(path, results=folder / "results", include=[folder], **more)
 
     return make

@@ -1,4 +1,4 @@
-"""The bench judges what is held out, through the mitigator or not, as the study file says."""
+"""The bench judges held-out pairs, through the mitigator or not, as the study file says."""
 
 import numpy as np
 import pytest
@@ -14,13 +14,13 @@ SPLIT = Split(train=(0, 1, 2, 3, 4, 5), held_out=(6, 7))
 
 
 @pytest.fixture
-def model(said, folder):
-    return Registry(include=[folder]).embedder(said["models"][0])
+def model(content, folder):
+    return Registry(include=[folder]).embedder(content["models"][0])
 
 
 def outcome(study, model, label, *, unit=True):
     bench = prepare(study, model)
-    candidate = next(one for one in study.candidates if one.label == label)
+    candidate = next(row for row in study.candidates if row.label == label)
     return bench.judge(Base(model, unit=unit), unfitted(candidate.chains[0]), SPLIT)
 
 
@@ -31,33 +31,33 @@ def association(vectors, pairs):
     return weat_association(*map(np.array, arrays)).value
 
 
-def test_the_pairs_held_out_are_the_targets(resolved, model, vectors):
+def test_the_held_out_pairs_are_the_targets(resolved, model, vectors):
     values = outcome(resolved(), model, "none").values
     assert values["WEAT"] == pytest.approx(abs(association(vectors, [6, 7])), abs=1e-5)
 
 
-def test_a_mitigator_takes_out_of_held_out_pairs_what_it_learnt_from_others(resolved, model):
+def test_a_mitigator_fitted_on_other_pairs_lowers_weat_of_held_out_pairs(resolved, model):
     study = resolved()
     before, after = (outcome(study, model, label).values for label in ("none", "hard-debias"))
     assert after["WEAT"] < 0.2 * before["WEAT"]
 
 
-def test_original_inputs_go_round_the_mitigator(resolved, said, model):
-    for one in said["inputs"].values():
-        one["original"] = True
+def test_original_inputs_are_not_mitigated(resolved, content, model):
+    for input_ in content["inputs"].values():
+        input_["original"] = True
     study = resolved()
     before, after = (outcome(study, model, label).values for label in ("none", "hard-debias"))
     assert after == before
 
 
-def test_a_measure_is_the_mean_distance_over_its_scenarios(resolved, said, model):
-    said["scenarios"] = {
+def test_a_measure_is_the_mean_distance_over_its_scenarios(resolved, content, model):
+    content["scenarios"] = {
         "both": {"inputs": {}},
         "turned": {
             "inputs": {"attributes_1": {"set": "family"}, "attributes_2": {"set": "career"}}
         },
     }
-    said["measures"] = {
+    content["measures"] = {
         "both": {"metric": "weat-association", "scenarios": ["both"]},
         "mean": {"metric": "weat-association", "scenarios": ["both", "turned"]},
     }
@@ -65,66 +65,62 @@ def test_a_measure_is_the_mean_distance_over_its_scenarios(resolved, said, model
     assert values["mean"] == pytest.approx(values["both"])  # signs differ, distances do not
 
 
-def test_a_row_that_cannot_be_fitted_is_undefined_with_the_reason(resolved, said, model):
-    said["mitigators"] = {"half-sibling-regression": {"grid": {"alpha": [0]}}}
+def test_a_row_that_cannot_be_fitted_is_undefined_with_the_reason(resolved, content, model):
+    content["mitigators"] = {"half-sibling-regression": {"grid": {"alpha": [0]}}}
     found = outcome(resolved(), model, "half-sibling-regression")
     assert set(found.values.values()) == {None}
     assert "singular" in found.reasons["WEAT"]
 
 
-def test_a_setting_out_of_its_range_is_the_users_mistake(resolved, said, model):
-    said["mitigators"] = {"half-sibling-regression": {"grid": {"alpha": [-1]}}}
-    with pytest.raises(UsageError, match="0 or more is needed"):
+def test_an_invalid_setting_is_a_usage_error(resolved, content, model):
+    content["mitigators"] = {"half-sibling-regression": {"grid": {"alpha": [-1]}}}
+    with pytest.raises(UsageError, match="alpha"):
         outcome(resolved(), model, "half-sibling-regression")
 
 
-def test_a_pair_that_the_model_lacks_is_dealt_out_to_nobody(resolved, folder, model):
+def test_a_pair_that_the_model_lacks_is_in_no_fold(resolved, folder, model):
     lines = (folder / "vectors.txt").read_text().splitlines(keepends=True)
-    (folder / "vectors.txt").write_text("".join(one for one in lines if "she3" not in one))
+    (folder / "vectors.txt").write_text("".join(line for line in lines if "she3" not in line))
     study = resolved()
     bench = prepare(study, Registry().embedder(f"vectors:{folder / 'vectors.txt'}"))
     assert [pair[0] for pair in bench.words] == [f"she{i}" for i in (0, 1, 2, 4, 5, 6, 7)]
     assert bench.missing == ("she3",)
 
 
-def test_a_model_that_lacks_too_much_is_refused(resolved, said, folder):
-    said["sets"]["career"] = ["career0", "vocation", "calling"]
+def test_a_model_that_lacks_too_much_is_refused(resolved, content, folder):
+    content["sets"]["career"] = ["career0", "vocation", "calling"]
     path = folder / "vectors.txt"
-    with pytest.raises(NotApplicable, match=r"lacks 67% of 'attributes_1' of scenario 'default'"):
+    with pytest.raises(NotApplicable, match=r"67% of 'attributes_1' .*'default'"):
         prepare(resolved(), Registry().embedder(f"vectors:{path}"))
-    said["folds"] = 8
+    content["folds"] = 8
     path.write_text("".join(path.read_text().splitlines(keepends=True)[2:]))
-    with pytest.raises(
-        NotApplicable, match=r"has 7 of the 8 definitional pairs of concept 'sides'"
-    ):
+    with pytest.raises(NotApplicable, match=r"7 of the 8 definitional pairs .*'sides'"):
         prepare(resolved(), Registry().embedder(f"vectors:{path}"))
 
 
-def test_a_row_that_does_not_work_on_the_models_kind_is_refused(resolved, said):
-    said["mitigators"] = {"ran": {}}
-    with pytest.raises(NotApplicable, match="'ran' does not work on text embedders"):
-        prepare(resolved(), Registry().embedder(f"bag-of-words:{said['models'][0]}"))
+def test_a_row_that_does_not_work_on_the_models_kind_is_refused(resolved, content):
+    content["mitigators"] = {"ran": {}}
+    with pytest.raises(NotApplicable, match=r"'ran' .* text embedders"):
+        prepare(resolved(), Registry().embedder(f"bag-of-words:{content['models'][0]}"))
 
 
-def test_judging_what_was_fitted_on_is_refused(resolved, said, model):
-    said["sets"]["career"] = ["career0", "career1", "he1"]
+def test_a_study_that_judges_texts_that_it_fits_on_is_refused(resolved, content, model):
+    content["sets"]["career"] = ["career0", "career1", "he1"]
     bench = prepare(resolved(), model)
-    with pytest.raises(
-        UsageError, match="'hard-debias' would be judged on what it was fitted on: 'he1'"
-    ):
+    with pytest.raises(UsageError, match=r"'hard-debias' .*'he1'"):
         refuse_overlap(bench, [SPLIT])
     assert bench.overlap(bench.study.candidates[2].chains[0], SPLIT) == ("he1",)
     assert bench.overlap(bench.study.candidates[0].chains[0], SPLIT) == ()
 
 
-def test_a_word_in_a_pair_held_out_and_in_one_fitted_on_is_a_leak(resolved, said, folder, model):
+def test_a_word_in_a_held_out_pair_and_in_a_fitted_pair_is_a_leak(resolved, content, folder, model):
     concept = folder / "concepts" / "sides.yaml"
     concept.write_text(concept.read_text().replace("- he7\n", "- he0\n"))
-    with pytest.raises(UsageError, match="fitted on: 'he0'"):
+    with pytest.raises(UsageError, match="'he0'"):
         refuse_overlap(prepare(resolved(), model), [SPLIT])
 
 
-def test_the_vocabulary_of_a_base_is_one_object_at_the_length_asked_for(model):
+def test_the_vocabulary_of_a_base_is_one_object_of_unit_length(model):
     base = Base(model, unit=True)
     assert base.vocabulary is base.vocabulary
     _, rows = base.vocabulary.head(5)
@@ -133,7 +129,7 @@ def test_the_vocabulary_of_a_base_is_one_object_at_the_length_asked_for(model):
     assert Base(model, unit=False).info == model.info
 
 
-def test_what_a_base_gave_is_not_changed_by_who_got_it(model):
+def test_changing_the_vectors_that_a_base_returned_does_not_change_the_base(model):
     base = Base(model, unit=True)
     first = base.encode(["he0", "she0"])
     first[:] = 0

@@ -1,4 +1,4 @@
-"""Pairs are dealt out so that each is judged once, by nothing that was fitted on it."""
+"""Each pair is held out once in a repeat, by mitigators that were not fitted on it."""
 
 import numpy as np
 import pytest
@@ -14,12 +14,12 @@ NESTED = {"inner_folds": 3, "repeats": 2, "seed": 42, "protocol": "nested"}
 
 @given(n=st.integers(8, 50), folds=st.integers(2, 8), repeats=st.integers(1, 3))
 def test_each_pair_is_held_out_once_in_a_repeat_and_never_fitted_on(n, folds, repeats):
-    dealt = deal(n, folds=folds, **NESTED | {"repeats": repeats})
-    assert len(dealt) == folds * repeats
+    all_folds = deal(n, folds=folds, **NESTED | {"repeats": repeats})
+    assert len(all_folds) == folds * repeats
     for repeat in range(repeats):
-        held_out = [i for f in dealt if f.repeat == repeat for i in f.outer.held_out]
+        held_out = [i for f in all_folds if f.repeat == repeat for i in f.outer.held_out]
         assert sorted(held_out) == list(range(n))
-    for fold in dealt:
+    for fold in all_folds:
         assert sorted(fold.outer.train + fold.outer.held_out) == list(range(n))
         inner = [i for split in fold.inner for i in split.held_out]
         assert sorted(inner) == sorted(fold.outer.train)
@@ -28,14 +28,14 @@ def test_each_pair_is_held_out_once_in_a_repeat_and_never_fitted_on(n, folds, re
 
 
 def test_the_first_repeat_of_seed_42_has_the_published_folds():
-    dealt = deal(45, folds=10, **NESTED)
+    all_folds = deal(45, folds=10, **NESTED)
     published = KFold(10, shuffle=True, random_state=42).split(np.arange(45))
-    for fold, (train, held_out) in zip(dealt[:10], published, strict=True):
+    for fold, (train, held_out) in zip(all_folds[:10], published, strict=True):
         assert fold.outer.train == tuple(train)
         assert fold.outer.held_out == tuple(held_out)
 
 
-def test_in_the_published_protocol_the_fold_that_judges_chooses():
+def test_in_the_published_protocol_the_outer_fold_also_chooses():
     for fold in deal(45, folds=10, **NESTED | {"protocol": "published"}):
         (only,) = fold.inner
         assert only.held_out == fold.outer.held_out
@@ -43,13 +43,13 @@ def test_in_the_published_protocol_the_fold_that_judges_chooses():
         assert len(only.train) == pytest.approx(len(fold.outer.train) / 2, abs=1)
 
 
-def test_repeats_are_dealt_anew_and_a_seed_gives_the_same_folds():
-    one, two = deal(20, folds=4, **NESTED)[:4], deal(20, folds=4, **NESTED)[4:]
-    assert [f.outer for f in one] != [f.outer for f in two]
-    assert deal(20, folds=4, **NESTED) == deal(20, folds=4, **NESTED)
+def test_repeats_differ_and_a_seed_gives_the_same_folds():
+    all_folds = deal(20, folds=4, **NESTED)
+    assert [f.outer for f in all_folds[:4]] != [f.outer for f in all_folds[4:]]
+    assert deal(20, folds=4, **NESTED) == all_folds
 
 
-def test_nothing_that_has_a_held_out_word_is_left_to_fit_on():
+def test_held_out_words_are_removed_from_all_fields_of_the_concept():
     concept = Concept(
         name="x",
         definitional_pairs=[("she", "he"), ("woman", "man"), ("girl", "boy")],

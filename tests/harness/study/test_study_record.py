@@ -1,4 +1,4 @@
-"""A record of a study agrees with itself, or is told by its file and line."""
+"""A record that contradicts its study is an error with its file and line."""
 
 import json
 
@@ -10,27 +10,27 @@ from harness.study.study_record import StudyRecord
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "problem"),
     [
-        (lambda r: r.update(row="x"), "no row of the study: 'x'"),
-        (lambda r: r["study"].update(baseline="x"), "no row of the study: 'x'"),
-        (lambda r: r["study"].update(criteria=["X"]), "no measure of the study: 'X'"),
-        (lambda r: r["judged"].pop("ECT"), "judged without being a criterion, or not: 'ECT'"),
-        (lambda r: r["judged"]["ECT"]["values"].update(X=1.0), "no measure: 'X'"),
-        (lambda r: r.update(fold=4), "repeat 0, fold 4 is more than the study has"),
-        (lambda r: r.update(fold=-1), "fold: .*greater than or equal to 0"),
+        (lambda r: r.update(row="x"), "row.*'x'"),
+        (lambda r: r["study"].update(baseline="x"), "row.*'x'"),
+        (lambda r: r["study"].update(criteria=["X"]), "measure.*'X'"),
+        (lambda r: r["judged"].pop("ECT"), "judged.*'ECT'"),
+        (lambda r: r["judged"]["ECT"]["values"].update(X=1.0), "values.*'X'"),
+        (lambda r: r.update(fold=4), "repeat 0, fold 4"),
+        (lambda r: r.update(fold=-1), "fold: "),
     ],
 )
-def test_a_record_that_contradicts_its_study_is_told_by_its_line(run, change, told):
+def test_an_error_in_a_record_names_its_line(run, change, problem):
     path = run().path
     lines = path.read_text().splitlines()
     record = json.loads(lines[2])
     change(record)
     path.write_text("\n".join([*lines[:2], json.dumps(record), *lines[3:]]) + "\n")
-    with pytest.raises(InvalidFile, match=rf"small\.study\.jsonl:3: .*{told}"):
+    with pytest.raises(InvalidFile, match=rf"small\.study\.jsonl:3: .*{problem}"):
         list(read(path, StudyRecord, []))
 
 
-def test_a_record_survives_its_line(run):
+def test_a_record_is_equal_after_writing_and_reading(run):
     for record in run().records:
         assert StudyRecord.model_validate_json(record.line()) == record

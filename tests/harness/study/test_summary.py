@@ -1,3 +1,5 @@
+"""The summary of a study: changes, comparisons, their family, choices, and which records count."""
+
 from __future__ import annotations
 
 import math
@@ -29,7 +31,7 @@ def cell(summary, row, measure, criterion="WEAT"):
 # --- changes ----------------------------------------------------------------------------------
 
 
-def test_a_change_is_counted_from_vectors_at_length_1():
+def test_a_change_is_counted_from_vectors_of_unit_length():
     # 0.5 − (1.0, 1.2, 1.4)
     found = cell(summary_of(), "old", "WEAT")
     assert (found.mean, found.sd, found.n) == (pytest.approx(-0.7), pytest.approx(0.2), 3)
@@ -41,7 +43,7 @@ def test_without_normalisation_a_change_is_counted_from_vectors_as_they_come():
 
 
 @pytest.mark.parametrize("normalize", [True, False])
-def test_what_lengths_of_1_do_by_themselves_is_counted_from_vectors_as_they_come(normalize):
+def test_the_change_of_unit_length_itself_is_counted_from_vectors_as_they_come(normalize):
     found = cell(summary_of(normalize=normalize), "normalize", "WEAT")
     assert found.mean == pytest.approx(-0.8)
 
@@ -71,12 +73,12 @@ def test_a_comparison_by_hand():
     assert found.confidence == 0.95
 
 
-def test_the_published_protocol_has_its_own_variance_and_says_what_it_does():
+def test_the_published_protocol_has_its_own_variance_and_a_note():
     found = summary_of(protocol="published")
     # s²/3 (1 + 1/3) = 0.01 · 4/9
     assert cell(found, "new", "WEAT").comparison.t == pytest.approx(-3.0)
     assert "published" in found.test
-    assert any("chosen on the fold that judges" in note for note in found.notes)
+    assert any("'published'" in note for note in found.notes)
     assert not any("published" in note for note in summary_of().notes)
 
 
@@ -91,14 +93,14 @@ def test_the_baseline_is_not_compared_with_itself():
     assert found.contenders == ("new",)
 
 
-def test_lengths_of_1_are_a_contender_where_not_all_have_them():
+def test_unit_length_is_a_contender_unless_all_rows_have_it():
     assert cell(summary_of(), "normalize", "WEAT").comparison is None
     found = summary_of(normalize=False)
     assert found.contenders == ("normalize", "new")
     assert cell(found, "normalize", "WEAT").comparison is not None
 
 
-def test_a_single_test_may_find_what_holm_does_not():
+def test_a_single_test_may_find_a_difference_that_holm_does_not():
     # differences −.15, −.2, −.25: t = −.2 / (.05 sqrt(5/6)) = −4.38, p = .048 of two comparisons
     near = DISTANCES | {"new": {"WEAT": [0.35, 0.3, 0.25], "ECT": [0.4, 0.3, 0.2]}}
     found = summary_of(near)
@@ -110,7 +112,7 @@ def test_a_single_test_may_find_what_holm_does_not():
     assert "not told apart: new by every measure" in found.statement
 
 
-def test_less_distance_is_better_though_the_score_rises():
+def test_less_distance_is_better_even_if_the_score_rises():
     found = summary_of(DISTANCES | {"new": {"WEAT": [0.5] * 3, "ECT": [0.2, 0.1, 0.01]}})
     ect = cell(found, "new", "ECT")
     assert ect.mean > cell(found, "old", "ECT").mean
@@ -128,19 +130,19 @@ def test_a_region_of_equivalence_gives_probabilities():
 # --- the family -------------------------------------------------------------------------------
 
 
-def test_what_has_nothing_to_choose_is_one_comparison_under_all_criteria():
+def test_a_row_without_choices_is_one_comparison_under_all_criteria():
     found = summary_of(criteria=("WEAT", "ECT"))
     assert found.family == 2  # one row, two measures
     assert found.cells["WEAT", "new", "WEAT"].p_holm == found.cells["ECT", "new", "WEAT"].p_holm
 
 
-def test_what_is_chosen_is_a_comparison_under_each_criterion():
+def test_a_row_with_choices_is_a_comparison_under_each_criterion():
     params = {"new": {"WEAT": [{"k": 1}, {"k": 2}, {"k": 2}], "ECT": [{"k": 1}] * 3}}
     found = summary_of(criteria=("WEAT", "ECT"), made={"params": params})
     assert found.family == 4
 
 
-def test_blocks_that_are_alike_stand_for_one_another():
+def test_criteria_with_equal_values_share_a_table():
     assert summary_of(criteria=("WEAT", "ECT")).criteria == ("WEAT",)
     study = study_part(criteria=("WEAT", "ECT"))
     records = records_of(study, DISTANCES)
@@ -151,13 +153,13 @@ def test_blocks_that_are_alike_stand_for_one_another():
     assert found.criteria == ("WEAT", "ECT")
 
 
-# --- what was chosen --------------------------------------------------------------------------
+# --- choices ---------------------------------------------------------------------------------
 
 
 def test_choices_are_counted_over_the_folds():
     params = {"new": {"WEAT": [{"k": 1}, {"k": 2}, {"k": 2}]}}
     found = summary_of(made={"params": params})
-    assert [(one.params, one.count) for one in found.chosen["new", "WEAT"]] == [
+    assert [(choice.params, choice.count) for choice in found.chosen["new", "WEAT"]] == [
         ({"k": 2}, 2),
         ({"k": 1}, 1),
     ]
@@ -167,16 +169,16 @@ def test_choices_are_counted_over_the_folds():
 # --- which records count ----------------------------------------------------------------------
 
 
-def test_a_study_is_told_for_each_model():
+def test_each_model_has_a_summary():
     study = study_part()
     records = records_of(study, DISTANCES)
     other = records[0].model.model_copy(update={"name": "other", "fingerprint": "g"})
     records += [record.model_copy(update={"model": other}) for record in records]
-    assert [one.model.name for one in summarize(records)] == ["toy-model", "other"]
+    assert [summary.model.name for summary in summarize(records)] == ["toy-model", "other"]
 
 
 @pytest.mark.parametrize("newer", ["d1", "d2"])
-def test_of_two_set_ups_of_one_name_the_last_written_counts(newer):
+def test_of_two_set_ups_with_one_name_the_newest_counts(newer):
     written = {"d1": "2026-01-01T00:00:00+00:00", "d2": "2026-01-01T00:00:00+00:00"}
     written[newer] = "2026-02-01T00:00:00+00:00"
     records = [
@@ -190,7 +192,7 @@ def test_of_two_set_ups_of_one_name_the_last_written_counts(newer):
     assert any(note.startswith("12 older records") for note in found.notes)
 
 
-def test_of_two_records_of_a_fold_the_last_written_counts():
+def test_of_two_records_of_a_fold_the_newest_counts():
     study = study_part()
     old = records_of(study, {"new": {"WEAT": [9.0] * 3, "ECT": [0.5] * 3}})
     new = records_of(study, DISTANCES, created="2026-02-01T00:00:00+00:00")
@@ -198,5 +200,13 @@ def test_of_two_records_of_a_fold_the_last_written_counts():
     assert cell(found, "new", "WEAT").values == (0.4, 0.3, 0.2)
 
 
-def test_nothing_gives_nothing():
+def test_no_records_have_no_summary():
     assert summarize([]) == ()
+
+
+def test_records_whose_row_of_unit_length_is_unknown_count_from_vectors_as_they_come():
+    rows = ("none", "spherical", "old", "new")
+    distances = {("spherical" if r == "normalize" else r): v for r, v in DISTANCES.items()}
+    summary = summary_of(distances, rows=rows)
+    assert cell(summary, "old", "WEAT").mean == pytest.approx(-1.5)
+    assert summary.contenders == ("spherical", "new")

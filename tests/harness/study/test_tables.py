@@ -1,4 +1,4 @@
-"""The cells of a study's tables, and what explains them."""
+"""The cells of a study's tables, and their legend."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_cell_is_printed_as_in_table_iv(cell, changed, text):
     assert tables.text(replace(cell, **changed)) == text
 
 
-def test_the_table_has_a_row_for_all_but_vectors_as_they_come():
+def test_the_table_has_all_rows_but_vectors_as_they_come():
     (table,) = tables.changes(summary_of())
     assert table.title == "chosen by any criterion"
     assert table.columns == ("mitigator", "WEAT", "ECT")
@@ -74,17 +74,17 @@ def test_the_table_has_a_row_for_all_but_vectors_as_they_come():
     )
 
 
-def test_there_is_a_block_for_each_criterion_unless_all_are_alike():
+def test_there_is_a_table_for_each_criterion_unless_all_are_alike():
     params = {"new": {"WEAT": [{"k": 1}] * 3, "ECT": [{"k": 2}] * 3}}
     study = study_part(criteria=("WEAT", "ECT"))
     records = records_of(study, DISTANCES, params=params)
     (alike,) = summarize(records)
     assert len(tables.changes(alike)) == 1
-    assert tables.legend(alike)[-1] == "all criteria (WEAT, ECT) chose alike: one table for all"
+    assert "all criteria (WEAT, ECT)" in tables.legend(alike)[-1]
     other = records[-1].judged["ECT"].model_copy(update={"values": {"WEAT": 0.3, "ECT": 0.2}})
     judged = records[-1].judged | {"ECT": other}
-    (found,) = summarize([*records[:-1], records[-1].model_copy(update={"judged": judged})])
-    assert [block.title for block in tables.changes(found)] == ["chosen by WEAT", "chosen by ECT"]
+    (summary,) = summarize([*records[:-1], records[-1].model_copy(update={"judged": judged})])
+    assert [table.title for table in tables.changes(summary)] == ["chosen by WEAT", "chosen by ECT"]
 
 
 def test_a_measure_whose_changes_are_tiny_has_more_digits():
@@ -103,25 +103,26 @@ def test_rounding_has_no_digits():
     assert table.rows[0][1] == "0.000 ± 0.000"
 
 
-def test_the_legend_says_what_a_change_is_and_which_test_draws_arrows():
+def test_the_legend_defines_the_change_and_names_the_test():
     first, second, *_ = tables.legend(summary_of())
-    assert "over 3 folds of the change to vectors at length 1 (of normalize: to vectors" in first
-    assert first.endswith("negative is fairer, but positive in ECT")
-    assert "(↑) fairer than old" in second
-    assert "corrected resampled t-test, n_test/n_train = 0.5, level 0.05" in second
-    assert second.endswith("* holds after Holm's correction over 2 comparisons")
+    for fact in ("3 folds", "length 1", "(normalize: from vectors as they come)", "ECT"):
+        assert fact in first
+    for fact in ("(↑) fairer than old", "n_test/n_train = 0.5", "0.05", "2 comparisons"):
+        assert fact in second
 
 
 def test_the_legend_of_the_published_protocol_names_its_variance():
-    assert "the published code's variance" in tables.legend(summary_of(protocol="published"))[1]
+    assert "published" in tables.legend(summary_of(protocol="published"))[1]
+    assert "published" not in tables.legend(summary_of())[1]
 
 
 def test_the_legend_without_normalisation_counts_from_vectors_as_they_come():
     first, *_ = tables.legend(summary_of(normalize=False, repeats=1))
-    assert "change to vectors as they come; negative" in first
+    assert "from vectors as they come" in first
+    assert "length 1" not in first
 
 
-def test_what_was_chosen_most_often_comes_with_its_count():
+def test_the_most_frequent_choice_is_shown_with_its_count():
     table = tables.chosen(summary_of(params=PARAMS, criteria=("WEAT", "ECT")))
     assert table.rows == (
         ("new", "WEAT", "k=2", "2 of 3", "k=1, theta=0.5: 1"),
@@ -129,13 +130,13 @@ def test_what_was_chosen_most_often_comes_with_its_count():
     )
 
 
-def test_what_all_criteria_chose_is_one_line():
+def test_a_choice_of_all_criteria_is_one_line():
     params = {"new": {name: [{"k": 2}] * 3 for name in ("WEAT", "ECT")}}
     table = tables.chosen(summary_of(params=params, criteria=("WEAT", "ECT")))
     assert table.rows == (("new", "any criterion", "k=2", "3 of 3", "–"),)
 
 
-def test_the_lines_have_every_number():
+def test_a_line_has_every_number_of_a_comparison():
     lines = tables.lines(summary_of(rope=0.05))
     assert len(lines) == 4 * 2
     weat = next(line for line in lines if (line["row"], line["measure"]) == ("new", "WEAT"))
@@ -146,7 +147,7 @@ def test_the_lines_have_every_number():
     assert weat["p_holm"] == pytest.approx(2 * weat["p_value"])
 
 
-def test_the_line_of_what_is_not_compared_has_no_test():
+def test_a_line_of_the_baseline_has_no_test():
     lines = tables.lines(summary_of())
     old = next(line for line in lines if line["row"] == "old")
     assert old["mean"] == pytest.approx(-0.7)

@@ -1,4 +1,4 @@
-"""The violins of a study's values over the folds."""
+"""The violin plots of a study's values over the folds."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def figure():
     return drawn(records_of(study_part(), DISTANCES))
 
 
-def test_plotly_takes_it(figure):
+def test_the_figure_is_valid_for_plotly(figure):
     plotly.graph_objects.Figure(figure)
     json.dumps(figure, allow_nan=False)
 
 
-def test_each_row_has_its_place_and_each_fold_with_a_value_its_point(figure):
+def test_each_row_has_a_position_and_each_defined_fold_a_point(figure):
     before, after = (trace for trace in figure["data"] if trace["visible"])
     assert (before["name"], before["x"]) == ("before mitigation", [0, 0, 0, 1, 1, 1])
     assert before["y"] == [2.0, 2.0, 2.0, 1.0, 1.2, 1.4]
@@ -53,11 +53,11 @@ def test_the_menu_shows_one_measure_at_a_time(figure):
     assert figure["data"][3]["y"][:3] == pytest.approx([0.6, 0.7, 0.8])
 
 
-def test_a_row_that_criteria_change_has_a_violin_for_each():
+def test_a_row_that_differs_by_criterion_has_a_violin_for_each_criterion():
     records = records_of(study_part(criteria=("WEAT", "ECT")), DISTANCES)
     other = records[-1].judged["ECT"].model_copy(update={"values": {"WEAT": 0.3, "ECT": 0.1}})
     records[-1] = records[-1].model_copy(update={"judged": records[-1].judged | {"ECT": other}})
-    traces = {one["name"]: one for one in drawn(records)["data"] if one["visible"]}
+    traces = {trace["name"]: trace for trace in drawn(records)["data"] if trace["visible"]}
     assert list(traces) == ["before mitigation", "any criterion", "WEAT", "ECT"]
     assert traces["any criterion"]["x"] == [2, 2, 2]
     assert traces["WEAT"]["x"] == pytest.approx([2.8, 2.8])
@@ -65,7 +65,7 @@ def test_a_row_that_criteria_change_has_a_violin_for_each():
     assert traces["WEAT"]["width"] == pytest.approx(0.4)
 
 
-def test_names_are_no_markup():
+def test_names_are_escaped():
     distances = {("<b>" if row == "new" else row): v for row, v in DISTANCES.items()}
     figure = drawn(records_of(study_part(rows=tuple(distances)), distances))
     assert "<b>" not in json.dumps(figure)

@@ -1,0 +1,69 @@
+"""The conclusion of a study in sentences: which rows differ from the baseline, and which do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.study.cells import Cell
+from harness.study.study_record import StudyPart
+
+VERDICTS = {"better": "fairer", "worse": "less fair", "equal": "not told apart"}
+"""Verdicts in the words of the statement."""
+
+
+def statement(study: StudyPart, cells: Sequence[Cell], family: int) -> tuple[str, ...]:
+    """Return which rows differ significantly from the baseline, and which do not, in sentences.
+
+    Parameters
+    ----------
+    study, cells
+        The study and all its cells.
+    family
+        Number of comparisons of Holm's family.
+    """
+    compared = [cell for cell in cells if cell.comparison]
+    if not compared:
+        return ()
+    if not family:
+        return (f"Nothing can be compared with {study.baseline} yet.",)
+    lines = [
+        f"Compared with {study.baseline}, after Holm's correction over {family} comparisons at "
+        f"{study.alpha:g}:"
+    ]
+    for verdict, words in VERDICTS.items():
+        cells_of = [cell for cell in compared if cell.verdict_holm == verdict]
+        lines.append(f"{words}: {_rows(study, cells_of)}")
+    if any(cell.verdict_holm == "equal" for cell in compared):
+        lines.append(
+            "Rows that are not told apart are not shown to be equal; the intervals say how far "
+            "they may differ."
+        )
+    if study.rope:
+        level = 1 - study.alpha
+        within = [c for c in compared if c.posterior and c.posterior.rope >= level]
+        lines.append(
+            f"within {study.rope:g} of {study.baseline} with a probability of at least {level:g}: "
+            f"{_rows(study, within)}"
+        )
+    return tuple(lines)
+
+
+def _rows(study: StudyPart, cells: Sequence[Cell]) -> str:
+    """Return the rows of cells, each with its measures."""
+    rows = dict.fromkeys(cell.row for cell in cells)
+    texts = [f"{row} by {_measures(study, [c for c in cells if c.row == row])}" for row in rows]
+    return "; ".join(texts) or "none"
+
+
+def _measures(study: StudyPart, cells: Sequence[Cell]) -> str:
+    """Return the measures of a row's cells, with the criteria if it is not all of them."""
+    criteria: dict[str, list[str]] = {}
+    for cell in cells:
+        criteria.setdefault(cell.measure, []).append(cell.criterion)
+    n = len(study.criteria)
+    if len(criteria) == len(study.measures) and all(len(names) == n for names in criteria.values()):
+        return "every measure"
+    return ", ".join(
+        measure if len(names) == n else f"{measure} (if chosen by {' or '.join(names)})"
+        for measure, names in criteria.items()
+    )
