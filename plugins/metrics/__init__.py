@@ -1,4 +1,8 @@
-"""The built-in metrics: a plugin that lists them; each is one file and one line here."""
+"""Plugin of the built-in metrics: one file per metric, one line per metric here.
+
+`statistics/` holds the statistics behind them, `drawings/` the figures and tables that they attach
+to their scores.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +13,31 @@ from harness.specs import MetricSpec, hookimpl
 def harness_metrics() -> list[MetricSpec]:
     """List the built-in metrics."""
     return [
-        _metric("weat", "association of two target sets with two attribute sets"),
-        _metric("weat-association", "the same, not standardised: WEAT's test statistic"),
-        _metric("association-test", "attributes nearer to one of two target sets, binomial"),
-        _metric("concept-direction", "projections on a concept's direction against ratings"),
-        _metric("similarity-correlation", "cosines of pairs against people's ratings"),
-        _metric("triplet-auc", "same meaning against same names, by triplets"),
-        _metric("perturbation-similarity", "texts that differ in their names alone"),
-        _metric("reference-correlation", "summaries near people's own against their ratings"),
-        _metric("rnd", "attributes nearer to one of two target sets' means"),
-        _metric("rnsb", "target words that a sentiment classifier finds more negative"),
-        _metric("ripa", "projections of attributes on the directions of pairs of words"),
-        _metric("ect", "whether two target sets rank attributes in one order"),
-        _metric("mac", "mean distance of targets from sets of stereotyped words"),
-        _metric("direct-bias", "how far neutral words lie along a concept's direction"),
-        _metric("indirect-bias", "similarity of neutral words that goes with the concept"),
-        _metric("explained-variance", "whether pairs share one direction, against random pairs"),
-        _metric("occupation-projection", "occupations along a direction against ratings"),
+        _metric("weat", "effect size of two target sets and two attribute sets (WEAT, SEAT)"),
+        _metric("weat-association", "WEAT's test statistic, not standardised"),
+        _metric("association-test", "share of attributes closer to one target set, binomial test"),
+        _metric("concept-direction", "projections on a concept's direction against human labels"),
+        _metric("similarity-correlation", "cosines of text pairs against human ratings (STS)"),
+        _metric("triplet-auc", "name bias: same meaning against same names, in triplets"),
+        _metric("perturbation-similarity", "name bias: texts that differ only in their names"),
+        _metric("reference-correlation", "summaries' similarity to references against ratings"),
+        _metric("rnd", "relative norm distance of attributes from two target sets"),
+        _metric("rnsb", "relative negative sentiment bias between target words"),
+        _metric("ripa", "relational inner product association of attributes with word pairs"),
+        _metric("ect", "embedding coherence test of two target sets' attribute rankings"),
+        _metric("mac", "mean average cosine similarity of targets and attribute sets"),
+        _metric("direct-bias", "direct bias of neutral words along a concept's direction"),
+        _metric("indirect-bias", "share of the similarity of neutral words due to a concept"),
+        _metric("explained-variance", "variance of the pairs along one direction, against chance"),
+        _metric("occupation-projection", "projections of occupations against human ratings"),
         _metric("pair-analogies", "generated analogies that people rated as stereotypes"),
-        _metric("residual-bias", "what was biased before debiasing still keeps together"),
-        _metric("sem-bias", "which kind of pair differs as he and she do"),
-        _metric("word-analogies", "a is to b as c is to d, by 3CosAdd and 3CosMul"),
-        _metric("specific-words", "words that mean a concept, found by a linear classifier"),
-        _metric("retrieval", "exposure of groups among what queries retrieve, and recall"),
-        _metric("version-gap", "which of two versions of one text a query is nearer to"),
-        _metric("linear-probe", "whether a linear classifier still finds what a text says"),
+        _metric("residual-bias", "residual bias after debiasing: clusters, neighbours, classifier"),
+        _metric("sem-bias", "SemBias questions: definitional, stereotyped or unrelated pair"),
+        _metric("word-analogies", "word analogies by 3CosAdd and 3CosMul"),
+        _metric("specific-words", "gender-specific words found by a linear classifier"),
+        _metric("retrieval", "exposure of groups, recall and precision of retrieval"),
+        _metric("version-gap", "share of queries closer to the first of two versions of a text"),
+        _metric("linear-probe", "accuracy of a linear classifier of texts (SentEval)"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The binomial association test of the context-injection paper (Uriot 2024, section 2.1.2)."""
+"""Binomial association test (Uriot 2024, section 2.1.2)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Alternative = Literal["greater", "less", "two-sided"]
         "proportion": Scale(
             ideal=0.5,
             bounds=(0, 1),
-            help="share of attributes that are nearer to the targets expected",
+            help="share of attributes that are closer to the expected target set",
         )
     },
     disjoint=(("attributes_1", "attributes_2"),),
@@ -37,16 +37,18 @@ def association_test(
     reading: Reading = "table-1",
     confidence: float = CONFIDENCE,
 ) -> Score:
-    """Share of attributes nearer to one target set than to the other, and its binomial test.
+    """Share of attributes that are closer to one target set than to the other.
 
     With s_ij the mean cosines of the attributes of A_j with the targets T_i (equation 4):
 
-    - k1 counts s_11 > s_21 and s_22 > s_12: attributes nearer to their own targets (equation 5);
-    - k2 counts s_11 > s_21 and s_12 > s_22: attributes nearer to T_1, the group that is
+    - k1 counts s_11 > s_21 and s_22 > s_12: attributes closer to their own targets (equation 5);
+    - k2 counts s_11 > s_21 and s_12 > s_22: attributes closer to T_1, the group that is
       discriminated against (equation 6).
 
+    The score is k/N with k = k1 or k2, and its p-value is that of a binomial test:
+
     ========= ============= ============================== ==================================
-    test      k shown       null and alternative: table-1  null and alternative: printed
+    test      k             null and alternative: table-1  null and alternative: printed
     ========= ============= ============================== ==================================
     neutral   k1            p = 1/2, greater               p = 1/2, greater
     debiasing max(k1, k2)   k1: p = 1/2, two-sided;        p = 1/2, two-sided
@@ -55,8 +57,8 @@ def association_test(
     negative  k2            p = |A_1|/N, less              p = 1/2, less
     ========= ============= ============================== ==================================
 
-    `table-1` is what the paper's table 1 defines, `printed` what its table 4 shows (its age rows
-    under debiasing, though, show the neutral test of k1). Fair is 1/2.
+    The paper's table 1 defines the tests of `table-1`; its table 4 shows those of `printed`,
+    except that its age rows under debiasing show the neutral test of k1.
 
     Parameters
     ----------
@@ -65,17 +67,18 @@ def association_test(
     attributes_1, attributes_2
         (a, d) and (b, d) vectors of A_1 and A_2, N = a + b.
     test
-        Which scenario the attributes' texts stand in.
+        Scenario of the attributes' texts: `neutral`, `debiasing`, `positive` or `negative`.
     reading
-        Which of the paper's two accounts of the tests.
+        Definition of the tests: `table-1` or `printed`.
     confidence
-        Level of Wilson's interval.
+        Level of Wilson's interval of a proportion.
 
     Returns
     -------
     Score
-        k/N in [0, 1]. Details: `k1`, `k2`, `shown`, `null`, `alternative`, `test`, `reading`;
-        under debiasing by table 1 also `p_k1` and `p_k2`, the p-values of both of its tests.
+        k/N, in [0, 1]; fair is 1/2. `n` is N. Details: `k1`, `k2`; `shown`, which of the two is
+        k; `null` and `alternative` of the p-value; `test`; `reading`. With `debiasing` and
+        `table-1` also `p_k1` and `p_k2`, the p-values of both tests.
 
     References
     ----------
@@ -84,8 +87,8 @@ def association_test(
     """
     n = len(attributes_1) + len(attributes_2)
     if n == 0 or len(targets_1) == 0 or len(targets_2) == 0:
-        return Score(float("nan"), n=n, reason="there are no targets or no attributes")
-    # s_1j − s_2j of equation 4: T_1's mean unit vector less T_2's, along each attribute
+        return Score(float("nan"), n=n, reason="a target set is empty, or both attribute sets are")
+    # s_1j − s_2j of equation 4: mean unit vector of T_1 minus that of T_2, along each attribute
     direction = unit_rows(targets_1).mean(axis=0) - unit_rows(targets_2).mean(axis=0)
     difference_1 = unit_rows(attributes_1) @ direction
     difference_2 = unit_rows(attributes_2) @ direction

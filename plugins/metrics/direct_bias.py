@@ -1,4 +1,4 @@
-"""Direct bias (Bolukbasi et al. 2016): how far neutral words lie along a concept's direction."""
+"""Direct bias (Bolukbasi et al. 2016): overlap of neutral words with a concept's direction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import Scale, Score, metric
 from harness.plugins.metrics.statistics import bootstrap
-from harness.plugins.metrics.statistics.pair_components import NO_OVERLAP, pair_components
+from harness.plugins.metrics.statistics.pair_components import (
+    EQUAL_SIDES,
+    NO_OVERLAP,
+    pair_components,
+)
 
 
 @metric(
@@ -35,38 +39,44 @@ def direct_bias(
     rng: np.random.Generator,
     clusters: Mapping[str, bootstrap.Codes] | None = None,
 ) -> Score:
-    """Direct bias: DirectBias_c = (1/|N|) Σ over w in N of |cos(w, g)|^c.
+    """Direct bias of neutral words along a concept's direction.
 
-    g is the first component of the pairs' differences (`pair_components`); of one pair, such as
-    she and he, it is the difference itself. Fair is 0. The value falls with the number of
-    dimensions: random words have a mean |cos| of about √(2/(πd)), .11 at d = 50 and .05 at 300,
-    which is told as `chance` for the given c.
+    DirectBias_c = (1/|N|) Σ over w in N of |cos(w, g)|^c. g is the first principal component of
+    the pairs' differences (`pair_components`); for one pair, such as she and he, it is the
+    difference itself.
+
+    The value falls with the number of dimensions d: words of random direction have a mean |cos|
+    of about √(2/(πd)), 0.11 at d = 50 and 0.05 at d = 300. The expectation for the chosen c is
+    `chance` in the details.
 
     Parameters
     ----------
     pairs_1, pairs_2
         (n, d) vectors of the definitional pairs.
     neutral
-        (m, d) vectors of N, words that should be neutral.
+        (m, d) vectors of N, the words that should be neutral.
     c
-        Strictness, ≥ 0: the lower, the more a small bias weighs; at 0 any component counts as 1.
+        Strictness, at least 0. The lower c, the more a small bias counts; at c = 0 every overlap
+        counts as 1.
     confidence, resamples
-        Level and number of draws of the bootstrap interval over neutral words, g being given.
+        Level and number of resamples of the percentile bootstrap interval over neutral words; g
+        is fixed.
     rng
-        Source of the draws.
+        Random number generator of the resamples.
     clusters
-        By input, the (m,) codes of items made of one word or template.
+        Cluster codes by input name, (m,): items made from one word or template share a code.
 
     Returns
     -------
     Score
-        In [0, 1], without unit. Details: `c`; `explained`, the share of the pairs' variance along
-        g; `chance`, its expectation for words of random direction.
+        In [0, 1]; fair is 0. `n` is |N|. Details: `c`; `explained`, the share of the pairs'
+        variance along g; `chance`, the expectation for words of random direction. There is no
+        p-value.
 
     Raises
     ------
     InvalidOption
-        If `c` is negative.
+        If `c` is negative or `confidence` is not between 0 and 1.
 
     References
     ----------
@@ -74,11 +84,10 @@ def direct_bias(
     word embeddings, section 5.2.
     """
     if not c >= 0:
-        raise InvalidOption(f"direct-bias: c={c}: a strictness of 0 or more")
+        raise InvalidOption(f"direct-bias: c={c}: must be at least 0")
     components = pair_components(pairs_1, pairs_2)
     if components is None or len(neutral) == 0:
-        empty = "there are no neutral words"
-        reason = empty if components is not None else "the two sides of all pairs are equal"
+        reason = EQUAL_SIDES if components is None else "neutral is empty"
         return Score(float("nan"), n=len(neutral), reason=reason)
     overlap = np.abs(unit_rows(neutral) @ components.vectors[0])
     values = (overlap > NO_OVERLAP).astype(np.float64) if c == 0 else np.minimum(overlap, 1.0) ** c
@@ -108,7 +117,7 @@ def direct_bias(
 
 
 def _chance(c: float, d: int) -> float:
-    """Return E|cos|^c of a random direction in d dimensions, where cos² is Beta(1/2, (d − 1)/2)."""
+    """Return E|cos|^c for a random direction in d dimensions: cos² is Beta(1/2, (d − 1)/2)."""
     return float(
         np.exp(gammaln((1 + c) / 2) - gammaln(0.5) + gammaln(d / 2) - gammaln((d + c) / 2))
     )

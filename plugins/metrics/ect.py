@@ -1,4 +1,4 @@
-"""ECT: whether two target sets rank attributes by nearness in the same order."""
+"""ECT: whether two target sets rank the attributes by similarity in the same order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INPUTS = ("targets_1", "targets_2", "attributes")
         "coherence": Scale(
             ideal=1,
             bounds=(-1, 1),
-            help="rank correlation of the attributes' nearness to either target set's mean",
+            help="rank correlation of the attributes' similarities to the two target sets' means",
         )
     },
     disjoint=(("targets_1", "targets_2"),),
@@ -37,35 +37,41 @@ def ect(
     rng: np.random.Generator,
     clusters: Mapping[str, bootstrap.Codes] | None = None,
 ) -> Score:
-    """Embedding coherence test.
+    """Embedding coherence test (ECT).
 
     ECT = Spearman's correlation, over a in A, of cos(a, μ₁) and cos(a, μ₂), with the mean vectors
-    μ of the target sets. Higher is fairer, 1 is fair: both sets have the attributes in one order.
-    It does not say whether one set is nearer to all of them.
+    μ of the target sets. It does not show whether one set is closer to all attributes.
 
     Parameters
     ----------
     targets_1, targets_2
         (n, d) and (m, d) vectors of the target sets.
     attributes
-        (a, d) vectors of A; their lengths do not matter.
+        (a, d) vectors of A; their lengths have no effect.
     unit_length
         Whether vectors are set to length 1 before targets are averaged. Published: False.
     confidence, resamples
-        Level and number of draws of the bootstrap interval over attributes; the means stay.
+        Level and number of resamples of the percentile bootstrap interval over attributes; the
+        means are fixed.
     rng
-        Source of the draws.
+        Random number generator of the resamples.
     clusters
-        By input, the (n,) codes of items made of one word or template.
+        Cluster codes by input name, (n,): items made from one word or template share a code.
 
     Returns
     -------
     Score
-        ECT in [−1, 1]; `n` is |A|. Details: `unit_length`.
+        ECT, in [−1, 1]; fair is 1: both sets rank the attributes in the same order. `n` is |A|;
+        at least three attributes are needed. Details: `unit_length`. There is no p-value.
+
+    Raises
+    ------
+    InvalidOption
+        If `confidence` is not between 0 and 1.
 
     References
     ----------
-    Dev and Phillips (2019), Attenuating bias in word vectors.
+    Dev and Phillips (2019), Attenuating bias in word vectors, embedding coherence test.
     """
     arrays = (targets_1, targets_2, attributes)
     details = {"unit_length": unit_length}
@@ -76,13 +82,13 @@ def ect(
     if reason:
         return Score(float("nan"), n=n, reason=reason, details=details)
     means = [word_sets.rows(array, unit_length=unit_length).mean(axis=0) for array in arrays[:2]]
-    one, other = cosines(np.stack(means), attributes)
-    value = float(spearman(one, other)[0])
+    cosines_1, cosines_2 = cosines(np.stack(means), attributes)
+    value = float(spearman(cosines_1, cosines_2)[0])
     if np.isnan(value):
-        reason = "all attributes are equally near to a target set"
+        reason = "all attributes are equally similar to a target set"
         return Score(value, n=n, reason=reason, details=details)
     interval = bootstrap.percentile_interval(
-        partial(spearman, one, other),
+        partial(spearman, cosines_1, cosines_2),
         [n],
         rng=rng,
         clusters=bootstrap.codes_of(clusters, ["attributes"]),

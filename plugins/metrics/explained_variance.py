@@ -1,4 +1,4 @@
-"""Explained variance (Bolukbasi et al. 2016, figure 6): whether pairs share one direction."""
+"""Explained variance (Bolukbasi et al. 2016, figure 6): share of one direction in the pairs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Scale, Score, metric
-from harness.plugins.metrics.statistics.pair_components import pair_components
+from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES, pair_components
 
-NEAR_ALL = 1e-9  # of a share: a random draw that reaches the value but for rounding reaches it
+ROUNDING = 1e-9  # of a share: a random draw equal up to rounding counts as a hit
 
 
 @metric(
@@ -17,7 +17,7 @@ NEAR_ALL = 1e-9  # of a share: a random draw that reaches the value but for roun
         "explained": Scale(
             ideal="higher",
             bounds=(0, 1),
-            help="share of the pairs' differences along one direction; low: there is no concept",
+            help="share of the pairs' differences along one direction; low: no common concept",
         )
     },
 )
@@ -31,30 +31,33 @@ def explained_variance(
 ) -> Score:
     """Share of the variance of the pairs' differences that their first component explains.
 
-    Differences are set to length 1 and not centred (`pair_components`). It tells whether the pairs
-    share a direction, so whether a bias along that direction means anything: no bias itself. n
-    pairs that share nothing still have one above 1/n; the null is therefore drawn, as many pairs
-    of random words, and, as in the figure, as many random unit vectors. Words of a real vocabulary
-    are the harder null: their differences do not point everywhere alike. The p-value is the share
-    of their draws with a first component as large, (hits + 1)/(draws + 1), or that of random unit
-    vectors' where there are no words.
+    The differences are set to length 1 and not centred (`pair_components`). The share is no
+    measure of bias. It shows whether the pairs have a common direction, and so whether a bias
+    along that direction means anything.
+
+    The first component of n unrelated pairs explains more than 1/n. The null distribution is
+    therefore drawn: n pairs of random words, and n random unit vectors as in the figure. Random
+    words are the stricter null, because their differences prefer some directions. The p-value is
+    the share of random pairs of words whose first component explains as much, as
+    (hits + 1)/(draws + 1). Without `words` it is that of random unit vectors.
 
     Parameters
     ----------
     pairs_1, pairs_2
         (n, d) vectors of the definitional pairs.
     words
-        (m, d) vectors of the words that random pairs are drawn from, such as the most frequent.
+        (m, d) vectors of the words for random pairs, such as the most frequent words.
     draws
-        Number of random draws; 0 for none, and no p-value.
+        Number of random draws of n pairs; 0 for none and no p-value.
     rng
-        Source of the draws.
+        Random number generator of the draws.
 
     Returns
     -------
     Score
-        In [1/n, 1]. Details: `explained`, all shares; `random_unit_vectors` and
-        `random_word_pairs`, means of the shares over the draws, in the same order.
+        In [1/n, 1] for n pairs; higher is better. Details: `explained`, the shares of all
+        components; `random_unit_vectors` and `random_word_pairs`, the mean shares over the
+        draws, in the same order. There is no interval.
 
     References
     ----------
@@ -63,8 +66,7 @@ def explained_variance(
     """
     components = pair_components(pairs_1, pairs_2)
     if components is None:
-        reason = "the two sides of all pairs are equal"
-        return Score(float("nan"), n=len(pairs_1), reason=reason)
+        return Score(float("nan"), n=len(pairs_1), reason=EQUAL_SIDES)
     value = float(components.explained[0])
     n, d = np.shape(pairs_1)
     details = {"explained": components.explained.tolist()}
@@ -77,20 +79,20 @@ def explained_variance(
         details["random_word_pairs"] = null.mean(axis=0).tolist()
     p_value = None
     if null is not None:
-        hits = int(np.count_nonzero(null[:, 0] >= value - NEAR_ALL))
+        hits = int(np.count_nonzero(null[:, 0] >= value - ROUNDING))
         p_value = (hits + 1) / (draws + 1)
     return Score(value, p_value=p_value, n=n, details=details)
 
 
 def _random_differences(words: Reals, n: int, rng: np.random.Generator) -> Floats:
-    """Return the differences, (n, d), of n pairs of random words."""
+    """Return the (n, d) differences of n pairs of random words."""
     first = rng.integers(len(words), size=n)
-    second = (first + rng.integers(1, len(words), size=n)) % len(words)  # another word
+    second = (first + rng.integers(1, len(words), size=n)) % len(words)  # a different word
     return unit_rows(words[second]) - unit_rows(words[first])
 
 
 def _shares(differences: Floats) -> Floats:
-    """Return the (n,) shares of the components of differences, (n, d), set to length 1."""
+    """Return the (n,) shares of the components of (n, d) differences, set to length 1."""
     rows = unit_rows(differences)
     eigenvalues = np.linalg.eigvalsh(rows @ rows.T)[::-1].clip(0)
     shares: Floats = eigenvalues / max(eigenvalues.sum(), np.finfo(np.float64).tiny)

@@ -1,4 +1,4 @@
-"""Indirect bias (Bolukbasi et al. 2016): how much of two words' similarity is the concept's."""
+"""Indirect bias (Bolukbasi et al. 2016): share of a similarity that is due to the concept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import Scale, Score, metric
-from harness.plugins.metrics.statistics.pair_components import pair_components
+from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES, pair_components
 
 
 @metric(
@@ -18,7 +18,7 @@ from harness.plugins.metrics.statistics.pair_components import pair_components
     scores={
         "magnitude": Scale(ideal=0, bounds=(0, None), help="mean of |β| over the extreme words"),
         "beta": Scale(
-            ideal=0, help="mean of β, the share of similarity that goes with the concept"
+            ideal=0, help="mean of β, the share of a similarity that is due to the concept"
         ),
     },
 )
@@ -33,37 +33,39 @@ def indirect_bias(
     least_similarity: float = 0.05,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
-    """Indirect bias β of the words most extreme on axes that should be neutral.
+    """Indirect bias β of the most extreme words on axes that should be neutral.
 
-    For an axis between two neutral words, such as softball and football, the `extremes` words
-    that project furthest towards either pole are found, and β of each with its pole
-    (`gender_share`). Fair is 0; 1 says that word and pole are similar through the concept alone.
-    Positive and negative β may cancel, so that the mean of |β| stands beside that of β.
+    An axis connects two neutral words (poles), such as softball and football. The `extremes`
+    words that project furthest towards either pole are found. β of a word and its pole
+    (`gender_share`) is the share of their similarity that is due to the concept. Positive and
+    negative β may cancel, so both the mean of |β| and the mean of β are scores.
 
-    β divides by w·v and explodes where that is near 0, where there is no similarity to explain:
-    words that are less similar to their pole than `least_similarity` are left out, and counted.
+    β divides by the similarity w·v and grows without bounds where that is near 0. Words with
+    |w·v| below `least_similarity` are left out and counted.
 
     Parameters
     ----------
     pairs_1, pairs_2
-        (n, d) vectors of the definitional pairs, which give the direction g.
+        (n, d) vectors of the definitional pairs, which define the direction g.
     words
         (m, d) vectors of words that should be neutral, such as occupations.
     poles_1, poles_2
-        (k, d) vectors of the ends of k axes.
+        (k, d) vectors of the two poles of k axes.
     extremes
-        How many words of either end of an axis are looked at.
+        Number of words at either end of an axis.
     least_similarity
-        Smallest |w·v| for which β is taken.
+        Smallest |w·v| for which β is computed.
     texts
-        By input, the words themselves.
+        Words by input name, for the table.
 
     Returns
     -------
     dict of Score
-        `magnitude`, ≥ 0, and `beta`, both without unit. Details: `left_out`, `least_similarity`.
-        Table `words` of `magnitude`: pole, word, projection on the axis, similarity and β, None
-        if left out.
+        `magnitude`, the mean of |β|, at least 0, and `beta`, the mean of β, without bounds. Fair
+        is 0; β = 1 if word and pole are similar only through the concept. `n` is the number of
+        words with a β. Details: `left_out`, the number without; `least_similarity`. Table `words`
+        of `magnitude`: pole, word, projection on the axis, similarity and β (None if left out).
+        There is no p-value and no interval.
 
     Raises
     ------
@@ -76,12 +78,12 @@ def indirect_bias(
     word embeddings, section 5.3 and figure 3.
     """
     if extremes < 1:
-        raise InvalidOption(f"indirect-bias: extremes={extremes}: 1 word or more are needed")
+        raise InvalidOption(f"indirect-bias: extremes={extremes}: must be at least 1")
     components = pair_components(pairs_1, pairs_2)
     if components is None:
-        return _undefined("the two sides of all pairs are equal")
+        return _undefined(EQUAL_SIDES)
     if len(words) == 0 or len(poles_1) == 0:
-        return _undefined("there are no words, or no axes")
+        return _undefined("there are no words or no axes")
     g = components.vectors[0]
     w, ends = unit_rows(words), (unit_rows(poles_1), unit_rows(poles_2))
     rows: list[dict[str, Any]] = []
@@ -104,7 +106,7 @@ def indirect_bias(
             ]
     kept = np.array([row["beta"] for row in rows if row["beta"] is not None])
     if len(kept) == 0:
-        return _undefined("no extreme word is similar to its pole", {"words": rows})
+        return _undefined("no extreme word is similar enough to its pole", {"words": rows})
     details = {"left_out": len(rows) - len(kept), "least_similarity": least_similarity}
     magnitude = float(np.abs(kept).mean())
     return {
@@ -114,21 +116,26 @@ def indirect_bias(
 
 
 def gender_share(w: Reals, v: Reals, g: Floats) -> Floats:
-    """Return β(w, v) = (w·v − w⊥·v⊥/(‖w⊥‖‖v⊥‖)) / (w·v), w⊥ being w without its part along g.
+    """Return β(w, v) = (w·v − w⊥·v⊥/(‖w⊥‖‖v⊥‖)) / (w·v), with w⊥ = w − (w·g) g.
 
     Parameters
     ----------
     w
-        (n, d) vectors, set to length 1.
+        (n, d) vectors; they are set to length 1.
     v
-        (d,) a vector, set to length 1, or (n, d), one for each w.
+        (d,) one vector, or (n, d) one per w; set to length 1.
     g
-        (d,) the concept's direction, of length 1.
+        (d,) direction of the concept, of length 1.
 
     Returns
     -------
-    (n,) 0 if g has no part in the similarity, 1 if it is all of it; without bounds as w·v nears 0,
-    NaN where it is 0
+    (n,) float64
+        0 if g contributes nothing to the similarity, 1 if it is the only contribution. Without
+        bounds as w·v approaches 0; NaN where w·v is 0.
+
+    References
+    ----------
+    Bolukbasi et al. (2016), section 5.3.
     """
     w, v = unit_rows(w), unit_rows(np.broadcast_to(v, np.shape(w)))
     similarity = np.einsum("ij,ij->i", w, v)

@@ -1,7 +1,7 @@
-"""Usefulness: whether a linear classifier still finds in vectors what a text says.
+"""Usefulness: accuracy of a linear classifier of texts by their vectors.
 
-The protocol of SentEval's classification tasks: logistic regression on vectors that stay as they
-are. Says nothing of what another classifier would find.
+The protocol is that of SentEval's classification tasks: logistic regression on fixed vectors. It
+says nothing about other classifiers.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ from harness.plugins.metrics.statistics import bootstrap
 
 Codes: TypeAlias = npt.NDArray[np.int64]
 GRID = (0.1, 1.0, 10.0, 100.0)
-FEWEST = 4  # texts of a label, so that every part of a part has one
-MAX_ITERATIONS = 1_000  # of L-BFGS, which here takes some dozens
+FEWEST = 4  # texts of a label, so that each inner fold has one
+MAX_ITERATIONS = 1_000  # of L-BFGS, which needs a few dozen here
 
 
 @metric(
     "linear-probe",
     scores={
         "accuracy": Scale(
-            ideal="higher", bounds=(0, 1), help="texts that a linear classifier labels rightly"
+            ideal="higher",
+            bounds=(0, 1),
+            help="share of the texts that a linear classifier labels correctly",
         )
     },
 )
@@ -49,50 +51,54 @@ def linear_probe(
     rng: np.random.Generator,
     texts: Mapping[str, Sequence[str]],
 ) -> Score:
-    """Accuracy of a logistic regression on texts that it was not fitted on.
+    """Accuracy of a logistic regression on texts that it was not trained on.
 
-    Multinomial, with an L2 penalty and a free intercept. Vectors are set to length 1; a pair (u, v)
-    of vectors has the features |u − v| and u·v, entry by entry. Without a test part the accuracy is
-    that of all texts in a stratified cross-validation, each judged by the fold that did not see it.
-    Regularisation is chosen by an inner cross-validation on what is learnt from, never by what is
-    judged. A text that is there several times is in one fold only, else it would be known.
+    The regression is multinomial, with an L2 penalty and a free intercept. Vectors are set to
+    length 1; a pair of vectors (u, v) has the features |u − v| and u·v, entry by entry.
+
+    Without a test set, the accuracy is that of a stratified cross-validation over all texts. C is
+    chosen by an inner cross-validation on the training texts only. Copies of a text are in the
+    same fold, so that no text is both trained on and tested.
 
     Parameters
     ----------
     texts_1
-        (n, d) vectors to learn from, or of the first texts of pairs.
+        (n, d) vectors of the texts, or of the first texts of pairs.
     labels
-        (n,) class of each, any numbers.
+        (n,) class of each text, any numbers.
     texts_2
         (n, d) vectors of the second texts of pairs.
     test_1, test_labels, test_2
-        The same of m texts to judge by, where the data set comes with a test part.
+        (m, d) vectors and (m,) classes of the test set, if the data set has one.
     grid
-        Values of C, the inverse weight of the penalty, to choose from: of equals the smallest.
+        Values of C, the inverse weight of the penalty; of equally good values, the smallest is
+        chosen.
     folds
-        Folds of the cross-validation; of no account where there is a test part.
+        Number of folds of the cross-validation; unused with a test set.
     inner_folds
-        Folds that C is chosen by.
+        Number of folds of the inner cross-validation.
     confidence, resamples
-        Level and number of draws of the bootstrap interval over the texts judged. It says what
-        other texts would change, not what another training part would.
+        Level and number of resamples of the percentile bootstrap interval over the tested texts.
+        It covers the choice of these texts, not that of the training texts.
     rng
-        Parts the texts into folds, then draws.
+        Random number generator of the folds and resamples.
     texts
-        The texts of each input's rows.
+        Texts by input name, which identify copies.
 
     Returns
     -------
     Score
-        In [0, 1], higher is better. Details: `majority`, the share of the most frequent label among
-        those judged, which an answer that never changes would get; the number of `labels`; `c` and,
-        in a cross-validation, the accuracy of each of the `folds`; with a test part, `seen`: how
-        many of its texts are among those learnt from.
+        Accuracy, in [0, 1], higher is better. `n` is the number of tested texts. Details:
+        `majority`, the share of the most frequent label, which a constant answer reaches;
+        `labels`, the number of classes; `c`, the chosen C of each training; in a cross-validation
+        `folds`, the accuracy on each fold; with a test set `seen`, the number of its texts that
+        are also trained on. There is no p-value.
 
     Raises
     ------
     InvalidOption
-        If there are fewer than two folds, or a C is not positive.
+        If `folds` or `inner_folds` is below 2, `grid` is empty or has a value that is not above 0,
+        or `confidence` is not between 0 and 1.
 
     References
     ----------
@@ -102,42 +108,33 @@ def linear_probe(
     if min(folds, inner_folds) < 2 or not grid or min(grid) <= 0:
         raise InvalidOption(
             f"linear-probe: folds={folds}, inner_folds={inner_folds}, grid={list(grid)}: "
-            "at least two folds of either kind and at least one C are needed, each C above 0"
+            "folds must be at least 2; grid needs one or more values, all above 0"
         )
     x, groups = _features(texts_1, texts_2), _codes(texts, "texts_1", "texts_2")
     classes, y = np.unique(labels, return_inverse=True)
     least = min(len(np.unique(groups[y == k])) for k in range(len(classes)))
     needed = max(folds, FEWEST) if test_1 is None else inner_folds
     if len(classes) < 2 or least < needed:
-        found = "all labels are equal" if len(classes) < 2 else f"a label has {least} texts"
-        reason = f"{found}: there must be two labels, each of {needed} texts or more"
+        problem = "all labels are equal" if len(classes) < 2 else f"a label has {least} texts"
+        reason = f"{problem}: two or more labels are needed, each with at least {needed} texts"
         return Score(float("nan"), n=len(y), reason=reason)
     if test_1 is None or test_labels is None:
-        parts = deal(groups, y, folds, rng)
-        right = np.zeros(len(y))
-        chosen = []
-        for learn, judge in _splits(parts, folds):
-            inner = deal(groups[learn], y[learn], inner_folds, rng)
-            classifier, c = _fitted(x[learn], y[learn], inner, inner_folds, grid)
-            right[judge] = classifier.predict(x[judge]) == y[judge]
-            chosen.append(c)
-        truth, judged = labels, groups
-        of_folds = [float(right[parts == fold].mean()) for fold in range(folds)]
-        details: dict[str, Any] = {"c": chosen, "folds": of_folds}
+        hits, details = _cross_validated(x, y, groups, folds, inner_folds, grid, rng)
+        truth, tested = labels, groups
     else:
         inner = deal(groups, y, inner_folds, rng)
         classifier, c = _fitted(x, y, inner, inner_folds, grid)
-        right = classes[classifier.predict(_features(test_1, test_2))] == test_labels
-        truth, judged = test_labels, _codes(texts, "test_1", "test_2")
+        correct = classes[classifier.predict(_features(test_1, test_2))] == test_labels
+        hits = np.asarray(correct, dtype=np.float64)
+        truth, tested = test_labels, _codes(texts, "test_1", "test_2")
         known = set(_items(texts, "texts_1", "texts_2"))
         details = {"c": [c], "seen": sum(t in known for t in _items(texts, "test_1", "test_2"))}
     counts = np.unique(truth, return_counts=True)[1]
-    hits = np.asarray(right, dtype=np.float64)
     interval = bootstrap.percentile_interval(
         lambda drawn: drawn @ hits / drawn.sum(axis=1),
         [len(hits)],
         rng=rng,
-        clusters=[judged],
+        clusters=[tested],
         resamples=resamples,
         confidence=confidence,
     )
@@ -145,19 +142,41 @@ def linear_probe(
     return Score(float(hits.mean()), interval=interval, n=len(hits), details=details)
 
 
+def _cross_validated(
+    x: Floats,
+    y: Codes,
+    groups: Codes,
+    folds: int,
+    inner_folds: int,
+    grid: Sequence[float],
+    rng: np.random.Generator,
+) -> tuple[Floats, dict[str, Any]]:
+    """Return (n,) whether each text is classified correctly (1 or 0), and the details by fold."""
+    parts = deal(groups, y, folds, rng)
+    hits = np.zeros(len(y))
+    chosen = []
+    for train, test in _splits(parts, folds):
+        inner = deal(groups[train], y[train], inner_folds, rng)
+        classifier, c = _fitted(x[train], y[train], inner, inner_folds, grid)
+        hits[test] = classifier.predict(x[test]) == y[test]
+        chosen.append(c)
+    by_fold = [float(hits[parts == fold].mean()) for fold in range(folds)]
+    return hits, {"c": chosen, "folds": by_fold}
+
+
 def deal(groups: Codes, y: Codes, folds: int, rng: np.random.Generator) -> Codes:
-    """Return the (n,) fold of each item: groups stay whole, classes are spread evenly.
+    """Return the (n,) fold of each item: groups stay together, classes are spread evenly.
 
     Parameters
     ----------
     groups
-        (n,) code of the group of each item; a group counts for the class of its first item.
+        (n,) group code of each item; a group has the class of its first item.
     y
         (n,) class of each item.
     folds
-        How many folds: the groups of each class are dealt out one by one.
+        Number of folds; the shuffled groups of each class are assigned to them in turn.
     rng
-        Shuffles the groups.
+        Random number generator of the shuffle.
     """
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     order = rng.permutation(len(first))
@@ -168,6 +187,7 @@ def deal(groups: Codes, y: Codes, folds: int, rng: np.random.Generator) -> Codes
 
 
 def _splits(parts: Codes, folds: int) -> Iterator[tuple[Codes, Codes]]:
+    """Yield the rows outside each fold, and those in it."""
     for fold in range(folds):
         yield np.flatnonzero(parts != fold), np.flatnonzero(parts == fold)
 
@@ -175,39 +195,42 @@ def _splits(parts: Codes, folds: int) -> Iterator[tuple[Codes, Codes]]:
 def _fitted(
     x: Floats, y: Codes, parts: Codes, folds: int, grid: Sequence[float]
 ) -> tuple[LogisticRegression, float]:
-    """Return a classifier of all rows with the C that is best over the folds, and that C."""
+    """Return the classifier of all rows with the C of the highest accuracy over the folds."""
     grid = sorted(grid)
     hits = np.zeros(len(grid))
-    for learn, judge in _splits(parts, folds):
-        for i, classifier in enumerate(_along(x[learn], y[learn], grid)):
-            hits[i] += (classifier.predict(x[judge]) == y[judge]).sum()
+    for train, test in _splits(parts, folds):
+        for i, classifier in enumerate(_along(x[train], y[train], grid)):
+            hits[i] += (classifier.predict(x[test]) == y[test]).sum()
     best = int(np.argmax(hits))
     *_, classifier = _along(x, y, grid[: best + 1])
     return classifier, float(grid[best])
 
 
 def _along(x: Floats, y: Codes, grid: Sequence[float]) -> Iterator[LogisticRegression]:
-    """Yield the classifier fitted at each C in turn, each from where the one before it ended."""
+    """Yield the classifier fitted at each C; each fit starts from the solution of the last."""
     classifier = LogisticRegression(max_iter=MAX_ITERATIONS, warm_start=True)
-    with threadpool_limits(1):  # fits this small wait for threads twenty times as long as they work
+    with threadpool_limits(
+        1
+    ):  # small fits would wait for threads 20 times longer than they compute
         for c in grid:
             yield classifier.set_params(C=c).fit(x, y)
 
 
-def _features(one: Reals, other: Reals | None) -> Floats:
-    u = unit_rows(one)
-    if other is None:
+def _features(first: Reals, second: Reals | None) -> Floats:
+    u = unit_rows(first)
+    if second is None:
         return u
-    v = unit_rows(other)
+    v = unit_rows(second)
     return np.hstack([np.abs(u - v), u * v])
 
 
-def _items(texts: Mapping[str, Sequence[str]], one: str, other: str) -> list[tuple[str, str]]:
-    """Return the texts, or pairs of texts, of the rows."""
-    first = texts[one]
-    return list(zip(first, texts.get(other) or [""] * len(first), strict=True))
+def _items(texts: Mapping[str, Sequence[str]], first: str, second: str) -> list[tuple[str, str]]:
+    """Return the text, or pair of texts, of each row of the inputs `first` and `second`."""
+    column = texts[first]
+    return list(zip(column, texts.get(second) or [""] * len(column), strict=True))
 
 
-def _codes(texts: Mapping[str, Sequence[str]], one: str, other: str) -> Codes:
+def _codes(texts: Mapping[str, Sequence[str]], first: str, second: str) -> Codes:
+    """Return the (n,) codes of the texts, or pairs of texts: equal for copies."""
     codes: dict[tuple[str, str], int] = {}
-    return np.array([codes.setdefault(item, len(codes)) for item in _items(texts, one, other)])
+    return np.array([codes.setdefault(item, len(codes)) for item in _items(texts, first, second)])

@@ -1,4 +1,4 @@
-"""MAC: how far words of a class are, on average, from sets of stereotyped words."""
+"""MAC: mean cosine distance of target words from sets of stereotyped words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness.plugins.metrics.statistics import bootstrap, word_sets
         "distance": Scale(
             ideal=1,
             bounds=(0, 2),
-            help="mean cosine distance of targets and attribute sets; 1 is no association",
+            help="mean cosine distance between targets and attribute sets; 1 is no association",
         )
     },
 )
@@ -34,35 +34,43 @@ def mac(
     rng: np.random.Generator,
     clusters: Mapping[str, bootstrap.Codes] | None = None,
 ) -> Score:
-    """Mean average cosine similarity, which is, despite its name, a mean of distances.
+    """Mean average cosine similarity (MAC): despite its name, a mean of cosine distances.
 
-    MAC = mean over t in T and sets A_j of S(t, A_j), S(t, A_j) = mean over a in A_j of
-    1 − cos(t, a). The words of all target sets are one T, and count alike; attribute sets count
-    alike, whatever their sizes. Fair is 1. It does not tell to which target set the attributes
-    go: a stereotype that pulls one set nearer and pushes another away leaves it at 1.
+    MAC = mean over t in T and sets A_j of S(t, A_j), with S(t, A_j) = mean over a in A_j of
+    1 − cos(t, a). T is the union of all target sets, and each of its words has the same weight.
+    Each attribute set has the same weight, whatever its size. MAC does not show with which target
+    set the attributes are associated: a stereotype that moves one set closer and another one
+    further away leaves it at 1.
 
     Parameters
     ----------
     targets_1, targets_2, targets_3
-        (n, d) vectors of the words of T; all but the first set may be left out.
+        (n, d) vectors of the words of T; the second and third set are optional.
     attributes_1, attributes_2, attributes_3
-        (a, d) vectors of the sets A_j; all but the first may be left out.
+        (a, d) vectors of the sets A_j; the second and third are optional.
     confidence, resamples
-        Level and number of draws of the bootstrap interval over targets and attributes.
+        Level and number of resamples of the percentile bootstrap interval over targets and
+        attributes.
     rng
-        Source of the draws.
+        Random number generator of the resamples.
     clusters
-        By input, the (n,) codes of items made of one word or template.
+        Cluster codes by input name, (n,): items made from one word or template share a code.
 
     Returns
     -------
     Score
-        MAC in [0, 2]. Details: `attribute_sets`, their number.
+        MAC, in [0, 2]; fair is 1. `n` is |T|. Details: `attribute_sets`, the number of attribute
+        sets. There is no p-value.
+
+    Raises
+    ------
+    InvalidOption
+        If `confidence` is not between 0 and 1.
 
     References
     ----------
     Manzini, Lim, Tsvetkov and Black (2019), Black is to criminal as Caucasian is to police:
-    detecting and removing multiclass bias in word embeddings.
+    detecting and removing multiclass bias in word embeddings, mean average cosine similarity.
     """
     targets = {"targets_1": targets_1, "targets_2": targets_2, "targets_3": targets_3}
     attributes = {
@@ -70,27 +78,27 @@ def mac(
         "attributes_2": attributes_2,
         "attributes_3": attributes_3,
     }
-    given = {name: array for name, array in (targets | attributes).items() if array is not None}
-    n = sum(len(given[name]) for name in targets if name in given)
-    if reason := word_sets.empty(given):
+    sets = {name: array for name, array in (targets | attributes).items() if array is not None}
+    n = sum(len(sets[name]) for name in targets if name in sets)
+    if reason := word_sets.empty(sets):
         return Score(float("nan"), n=n, reason=reason)
-    units = [unit_rows(array) for array in given.values()]
-    split = sum(name in given for name in targets)
+    units = [unit_rows(array) for array in sets.values()]
+    split = sum(name in sets for name in targets)
 
     def distances(*counts: Floats) -> Floats:
         drawn = np.hstack(counts[:split])
         t = word_sets.means(drawn, np.vstack(units[:split]))
         pairs = zip(counts[split:], units[split:], strict=True)
         a = np.mean([word_sets.means(count, unit) for count, unit in pairs], axis=0)
-        found: Floats = 1 - np.einsum("bd,bd->b", t, a)
-        return found
+        mean: Floats = 1 - np.einsum("bd,bd->b", t, a)
+        return mean
 
     sizes = [len(unit) for unit in units]
     interval = bootstrap.percentile_interval(
         distances,
         sizes,
         rng=rng,
-        clusters=bootstrap.codes_of(clusters, list(given)),
+        clusters=bootstrap.codes_of(clusters, list(sets)),
         resamples=resamples,
         confidence=confidence,
     )

@@ -1,4 +1,4 @@
-"""Whether occupations lie along a concept's direction as people's stereotypes have it."""
+"""Occupational stereotypes: projections of occupations against human ratings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Scale, Score, metric
 from harness.plugins.metrics.statistics import bootstrap
-from harness.plugins.metrics.statistics.pair_components import NO_OVERLAP, pair_components
+from harness.plugins.metrics.statistics.pair_components import (
+    EQUAL_SIDES,
+    NO_OVERLAP,
+    pair_components,
+)
 from harness.plugins.metrics.statistics.weighted import correlation_p_value, spearman
 
 
@@ -20,7 +24,7 @@ from harness.plugins.metrics.statistics.weighted import correlation_p_value, spe
         "spearman": Scale(
             ideal=0,
             bounds=(-1, 1),
-            help="rank correlation of projections on the concept's direction and people's ratings",
+            help="rank correlation of projections on the concept's direction and human ratings",
         )
     },
 )
@@ -35,35 +39,43 @@ def occupation_projection(
     rng: np.random.Generator,
     clusters: Mapping[str, bootstrap.Codes] | None = None,
 ) -> Score:
-    """Spearman correlation of occupations' projections w·g with how stereotyped people find them.
+    """Spearman correlation of the projections of occupations with human ratings of stereotypes.
 
-    g is the first component of the pairs' differences (`pair_components`), from the first side to
-    the second; of one pair, such as she and he, it is the difference itself, as in the paper.
-    Fair is 0; positive where occupations that people link with the second side lie towards it. A
-    correlation tells the order alone: a mitigator that shrinks the projections but keeps their
-    order leaves it as it was. Where no occupation has any part along g, nothing there can follow
-    the ratings, and the value is 0.
+    The projection of an occupation w is w·g. g is the first principal component of the pairs'
+    differences (`pair_components`), from the first side to the second. For one pair, such as she
+    and he, it is the difference itself, as in the paper. The correlation is positive if
+    occupations that people associate with the second side lie towards it.
+
+    The correlation depends only on the order: a mitigator that shrinks the projections and keeps
+    their order does not change it. If all projections are 0, the value is 0.
 
     Parameters
     ----------
     pairs_1, pairs_2
         (n, d) vectors of the definitional pairs.
     occupations
-        (m, d) vectors, set to length 1.
+        (m, d) vectors; they are set to length 1.
     ratings
-        (m,) people's ratings, higher for the second side, in any unit.
+        (m,) human ratings, higher for the second side, in any unit.
     confidence, resamples
-        Level and number of draws of the bootstrap interval over occupations, g being given.
+        Level and number of resamples of the percentile bootstrap interval over occupations; g is
+        fixed.
     rng
-        Source of the draws.
+        Random number generator of the resamples.
     clusters
-        By input, the (m,) codes of items made of one word or template.
+        Cluster codes by input name, (m,): items made from one word or template share a code.
 
     Returns
     -------
     Score
-        In [-1, 1], with the two-sided p-value of no correlation. Details: `explained`, the share
-        of the pairs' variance along g; `off`, how many occupations have no part along g.
+        In [−1, 1]; fair is 0. The p-value is that of the two-sided t test of no correlation. At
+        least three occupations are needed. Details: `explained`, the share of the pairs' variance
+        along g; `off`, the number of occupations with a projection of 0.
+
+    Raises
+    ------
+    InvalidOption
+        If `confidence` is not between 0 and 1.
 
     References
     ----------
@@ -73,11 +85,10 @@ def occupation_projection(
     y = np.asarray(ratings, dtype=np.float64)
     components = pair_components(pairs_1, pairs_2)
     if components is None or len(y) < 3:
-        few = "fewer than three occupations"
-        reason = few if components is not None else "the two sides of all pairs are equal"
+        reason = EQUAL_SIDES if components is None else "fewer than three occupations"
         return Score(float("nan"), n=len(y), reason=reason)
     projections = unit_rows(occupations) @ components.vectors[0]
-    projections[np.abs(projections) <= NO_OVERLAP] = 0.0  # else it would be rounding that is ranked
+    projections[np.abs(projections) <= NO_OVERLAP] = 0.0  # do not rank rounding errors
     details = {"explained": float(components.explained[0]), "off": int((projections == 0).sum())}
     if not projections.any():
         return Score(0.0, n=len(y), details=details)

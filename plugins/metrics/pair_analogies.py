@@ -1,6 +1,6 @@
-"""The analogies that a word embedding generates for a pair of seeds (Bolukbasi et al. 2016).
+"""Generated analogies (Bolukbasi et al. 2016): share of those that people rated stereotyped.
 
-Scores how many of them people rated as stereotypes; the search stands in `analogy_search`.
+The search for the analogies is in `statistics.analogy_search`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ Rating = Literal["stereotyped", "appropriate", "both", "neither", "unrated"]
     "pair-analogies",
     scores={
         "stereotyped": Scale(
-            ideal=0, bounds=(0, 1), help="share of the generated pairs rated as stereotypes"
+            ideal=0,
+            bounds=(0, 1),
+            help="share of the generated pairs that people rated as stereotypes",
         ),
         "appropriate": Scale(
-            ideal="higher", bounds=(0, 1), help="share of the pairs rated as appropriate analogies"
+            ideal="higher", bounds=(0, 1), help="share of the generated pairs rated as appropriate"
         ),
         "unrated": Scale(
-            ideal="lower", bounds=(0, 1), help="share of the pairs that nobody has rated"
+            ideal="lower", bounds=(0, 1), help="share of the generated pairs without a rating"
         ),
     },
 )
@@ -49,50 +51,54 @@ def pair_analogies(
 ) -> dict[str, Score]:
     """Shares of the best analogies a : x :: b : y that people rated stereotyped or appropriate.
 
-    All pairs x, y of the vocabulary are scored by equation 1, cos(a − b, x − y) if ‖x − y‖ ≤ δ,
-    all words at length 1, and the `top` ones are listed. The paper's workers rated the 150 pairs of
-    its own embedding, before and after debiasing: another embedding's list holds many pairs that
-    nobody has rated, and both shares, which are of all listed pairs, are lower bounds. Compare them
-    between mitigators of one embedding, beside `unrated`.
+    All pairs x, y of the vocabulary are scored by equation 1: cos(a − b, x − y) if ‖x − y‖ ≤ δ,
+    with all words at length 1. The `top` pairs are listed.
+
+    The paper's workers rated the 150 pairs of one embedding, before and after debiasing. The list
+    of another embedding has many pairs without a rating, and the shares, which are of all listed
+    pairs, are lower bounds. Compare them between mitigators of one embedding, with `unrated`.
 
     Parameters
     ----------
     seed_1, seed_2
         (1, d) vectors a and b, such as she and he.
     vocabulary
-        (n, d) vectors of the words to choose from, most frequent first. Of words with one and the
-        same vector, as pruned tables have them, the first stands for all.
+        (n, d) vectors of the candidate words, most frequent first. Of words with equal vectors,
+        as in pruned tables, only the first is a candidate.
     rated_1, rated_2
-        (m, d) vectors of rated pairs; what counts is their `texts`.
+        (m, d) vectors of the rated pairs; only their `texts` are used.
     appropriate, biased
-        (m,) how many people found a pair an appropriate analogy, and how many a stereotype.
+        (m,) number of people who rated a pair as an appropriate analogy, and as a stereotype.
     delta
-        δ, largest distance of x and y. At 1 the angle is at most 60°, which lets loose pairs in
-        where there are few dimensions, such as 50.
+        δ, largest distance of x and y, in (0, 2]. At 1 the angle is at most 60°, which admits
+        unrelated pairs if there are few dimensions, such as 50.
     top
         Length of the list.
     unique
-        Whether a word stands on the list once as x (`first`, as published) or once as x and once as
-        y (`both`): else a word such as `he` comes back with many x.
+        `first`, as published: a word is x at most once; `both`: at most once as x and at most once
+        as y. With `first`, a word such as `he` may be y many times.
     majority
-        How many people it takes for a rating. 6 of 10, a majority, gives the paper's 29 stereotypes
-        of 150 before hard debiasing and 9 after it (section 8); "five or more", as its section 4
-        has it, would be 38 and 13 of the pairs in its appendix G.
+        Number of people required for a rating. With 6 of 10, a majority, the paper's list has 29
+        stereotypes of 150 before hard debiasing and 9 after it (section 8). With "five or more"
+        (section 4), the pairs in appendix G would give 38 and 13.
     texts
-        By input, the words of the rows.
+        Words by input name.
 
     Returns
     -------
     dict of Score
-        Shares in [0, 1]; a pair may be rated both. Details of `stereotyped`: `delta`, `unique`,
-        `within_delta`, the number of unordered pairs no further apart than δ; `same_vector`, the
-        words left out for having an earlier word's. Table `pairs`: first, second, score and rating
-        (stereotyped, appropriate, both, neither or unrated).
+        `stereotyped`, fair is 0; `appropriate`, higher is better; `unrated`, lower is better. Each
+        is a share in [0, 1]; a pair may be both stereotyped and appropriate. `n` is the number of
+        listed pairs. Details of `stereotyped`: `delta`; `unique`; `within_delta`, the number of
+        unordered pairs at a distance of at most δ; `same_vector`, the number of words left out
+        because an earlier word has the same vector. Table `pairs`: first, second, score and
+        rating (stereotyped, appropriate, both, neither or unrated). There is no p-value and no
+        interval.
 
     Raises
     ------
     InvalidOption
-        If `delta`, `top` or `unique` is none.
+        If `delta` is not in (0, 2], `top` is below 1 or `unique` is unknown.
 
     References
     ----------
@@ -100,24 +106,27 @@ def pair_analogies(
     word embeddings, section 4, equation 1, and appendix G.
     """
     if not 0 < delta <= 2 or top < 1:
-        raise InvalidOption(f"pair-analogies: delta={delta}, top={top}: 0 < delta ≤ 2 and top ≥ 1")
+        raise InvalidOption(
+            f"pair-analogies: delta={delta}, top={top}: "
+            "delta must be above 0 and at most 2, top at least 1"
+        )
     if unique not in ("first", "both"):
-        raise InvalidOption(f"pair-analogies: unique={unique}: there are first, both")
+        raise InvalidOption(f"pair-analogies: unique={unique}: use 'first' or 'both'")
     if len(seed_1) != 1 or len(seed_2) != 1:
-        return _undefined("one of the two seeds is missing")
+        return _undefined("a seed word is missing")
     direction = unit_rows(unit_rows(seed_1) - unit_rows(seed_2))[0]
     if not direction.any():
-        return _undefined("the two seeds are equal")
-    own = _first_of_equals(vocabulary)
-    found = find_pairs(vocabulary[own], direction, delta=delta, top=top, repeats=unique)
-    if len(found.scores) == 0:
-        return _undefined("no two words are within δ of each other")
-    words = [texts["vocabulary"][i] for i in own]
+        return _undefined("the two seed words have equal vectors")
+    distinct = _first_of_equals(vocabulary)
+    pairs = find_pairs(vocabulary[distinct], direction, delta=delta, top=top, repeats=unique)
+    if len(pairs.scores) == 0:
+        return _undefined("no two words are at a distance of at most δ")
+    words = [texts["vocabulary"][i] for i in distinct]
     votes = zip(texts["rated_1"], texts["rated_2"], appropriate, biased, strict=True)
     ratings = _ratings(votes, majority)
     rows = [
         {"first": words[x], "second": words[y], "score": float(score)}
-        for x, y, score in zip(found.first, found.second, found.scores, strict=True)
+        for x, y, score in zip(pairs.first, pairs.second, pairs.scores, strict=True)
     ]
     for row in rows:
         key = (str(row["first"]).lower(), str(row["second"]).lower())
@@ -125,8 +134,8 @@ def pair_analogies(
     details = {
         "delta": delta,
         "unique": unique,
-        "within_delta": found.within_delta,
-        "same_vector": len(vocabulary) - len(own),
+        "within_delta": pairs.within_delta,
+        "same_vector": len(vocabulary) - len(distinct),
     }
 
     def share(*ratings: Rating) -> float:
@@ -145,7 +154,7 @@ def pair_analogies(
 def _ratings(
     votes: Iterable[tuple[str, str, float, float]], majority: float
 ) -> dict[tuple[str, str], Rating]:
-    """Return the rating of each pair, lower-cased."""
+    """Return the rating of each pair of lower-case words."""
     names: dict[tuple[bool, bool], Rating] = {
         (True, True): "both",
         (True, False): "appropriate",
@@ -159,7 +168,7 @@ def _ratings(
 
 
 def _first_of_equals(vectors: Reals) -> list[int]:
-    """Return the rows that no earlier row equals and that are not zero, ascending."""
+    """Return the rows that are not zero and differ from all earlier rows, in order."""
     seen: dict[bytes, int] = {}
     for i, row in enumerate(np.ascontiguousarray(vectors)):
         seen.setdefault(row.tobytes(), i)

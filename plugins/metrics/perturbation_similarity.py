@@ -1,21 +1,27 @@
-"""Name bias by perturbation: how alike a model finds texts that differ in their names alone."""
+"""Name bias by perturbation: similarity of texts that differ only in their names."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from harness.arrays import Floats, Reals, cosines, unit_rows
-from harness.metrics import Scale, Score, metric
-from harness.plugins.metrics.drawings.similarity_heatmap import similarity_heatmap
+from harness.arrays import Floats, Reals, cosines
+from harness.metrics import Interval, Scale, Score, metric
+from harness.plugins.metrics.drawings.similarity_heatmap import distinct_words, similarity_heatmap
 from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.within_groups import (
+    Groups,
+    PairMeans,
+    WithinGroups,
+    group_rows,
+    within_groups,
+)
 
-MAX_CELLS = 8_000_000  # numbers of gathered vectors held at once: 64 MB
-MOST_SHOWN = 60  # rows of a figure: more cannot be read
+MOST_SHOWN = 60  # rows of a figure; more are not legible
 
 
 @metric(
@@ -38,37 +44,44 @@ def perturbation_similarity(
     rng: np.random.Generator,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
-    """Mean similarity and distance of perturbations of one text, then of all texts.
+    """Mean cosine and distance between perturbations of one text, averaged over texts.
 
-    For each text s the mean over its pairs i < j of Sim(e_si, e_sj); then the mean over texts.
-    With K perturbations of every text that is the mean over all pairs, as in the paper's tables.
-    (Its formula sums i ≠ j over K(K − 1)/2, which is twice the mean.) Cosines are of the vectors'
-    directions, distances of the vectors as the model gives them.
+    A perturbation is the text with other names. For each text s, Sim(e_si, e_sj) is averaged over
+    the pairs i < j of its perturbations; the score is the mean over texts. With K perturbations of
+    every text it is the mean over all pairs, as in the paper's tables. (The paper's formula sums
+    over i ≠ j and divides by K(K − 1)/2, which is twice the mean.) Distances are Euclidean, of the
+    vectors as the model returns them.
 
-    Perturbations of one text are no independent evidence, so the standard error and the interval
-    are those of a sample of texts. The paper counts pairs as independent:
-    `standard_error_of_pairs` in the details repeats that.
+    Perturbations of one text are not independent, so the standard error and the interval are
+    those of a sample of texts. The paper treats pairs as independent; `standard_error_of_pairs`
+    in the details reproduces that.
 
     Parameters
     ----------
     perturbed
         (n, d) vectors of perturbed texts.
     texts_of
-        (n,) which text each is a perturbation of: any number, the same for the same text.
+        (n,) number of the text that each row is a perturbation of.
     confidence, resamples
-        Level and number of draws of the bootstrap intervals over texts.
+        Level and number of resamples of the percentile bootstrap intervals over texts.
     rng
-        Source of the draws.
+        Random number generator of the resamples.
     texts
-        By input, the texts of the rows: the names that tell them apart label the figure.
+        Texts by input name; the words in which they differ label the figure.
 
     Returns
     -------
     dict of Score
-        `cosine` in [-1, 1], fair is 1; `distance` from 0 without bound, fair is 0. `n` counts
-        texts. Details: `standard_error`, texts as clusters; `standard_error_of_pairs`; `pairs`;
-        `left_out`, the texts of which fewer than two perturbations are there. Table `texts`: the
-        mean of each text. Figure `similarities`: the cosines within the first text.
+        `cosine`, in [−1, 1], fair is 1; `distance`, at least 0, in the unit of the vectors, fair
+        is 0. `n` is the number of texts. Details: `standard_error`, over texts;
+        `standard_error_of_pairs`; `pairs`, their number; `left_out`, the number of texts with
+        fewer than two perturbations. Table `texts` of `cosine`: the means of each text. Figure
+        `similarities` of `cosine`: the cosines within the first text. There is no p-value.
+
+    Raises
+    ------
+    InvalidOption
+        If `confidence` is not between 0 and 1.
 
     References
     ----------
@@ -76,140 +89,57 @@ def perturbation_similarity(
     tables 3, 4, 10, 11, 13-15 (cosine) and 19 (distance), figures 1-4.
     """
     e = np.asarray(perturbed, dtype=np.float64)
-    codes, members, sizes = np.unique(texts_of, return_inverse=True, return_counts=True)
-    if not np.any(sizes > 1):
-        reason = "no text has two perturbations"
-        nothing = Score(float("nan"), n=0, reason=reason)
-        return {"cosine": nothing, "distance": nothing}
-    rows = np.argsort(members, kind="stable")
-    starts = np.cumsum(sizes) - sizes
-    pairs = _pairs(e, rows, starts, sizes)
-    tables = {
-        "texts": [
-            {"text": float(code), "perturbations": int(k), "cosine": c, "distance": d}
-            for code, k, c, d in zip(
-                codes[pairs.texts],
-                sizes[pairs.texts],
-                pairs.cosine.means.tolist(),
-                pairs.distance.means.tolist(),
-                strict=True,
-            )
-        ]
-    }
-    first = np.sort(rows[starts[pairs.texts[0]] :][: sizes[pairs.texts[0]]])[:MOST_SHOWN]
-    labels = own_words([texts["perturbed"][row] for row in first]) if texts else map(str, first)
-    figures = {"similarities": similarity_heatmap(cosines(e[first], e[first]), *[list(labels)] * 2)}
-    left_out = int(len(codes) - len(pairs.texts))
+    groups = group_rows(texts_of)
+    if not np.any(groups.sizes > 1):
+        undefined = Score(float("nan"), n=0, reason="no text has two perturbations")
+        return {"cosine": undefined, "distance": undefined}
+    pairs = within_groups(e, groups)
+    interval = partial(
+        bootstrap.percentile_interval, rng=rng, resamples=resamples, confidence=confidence
+    )
+    left_out = len(groups.codes) - len(pairs.groups)
+    first = np.sort(groups.rows_of(int(pairs.groups[0])))[:MOST_SHOWN]
+    labels = list(map(str, first))
+    if texts:
+        labels = distinct_words([texts["perturbed"][row] for row in first])
+    cosine = dataclasses.replace(
+        _score(pairs.cosine, interval, left_out),
+        tables={"texts": _table(groups, pairs)},
+        figures={"similarities": similarity_heatmap(cosines(e[first], e[first]), labels, labels)},
+    )
+    return {"cosine": cosine, "distance": _score(pairs.distance, interval, left_out)}
 
-    def score(found: _Found) -> Score:
-        interval = bootstrap.percentile_interval(
-            lambda counts: counts @ found.means / counts.sum(axis=1),
-            [len(found.means)],
-            rng=rng,
-            resamples=resamples,
-            confidence=confidence,
-        )
-        if interval is not None:
-            interval = dataclasses.replace(interval, method="percentile bootstrap of texts")
-        details = {
-            "standard_error": found.standard_error,
-            "standard_error_of_pairs": found.standard_error_of_pairs,
-            "pairs": found.pairs,
+
+def _score(
+    similarity: PairMeans, interval_of: Callable[..., Interval | None], left_out: int
+) -> Score:
+    """Return the mean over texts with its interval and standard errors."""
+    means = similarity.means
+    interval = interval_of(lambda counts: counts @ means / counts.sum(axis=1), [len(means)])
+    if interval is not None:
+        interval = dataclasses.replace(interval, method="percentile bootstrap of texts")
+    return Score(
+        float(means.mean()),
+        interval=interval,
+        n=len(means),
+        details={
+            "standard_error": similarity.standard_error,
+            "standard_error_of_pairs": similarity.standard_error_of_pairs,
+            "pairs": similarity.pairs,
             "left_out": left_out,
-        }
-        return Score(
-            float(found.means.mean()), interval=interval, n=len(found.means), details=details
-        )
-
-    return {
-        "cosine": dataclasses.replace(score(pairs.cosine), tables=tables, figures=figures),
-        "distance": score(pairs.distance),
-    }
+        },
+    )
 
 
-def own_words(texts: Sequence[str]) -> list[str]:
-    """Return for each text the words that not all of them have, such as the names put into it.
-
-    A text without such words gets its number, from 1.
-    """
-    split = [text.split() for text in texts]
-    shared = set(split[0]).intersection(*split) if split else set()
+def _table(groups: Groups, pairs: WithinGroups) -> list[dict[str, Any]]:
+    """Return the number of perturbations and the means of each text."""
     return [
-        " ".join(dict.fromkeys(word.strip(",.;:!?\"'()") for word in words if word not in shared))
-        or str(number)
-        for number, words in enumerate(split, start=1)
-    ]
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What is known of one similarity: the mean of each text, and sums over all pairs."""
-
-    means: Floats
-    pairs: int
-    squares: float
-
-    @property
-    def standard_error(self) -> float | None:
-        n = len(self.means)
-        return float(self.means.std(ddof=1) / np.sqrt(n)) if n > 1 else None
-
-    @property
-    def standard_error_of_pairs(self) -> float | None:
-        if self.pairs < 2:
-            return None
-        return float(np.sqrt(self.squares / (self.pairs - 1) / self.pairs))
-
-
-@dataclass(frozen=True)
-class _Pairs:
-    """Both similarities, by text in ascending order; `texts` are those with pairs."""
-
-    texts: npt.NDArray[np.intp]
-    cosine: _Found
-    distance: _Found
-
-
-def _pairs(
-    e: Floats, rows: npt.NDArray[np.intp], starts: npt.NDArray[np.intp], sizes: npt.NDArray[np.intp]
-) -> _Pairs:
-    texts, cosines, distances, counts = [], [], [], []
-    spread = np.zeros((2, len(sizes)))  # of the pairs about their text's mean
-    for block, k in _blocks(sizes, e.shape[1]):
-        v = e[rows[starts[block][:, None] + np.arange(k)]]
-        upper = np.triu_indices(k, 1)
-        u = unit_rows(v)
-        cosine = np.clip(u @ u.transpose(0, 2, 1), -1, 1)[:, *upper]
-        # About the text's mean, for what is far from the origin and close together.
-        v = v - v.mean(axis=1, keepdims=True)
-        gram = v @ v.transpose(0, 2, 1)
-        squares = np.diagonal(gram, axis1=1, axis2=2)
-        distance = np.sqrt(
-            np.maximum(squares[:, :, None] + squares[:, None, :] - 2 * gram, 0)[:, *upper]
+        {"text": float(code), "perturbations": int(k), "cosine": cosine, "distance": distance}
+        for code, k, cosine, distance in zip(
+            groups.codes[pairs.groups],
+            groups.sizes[pairs.groups],
+            pairs.cosine.means.tolist(),
+            pairs.distance.means.tolist(),
+            strict=True,
         )
-        texts.append(block)
-        cosines.append(cosine.mean(axis=1))
-        distances.append(distance.mean(axis=1))
-        counts.append(np.full(len(block), len(upper[0])))
-        spread[0, block] = ((cosine - cosines[-1][:, None]) ** 2).sum(axis=1)
-        spread[1, block] = ((distance - distances[-1][:, None]) ** 2).sum(axis=1)
-    chosen = np.concatenate(texts)
-    order = np.argsort(chosen)
-    n_pairs = np.concatenate(counts)[order]
-
-    def found(means: list[Floats], within: Floats) -> _Found:
-        m = np.concatenate(means)[order]
-        mean = np.average(m, weights=n_pairs)
-        squares = float(within.sum() + n_pairs @ (m - mean) ** 2)
-        return _Found(m, int(n_pairs.sum()), squares)
-
-    return _Pairs(chosen[order], found(cosines, spread[0]), found(distances, spread[1]))
-
-
-def _blocks(sizes: npt.NDArray[np.intp], d: int) -> Iterator[tuple[npt.NDArray[np.intp], int]]:
-    """Yield texts that have the same number of perturbations, as many as fit, and that number."""
-    for k in np.unique(sizes[sizes > 1]).tolist():
-        alike = np.flatnonzero(sizes == k)
-        step = max(1, MAX_CELLS // (k * max(d, k)))
-        for start in range(0, len(alike), step):
-            yield alike[start : start + step], k
+    ]

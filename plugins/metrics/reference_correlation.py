@@ -1,7 +1,4 @@
-"""Usefulness: whether texts near what people wrote of the same matter are those people rate high.
-
-Made for summaries: each is as good as it is near to the references of its own document.
-"""
+"""Usefulness: correlation of summaries' similarity to references with human ratings."""
 
 from __future__ import annotations
 
@@ -21,10 +18,14 @@ from harness.plugins.metrics.statistics.weighted import pearson, spearman
     "reference-correlation",
     scores={
         "spearman": Scale(
-            ideal="higher", bounds=(-1, 1), help="rank correlation of predictions and ratings"
+            ideal="higher",
+            bounds=(-1, 1),
+            help="rank correlation of similarity to references and human ratings",
         ),
         "pearson": Scale(
-            ideal="higher", bounds=(-1, 1), help="correlation of predictions and ratings"
+            ideal="higher",
+            bounds=(-1, 1),
+            help="correlation of similarity to references and human ratings",
         ),
     },
 )
@@ -40,32 +41,40 @@ def reference_correlation(
     resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
 ) -> dict[str, Score]:
-    """Correlation of ratings of summaries with their cosines to references, over all documents.
+    """Correlation of human ratings of summaries with their cosines to reference summaries.
 
-    The prediction for a summary is its largest cosine to a reference of its document. Predictions
-    and ratings are pooled over all documents before they are correlated, as in the paper; the mean
-    of the correlations within documents, as MTEB reports it, is `within_documents` in the details.
+    The predicted rating of a summary is its largest cosine with a reference of its document. The
+    predictions and ratings of all documents are pooled before they are correlated, as in the
+    paper. MTEB reports the mean of the correlations within documents instead; it is
+    `within_documents` in the details.
 
     Parameters
     ----------
     summaries, references
         (n, d) and (m, d) vectors.
     ratings
-        (n,) people's ratings of the summaries, higher for better, in any unit.
+        (n,) human ratings of the summaries, higher for better ones, in any unit.
     documents, reference_documents
-        (n,) and (m,) which document each is of: any number, the same for the same document.
+        (n,) and (m,) document number of each summary and reference.
     of_references
-        The prediction is the `max` or the `mean` of the cosines to the references.
+        Prediction from the cosines with several references: `max` or `mean`.
     confidence, resamples
-        Level and number of draws of the bootstrap intervals over documents.
+        Level and number of resamples of the percentile bootstrap intervals over documents.
     rng
-        Source of the draws.
+        Random number generator of the resamples.
 
     Returns
     -------
     dict of Score
-        `spearman` and `pearson`, each in [-1, 1], higher is better. `n` counts summaries; those of
-        a document without references are left out. Details: `within_documents`; `documents`.
+        `spearman` and `pearson`, in [−1, 1], higher is better. `n` is the number of summaries;
+        summaries of documents without references are left out. Details: `within_documents`;
+        `documents`, the number of documents. There is no p-value. At least three summaries are
+        needed.
+
+    Raises
+    ------
+    InvalidOption
+        If `confidence` is not between 0 and 1.
 
     References
     ----------
@@ -74,10 +83,10 @@ def reference_correlation(
     (2021), SummEval: re-evaluating summarization evaluation.
     """
     predicted = _predictions(summaries, references, documents, reference_documents, of_references)
-    there = np.isfinite(predicted)
-    x, y = predicted[there], np.asarray(ratings, dtype=np.float64)[there]
-    of = np.unique(np.asarray(documents)[there], return_inverse=True)[1]
-    n_documents = len(np.unique(of))
+    defined = np.isfinite(predicted)
+    x, y = predicted[defined], np.asarray(ratings, dtype=np.float64)[defined]
+    codes = np.unique(np.asarray(documents)[defined], return_inverse=True)[1]
+    n_documents = len(np.unique(codes))
 
     def score(correlation: Callable[..., Floats]) -> Score:
         if len(y) < 3:
@@ -85,21 +94,22 @@ def reference_correlation(
         value = float(correlation(x, y)[0])
         if np.isnan(value):
             return Score(value, n=len(y), reason="all ratings or all predictions are equal")
-        within = [float(correlation(x[of == i], y[of == i])[0]) for i in range(n_documents)]
-        defined = [r for r in within if np.isfinite(r)]
+        members = [codes == i for i in range(n_documents)]
+        correlations = [float(correlation(x[i], y[i])[0]) for i in members]
+        within = [r for r in correlations if np.isfinite(r)]
         return Score(
             value,
             interval=bootstrap.percentile_interval(
                 partial(correlation, x, y),
                 [len(y)],
                 rng=rng,
-                clusters=[of],
+                clusters=[codes],
                 resamples=resamples,
                 confidence=confidence,
             ),
             n=len(y),
             details={
-                "within_documents": float(np.mean(defined)) if defined else None,
+                "within_documents": float(np.mean(within)) if within else None,
                 "documents": n_documents,
             },
         )
@@ -114,13 +124,13 @@ def _predictions(
     reference_documents: Floats,
     of_references: Literal["max", "mean"],
 ) -> Floats:
-    """Return the (n,) predictions, NaN where a document has no references."""
+    """Return the (n,) predictions; NaN where the document has no references."""
     s, r = unit_rows(summaries), unit_rows(references)
     predicted = np.full(len(s), np.nan)
     for document in np.unique(documents):
-        own, its = documents == document, reference_documents == document
-        if its.any():
-            similarities = s[own] @ r[its].T
+        of_s, of_r = documents == document, reference_documents == document
+        if of_r.any():
+            similarities = s[of_s] @ r[of_r].T
             best = of_references == "max"
-            predicted[own] = similarities.max(axis=1) if best else similarities.mean(axis=1)
+            predicted[of_s] = similarities.max(axis=1) if best else similarities.mean(axis=1)
     return predicted

@@ -1,4 +1,4 @@
-"""RND: whether attributes are, on average, nearer to the one target set's mean or the other's."""
+"""RND: mean difference of the attributes' distances from the means of two target sets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Distance = Literal["norm", "cos"]
     scores={
         "difference": Scale(
             ideal=0,
-            help="attributes' mean distance from the first targets less that from the second",
+            help="mean distance of attributes from the first targets minus that from the second",
         )
     },
     disjoint=(("targets_1", "targets_2"),),
@@ -37,13 +37,11 @@ def rnd(
     rng: np.random.Generator,
     clusters: Mapping[str, bootstrap.Codes] | None = None,
 ) -> Score:
-    """Relative norm distance.
+    """Relative norm distance (RND).
 
     RND = mean over a in A of δ(a, μ₁) − δ(a, μ₂), with the mean vectors μ of the target sets and
-    δ(a, μ) = ‖a − μ‖. Garg et al. sum over A where WEFE, and this, take the mean. Fair is 0;
-    negative: the attributes are nearer to the first targets. At unit length it stays in [−2, 2];
-    of vectors as they are it has no bounds, grows with their lengths, and is therefore not
-    comparable between models.
+    δ(a, μ) = ‖a − μ‖. Garg et al. sum over A; WEFE and this function take the mean. A negative
+    value means that the attributes are closer to the first targets.
 
     Parameters
     ----------
@@ -52,28 +50,37 @@ def rnd(
     attributes
         (a, d) vectors of A.
     distance
-        `norm`, or `cos`, for which δ is the cosine. That, published under the name of a distance,
-        is a similarity: with it, positive means nearer to the first targets.
+        `norm`: δ as above; `cos`: δ is the cosine. The cosine is published as a distance but is a
+        similarity: with it, a positive value means closer to the first targets.
     unit_length
-        Whether vectors are set to length 1 first. Published: False for `norm`; Garg et al. scored
-        embeddings whose vectors have length 1 already. The lengths of attributes do not matter to
-        `cos`, those of targets do.
+        Whether vectors are set to length 1 first. Published: False for `norm`; the embeddings of
+        Garg et al. have vectors of length 1. With `cos`, the lengths of the attributes have no
+        effect, but those of the targets do.
     confidence, resamples
-        Level and number of draws of the bootstrap interval over targets and attributes.
+        Level and number of resamples of the percentile bootstrap interval over targets and
+        attributes.
     rng
-        Source of the draws.
+        Random number generator of the resamples.
     clusters
-        By input, the (n,) codes of items made of one word or template.
+        Cluster codes by input name, (n,): items made from one word or template share a code.
 
     Returns
     -------
     Score
-        RND, in the unit of the vectors. Details: `distance`, `unit_length`; `n` is |A|.
+        RND, in the unit of the vectors; fair is 0. In [−2, 2] at unit length or with `cos`.
+        Otherwise it has no bounds and grows with the lengths of the vectors, so models cannot be
+        compared. `n` is |A|. Details: `distance`, `unit_length`. There is no p-value.
+
+    Raises
+    ------
+    InvalidOption
+        If `confidence` is not between 0 and 1.
 
     References
     ----------
     Garg, Schiebinger, Jurafsky and Zou (2018), Word embeddings quantify 100 years of gender and
-    ethnic stereotypes. Badilla, Bravo-Marquez and Pérez (2020), WEFE.
+    ethnic stereotypes, relative norm distance. Badilla, Bravo-Marquez and Pérez (2020), WEFE: the
+    word embeddings fairness evaluation framework.
     """
     arrays = (targets_1, targets_2, attributes)
     details = {"distance": distance, "unit_length": unit_length}
@@ -84,10 +91,10 @@ def rnd(
     delta = _norms if distance == "norm" else _cosines
 
     def differences(*counts: Floats) -> Floats:
-        one, other = word_sets.means(counts[0], x), word_sets.means(counts[1], y)
-        each = delta(one, a) - delta(other, a)
-        found: Floats = (counts[2] * each).sum(axis=1) / counts[2].sum(axis=1)
-        return found
+        mu_1, mu_2 = word_sets.means(counts[0], x), word_sets.means(counts[1], y)
+        by_attribute = delta(mu_1, a) - delta(mu_2, a)
+        weighted: Floats = (counts[2] * by_attribute).sum(axis=1) / counts[2].sum(axis=1)
+        return weighted
 
     sizes = [len(x), len(y), len(a)]
     interval = bootstrap.percentile_interval(

@@ -1,4 +1,4 @@
-"""RNSB: whether a sentiment classifier finds some target words more negative than others."""
+"""RNSB: divergence of the target words' negative sentiment from equal shares."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.metrics import Scale, Score, metric
 from harness.plugins.metrics.statistics import word_sets
 
 Indices: TypeAlias = npt.NDArray[np.integer[Any]]
-"""(n,) rows of the attributes."""
+"""(n,) row numbers of the attributes."""
 
 
 @metric(
@@ -24,7 +24,7 @@ Indices: TypeAlias = npt.NDArray[np.integer[Any]]
         "divergence": Scale(
             ideal=0,
             bounds=(0, None),
-            help="how far the targets' shares of negative sentiment are from equal, in nats",
+            help="divergence of the targets' shares of negative sentiment from equal, in nats",
         )
     },
 )
@@ -41,57 +41,58 @@ def rnsb(
     unit_length: bool = False,
     rng: np.random.Generator,
 ) -> Score:
-    """Relative negative sentiment bias.
+    """Relative negative sentiment bias (RNSB).
 
-    A logistic regression learns to tell the attributes apart; of each target word it gives the
-    probability pᵢ of being negative. RNSB = KL(P ‖ U) = Σ Pᵢ log(n Pᵢ) with the shares
-    Pᵢ = pᵢ / Σ p of all n target words, and U uniform. Fair is 0: all are as negative; the most
-    is log n. Target sets are one population of words, as published.
+    A logistic regression learns to separate positive and negative attributes. It predicts the
+    probability pᵢ that target word i is negative. RNSB = KL(P ‖ U) = Σ Pᵢ log(n Pᵢ), with the
+    shares Pᵢ = pᵢ / Σ p of the n target words and the uniform distribution U. All target sets
+    together are one population of words, as published.
 
-    The number depends on which words the classifier saw, as much as on the embedding: a single
-    run, as published, can differ twofold from the next. It is therefore the mean of `repeats`
-    seeded runs, each without another part of the attributes, and the spread is told.
+    The value depends on the training words as much as on the embedding: two single runs, as
+    published, can differ by a factor of two. The score is therefore the mean of `repeats` seeded
+    runs, each with different attributes held out; their standard deviation is in the details.
 
     Parameters
     ----------
     targets_1, targets_2, targets_3, targets_4
-        (n, d) vectors of the target words; all but the first set may be left out.
+        (n, d) vectors of the target words; all sets but the first are optional.
     attributes_1, attributes_2
         (a, d) and (b, d) vectors of the positive and the negative words.
     holdout
-        Share of the attributes, of each set alike, that a run does without and that its accuracy
-        is taken on. 0: all words are learnt from; there is one run then, since every run gives
-        the same.
+        Share of each attribute set that a run is not trained on; the accuracy is measured on
+        these words. With 0 all words are trained on, and there is only one run, because all runs
+        would be equal.
     repeats
         Number of runs.
     unit_length
-        Whether vectors are set to length 1 first. Published: False. The strength of the
-        classifier's penalty (C = 1) is relative to their lengths.
+        Whether vectors are set to length 1 first. Published: False. The effect of the
+        classifier's penalty (C = 1) depends on the lengths.
     rng
-        Source of the splits.
+        Random number generator of the splits.
 
     Returns
     -------
     Score
-        The mean of KL over runs, in nats; `n` is the number of target words. Details: `sd`, its
-        deviation (ddof 1) over runs, None for one; `repeats`, `holdout`, `unit_length`;
-        `accuracy`, the mean on held-out words, None without; `negative`, the mean probability of
-        each target set.
+        Mean of KL(P ‖ U) over the runs, in nats, in [0, log n]; fair is 0: all words are equally
+        negative. `n` is the number of target words. Details: `sd`, the standard deviation over
+        runs (ddof 1), None for one run; `repeats`; `holdout`; `unit_length`; `accuracy`, the mean
+        on held-out words, None if there are none; `negative`, the mean probability of each target
+        set. There is no p-value and no interval.
 
     Raises
     ------
     InvalidOption
-        If `holdout` is no share or `repeats` below 1.
+        If `holdout` is not in [0, 1) or `repeats` is below 1.
 
     References
     ----------
     Sweeney and Najafian (2019), A transparent framework for evaluating unintended demographic
-    bias in word embeddings; the classifier as in WEFE (Badilla et al. 2020).
+    bias in word embeddings: RNSB. The classifier is that of WEFE (Badilla et al. 2020).
     """
     if not 0 <= holdout < 1:
-        raise InvalidOption(f"holdout={holdout}: a share of the attributes, such as 0.2")
+        raise InvalidOption(f"rnsb: holdout={holdout}: must be at least 0 and below 1, such as 0.2")
     if repeats < 1:
-        raise InvalidOption(f"repeats={repeats}: at least 1")
+        raise InvalidOption(f"rnsb: repeats={repeats}: must be at least 1")
     named = {
         "targets_1": targets_1,
         "targets_2": targets_2,
@@ -104,7 +105,7 @@ def rnsb(
     a, b = len(attributes_1), len(attributes_2)
     if reason is None and n < 2:
         reason = "fewer than two target words"
-    # Both sets must be on either side of a split.
+    # Each side of a split needs words of both sets.
     if reason is None and holdout and min(a, b, holdout * (a + b), (1 - holdout) * (a + b)) < 2:
         reason = "too few attributes to hold some out"
     if reason:
@@ -137,7 +138,7 @@ def rnsb(
 def _splits(
     negative: Indices, holdout: float, repeats: int, rng: np.random.Generator
 ) -> list[tuple[Indices, Indices]]:
-    """Return the indices learnt from and held out of each run."""
+    """Return the rows that each run is trained on, and the rows held out."""
     if not holdout:
         return [(np.arange(len(negative)), np.arange(0))]
     seed = int(rng.integers(2**31))
@@ -148,7 +149,7 @@ def _splits(
 def _probabilities(
     x: Floats, negative: Indices, targets: Floats, train: Indices, test: Indices
 ) -> tuple[Floats, float]:
-    """Return the (n,) probabilities of a run, and its accuracy on what was held out."""
+    """Return the (n,) probabilities of a run, and its accuracy on the held-out words."""
     classifier = LogisticRegression(solver="liblinear", max_iter=10_000, random_state=0)
     classifier.fit(x[train], negative[train])
     accuracy = float(classifier.score(x[test], negative[test])) if len(test) else float("nan")
@@ -157,7 +158,7 @@ def _probabilities(
 
 
 def _divergence(p: Floats) -> Floats:
-    """Return the (r,) divergences from uniform of r rows of n probabilities."""
+    """Return the (r,) divergences from uniform of (r, n) probabilities."""
     n = p.shape[1]
     shares = p / p.sum(axis=1, keepdims=True)
     logs = np.log(np.where(shares > 0, n * shares, 1.0))

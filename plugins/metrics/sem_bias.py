@@ -1,4 +1,4 @@
-"""SemBias: which of four pairs of words differs most as `he` differs from `she`."""
+"""SemBias: the word pair, out of four, whose difference is most similar to he − she."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ KINDS = ("definition", "stereotype", "none")
         "definition": Scale(
             ideal="higher",
             bounds=(0, 1),
-            help="share of questions whose definitional pair, as waiter and waitress, is nearest",
+            help="share of questions that choose the definitional pair, such as waiter, waitress",
         ),
         "stereotype": Scale(
             ideal="lower",
             bounds=(0, 1),
-            help="share of questions whose stereotyped pair, as doctor and nurse, is nearest",
+            help="share of questions that choose the stereotyped pair, such as doctor, nurse",
         ),
         "none": Scale(
             ideal="lower",
             bounds=(0, 1),
-            help="share of questions in which a pair without gender, as dog and cat, is nearest",
+            help="share of questions that choose a pair without gender, such as dog, cat",
         ),
     },
 )
@@ -52,44 +52,53 @@ def sem_bias(
     rng: np.random.Generator,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
-    """Share of questions in which each kind of pair has the largest cos(x − y, g).
+    """Shares of the SemBias questions that choose each kind of pair.
 
-    g is he − she: the mean difference of the words that define the direction. A vector of length
-    0 has cosine 0; of equal cosines the definitional pair comes first, then the stereotyped one.
+    A question has four pairs (x, y): one differs in gender by definition, one by a stereotype,
+    and two do not differ in gender. It chooses the pair with the largest cos(x − y, g), where
+    g = he − she is the mean difference of the words that define the direction. A vector of length
+    0 has cosine 0. Of equal cosines, the definitional pair is chosen first, then the stereotyped
+    one.
 
     Parameters
     ----------
     direction_1, direction_2
-        (k, d) vectors, `he` and `she`, or more such pairs.
+        (k, d) vectors of `he` and `she`, or of several such pairs.
     definition_1, definition_2
-        (n, d) vectors x and y of the pairs that differ in gender by definition, male side first.
+        (n, d) vectors x and y of the definitional pairs, male side first.
     stereotype_1, stereotype_2
-        (n, d) those of the pairs that differ in a stereotype.
+        (n, d) vectors of the stereotyped pairs, male side first.
     none_a_1, none_a_2, none_b_1, none_b_2
-        (n, d) those of the two pairs that have nothing to do with gender.
+        (n, d) vectors of the two pairs without gender.
     unit_length
-        Whether to set all vectors to length 1 first, so that no word weighs more for its length.
+        Whether all vectors are set to length 1 first, so that long vectors have no more weight.
     confidence, resamples
-        Level and number of draws of the bootstrap intervals over stereotyped pairs: each stands
-        in many questions, which are no independent evidence.
+        Level and number of resamples of the percentile bootstrap intervals over stereotyped
+        pairs. Each stereotyped pair is in many questions, which are therefore not independent.
     rng
-        Source of the draws.
+        Random number generator of the resamples.
     texts
-        The words of each input, by which stereotyped pairs are told apart; without them each
-        question is drawn on its own.
+        Words by input name, which identify the stereotyped pairs. Without them, single questions
+        are resampled.
 
     Returns
     -------
     dict of Score
-        `definition`, `stereotype` and `none`, in [0, 1]; they add up to 1.
+        `definition`, higher is better; `stereotype` and `none`, lower is better. Each is in [0, 1]
+        and their sum is 1. There is no p-value.
+
+    Raises
+    ------
+    InvalidOption
+        If `confidence` is not between 0 and 1.
 
     References
     ----------
-    Zhao et al. (2018), Learning gender-neutral word embeddings.
+    Zhao et al. (2018), Learning gender-neutral word embeddings: the SemBias data and measure.
     """
     n = len(definition_1)
     if n == 0 or len(direction_1) == 0:
-        reason = "no question is left" if n == 0 else "no pair defines the direction"
+        reason = "there are no questions" if n == 0 else "no pair defines the direction"
         return {kind: Score(float("nan"), n=n, reason=reason) for kind in KINDS}
     scaled = unit_rows if unit_length else np.asarray
     g = (scaled(direction_1) - scaled(direction_2)).mean(axis=0)
@@ -122,6 +131,7 @@ def sem_bias(
 
 
 def _stereotypes(texts: Mapping[str, Sequence[str]]) -> bootstrap.Codes:
+    """Return the (n,) code of the stereotyped pair of each question."""
     pairs = zip(texts["stereotype_1"], texts["stereotype_2"], strict=True)
     codes: dict[tuple[str, str], int] = {}
     return np.array([codes.setdefault(pair, len(codes)) for pair in pairs])

@@ -1,4 +1,4 @@
-"""Usefulness: whether the cosine of two texts follows how similar people say they are."""
+"""Usefulness: correlation of the cosines of text pairs with human similarity ratings."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from harness.plugins.metrics.statistics.weighted import correlation_p_value, pea
     "similarity-correlation",
     scores={
         "spearman": Scale(
-            ideal="higher", bounds=(-1, 1), help="rank correlation of cosines and ratings"
+            ideal="higher", bounds=(-1, 1), help="rank correlation of cosines and human ratings"
         ),
-        "pearson": Scale(ideal="higher", bounds=(-1, 1), help="correlation of cosines and ratings"),
+        "pearson": Scale(
+            ideal="higher", bounds=(-1, 1), help="correlation of cosines and human ratings"
+        ),
     },
 )
 def similarity_correlation(
@@ -32,31 +34,41 @@ def similarity_correlation(
     rng: np.random.Generator,
     clusters: Mapping[str, bootstrap.Codes] | None = None,
 ) -> dict[str, Score]:
-    """Correlation of the cosines of pairs of texts with people's ratings of their similarity.
+    """Correlation of the cosines of text pairs with human ratings of their similarity.
+
+    This is the usual measure of semantic textual similarity: an embedding is useful if texts that
+    people find similar have a high cosine.
 
     Parameters
     ----------
     texts_1, texts_2
         (n, d) vectors of the pairs.
     ratings
-        (n,) people's ratings, higher for more similar, in any unit.
+        (n,) human ratings, higher for more similar texts, in any unit.
     confidence, resamples
-        Level and number of draws of the bootstrap intervals over pairs.
+        Level and number of resamples of the percentile bootstrap intervals over pairs.
     rng
-        Source of the draws.
+        Random number generator of the resamples.
     clusters
-        By input, the (n,) codes of pairs that share a text or source; those of `texts_1` are used.
+        Cluster codes by input name; those of `texts_1`, (n,), define the clusters of pairs that
+        share a text or source.
 
     Returns
     -------
     dict of Score
-        `spearman` and `pearson`, each in [-1, 1], higher is better, with the two-sided p-value
-        of no correlation.
+        `spearman` and `pearson`, in [−1, 1], higher is better. The p-values are those of the
+        two-sided t test of no correlation. At least three pairs are needed.
+
+    Raises
+    ------
+    InvalidOption
+        If `confidence` is not between 0 and 1.
 
     References
     ----------
-    Agirre et al. (2012), SemEval-2012 task 6; Reimers et al. (2016), Task-oriented intrinsic
-    evaluation of semantic textual similarity, on why Spearman comes first.
+    Agirre et al. (2012), SemEval-2012 task 6: a pilot on semantic textual similarity. Reimers et
+    al. (2016), Task-oriented intrinsic evaluation of semantic textual similarity: reasons to
+    prefer Spearman's correlation.
     """
     cosines = paired_cosines(texts_1, texts_2)
     y = np.asarray(ratings, dtype=np.float64)

@@ -1,7 +1,7 @@
-"""Words that mean gender (Bolukbasi et al. 2016, section 7): whether an SVM finds them, and which.
+"""Gender-specific words (Bolukbasi et al. 2016, section 7), found by a linear classifier.
 
-Says how well a list of words that have a concept in their definition can be grown to a whole
-vocabulary. It is no measure of bias: that queen means a woman is no stereotype.
+The scores say how well a list of words with a concept in their definition can be extended to a
+whole vocabulary. They are no measure of bias: that a queen is a woman is no stereotype.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from harness.metrics import Scale, Score, metric
         "f1": Scale(
             ideal="higher",
             bounds=(0, 1),
-            help="how well a linear classifier finds words that mean the concept",
+            help="F1 of a linear classifier of the words with the concept in their definition",
         ),
         "balanced_accuracy": Scale(
             ideal="higher",
             bounds=(0, 1),
-            help="the same, with both classes of equal weight; chance is 0.5",
+            help="balanced accuracy of a linear classifier of these words; chance is 0.5",
         ),
     },
 )
@@ -47,48 +47,51 @@ def specific_words(
 ) -> dict[str, Score]:
     """Cross-validated F1 and balanced accuracy of a linear SVM that finds the seed words.
 
-    Vectors have length 1. Of `words` the seeds are positive and all others negative; seeds that
-    are not among them are not learnt from, as in the paper, and could in a pruned vocabulary have
-    the vector of one that is. F1 is that of the SVM with all words of equal weight, balanced
-    accuracy (the mean of both classes' recall) that of an SVM in which both classes weigh the
-    same. Both are means over stratified folds.
+    Among `words`, the seeds are positive and all others negative; all vectors are set to length 1.
+    Seeds that are not among `words` are not trained on, as in the paper: in a pruned vocabulary
+    they may have the vector of a word that is. F1 is that of an SVM with equal weights for all
+    words. Balanced accuracy, the mean recall of the two classes, is that of an SVM with equal
+    weights for both classes. Both are means over stratified folds.
 
-    F1 is 0 where the classifier labels nothing: with few seeds among many words and few
-    dimensions that costs it least. In 300 dimensions it is the paper's .627.
+    F1 is 0 if the classifier finds no word, which costs least with few seeds among many words in
+    few dimensions. In 300 dimensions it is the paper's 0.627.
 
     Parameters
     ----------
     seeds
-        (s, d) vectors of S_0, the words known to have the concept in their definition.
+        (s, d) vectors of S_0, the words that are known to have the concept in their definition.
     words
         (n, d) vectors of the vocabulary that the seeds were chosen from.
     rest
-        (r, d) vectors of further words, which were not looked through: they are labelled by the
-        classifier and not learnt from. Words that are seeds or among `words` are left out.
+        (r, d) vectors of further words, which nobody has checked: they are classified, but not
+        trained on. Seeds and words of `words` are left out.
     c
-        Regularisation of the SVM, the larger the weaker; the paper's is 1.
+        C of the SVM, the inverse of its regularisation; 1 in the paper.
     grid
-        Values of `c` among which a nested cross-validation of as many folds chooses for the
-        balanced SVM, as in the paper; none: `c`. Multiplies the time by folds × values.
+        Values of C for the balanced SVM, chosen by a nested cross-validation with the same number
+        of folds, as in the paper; empty for `c`. The time grows by folds × values.
     folds
         Number of folds.
     rng
-        Shuffles the words before they are parted into folds.
+        Random number generator of the folds.
     texts
-        The texts of each input's rows.
+        Words by input name.
 
     Returns
     -------
     dict of Score
-        In [0, 1]. Details: `seeds` (those among `words`), `words`, `folds` (the value of each
-        fold) and `deviation` between them. The table `words` of `f1` is the grown list, most
-        specific first: `word`, its `margin` (positive: labelled specific) and what it is `of`. The
-        paper's S is `seeds` and those of `rest`; those of `words` were looked through and left.
+        `f1` and `balanced_accuracy`, in [0, 1], higher is better; chance is 0.5 for balanced
+        accuracy. `n` is the number of words. Details: `seeds`, the number of seeds among `words`;
+        `words`; `c`; `grid`; `folds`, the value on each fold; `deviation`, their standard
+        deviation. The table `words` of `f1` is the extended list, most specific first: `word`, its
+        `margin` (positive: specific) and the input that it is `of`. The paper's S is the words of
+        `seeds` and `rest`; those of `words` were checked and rejected by people. There is no
+        p-value and no interval.
 
     Raises
     ------
     InvalidOption
-        If there are not two folds or more, or a regularisation is not positive.
+        If `folds` is below 2, or `c` or a value of `grid` is not above 0.
 
     References
     ----------
@@ -96,7 +99,10 @@ def specific_words(
     word embeddings, section 7.
     """
     if folds < 2 or min((c, *grid)) <= 0:
-        raise InvalidOption("specific-words needs two folds or more, and positive c and grid")
+        raise InvalidOption(
+            f"specific-words: folds={folds}, c={c}, grid={list(grid)}: folds must be at least 2, "
+            "c and the values of grid above 0"
+        )
     x, known = unit_rows(words), set(texts["seeds"])
     y = np.array([word in known for word in texts["words"]], dtype=bool)
     positives = int(y.sum())
@@ -107,19 +113,19 @@ def specific_words(
     parts = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
     svm, balanced = _svm(c, None), _svm(c, "balanced")
     if grid:
-        chosen = {"C": list(grid)}
-        balanced = GridSearchCV(balanced, chosen, scoring="balanced_accuracy", cv=folds)
+        values = {"C": list(grid)}
+        balanced = GridSearchCV(balanced, values, scoring="balanced_accuracy", cv=folds)
     f1, accuracy = [], []
     for train, test in parts.split(x, y):
-        found = svm.fit(x[train], y[train]).predict(x[test])
-        f1.append(f1_score(y[test], found, zero_division=0))
-        found = balanced.fit(x[train], y[train]).predict(x[test])
-        accuracy.append(balanced_accuracy_score(y[test], found))
+        predicted = svm.fit(x[train], y[train]).predict(x[test])
+        f1.append(f1_score(y[test], predicted, zero_division=0))
+        predicted = balanced.fit(x[train], y[train]).predict(x[test])
+        accuracy.append(balanced_accuracy_score(y[test], predicted))
     svm.fit(x, y)
     table = _labelled(svm, texts["seeds"], seeds, "seeds", at_least=-np.inf)
     for name, vectors in (("words", words), ("rest", rest)):
         if vectors is not None:
-            table += _labelled(svm, texts[name], vectors, name, but=known)
+            table += _labelled(svm, texts[name], vectors, name, exclude=known)
             known |= set(texts[name])
     table.sort(key=lambda row: -row["margin"])
     counts = {"seeds": positives, "words": len(y), "c": c, "grid": list(grid)}
@@ -139,17 +145,17 @@ def _labelled(
     vectors: Reals,
     of: str,
     *,
-    but: Collection[str] = (),
+    exclude: Collection[str] = (),
     at_least: float = 0.0,
 ) -> list[dict[str, Any]]:
-    """Return rows of the words `but` some whose margin is above a bound: a seed stays one."""
+    """Return rows of the words with a margin above `at_least`, without those to `exclude`."""
     if len(vectors) == 0:
         return []
     margins = svm.decision_function(unit_rows(vectors))
     return [
         {"word": word, "margin": float(margin), "of": of}
         for word, margin in zip(words, margins, strict=True)
-        if margin > at_least and word not in but
+        if margin > at_least and word not in exclude
     ]
 
 

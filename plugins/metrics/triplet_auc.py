@@ -1,4 +1,4 @@
-"""Name bias by triplets: the same meaning under other names against the same names."""
+"""Name bias by triplets: pairs with the same meaning against pairs with the same names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.plugins.metrics.statistics.weighted import auc
         "auc": Scale(
             ideal=1,
             bounds=(0, 1),
-            help="chance that a pair of one meaning is nearer than a pair of the same names",
+            help="probability that the same meaning is closer than the same names",
         )
     },
 )
@@ -34,29 +34,36 @@ def triplet_auc(
 ) -> Score:
     """Area under the ROC curve of the cosines of (query, positive) against (query, negative).
 
-    All 2n cosines are pooled, so a positive pair is compared with every negative pair and not
-    only with that of its own query. Below 1/2 names weigh more than meaning; best is 1.
+    The AUC is the probability that a pair with the same meaning and different names has a higher
+    cosine than a pair with the same names and different meanings. All 2n cosines are pooled: each
+    positive pair is compared with every negative pair, not only with that of its own query.
 
     Parameters
     ----------
     queries
         (n, d) vectors.
     positives
-        (n, d) vectors of texts with the query's meaning and other names.
+        (n, d) vectors of texts with the query's meaning and different names.
     negatives
-        (n, d) vectors of texts with another meaning and the query's names.
+        (n, d) vectors of texts with a different meaning and the query's names.
     confidence, resamples
-        Level and number of draws of the bootstrap interval over triplets.
+        Level and number of resamples of the percentile bootstrap interval over triplets.
     rng
-        Source of the draws.
+        Random number generator of the resamples.
     clusters
-        By input, the (n,) codes of triplets that belong together; those of `queries` are used.
+        Cluster codes by input name; those of `queries`, (n,), define the clusters of triplets.
 
     Returns
     -------
     Score
-        AUC in [0, 1]. Details: `positive` and `negative`, the mean cosines; `within`, the share of
-        triplets whose positive is nearer than their own negative.
+        AUC, in [0, 1]; fair is 1. Below 1/2, names count more than meaning. Details: `positive`
+        and `negative`, the mean cosines; `within`, the share of triplets whose positive is closer
+        than their own negative. There is no p-value.
+
+    Raises
+    ------
+    InvalidOption
+        If `confidence` is not between 0 and 1.
 
     References
     ----------

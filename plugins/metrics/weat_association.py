@@ -1,4 +1,4 @@
-"""WEAT's test statistic: the differential association of two target sets, not standardised."""
+"""WEAT's test statistic: difference of the target sets' associations, not standardised."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Over = Literal["sum", "mean"]
     "weat-association",
     scores={
         "association": Scale(
-            ideal=0, help="the first targets' associations less the second's, summed or averaged"
+            ideal=0, help="associations of the first targets minus those of the second"
         )
     },
     disjoint=(("targets_1", "targets_2"),),
@@ -32,12 +32,14 @@ def weat_association(
     *,
     over: Over = "sum",
 ) -> Score:
-    """Test statistic of the word embedding association test.
+    """Test statistic of the word embedding association test (WEAT).
 
-    s(X, Y, A, B) = Σ over x in X of s(x, A, B) − Σ over y in Y of s(y, A, B), with s of
-    `differential_association`. Positive: the first targets go with the first attributes. Fair
-    is 0. Unlike the effect size, it is small where associations are, and defined where they are
-    all equal: what a mitigator takes out shows in it, whatever the spread that is left.
+    s(X, Y, A, B) = Σ over x in X of s(x, A, B) − Σ over y in Y of s(y, A, B), with the
+    differential association s(w, A, B) = mean over A of cos(w, a) − mean over B of cos(w, b). A
+    positive value associates the first targets with the first attributes.
+
+    Unlike the effect size, the statistic is small where the associations are small, and defined
+    where they are all equal. It shows what a mitigator removes, whatever the remaining spread.
 
     Parameters
     ----------
@@ -46,17 +48,19 @@ def weat_association(
     attributes_1, attributes_2
         (a, d) and (b, d) vectors of A and B.
     over
-        `sum` over targets, as published, which grows with their number; or `mean`, in [−4, 4].
+        `sum` over the targets of a set, as published, which grows with their number; or `mean`.
 
     Returns
     -------
     Score
-        The statistic, a difference of cosines; `n` is the number of targets. Details: `over`.
+        A difference of cosines; fair is 0. In [−4, 4] with `over="mean"`, without bounds with
+        `over="sum"`. `n` is the number of targets. Details: `over`. There is no p-value and no
+        interval: see `weat`.
 
     References
     ----------
     Caliskan et al. (2017), Semantics derived automatically from language corpora contain
-    human-like biases.
+    human-like biases: test statistic of WEAT.
     """
     arrays = (targets_1, targets_2, attributes_1, attributes_2)
     n = len(targets_1) + len(targets_2)

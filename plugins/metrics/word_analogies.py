@@ -1,7 +1,7 @@
-"""Usefulness: questions `a is to b as c is to d`, answered by arithmetic on word vectors.
+"""Usefulness: word analogies `a is to b as c is to d`, by 3CosAdd and 3CosMul.
 
-The answer is searched for in a part of the vocabulary, with one row of cosines for each distinct
-word of the questions: questions with the same a and b share all but one of them.
+Cosines with the vocabulary are computed once per distinct word of a block of questions. Questions
+with the same a and b share them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from harness.metrics import Scale, Score, metric
 from harness.plugins.metrics.statistics import bootstrap
 
 EPSILON = 0.001  # Levy and Goldberg 2014
-BLOCK = 512  # questions whose rows of cosines are held at once
+BLOCK = 512  # questions whose cosines are held at once
 QUESTION = ("a", "b", "c", "d")
 
 Ints = npt.NDArray[np.intp]
@@ -28,10 +28,14 @@ Ints = npt.NDArray[np.intp]
     "word-analogies",
     scores={
         "accuracy_3cosadd": Scale(
-            ideal="higher", bounds=(0, 1), help="share of questions that b − a + c answers"
+            ideal="higher",
+            bounds=(0, 1),
+            help="share of the questions that 3CosAdd answers correctly",
         ),
         "accuracy_3cosmul": Scale(
-            ideal="higher", bounds=(0, 1), help="share of questions that b · c / a answers"
+            ideal="higher",
+            bounds=(0, 1),
+            help="share of the questions that 3CosMul answers correctly",
         ),
     },
 )
@@ -47,49 +51,56 @@ def word_analogies(
     texts: Mapping[str, Sequence[str]],
     rng: np.random.Generator,
 ) -> dict[str, Score]:
-    """Share of the questions a : b :: c : d whose d is found.
+    """Share of the analogy questions a : b :: c : d that are answered with d.
 
-    With x over all words of the vocabulary but a, b and c themselves, and all at length 1:
+    The answer x is a word of the vocabulary other than a, b and c:
 
-    - 3CosAdd: argmax cos(x, b) − cos(x, a) + cos(x, c)
+    - 3CosAdd: argmax cos(x, b) − cos(x, a) + cos(x, c);
     - 3CosMul: argmax cos'(x, b) cos'(x, c) / (cos'(x, a) + ε), where cos' = (cos + 1)/2 and
-      ε = 0.001, of Levy and Goldberg
+      ε = 0.001 (Levy and Goldberg).
 
-    A question is asked if all its words are in the vocabulary, as they are written or in lower
-    case. Vectors are those of the vocabulary.
+    A question counts only if all its words are in the vocabulary, as written or in lower case. The
+    vectors of the vocabulary are used.
 
     Parameters
     ----------
     a, b, c, d
-        (n, d) vectors of the words of the questions.
+        (n, d) vectors of the question words; only their `texts` are used.
     vocabulary
-        (m, d) vectors of the words to choose from.
+        (m, d) vectors of the candidate words.
     confidence, resamples
-        Level and number of draws of the bootstrap intervals over pairs a : b: questions that
-        share one are no independent evidence.
+        Level and number of resamples of the percentile bootstrap intervals over pairs a : b:
+        questions that share a pair are not independent.
     texts
-        The words of each input.
+        Words by input name.
     rng
-        Source of the draws.
+        Random number generator of the resamples.
 
     Returns
     -------
     dict of Score
-        `accuracy_3cosadd` and `accuracy_3cosmul`, in [0, 1], higher is better; with `n` the
-        questions asked and in the details `not_asked`, those with a word out of the vocabulary.
+        `accuracy_3cosadd` and `accuracy_3cosmul`, in [0, 1], higher is better. `n` is the number
+        of questions that count. Details: `not_asked`, the number of questions with a word that is
+        not in the vocabulary. There is no p-value.
+
+    Raises
+    ------
+    InvalidOption
+        If `confidence` is not between 0 and 1.
 
     References
     ----------
     Mikolov et al. (2013), Linguistic regularities in continuous space word representations. Levy
-    and Goldberg (2014), Linguistic regularities in sparse and explicit word representations.
+    and Goldberg (2014), Linguistic regularities in sparse and explicit word representations,
+    equations 1 and 4.
     """
-    places = _places([texts[name] for name in QUESTION], texts["vocabulary"])
-    asked = places[(places >= 0).all(axis=1)]
-    details = {"not_asked": len(places) - len(asked)}
+    rows = _rows([texts[name] for name in QUESTION], texts["vocabulary"])
+    asked = rows[(rows >= 0).all(axis=1)]
+    details = {"not_asked": len(rows) - len(asked)}
     if len(asked) == 0:
-        reason = "no question has all its words among those to choose from"
-        none = Score(float("nan"), n=0, reason=reason, details=details)
-        return {"accuracy_3cosadd": none, "accuracy_3cosmul": none}
+        reason = "no question has all its words in the vocabulary"
+        undefined = Score(float("nan"), n=0, reason=reason, details=details)
+        return {"accuracy_3cosadd": undefined, "accuracy_3cosmul": undefined}
     _, pairs = np.unique(asked[:, :2], axis=0, return_inverse=True)
     order = np.argsort(pairs, kind="stable")
     asked, pairs = asked[order], pairs[order]
@@ -115,8 +126,8 @@ def word_analogies(
     return scores
 
 
-def _places(questions: Sequence[Sequence[str]], words: Sequence[str]) -> Ints:
-    """Return (n, 4) rows of the vocabulary, -1 for words that are not in it."""
+def _rows(questions: Sequence[Sequence[str]], words: Sequence[str]) -> Ints:
+    """Return the (n, 4) vocabulary rows of the question words; -1 for missing words."""
     rows = {word: row for row, word in reversed(list(enumerate(words)))}
     return np.array(
         [[rows.get(word, rows.get(word.lower(), -1)) for word in four]
@@ -125,12 +136,12 @@ def _places(questions: Sequence[Sequence[str]], words: Sequence[str]) -> Ints:
 
 
 def _correct(asked: Ints, pairs: Ints, unit: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
-    """Return (2, n) whether 3CosAdd and 3CosMul find d of n questions, sorted by pair."""
+    """Return (2, n) whether 3CosAdd and 3CosMul answer n questions with d; sorted by pair."""
     distinct, inverse = np.unique(asked[:, :3], return_inverse=True)
     rows = inverse.reshape(-1, 3)
     cosines = unit[distinct] @ unit.T
     answers = [_answers(cosines, cosines, asked, rows, pairs)]
-    shifted = np.maximum((cosines + 1) / 2, 1e-12)  # of a cosine of -1 there is no logarithm
+    shifted = np.maximum((cosines + 1) / 2, 1e-12)  # a cosine of -1 has no logarithm
     answers.append(_answers(np.log(shifted), np.log(shifted + EPSILON), asked, rows, pairs))
     correct: npt.NDArray[np.bool_] = np.stack(answers) == asked[:, 3]
     return correct
@@ -143,24 +154,24 @@ def _answers(
     rows: Ints,
     pairs: Ints,
 ) -> Ints:
-    """Return (n,) the word x with the greatest near(x, b) + near(x, c) − far(x, a)."""
+    """Return the (n,) words x that maximise near(x, b) + near(x, c) − far(x, a)."""
     answers = np.empty(len(asked), dtype=np.intp)
     for part in _runs(pairs):
-        of_a, of_b = rows[part.start, :2]
-        sums = near[rows[part, 2]] + (near[of_b] - far[of_a])
+        a, b = rows[part.start, :2]
+        sums = near[rows[part, 2]] + (near[b] - far[a])
         np.put_along_axis(sums, asked[part, :3], -np.inf, axis=1)
         answers[part] = sums.argmax(axis=1)
     return answers
 
 
 def _runs(codes: Ints) -> Iterator[slice]:
-    """Yield the slices within which sorted codes are equal."""
+    """Yield the slices of equal codes; the codes are sorted."""
     starts = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
     yield from (slice(i, j) for i, j in itertools.pairwise(starts))
 
 
 def _accuracy(right: npt.NDArray[np.bool_], pairs: Ints) -> Callable[[Floats], Floats]:
-    """Return the accuracy as a statistic of how often each pair was drawn."""
+    """Return the accuracy as a function of how often each pair was drawn."""
     hits, sizes = np.bincount(pairs, right), np.bincount(pairs)
 
     def statistic(counts: Floats) -> Floats:

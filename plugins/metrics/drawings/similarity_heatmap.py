@@ -67,6 +67,21 @@ def similarity_heatmap(
     return {"data": [data], "layout": layout}
 
 
+def distinct_words(texts: Sequence[str]) -> list[str]:
+    """Return for each text its words that are not in all texts, such as its inserted names.
+
+    They label texts that differ in a few words. The label of a text without such words is its
+    number, from 1.
+    """
+    split = [text.split() for text in texts]
+    shared = set(split[0]).intersection(*split) if split else set()
+    return [
+        " ".join(dict.fromkeys(word.strip(",.;:!?\"'()") for word in words if word not in shared))
+        or str(number)
+        for number, words in enumerate(split, start=1)
+    ]
+
+
 def _label(text: str) -> str:
     """Return a text, or its end if it is long: sentences of one template begin alike."""
     return escape(text if len(text) <= LABEL else "…" + text[1 - LABEL :])

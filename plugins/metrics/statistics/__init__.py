@@ -9,6 +9,7 @@
 `pair_components`    direction of a concept: principal components of pairs
 `analogy_search`     word pairs with the difference most parallel to a direction
 `ranking`            documents that a query retrieves: top k and dynamic k
+`within_groups`      cosines and distances of the pairs within groups of vectors
 `separability`       separability of two sides of words: clusters, neighbours, classifier
 `exposure`           shares of groups among retrieved documents
 ===================  =====================================================================

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist
 
-from harness.plugins.metrics import perturbation_similarity as module
-from harness.plugins.metrics.perturbation_similarity import own_words, perturbation_similarity
+from harness.plugins.metrics.perturbation_similarity import perturbation_similarity
+from harness.plugins.metrics.statistics import within_groups
 
 
 def run(vectors, texts_of, **options):
@@ -113,7 +113,7 @@ def test_blocks_change_nothing(monkeypatch):
     rng = np.random.default_rng(3)
     vectors, codes = rng.standard_normal((60, 4)), rng.integers(0, 12, 60)
     whole = run(vectors, codes)
-    monkeypatch.setattr(module, "MAX_CELLS", 1)
+    monkeypatch.setattr(within_groups, "MAX_CELLS", 1)
     for name, score in run(vectors, codes).items():
         assert score.value == pytest.approx(whole[name].value, rel=1e-14)
         assert score.details == pytest.approx(whole[name].details)
@@ -125,9 +125,3 @@ def test_the_figure_is_of_the_first_text_and_labelled_by_the_names_put_in():
     figure = scores["cosine"].figures["similarities"]
     assert figure["data"][0]["z"] == [[1, pytest.approx(0.7071)], [pytest.approx(0.7071), 1]]
     assert figure["layout"]["xaxis"]["ticktext"] == ["Ann Peru", "Bo Chad"]
-
-
-def test_texts_that_do_not_differ_are_numbered():
-    assert own_words(["same", "same"]) == ["1", "2"]
-    assert own_words(["Kim's hat", "Lee's hat"]) == ["Kim's", "Lee's"]
-    assert own_words([]) == []

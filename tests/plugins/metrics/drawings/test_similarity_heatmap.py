@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from harness.plugins.metrics.drawings.similarity_heatmap import similarity_heatmap
+from harness.plugins.metrics.drawings.similarity_heatmap import distinct_words, similarity_heatmap
 
 
 def test_a_matrix_is_drawn_with_its_texts():
@@ -23,3 +23,9 @@ def test_texts_are_escaped_and_long_labels_show_their_ends():
     assert "<img" not in str(figure)
     assert figure["layout"]["yaxis"]["ticktext"][0].endswith("the end.")
     assert len(figure["layout"]["yaxis"]["ticktext"][0]) == 40
+
+
+def test_texts_are_labelled_by_their_distinct_words_or_their_number():
+    assert distinct_words(["Kim's hat", "Lee's hat"]) == ["Kim's", "Lee's"]
+    assert distinct_words(["same", "same"]) == ["1", "2"]
+    assert distinct_words([]) == []
