@@ -1,4 +1,4 @@
-"""Array types and the little linear algebra that the core, metrics and mitigators share."""
+"""Array types, and the linear algebra that the core, metrics and mitigators share."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
-"""(n, d) float32: what an embedder returns; a row of NaN is a word it lacks."""
+"""(n, d) float32: what an embedder returns. A row of NaN stands for a missing word."""
 Floats: TypeAlias = npt.NDArray[np.float64]
 """Any float64 array: statistics are computed in double precision."""
 Reals: TypeAlias = npt.NDArray[np.floating[Any]]
-"""What a metric or mitigator accepts."""
+"""Any array of floats: what a metric or mitigator accepts."""
 
 
 def unit_rows(x: Reals) -> Floats:
-    """Return the rows of `x`, (n, d), at Euclidean length 1, in float64.
+    """Return the rows of `x`, (n, d), scaled to Euclidean length 1, in float64.
 
-    A zero row stays zero: it has no direction, and its cosine with anything is 0.
+    A zero row stays zero: it has no direction, and its cosine with any vector is 0.
     """
     rows = np.asarray(x, dtype=np.float64)
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
@@ -26,7 +26,7 @@ def unit_rows(x: Reals) -> Floats:
 
 
 def has_direction(x: Reals) -> npt.NDArray[np.bool_]:
-    """Return (n,) whether a row of `x` can be used: one of NaN is missing, one of zeros is none."""
+    """Return (n,) whether each row of `x`, (n, d), is finite and not zero."""
     usable: npt.NDArray[np.bool_] = np.isfinite(x).all(axis=1) & (x != 0).any(axis=1)
     return usable
 

@@ -1,4 +1,4 @@
-"""A concept: what a bias is about. One YAML file that mitigators and tasks share."""
+"""A concept: what a bias is about. Mitigators and tasks share one YAML file a concept."""
 
 from __future__ import annotations
 
@@ -11,36 +11,37 @@ Word = Annotated[str, StringConstraints(strict=True, min_length=1)]
 
 
 class Concept(BaseModel):
-    """What a bias is about, such as gender: its word sets and contexts, with their sources."""
+    """What a bias is about, such as gender: word sets, names and contexts, with their source."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     name: Name
-    """Name that tasks and options use."""
+    """Name of the concept, as tasks and options write it."""
     title: str = ""
     """One line for listings."""
     source: str = ""
-    """Where the sets were taken from."""
+    """Publication or data set that the word sets come from."""
     definitional_pairs: tuple[tuple[Word, Word], ...] = ()
-    """Pairs that differ in the concept alone, such as she and he; the group that is
-    discriminated against first."""
+    """Pairs of words that differ only in the concept, such as she and he. The first word stands
+    for the group that is discriminated against."""
     definitional_sets: tuple[tuple[Word, ...], ...] = ()
-    """The same for more than two groups: sets whose members differ in the concept alone."""
+    """Sets of words that differ only in the concept, for more than two groups."""
     equalize_sets: tuple[tuple[Word, ...], ...] = ()
-    """Sets of words that should differ in nothing but the concept once debiased."""
+    """Sets of words that should differ only in the concept after debiasing."""
     specific_words: tuple[Word, ...] = ()
-    """Words that have the concept in their definition, which debiasing leaves alone."""
+    """Words whose definition contains the concept; debiasing does not change them."""
     contexts: dict[str, Word] = Field(default_factory=dict)
-    """Sentences to inject by scenario: `debiasing`, `positive`, `negative`."""
+    """Sentences that context injection adds, by name: `debiasing`, `positive`, `negative`."""
     names: dict[str, tuple[Word, ...]] = Field(default_factory=dict)
-    """Names of people or places by group."""
+    """Names of people or places, by group."""
     sets: dict[str, tuple[Word, ...]] = Field(default_factory=dict)
-    """Further word sets by name, that tasks may use as inputs."""
+    """Further word sets by name; tasks may use them as inputs."""
 
     def has(self, needs: tuple[str, ...]) -> bool:
-        """Whether every one of the fields `needs` has something in it; one is enough of `a or b`.
+        """Return whether each field that `needs` names is non-empty.
 
-        Pairs serve as sets of two.
+        An entry `a or b` needs only one of the two fields. Definitional pairs count as
+        definitional sets.
         """
         sets = {"definitional_sets": self.definitional_sets or self.definitional_pairs}
         return all(

@@ -1,4 +1,4 @@
-"""One way to name content: a 128-bit BLAKE2b of canonical JSON, text or files."""
+"""Digests that identify content: 128-bit BLAKE2b of JSON and texts, SHA-256 of files."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-SIZE = 16  # bytes: 128 bits, as design asks of text keys; collisions are out of reach
+SIZE = 16  # bytes: with 128 bits, collisions are practically impossible
 
 
 def digest(content: Any) -> str:
-    """Return 32 hex digits that name JSON-like `content`, whatever the order of its keys."""
+    """Return 32 hex digits that identify JSON-like `content`; the order of keys does not matter."""
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.blake2b(canonical.encode(), digest_size=SIZE).hexdigest()
 
 
 def json_like(value: Any) -> Any:
-    """Return a value as JSON knows it, the same in every process.
+    """Return a value as JSON types, the same in every process.
 
-    What numpy made becomes what Python has; a set is sorted; a function or class is its name, an
-    object its class with its attributes, and anything else its text.
+    numpy values become Python values. A set becomes a sorted list, a function or class its
+    qualified name, an object its class with its attributes. Anything else becomes its text.
     """
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, Mapping):
-        return {str(key): json_like(one) for key, one in value.items()}
+        return {str(key): json_like(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
-        return sorted((json_like(one) for one in value), key=repr)
+        return sorted((json_like(item) for item in value), key=repr)
     if isinstance(value, list | tuple):
-        return [json_like(one) for one in value]
+        return [json_like(item) for item in value]
     if hasattr(value, "tolist"):
         return json_like(value.tolist())
     if hasattr(value, "__qualname__"):
         return f"{value.__module__}.{value.__qualname__}"
     text = str(value)
-    if " at 0x" in text:  # the address of an object, another in every process
+    if " at 0x" in text:  # the address of an object, which differs between processes
         kind = type(value)
         return {f"{kind.__module__}.{kind.__qualname__}": json_like(getattr(value, "__dict__", {}))}
     return text
 
 
 def text_keys(texts: Iterable[str]) -> bytes:
-    """Return the 16-byte keys of `texts`, one after the other."""
+    """Return the 16-byte keys of `texts`, concatenated."""
     blake2b = hashlib.blake2b
     return b"".join(
         blake2b(text.encode("utf-8", "surrogatepass"), digest_size=SIZE).digest() for text in texts
@@ -51,6 +51,6 @@ def text_keys(texts: Iterable[str]) -> bytes:
 
 
 def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file as hex digits: what hubs and package indexes publish."""
+    """Return the SHA-256 of a file as hex digits, as hubs and package indexes publish it."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

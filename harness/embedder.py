@@ -1,6 +1,6 @@
-"""What an embedder is: the protocol, what it says of itself, and the views the core makes of one.
+"""What an embedder is: the protocol, and the facts that it states about itself.
 
-Knows no model. Embedders live in plugins (`harness.plugins.embedders` for the built-in ones).
+Knows no model. Embedders are plugins; the built-in ones are in `harness.plugins.embedders`.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ Kind: TypeAlias = Literal["word", "text"]
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """Published facts about a model; what is not known stays None or empty.
+    """Published facts about a model; an unknown fact stays None or empty.
 
     Parameters
     ----------
     name
         The name that the model is registered and reported under.
     kind
-        `word` or `text`.
+        `word` for a vocabulary with vectors, `text` for an encoder.
     dimensions
-        Length of a vector.
+        Number of dimensions of a vector.
     max_tokens
-        Longest input in tokens; what is longer is cut by the model.
+        Longest input in tokens; the model truncates longer texts.
     n_parameters
         Number of weights.
     licence
         SPDX identifier, or the licence's own name.
     price
-        US$ per million tokens, of a hosted model.
+        Price of a hosted model in US$ per million tokens.
     languages
-        ISO 639-1 codes, `multilingual` for very many.
+        ISO 639-1 codes, or `multilingual`.
     url
-        Page of the model.
+        Web page of the model.
     revision
         Commit or version of the weights.
     prompts
-        Prompt by its name, as the model's authors give them.
+        Prompts of the model's authors, by name.
     scores
         Published scores by name, such as `MTEB`.
     sources
-        Where these facts were taken from.
+        Pages and papers that these facts come from.
     """
 
     name: str
@@ -69,14 +69,19 @@ class Card:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelInfo(Card):
-    """A card of a model at hand.
+    """The card of a model in use, with its fingerprint.
 
     Parameters
     ----------
     fingerprint
-        Names the exact weights and every setting that changes a vector: revision or weight hash,
-        pooling, prompt, precision, maximal length, backend. Two embedders with one fingerprint
-        share the store, so it must differ wherever a vector may.
+        Identifies the exact weights and every setting that changes a vector: revision or hash of
+        the weights, pooling, prompt, precision, maximal length, backend. Embedders with the same
+        fingerprint share stored vectors, so it must differ wherever a vector may differ.
+
+    Raises
+    ------
+    ModelError
+        If the fingerprint is empty.
     """
 
     fingerprint: str
@@ -84,8 +89,8 @@ class ModelInfo(Card):
     def __post_init__(self) -> None:
         if not self.fingerprint.strip():
             raise ModelError(
-                f"model '{self.name}' has an empty fingerprint; it must name the exact weights and "
-                "settings, since what shares it shares vectors"
+                f"model '{self.name}' has an empty fingerprint; it must identify the weights and "
+                "settings, because embedders with the same fingerprint share vectors"
             )
 
 
@@ -93,23 +98,27 @@ class ModelInfo(Card):
 class Embedder(Protocol):
     """Turns texts into vectors.
 
-    An embedder may also offer `close()`, called when a run is done with it; `notes`, lines told to
-    the user when a run ends; `lengths(texts)`, see `harness.encode.batches.token_lengths`;
-    `batch_tokens`, the budget of a batch that suits it, where the device does not tell;
-    `truncated(texts)`, whether each text is longer than the model reads, so that its end is cut
-    off, which records count; and `token_states(texts)`, see `harness.token_states`.
+    An embedder may also have these members:
+
+    - `close()` is called when a run no longer needs it;
+    - `notes` are lines that are printed when a run ends;
+    - `lengths(texts)` returns the number of tokens of each text, for even batches;
+    - `batch_tokens` is its token budget of a batch, which replaces the device's;
+    - `truncated(texts)` returns whether each text is longer than the model's longest input;
+      records count these texts;
+    - `token_states(texts)` is described in `harness.token_states`.
     """
 
     @property
     def info(self) -> ModelInfo:
-        """What the model is. Must not load weights into memory: it is asked before any work."""
+        """Facts about the model. Reading it must not load weights: it comes before any work."""
         ...
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return float32 vectors, (n, d), of `n` texts, in their order.
+        """Return the float32 vectors, (n, d), of `n` texts, in their order.
 
-        The harness hands over batches that fit its token budget; an embedder need not batch.
-        A word embedder returns a row of NaN for a word it lacks.
+        The harness passes batches within a token budget, so an embedder need not split them. A
+        word embedder returns a row of NaN for a word that is not in its vocabulary.
         """
         ...
 
@@ -120,24 +129,24 @@ class WordEmbedder(Embedder, Protocol):
 
     @property
     def words(self) -> Sequence[str]:
-        """The vocabulary, most frequent first where the source says so."""
+        """The vocabulary in the order of the source: usually the most frequent word first."""
         ...
 
     @property
     def vectors(self) -> Vectors:
-        """(len(words), d) float32, row i for `words[i]`."""
+        """(len(words), d) float32; row i is the vector of `words[i]`."""
         ...
 
 
 class MockEmbedder:
-    """Random unit vectors drawn from the text itself: for `harness validate` and for tests.
+    """Random unit vectors, seeded by the text: for `harness validate` and for tests.
 
     Parameters
     ----------
     kind
-        Which kind to pose as; as `word` it knows every word.
+        `word` or `text`; a mock of kind `word` has a vector for every word.
     dimensions
-        Length of a vector.
+        Number of dimensions of a vector.
     """
 
     def __init__(self, kind: Kind = "text", dimensions: int = 16) -> None:
@@ -150,16 +159,16 @@ class MockEmbedder:
 
     @property
     def words(self) -> Sequence[str]:
-        """A small vocabulary, for tasks that ask for one."""
+        """A small vocabulary, for tasks that read one."""
         return [a + b for a in "bcdfghjklmnprstvwz" for b in ("a", "e", "i", "o", "u", "al", "en")]
 
     @property
     def vectors(self) -> Vectors:
-        """(len(words), d) float32, row i for `words[i]`."""
+        """(len(words), d) float32; row i is the vector of `words[i]`."""
         return self.encode(self.words)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) unit vectors; the same text gives the same vector, always."""
+        """Return (n, d) unit vectors; the same text always gives the same vector."""
         import numpy as np
 
         from harness.arrays import unit_rows

@@ -1,18 +1,18 @@
-"""Every error that the harness raises on purpose, and the exit code of each.
+"""Every error that the harness raises on purpose, with its exit code.
 
-A message says what is wrong, where, and what would be right; the command line prints it on
-one line and leaves with `exit_code`.
+A message has one line: what is wrong, where, and what would be right. The command line prints it
+and exits with `exit_code`.
 
 HarnessError                 1  something failed
-├── UsageError               2  what was asked for cannot be understood
-│   ├── UnknownName          2  no model, task, metric, mitigator … of that name
-│   ├── InvalidOption        2  an option that is not taken, or a value that does not fit
-│   └── InvalidFile          2  a task, concept, vectors or results file with a mistake in it
-├── NameClash                1  two plugins claim one name
-├── Unavailable              1  a model, data set or package that cannot be had here
-├── ModelError               1  a model that does not do what an embedder must
-├── NotApplicable            1  a mitigator or metric that cannot work on what it was given
-└── DiskError                1  a results or cache folder that cannot be written or read
+├── UsageError               2  invalid arguments
+│   ├── UnknownName          2  unknown model, task, metric, mitigator …
+│   ├── InvalidOption        2  an unknown option, or an invalid value of one
+│   └── InvalidFile          2  a mistake in a task, concept, vectors or results file
+├── NameClash                1  two plugins register the same name
+├── Unavailable              1  a model, data set or package is not available on this machine
+├── ModelError               1  a model does not fulfil the contract of an embedder
+├── NotApplicable            1  a mitigator or metric does not apply to its input
+└── DiskError                1  a results or cache folder cannot be written or read
 """
 
 from __future__ import annotations
@@ -23,19 +23,31 @@ from pathlib import Path
 
 
 class HarnessError(Exception):
-    """Something failed; the message is one line for the user."""
+    """Root of all errors of the harness; the message is one line for the user."""
 
     exit_code = 1
 
 
 class UsageError(HarnessError):
-    """What was asked for cannot be understood."""
+    """Arguments that are invalid or do not fit together."""
 
     exit_code = 2
 
 
 class UnknownName(UsageError):
-    """No thing of that kind has that name."""
+    """A name that is not registered.
+
+    Parameters
+    ----------
+    kind
+        What the name should stand for: `model`, `task`, `metric` …
+    name
+        The unknown name.
+    known
+        Registered names, for the suggestion.
+    hint
+        Text that ends the message.
+    """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
         self.kind, self.name = kind, name
@@ -43,42 +55,46 @@ class UnknownName(UsageError):
 
 
 class InvalidOption(UsageError):
-    """An option that is not taken, or whose value does not fit."""
+    """An unknown option, or an invalid value of an option."""
 
 
 class InvalidFile(UsageError):
-    """A file that a person wrote has a mistake in it.
+    """A mistake in a file that a person wrote.
 
     Parameters
     ----------
     problem
         What is wrong and what would be right.
-    path, line, key
-        Where; `line` counts from 1.
+    path
+        The file.
+    line
+        Line of the mistake, counted from 1.
+    key
+        Key of the mistake, such as `inputs.targets_1`.
     """
 
     def __init__(
         self, problem: str, *, path: Path | str, line: int | None = None, key: str = ""
     ) -> None:
         self.problem, self.path, self.line, self.key = problem, Path(path), line, key
-        where = f"{path}:{line}" if line else f"{path}"
-        super().__init__(f"{where}: {key + ': ' if key else ''}{problem}")
+        location = f"{path}:{line}" if line else f"{path}"
+        super().__init__(f"{location}: {key + ': ' if key else ''}{problem}")
 
 
 class NameClash(HarnessError):
-    """Two plugins claim one name."""
+    """Two plugins register the same name."""
 
 
 class Unavailable(HarnessError):
-    """A model, data set or package that cannot be had here; the message says what to do."""
+    """A model, data set or package is not available here; the message says how to get it."""
 
 
 class ModelError(HarnessError):
-    """A model that does not do what an embedder must."""
+    """A model that does not fulfil the contract of an embedder."""
 
 
 class NotApplicable(HarnessError):
-    """A mitigator or metric that cannot work on what it was given."""
+    """A mitigator or metric that does not apply to its input."""
 
 
 class DiskError(HarnessError):
@@ -86,13 +102,17 @@ class DiskError(HarnessError):
 
 
 def one_line(error: BaseException) -> str:
-    """Return what an error says in one line, with its type unless it is one of ours."""
-    told = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
-    return (told.splitlines() or [""])[0]
+    """Return the first line of an error's message, after its type unless it is a HarnessError."""
+    message = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
+    return (message.splitlines() or [""])[0]
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` with the nearest names, or the names there are if few."""
+    """Return `; did you mean 'x'?` with the closest known names.
+
+    Without a close name: `; available: …` with all known names if they are at most 12, else an
+    empty text.
+    """
     choices = sorted(set(known))
     near = difflib.get_close_matches(name, choices, n=3, cutoff=0.6)
     if not near:
@@ -100,5 +120,5 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     if near:
         return "; did you mean " + " or ".join(f"'{choice}'" for choice in near) + "?"
     if 0 < len(choices) <= 12:
-        return "; there are: " + ", ".join(choices)
+        return "; available: " + ", ".join(choices)
     return ""

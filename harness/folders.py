@@ -1,7 +1,7 @@
-"""Where the harness keeps files, and the one way it writes a whole file.
+"""The folders of the harness, and atomic writing of a file.
 
-A file is written to a temporary name in the same folder, synced, and renamed: a reader sees the
-old file or the new one, never half of it, even after a power cut. The price is one `fsync`.
+A file is written under a temporary name in the same folder, synced, and renamed. A reader sees the
+old file or the new one, never a part of it, even after a power failure. The price is one `fsync`.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ def cache() -> Path:
 
 
 def embeddings() -> Path:
-    """Return the folder of stores, in the cache folder."""
+    """Return the folder of the embedding stores, inside the cache folder."""
     return cache() / "embeddings"
 
 
 def make(folder: Path) -> Path:
-    """Make a folder with its parents, check that it can be written to, and return it.
+    """Create a folder with its parents, check that it is writable, and return it.
 
     Raises
     ------
     DiskError
-        If it cannot.
+        If it cannot be created or is not writable.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -46,12 +46,12 @@ def make(folder: Path) -> Path:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a whole file; its folder is made if it is not there.
+    """Write a file atomically; its folder is created if it does not exist.
 
     Raises
     ------
     DiskError
-        If the disk is full or cannot be written; the old file, if any, is left.
+        If the disk is full or not writable; an old file stays unchanged.
     """
     temporary = None
     try:
@@ -63,7 +63,7 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())  # temporary files are private; this one is to be read
+        temporary.chmod(0o666 & ~_umask())  # temporary files are private; others may read this one
         temporary.replace(path)
     except OSError as error:
         raise DiskError(f"cannot write '{path}' ({error.strerror})") from None
@@ -79,5 +79,8 @@ def _umask() -> int:
 
 
 def safe_name(name: str) -> str:
-    """Return a file name for any name: what is not a letter, digit or `._-` becomes `_`."""
+    """Return a file name for any name: characters other than letters, digits and `._-` become `_`.
+
+    It has at most 120 characters and does not begin with a dot.
+    """
     return re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:120] or "unnamed"

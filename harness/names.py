@@ -23,7 +23,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True)
 class Named:
-    """A name with its options, still as text."""
+    """A mitigator's name with its options, which are not converted yet."""
 
     name: str
     options: Mapping[str, str]
@@ -31,7 +31,10 @@ class Named:
 
 @dataclass(frozen=True)
 class ModelName:
-    """A parsed model name; `reference` is None for a registered model."""
+    """A parsed model name; `reference` is None for a registered model.
+
+    For a registered model, `provider` is the model's name.
+    """
 
     provider: str
     reference: str | None
@@ -44,38 +47,46 @@ def model(text: str) -> ModelName:
     Raises
     ------
     InvalidOption
-        If its options are not `key=value` pairs.
+        If the reference is missing, or the options are not `key=value` pairs.
     """
     head, _, query = text.partition("?")
     provider, colon, reference = head.partition(":")
     if colon and not reference:
-        raise InvalidOption(f"'{text}' names no model after '{provider}:'")
+        raise InvalidOption(f"'{text}': the model's reference is missing after '{provider}:'")
     return ModelName(provider, reference if colon else None, _options(query, text))
 
 
 def mitigators(text: str) -> list[Named]:
-    """Parse the name of a mitigator or of a chain of them; `none` is the empty chain."""
+    """Parse the name of a mitigator or of a chain of mitigators; `none` is the empty chain.
+
+    Raises
+    ------
+    UsageError
+        If a name in the chain is empty.
+    InvalidOption
+        If the options are not `key=value` pairs.
+    """
     stages = []
     for part in text.split("+"):
         name, _, query = part.partition("?")
         if not name:
-            raise UsageError(f"'{text}' names no mitigator beside '+'")
+            raise UsageError(f"'{text}': a mitigator's name is missing next to '+'")
         if name != NONE:
             stages.append(Named(name, _options(query, text)))
     return stages
 
 
 def plain(text: str) -> str:
-    """Return a mitigator's name without options: `anonymize+hard-debias`."""
+    """Return the name of a chain of mitigators without options: `anonymize+hard-debias`."""
     return "+".join(stage.name for stage in mitigators(text)) or NONE
 
 
 def check(name: str, what: str, plugin: str) -> None:
-    """Raise HarnessError if a plugin registers a name that could not be typed."""
+    """Raise HarnessError if a plugin registers a name that the grammar does not allow."""
     if not _NAME.fullmatch(name) or name == NONE:
         raise HarnessError(
-            f"plugin '{plugin}' registers the {what} '{name}'; "
-            "a name has letters, digits, '.', '_' and '-', and is not 'none'"
+            f"plugin '{plugin}' registers the {what} '{name}', an invalid name; "
+            "use letters, digits, '.', '_' and '-', and not the name 'none'"
         )
 
 
@@ -84,8 +95,8 @@ def _options(query: str, text: str) -> dict[str, str]:
     for pair in filter(None, query.split("&")):
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise InvalidOption(f"in '{text}', '{pair}' is not of the form KEY=VALUE")
+            raise InvalidOption(f"'{text}': option '{pair}' must have the form KEY=VALUE")
         if key in options:
-            raise InvalidOption(f"in '{text}', the option '{key}' is given twice")
+            raise InvalidOption(f"'{text}': option '{key}' occurs twice")
         options[key] = unquote(value)
     return options

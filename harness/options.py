@@ -1,6 +1,6 @@
-"""Options of models, mitigators and metrics: checked against a signature, converted to its types.
+"""Options of models, mitigators and metrics, checked and converted by the signature that has them.
 
-Text such as `?k=2&normalize=true` becomes `{"k": 2, "normalize": True}` where the signature says
+The text `?k=2&normalize=true` becomes `{"k": 2, "normalize": True}` if the signature annotates
 `int` and `bool`.
 """
 
@@ -15,7 +15,7 @@ from harness.errors import InvalidOption, suggestion
 
 
 def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the parameters of a callable that can be given by name."""
+    """Return the parameters of a callable that can be passed by name."""
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {
         name: parameter
@@ -26,39 +26,39 @@ def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 def convert(
     function: Callable[..., Any],
-    given: Mapping[str, Any],
+    values: Mapping[str, Any],
     *,
     what: str,
     known: Iterable[str] | None = None,
 ) -> dict[str, Any]:
-    """Return `given` with each value converted to the type that `function` annotates.
+    """Return `values` with each value converted to the type that `function` annotates.
 
     Parameters
     ----------
     function
-        Whose signature holds.
-    given
-        Values by name; text is converted.
+        The callable whose signature is used.
+    values
+        Values by option name; text is converted.
     what
-        What the options are of, for errors: `metric 'weat'`.
+        Owner of the options, for error messages: `metric 'weat'`.
     known
-        The names that may be given; by default all of the signature's.
+        Allowed option names; by default all parameters of the signature.
 
     Raises
     ------
     InvalidOption
-        If a name is unknown or a value does not fit.
+        If a name is unknown or a value does not have the annotated type.
     """
     names = set(parameters(function) if known is None else known)
-    if not given:
+    if not values:
         return {}
     from pydantic import ConfigDict, TypeAdapter, ValidationError
 
     hints = _hints(function)
     converted = {}
-    for name, value in given.items():
+    for name, value in values.items():
         if name not in names:
-            hint = suggestion(name, names) if names else "; it takes none"
+            hint = suggestion(name, names) if names else "; it takes no options"
             raise InvalidOption(f"{what} has no option '{name}'{hint}")
         annotation = hints.get(name, Any)
         try:
@@ -80,7 +80,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     target = function.__init__ if inspect.isclass(function) else function
     try:
         return typing.get_type_hints(target)
-    except (NameError, TypeError):  # annotations that only a type checker can follow
+    except (NameError, TypeError):  # annotations that only a type checker can resolve
         return {}
 
 

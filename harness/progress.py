@@ -1,4 +1,4 @@
-"""How long work shows that it goes on: a bar on a terminal, plain lines elsewhere, or nothing."""
+"""Progress reporting: a bar on a terminal, plain lines elsewhere, or nothing."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from contextlib import AbstractContextManager
 from typing import IO, Protocol
 
 Advance = Callable[[int], None]
+"""Called with the number of units that were done since the last call."""
 EVERY = 10.0  # seconds between plain lines
 
 
 class Progress(Protocol):
-    """Shows stages of work."""
+    """Reports how much of a piece of work is done."""
 
     def stage(self, label: str, total: int, unit: str) -> AbstractContextManager[Advance]:
-        """Begin a stage of `total` units; call what it gives with the units done since."""
+        """Begin a stage of `total` units; the context's value is called as units are done."""
         ...
 
     def say(self, line: str) -> None:
-        """Show a line that stays."""
+        """Print a line that stays on the screen."""
         ...
 
 
 class Silent:
-    """Shows nothing."""
+    """Reports nothing."""
 
     @contextlib.contextmanager
     def stage(self, label: str, total: int, unit: str) -> Iterator[Advance]:
@@ -38,23 +39,23 @@ class Silent:
 
 
 class Lines:
-    """Plain lines, for logs: one at most every ten seconds, and one at the end of a stage."""
+    """Plain lines, for logs: at most one every ten seconds, and one at the end of a stage."""
 
     def __init__(self, stream: IO[str] | None = None) -> None:
         self.stream = stream or sys.stderr
 
     @contextlib.contextmanager
     def stage(self, label: str, total: int, unit: str) -> Iterator[Advance]:
-        """Print how far a stage is."""
-        started = told = time.monotonic()
+        """Print the progress of a stage."""
+        started = printed = time.monotonic()
         done = 0
 
         def advance(n: int) -> None:
-            nonlocal done, told
+            nonlocal done, printed
             done += n
             now = time.monotonic()
-            if now - told >= EVERY:
-                told = now
+            if now - printed >= EVERY:
+                printed = now
                 rate = done / (now - started)
                 left = (total - done) / rate if rate else 0
                 self.say(f"{label}: {done}/{total} {unit}, {rate:.1f}/s, {left:.0f} s left")
@@ -68,7 +69,7 @@ class Lines:
 
 
 class Bars:
-    """A bar with rate and time left on a terminal."""
+    """A bar on a terminal, with the rate and the remaining time."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -77,7 +78,7 @@ class Bars:
 
     @contextlib.contextmanager
     def stage(self, label: str, total: int, unit: str) -> Iterator[Advance]:
-        """Show a bar that goes away when the stage ends, and a line that stays."""
+        """Show a bar, which disappears when the stage ends, and then print one line."""
         from rich import progress
 
         started = time.monotonic()
@@ -106,5 +107,5 @@ class Bars:
 
 
 def for_terminal() -> Progress:
-    """Return bars if standard error is a terminal, else lines."""
+    """Return `Bars` if standard error is a terminal, else `Lines`."""
     return Bars() if sys.stderr.isatty() else Lines()

@@ -1,4 +1,4 @@
-"""What plugins say: the hooks they implement, and the specs that the hooks return.
+"""The plugin API: the hooks that plugins implement, and the specs that the hooks return.
 
 A plugin is a module with functions marked `hookimpl`, named by an entry point of the group
 `harness`::
@@ -14,8 +14,8 @@ A plugin is a module with functions marked `hookimpl`, named by an entry point o
     def harness_embedders():
         return [EmbedderSpec(name="my-model", target="my_package.model:MyModel")]
 
-A spec names an import path, `package.module:object`. It is imported only when the object is used,
-so listing loads no torch.
+A spec holds an import path, `package.module:object`. The object is imported only when it is used,
+so `harness list` does not import torch.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ GROUP = "harness"
 
 hookspec = pluggy.HookspecMarker(GROUP)
 hookimpl = pluggy.HookimplMarker(GROUP)
-"""Marks a function of a plugin as one of the hooks below."""
+"""Decorator that marks a function of a plugin as one of the hooks below."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """What all specs have.
+    """The fields that all specs share.
 
     Parameters
     ----------
@@ -61,20 +61,20 @@ class Spec:
 
 @dataclass(frozen=True, kw_only=True)
 class EmbedderSpec(Spec):
-    """A model, or with `provider` a way to name any number of models.
+    """A model, or a provider of any number of models.
 
-    `target` is called to make the embedder: `target(**options)` for a model,
-    `target(reference, **options)` for `provider:reference`. Options that a user gives after `?`
-    are converted to the annotated types and override `options`; `device` is passed if it is taken.
+    The embedder is made by `target(**options)` for a model, and by `target(reference, **options)`
+    for `provider:reference`. Options that a user writes after `?` are converted to the annotated
+    types and override `options`. `device` is passed if `target` has a parameter of that name.
 
     Parameters
     ----------
     provider
-        Whether the name is used as `name:reference`.
+        Whether this is a provider, so that users type `name:reference`.
     options
         Keyword arguments of `target`.
     card
-        Published facts, for listings and `harness show model`.
+        Published facts about the model, for listings and `harness show model`.
     """
 
     provider: bool = False
@@ -84,7 +84,7 @@ class EmbedderSpec(Spec):
 
 @dataclass(frozen=True, kw_only=True)
 class MitigatorSpec(Spec):
-    """A subclass of `harness.Mitigator`.
+    """A mitigator; `target` is a subclass of `harness.Mitigator`.
 
     Parameters
     ----------
@@ -98,22 +98,22 @@ class MitigatorSpec(Spec):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricSpec(Spec):
-    """A function decorated with `harness.metric`."""
+    """A metric; `target` is a function decorated with `harness.metric`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableSpec(Spec):
-    """A callable `target(rows, **options) -> rows` that makes a table of a task of another.
+    """A table maker: a callable `target(rows, **options) -> rows` that derives a table of a task.
 
-    One that has a parameter `concept` is given the task's, or None. Rows are mappings from column
-    to cell. The same rows and options must give the same table, always: a random choice is made by
-    a seed among the options.
+    Rows are mappings from column to cell. If `target` has a parameter `concept`, it receives the
+    task's concept, or None. The same rows and options must always give the same table: a random
+    choice takes its seed from the options.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSpec(Spec):
-    """A callable `target(devices) -> harness.encode.engine.Engine`."""
+    """An engine; `target(devices)` returns a `harness.encode.engine.Engine`."""
 
 
 @hookspec
@@ -136,23 +136,23 @@ def harness_metrics() -> Iterable[MetricSpec]:
 
 @hookspec
 def harness_tables() -> Iterable[TableSpec]:
-    """Return what the plugin can make of a task's tables, such as perturbed texts."""
+    """Return the table makers that the plugin adds, such as one that perturbs texts."""
     raise NotImplementedError
 
 
 @hookspec
 def harness_engines() -> Iterable[EngineSpec]:
-    """Return the engines, ways to run the encoding, that the plugin adds."""
+    """Return the engines that the plugin adds: ways to run the encoding."""
     raise NotImplementedError
 
 
 @hookspec
 def harness_task_folders() -> Iterable[Path | str]:
-    """Return folders of task files, with the subfolders `concepts` and `studies`."""
+    """Return folders of task files, which may have the subfolders `concepts` and `studies`."""
     raise NotImplementedError
 
 
 @hookspec
 def harness_commands(group: click.Group) -> None:
-    """Add commands to the `harness` command; import what they need inside them."""
+    """Add commands to the `harness` command; a command imports its dependencies when it runs."""
     raise NotImplementedError

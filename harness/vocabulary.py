@@ -1,6 +1,7 @@
-"""The vocabulary of a word embedder, read in blocks so that no size of it has to fit in memory.
+"""The vocabulary of a word embedder, read in blocks, so that it need not fit into memory.
 
-For what learns from many words at once, or changes all of them. Knows no file format.
+For mitigators that learn from many words, and for commands that change all words. Knows no file
+format.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ if TYPE_CHECKING:
     from harness.arrays import Vectors
 
 BLOCK = 65_536
-"""Words of a block: 13 MB of float32 at 50 dimensions, 79 MB at 300."""
+"""Number of words in a block: 13 MB of float32 with 50 dimensions, 79 MB with 300."""
 
 
 class Vocabulary:
-    """Words and their vectors, most frequent first where the source says so.
+    """Words and their vectors, in the order of the source: usually the most frequent word first.
 
     Parameters
     ----------
     words
         The words.
     rows
-        Gives the (stop − start, d) float32 vectors of the words from `start` to `stop`.
+        Returns the (stop − start, d) float32 vectors of `words[start:stop]`.
     """
 
     def __init__(self, words: Sequence[str], rows: Callable[[int, int], Vectors]) -> None:
@@ -41,19 +42,19 @@ class Vocabulary:
         return list(self.words[:n]), self.rows(0, n)
 
     def blocks(self, size: int = BLOCK) -> Iterator[tuple[list[str], Vectors]]:
-        """Yield all words in order, `size` at a time, with their (size, d) vectors."""
+        """Yield all words in order, in blocks of `size`, with their (size, d) vectors."""
         for start in range(0, len(self), size):
             stop = min(start + size, len(self))
             yield list(self.words[start:stop]), self.rows(start, stop)
 
 
 def vocabulary_of(embedder: Embedder) -> Vocabulary:
-    """Return the vocabulary of a word embedder, with vectors as that embedder gives them.
+    """Return the vocabulary of a word embedder, with the vectors that the embedder returns.
 
     Raises
     ------
     NotApplicable
-        If it has none, as a text encoder has not.
+        If the embedder has no vocabulary: it is a text encoder.
     """
     view = getattr(embedder, "vocabulary", None)
     if isinstance(view, Vocabulary):
@@ -61,4 +62,4 @@ def vocabulary_of(embedder: Embedder) -> Vocabulary:
     if embedder.info.kind == "word" and isinstance(embedder, WordEmbedder):
         vectors = embedder.vectors
         return Vocabulary(embedder.words, lambda start, stop: vectors[start:stop])
-    raise NotApplicable(f"'{embedder.info.name}' has no vocabulary, as word embedders have")
+    raise NotApplicable(f"'{embedder.info.name}' has no vocabulary; a word embedder is required")

@@ -259,7 +259,7 @@ def _write_valid(batch: Sequence[str], vectors: Vectors, writer: VectorWriter) -
     """Write the valid vectors of a batch; return the reason for each text with an invalid one."""
     is_finite = np.isfinite(vectors).all(axis=1)
     is_missing = np.isnan(vectors).all(axis=1)  # a row of NaN means "no vector" and is stored
-    valid = np.flatnonzero(is_finite | is_missing)
+    valid = np.flatnonzero(is_finite | is_missing).tolist()
     writer.add([batch[i] for i in valid], vectors[valid])
     reason = "its vector has NaN or infinity in some dimensions"
     return {batch[i]: reason for i in np.flatnonzero(~is_finite & ~is_missing).tolist()}

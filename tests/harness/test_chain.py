@@ -1,4 +1,4 @@
-"""Chains of mitigators on the tasks and mitigators that come with the harness."""
+"""Chains of mitigators, on built-in tasks and mitigators and on small ones written here."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from harness.run.plan import make
 
 
 class Counting(MockEmbedder):
-    """A mock that remembers what it was asked for."""
+    """Remembers the texts that it encoded."""
 
     def __init__(self):
         super().__init__("text")
-        self.asked: list[str] = []
+        self.encoded: list[str] = []
 
     def encode(self, texts):
-        self.asked += texts
+        self.encoded += texts
         return super().encode(texts)
 
 
@@ -31,12 +31,12 @@ def registry():
 
 def job(registry, task, mitigator):
     mock = MockEmbedder()
-    (made,) = make(
+    (planned,) = make(
         mock.info, [registry.task(task)], {mitigator: registry.mitigator(mitigator)}
     ).jobs
-    for chain in made.chains:
-        chain.fit_once(mock, made.concept)
-    return made
+    for chain in planned.chains:
+        chain.fit_once(mock, planned.concept)
+    return planned
 
 
 @pytest.mark.parametrize(
@@ -47,27 +47,28 @@ def job(registry, task, mitigator):
         "context-injection?context=positive+context-injection+hard-debias",
     ],
 )
-def test_fitting_a_chain_encodes_what_the_plan_has_and_nothing_else(registry, mitigator):
+def test_fitting_a_chain_encodes_only_texts_of_the_plan(registry, mitigator):
     mock = Counting()
     task = registry.task("gender-occupations")
-    (made,) = make(mock.info, [task], {mitigator: registry.mitigator(mitigator)}).jobs
-    for chain in made.chains:
-        chain.fit_once(mock, made.concept)
-    assert mock.asked
-    assert set(mock.asked) <= set(made.needed)
+    (planned,) = make(mock.info, [task], {mitigator: registry.mitigator(mitigator)}).jobs
+    for chain in planned.chains:
+        chain.fit_once(mock, planned.concept)
+    assert mock.encoded
+    assert set(mock.encoded) <= set(planned.needed)
 
 
-def test_a_stage_is_fitted_on_texts_as_they_will_be_transformed(registry):
-    one = job(registry, "seat-c6", "context-injection+hard-debias")
-    other = job(registry, "seat-c6", "hard-debias+context-injection")
+def test_a_stage_is_fitted_on_rewritten_texts_wherever_the_rewriting_stage_stands(registry):
+    rewriting_first = job(registry, "seat-c6", "context-injection+hard-debias")
+    rewriting_last = job(registry, "seat-c6", "hard-debias+context-injection")
     texts = ["This is a nurse.", "She is here."]
     vectors = MockEmbedder().encode(texts)
     np.testing.assert_allclose(
-        one.mitigator.transform(vectors, texts), other.mitigator.transform(vectors, texts)
+        rewriting_first.mitigator.transform(vectors, texts),
+        rewriting_last.mitigator.transform(vectors, texts),
     )
 
 
-def test_probes_are_transformed_by_what_was_learnt_of_texts_as_they_are_written(registry):
+def test_probes_are_transformed_by_a_fit_on_texts_that_are_not_rewritten(registry):
     chained = job(registry, "gender-occupations", "context-injection+hard-debias")
     alone = job(registry, "gender-occupations", "hard-debias")
     probes = chained.task.scenarios[0].inputs["targets_1"]
@@ -79,14 +80,14 @@ def test_probes_are_transformed_by_what_was_learnt_of_texts_as_they_are_written(
     assert chained.texts(probes) == list(probes.texts)
 
 
-def test_a_text_made_of_a_word_that_was_fitted_on_is_an_overlap():
+def test_a_sentence_about_a_word_of_the_fit_counts_as_overlap():
     records = harness.evaluate(MockEmbedder(), tasks="seat-c6b", mitigators="hard-debias")
     sentences = [record for record in records if record.scenario == "sentence"]
     assert {"he", "she", "woman"} <= set(sentences[0].overlap)
 
 
 class Swapped(Mitigator):
-    """Adds the vector of the text read backwards."""
+    """Averages the vectors of the text and of the reversed text."""
 
     notes = ("all were swapped",)
 
@@ -102,7 +103,7 @@ class Swapped(Mitigator):
 
 
 class Loud(Mitigator):
-    """Writes texts in capitals, and counts them."""
+    """Writes texts in capitals, and remembers them."""
 
     def __init__(self):
         self.seen = []
@@ -112,7 +113,7 @@ class Loud(Mitigator):
         return [text.upper() for text in texts]
 
 
-def test_what_a_transform_reads_is_encoded_with_everything_else():
+def test_texts_that_a_transform_reads_are_rewritten_and_encoded():
     chain = Chain([Loud(), Swapped()])
     assert chain.reads(["ab", "cd"], None) == ["BA", "DC"]
     mock = MockEmbedder()
@@ -127,5 +128,5 @@ def test_each_text_is_rewritten_once():
     assert chain.mitigators[0].seen == ["a", "b", "c"]
 
 
-def test_a_chain_says_what_its_stages_have_to_say():
+def test_a_chain_has_the_notes_of_its_stages():
     assert Chain([Loud(), Swapped()]).notes == ("all were swapped",)

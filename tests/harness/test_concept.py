@@ -1,4 +1,4 @@
-"""Concepts: what a person may write in one."""
+"""Concepts: valid and invalid concept files, and what a concept has."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from harness.errors import InvalidFile
 from harness.task import yaml_files
 
 
-def told(path):
+def error_of(path):
     with pytest.raises(InvalidFile) as caught:
         yaml_files.load(path).validate(Concept)
     return str(caught.value).replace(f"{path.parent}/", "")
 
 
-def test_a_name_is_enough():
+def test_only_the_name_is_required():
     assert Concept(name="gender").definitional_pairs == ()
 
 
-def test_it_says_whether_it_has_what_a_mitigator_needs():
+def test_has_is_true_if_all_needed_fields_are_non_empty():
     concept = Concept(name="a", definitional_pairs=(("she", "he"),), contexts={"debiasing": "x"})
     assert concept.has(())
     assert concept.has(("definitional_pairs", "contexts"))
@@ -27,7 +27,7 @@ def test_it_says_whether_it_has_what_a_mitigator_needs():
     assert not concept.has(("no_such_field",))
 
 
-def test_of_fields_that_will_do_for_each_other_one_is_enough_and_pairs_serve_as_sets():
+def test_one_of_two_alternative_fields_is_enough_and_pairs_count_as_sets():
     pairs = Concept(name="a", definitional_pairs=(("she", "he"),))
     words = Concept(name="b", specific_words=("beard",))
     for concept in (pairs, words):
@@ -37,24 +37,26 @@ def test_of_fields_that_will_do_for_each_other_one_is_enough_and_pairs_serve_as_
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "facts"),
     [
-        ("definitional_pair: []", "c.yaml:2: definitional_pair: unknown key 'definitional_pair'; "
-         "did you mean 'definitional_pairs'"),
-        ("definitional_pairs: [[she, he, it]]", "c.yaml:2: definitional_pairs[0]: "),
-        ("definitional_pairs: [[she]]", "c.yaml:2: definitional_pairs[0][1]: missing"),
-        ("definitional_pairs: [she, he]", "c.yaml:2: definitional_pairs[0]: expected a list"),
-        ("specific_words: [he, '']", "c.yaml:2: specific_words[1]: string should have at least 1"),
-        ("specific_words: [he, off]", "c.yaml:2: specific_words[1]: YAML reads this as false, not"),
-        ("contexts: {debiasing: 3}", "c.yaml:2: contexts.debiasing: YAML reads this as 3, not as"),
-        ("contexts: some text", "c.yaml:2: contexts: expected a mapping of keys to values"),
+        ("definitional_pair: []", ["definitional_pair:", "did you mean 'definitional_pairs'"]),
+        ("definitional_pairs: [[she, he, it]]", ["definitional_pairs[0]:"]),
+        ("definitional_pairs: [[she]]", ["definitional_pairs[0][1]:", "missing"]),
+        ("definitional_pairs: [she, he]", ["definitional_pairs[0]:", "list"]),
+        ("specific_words: [he, '']", ["specific_words[1]:", "at least 1"]),
+        ("specific_words: [he, off]", ["specific_words[1]:", "false"]),
+        ("contexts: {debiasing: 3}", ["contexts.debiasing:", "3"]),
+        ("contexts: some text", ["contexts:", "mapping"]),
     ],
-)  # fmt: skip
-def test_a_mistake_is_told_with_line_and_key(write, line, said):
-    assert told(write("c.yaml", f"name: c\n{line}\n")).startswith(said)
+)
+def test_the_error_of_a_mistake_names_line_and_key(write, line, facts):
+    message = error_of(write("c.yaml", f"name: c\n{line}\n"))
+    assert message.startswith(f"c.yaml:2: {facts[0]}")
+    assert [fact for fact in facts if fact not in message] == []
 
 
 @pytest.mark.parametrize("name", ["a b", "../x", "", "x/y"])
-def test_a_name_that_cannot_be_typed_is_told(write, name):
-    said = told(write("c.yaml", f"name: '{name}'\n"))
-    assert said.startswith(f"c.yaml:1: name: invalid name '{name}'")
+def test_an_invalid_name_is_refused(write, name):
+    message = error_of(write("c.yaml", f"name: '{name}'\n"))
+    assert message.startswith("c.yaml:1: name: ")
+    assert f"'{name}'" in message

@@ -1,4 +1,4 @@
-"""Digests name content."""
+"""Digests of JSON, texts and files."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def test_a_digest_is_the_same_in_every_process():
 
 
 @given(st.lists(st.text(), unique=True))
-def test_each_text_has_its_own_key(texts):
+def test_different_texts_have_different_keys(texts):
     keys = text_keys(texts)
     parts = {keys[i : i + SIZE] for i in range(0, len(keys), SIZE)}
     assert len(keys) == SIZE * len(texts)
     assert len(parts) == len(texts)
 
 
-def test_a_text_that_is_no_unicode_has_a_key():
+def test_a_text_with_a_lone_surrogate_has_a_key():
     assert len(text_keys(["\ud800"])) == SIZE
 
 
-def test_a_file_is_named_by_its_sha256(tmp_path):
+def test_the_sha256_of_a_file_is_that_of_its_bytes(tmp_path):
     (tmp_path / "a").write_bytes(b"abc")
     assert file_sha256(tmp_path / "a") == hashlib.sha256(b"abc").hexdigest()

@@ -24,31 +24,31 @@ def test_a_reference_may_have_colons_and_slashes():
     assert parsed.options == {"limit": "5"}
 
 
-def test_a_provider_without_a_reference_is_told():
-    with pytest.raises(InvalidOption, match="'vectors:' names no model after 'vectors:'"):
+def test_a_provider_without_a_reference_is_refused():
+    with pytest.raises(InvalidOption, match="'vectors:'"):
         names.model("vectors:")
 
 
 @given(options=st.dictionaries(KEY, st.text()))
-def test_quoted_options_come_back_as_they_were(options):
+def test_quoted_options_are_parsed_back_to_their_values(options):
     query = "&".join(f"{key}={quote(value, safe='')}" for key, value in options.items())
     assert names.model(f"a:b?{query}").options == options
     assert [stage.options for stage in names.mitigators(f"x?{query}+y")] == [options, {}]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "facts"),
     [
-        ("a?k", "in 'a?k', 'k' is not of the form KEY=VALUE"),
-        ("a?=2", "in 'a?=2', '=2' is not of the form KEY=VALUE"),
-        ("a?k=1&k=2", "in 'a?k=1&k=2', the option 'k' is given twice"),
+        ("a?k", ["'a?k'", "'k'", "KEY=VALUE"]),
+        ("a?=2", ["'a?=2'", "'=2'", "KEY=VALUE"]),
+        ("a?k=1&k=2", ["'a?k=1&k=2'", "'k'", "twice"]),
     ],
 )
-def test_options_that_are_no_pairs_are_told(text, told):
+def test_options_that_are_no_pairs_of_key_and_value_are_refused(text, facts):
     for parse in (names.model, names.mitigators):
         with pytest.raises(InvalidOption) as caught:
             parse(text)
-        assert str(caught.value) == told
+        assert [fact for fact in facts if fact not in str(caught.value)] == []
 
 
 def test_a_chain_has_its_stages_in_order():
@@ -65,9 +65,10 @@ def test_none_is_the_empty_chain():
 
 
 @pytest.mark.parametrize("text", ["", "a+", "+a", "a++b", "?k=1"])
-def test_a_chain_with_a_gap_is_told(text):
-    with pytest.raises(UsageError, match="names no mitigator"):
+def test_a_chain_with_an_empty_name_is_refused(text):
+    with pytest.raises(UsageError, match="missing") as caught:
         names.mitigators(text)
+    assert f"'{text}'" in str(caught.value)
 
 
 def test_the_plain_name_has_no_options():
@@ -75,9 +76,10 @@ def test_the_plain_name_has_no_options():
 
 
 @pytest.mark.parametrize("name", ["a b", "a/b", "../a", "a?b", "a+b", "", "none", "é", "-a", "a:b"])
-def test_a_plugin_cannot_register_a_name_that_cannot_be_typed(name):
-    with pytest.raises(HarnessError, match="plugin 'mine' registers the metric"):
+def test_a_plugin_cannot_register_an_invalid_name(name):
+    with pytest.raises(HarnessError, match=r"'mine'.*metric") as caught:
         names.check(name, "metric", "mine")
+    assert f"'{name}'" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["a", "weat", "all-MiniLM-L6-v2", "glove.6b_50", "9"])

@@ -1,4 +1,4 @@
-"""Options: checked against a signature and converted to its types."""
+"""Options are checked against a signature and converted to its types."""
 
 from __future__ import annotations
 
@@ -26,75 +26,75 @@ def function(
     """Take options of several types."""
 
 
-def convert(**given):
-    return options.convert(function, given, what="model 'm'")
+def convert(**values):
+    return options.convert(function, values, what="model 'm'")
 
 
-def told(**given):
+def error_of(**values):
     with pytest.raises(InvalidOption) as caught:
-        convert(**given)
+        convert(**values)
     return str(caught.value)
 
 
-def test_text_becomes_what_the_signature_says():
-    given = {"k": "2", "share": "0.25", "flag": "true", "how": "max", "limit": "7", "untyped": "x"}
-    assert convert(**given) == {
+def test_text_is_converted_to_the_annotated_types():
+    values = {"k": "2", "share": "0.25", "flag": "true", "how": "max", "limit": "7", "untyped": "x"}
+    assert convert(**values) == {
         "k": 2, "share": 0.25, "flag": True, "how": "max", "limit": 7, "untyped": "x",
     }  # fmt: skip
 
 
-def test_none_is_none_only_where_the_type_has_it():
+def test_the_text_none_becomes_none_only_if_the_type_allows_it():
     assert convert(limit="none") == {"limit": None}
-    assert "option k=none" in told(k="none")
+    assert "k=none" in error_of(k="none")
 
 
-def test_nothing_given_is_nothing_converted():
+def test_no_options_are_converted_to_no_options():
     assert convert() == {}
 
 
 @given(st.integers())
-def test_whole_numbers_come_through(number):
+def test_integers_are_converted_exactly(number):
     assert convert(k=str(number)) == {"k": number}
 
 
-def test_text_where_a_number_belongs_is_told():
-    assert told(k="abc") == (
-        "model 'm': option k=abc: input should be a valid integer, "
-        "unable to parse string as an integer"
-    )
-
-
 @pytest.mark.parametrize(
-    ("option", "value"), [("k", "1.5"), ("k", ""), ("flag", "perhaps"), ("how", "sum")]
+    ("option", "value"),
+    [("k", "abc"), ("k", "1.5"), ("k", ""), ("flag", "perhaps"), ("how", "sum")],
 )
-def test_a_value_that_does_not_fit_is_told_with_its_option(option, value):
-    assert told(**{option: value}).startswith(f"model 'm': option {option}={value}: ")
+def test_the_error_of_an_invalid_value_names_owner_option_and_value(option, value):
+    message = error_of(**{option: value})
+    assert "'m'" in message
+    assert f"{option}={value}" in message
 
 
-def test_an_unknown_option_is_told_with_the_nearest():
-    assert told(shore="1").startswith("model 'm' has no option 'shore'; did you mean 'share'")
+def test_the_error_of_an_invalid_value_says_which_type_is_right():
+    assert "integer" in error_of(k="abc")
 
 
-def test_an_option_of_something_that_takes_none_is_told():
-    with pytest.raises(InvalidOption) as caught:
+def test_the_error_of_an_unknown_option_suggests_the_closest_one():
+    message = error_of(shore="1")
+    assert [part for part in ("'m'", "'shore'", "'share'") if part not in message] == []
+
+
+def test_an_option_of_a_callable_without_options_is_refused():
+    with pytest.raises(InvalidOption, match=r"'x'.*'k'.*no options"):
         options.convert(lambda: None, {"k": "1"}, what="mitigator 'x'")
-    assert str(caught.value) == "mitigator 'x' has no option 'k'; it takes none"
 
 
-def test_only_the_known_names_may_be_given():
-    with pytest.raises(InvalidOption, match="has no option 'positional'"):
+def test_names_that_are_not_allowed_are_refused():
+    with pytest.raises(InvalidOption, match="'positional'"):
         options.convert(function, {"positional": "1"}, what="m", known={"k"})
 
 
-def test_a_class_is_checked_against_its_init():
-    class Thing:
+def test_the_options_of_a_class_are_those_of_its_init():
+    class Configured:
         def __init__(self, k: int = 1) -> None:
             pass
 
-    assert options.convert(Thing, {"k": "3"}, what="m") == {"k": 3}
+    assert options.convert(Configured, {"k": "3"}, what="m") == {"k": 3}
 
 
-def test_annotations_that_cannot_be_followed_leave_the_value():
+def test_a_value_whose_annotation_cannot_be_resolved_is_not_converted():
     def function(k: Nowhere = 1):  # noqa: F821 -- on purpose
         pass
 

@@ -1,4 +1,4 @@
-"""Facts about words, and about the tokens that belong to them."""
+"""The words of a text, and the word that each token belongs to."""
 
 import numpy as np
 import pytest
@@ -19,26 +19,26 @@ from harness.token_states import TokenStates, words, words_of_tokens
         (" \n\t", []),
     ],
 )
-def test_a_text_is_cut_into_words(text, expected):
+def test_a_text_is_split_into_words(text, expected):
     assert [word.text for word in words(text)] == expected
 
 
 @given(st.text())
-def test_words_are_what_the_text_has_besides_spaces(text):
-    found = words(text)
-    assert all(text[w.start : w.end].lower() == w.text for w in found)
-    rest = "".join(text[w.start : w.end] for w in found)
-    assert rest == "".join(c for c in text if not c.isspace())
+def test_words_cover_every_character_except_spaces(text):
+    text_words = words(text)
+    assert all(text[w.start : w.end].lower() == w.text for w in text_words)
+    covered = "".join(text[w.start : w.end] for w in text_words)
+    assert covered == "".join(c for c in text if not c.isspace())
 
 
-def test_tokens_belong_to_the_words_they_lie_over():
-    found = words("he didn't go")
+def test_a_token_belongs_to_the_word_that_it_overlaps():
+    text_words = words("he didn't go")
     #          [CLS]   he      did     n       't       go        [SEP]
     offsets = [(0, 0), (0, 2), (3, 6), (6, 7), (7, 9), (9, 12), (0, 0)]
-    np.testing.assert_array_equal(words_of_tokens(found, offsets), [-1, 0, 1, 1, 1, 2, -1])
+    np.testing.assert_array_equal(words_of_tokens(text_words, offsets), [-1, 0, 1, 1, 1, 2, -1])
 
 
-def test_a_token_of_a_space_belongs_to_the_word_behind_it_or_to_the_last():
+def test_a_token_of_a_space_belongs_to_the_next_word_or_to_the_last():
     np.testing.assert_array_equal(
         words_of_tokens(words("a  b "), [(0, 1), (1, 2), (2, 4), (4, 5)]), [0, 1, 1, 1]
     )
@@ -49,11 +49,11 @@ def test_tokens_of_a_prompt_belong_to_no_word():
     np.testing.assert_array_equal(words_of_tokens(words("man"), offsets, shift=7), [-1, -1, -1, 0])
 
 
-def test_tokens_of_a_text_without_words_belong_to_none():
+def test_tokens_of_a_text_without_words_belong_to_no_word():
     np.testing.assert_array_equal(words_of_tokens([], [(0, 0), (0, 1)]), [-1, -1])
 
 
-def test_states_behind_a_prompt_are_the_others():
+def test_behind_removes_the_first_tokens():
     states = TokenStates(("a",), np.array([-1, -1, 0]), np.eye(3, dtype=np.float32))
     behind = states.behind(2)
     np.testing.assert_array_equal(behind.word_of, [0])

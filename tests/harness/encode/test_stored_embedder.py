@@ -1,4 +1,4 @@
-"""Facts about reading through the store: what fails once is told, and not tried again."""
+"""An embedder that reads from the store: failed texts are reported and not tried again."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from harness.store.store import Store
 
 
 class Picky(MockEmbedder):
-    """Raises on texts that begin with an x; keeps the batches that it was given."""
+    """Raises on texts that begin with an x; remembers its batches."""
 
     def __init__(self):
         super().__init__(dimensions=4)
@@ -31,39 +31,45 @@ def stored(folder):
     return StoredEmbedder(embedder, None, LocalEngine(), store, Silent())
 
 
-def test_a_text_that_failed_is_told_and_not_tried_again(tmp_path):
-    vectors = stored(tmp_path)
-    vectors.ensure(["a", "x1", "b", "x2", "x3"])
-    assert vectors.encoded == 2
-    assert vectors.notices == ["not encoded: 'x1' and 2 more: ValueError: no x"]
-    vectors.embedder.batches.clear()
+def has(text, *facts):
+    """Return whether all facts are in a text of one line."""
+    return "\n" not in text and all(fact in text for fact in facts)
+
+
+def test_a_failed_text_is_in_the_notices_and_not_tried_again(tmp_path):
+    embedder = stored(tmp_path)
+    embedder.ensure(["a", "x1", "b", "x2", "x3"])
+    assert embedder.encoded == 2
+    (notice,) = embedder.notices
+    assert has(notice, "'x1'", "2 more", "ValueError: no x")
+    embedder.embedder.batches.clear()
     for _ in range(2):
         with pytest.raises(HarnessError) as caught:
-            vectors.encode(["x2", "a", "x3", "x2"])
-        told = "2 of its texts could not be encoded, the first is 'x2'"
-        assert str(caught.value) == told
-    assert vectors.encode(["b", "a"]).shape == (2, 4)
-    assert vectors.embedder.batches == []
-    assert len(vectors.notices) == 1
+            embedder.encode(["x2", "a", "x3", "x2"])
+        assert has(str(caught.value), "2 ", "'x2'")
+    assert embedder.encode(["b", "a"]).shape == (2, 4)
+    assert embedder.embedder.batches == []
+    assert len(embedder.notices) == 1
 
 
-def test_a_model_that_fails_on_every_text_is_a_model_error_that_names_the_error_once(tmp_path):
-    vectors = stored(tmp_path)
+def test_a_model_that_fails_on_every_text_is_a_model_error(tmp_path):
+    embedder = stored(tmp_path)
     with pytest.raises(ModelError) as caught:
-        vectors.ensure(["x1", "x2"])
-    told = "model 'mock-text' failed on 2 texts, the first of them 'x1': ValueError: no x"
-    assert str(caught.value) == told
-    assert vectors.notices == []
+        embedder.ensure(["x1", "x2"])
+    assert has(str(caught.value), "'mock-text'", "2 texts", "'x1'", "ValueError: no x")
+    assert str(caught.value).count("ValueError") == 1
+    assert embedder.notices == []
 
 
-def test_in_a_later_run_a_text_that_fails_again_is_no_failure_of_the_model(tmp_path):
+def test_a_text_that_fails_again_in_a_later_run_is_only_a_notice(tmp_path):
     for _ in range(2):
-        vectors = stored(tmp_path)
-        vectors.ensure(["a", "x1"])
-        assert vectors.notices == ["not encoded: 'x1': ValueError: no x"]
+        embedder = stored(tmp_path)
+        embedder.ensure(["a", "x1"])
+        (notice,) = embedder.notices
+        assert has(notice, "'x1'", "ValueError: no x")
 
 
-def test_an_embedder_that_raises_on_one_text_loses_only_the_tasks_with_it(registry, tmp_path):
+def test_a_text_on_which_the_embedder_raises_fails_only_the_tasks_that_have_it(registry, tmp_path):
     class OnBarn(MockEmbedder):
         def encode(self, texts):
             if "barn" in texts:
@@ -80,5 +86,6 @@ def test_an_embedder_that_raises_on_one_text_loses_only_the_tasks_with_it(regist
         )
         assert {record.task.name for record in records} == {"toy-places-10"}
         (failed,) = records.failed
-        assert failed.reason == "1 of its texts could not be encoded, the first is 'barn'"
-        assert records.notices == ("not encoded: 'barn': ValueError: no barn",)
+        assert has(failed.reason, "1 ", "'barn'")
+        (notice,) = records.notices
+        assert has(notice, "'barn'", "ValueError: no barn")

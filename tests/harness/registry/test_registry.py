@@ -62,7 +62,7 @@ def test_a_hub_id_or_a_file_is_told_how_to_write_it(registry, write):
 
 def test_an_unknown_provider_is_told_with_those_there_are(registry):
     assert told(UnknownName, registry.embedder, "gensin:x") == (
-        "unknown model provider 'gensin'; there are: toy"
+        "unknown model provider 'gensin'; available: toy"
     )
 
 
@@ -81,9 +81,9 @@ def test_a_provider_without_a_reference_and_a_model_with_one_are_told(registry):
         ("toy-letters?scale=abc", "model 'toy-letters': option scale=abc: input should be a valid"),
         ("toy-letters?skale=1", "model 'toy-letters' has no option 'skale'; did you mean 'scale'?"),
         ("toy-letters?card=1", "model 'toy-letters' has no option 'card'"),
-        ("toy-words?k=1", "model 'toy-words' has no option 'k'; it takes none"),
-        ("toy:1?name=x", "model 'toy' has no option 'name'; it takes none"),
-        ("toy:1?reference=x", "model 'toy' has no option 'reference'; it takes none"),
+        ("toy-words?k=1", "model 'toy-words' has no option 'k'; it takes no options"),
+        ("toy:1?name=x", "model 'toy' has no option 'name'; it takes no options"),
+        ("toy:1?reference=x", "model 'toy' has no option 'reference'; it takes no options"),
     ],
 )
 def test_options_that_a_model_does_not_take_are_told(registry, name, said):
@@ -100,7 +100,7 @@ def test_mitigators_come_as_chains(registry):
     ("name", "said"),
     [
         ("toy-shift?k=abc", "mitigator 'toy-shift': option k=abc: input should be a valid integer"),
-        ("toy-shift?j=1", "mitigator 'toy-shift' has no option 'j'; there are: k"),
+        ("toy-shift?j=1", "mitigator 'toy-shift' has no option 'j'; available: k"),
         ("toy-shft", "unknown mitigator 'toy-shft'; did you mean 'toy-shift'"),
         ("toy-shift+toy-shft", "unknown mitigator 'toy-shft'"),
         ("nome", "unknown mitigator 'nome'; did you mean 'none'?"),

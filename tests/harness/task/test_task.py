@@ -140,7 +140,7 @@ def test_what_the_harness_supplies_is_no_option(told):
         ("  toy-gap: {}", "  toy-draw: {options: {rng: 1}}"),
         ("toy-gap, score: gap", "toy-draw, score: draw"),
     )
-    assert said.endswith("metric 'toy-draw' has no option 'rng'; it takes none")
+    assert said.endswith("metric 'toy-draw' has no option 'rng'; it takes no options")
 
 
 def test_a_mapping_of_inputs_is_checked_on_both_sides(told):
@@ -169,7 +169,7 @@ def test_a_metric_may_take_an_input_of_another_name(resolve):
     [
         ("metric: toy-gap,", "metric: toy-gab,", "metric: there is no metric 'toy-gab'; did you"),
         ("score: gap", "score: gaps", "score: there is no score 'gaps'; did you mean 'gap'"),
-        ("score: gap", "score: gap, scenario: x", "scenario: there is no scenario 'x'; there are: "
+        ("score: gap", "score: gap, scenario: x", "scenario: there is no scenario 'x'; available: "
          "default"),
     ],
 )  # fmt: skip
@@ -191,7 +191,7 @@ def test_a_primary_score_that_is_not_there_is_told(told, old, new, said):
         ("[city, street]}", "[a], template: t}", "8: inputs.targets_2.template: there is no "
          "template 't'"),
         ("{words: [city, street]}", "{set: towns}", "8: inputs.targets_2.set: there is no set "
-         "'towns'; there are: concept.moods, concept.specific_words"),
+         "'towns'; available: concept.moods, concept.specific_words"),
         ("{words: [city, street]}", "{set: concept.mods}", "8: inputs.targets_2.set: there is no "
          "set 'concept.mods'; did you mean 'concept.moods'"),
         ("{words: [city, street]}", "{table: ratings}", "8: inputs.targets_2.table: there is no "

@@ -1,4 +1,4 @@
-"""Facts about encoding in several processes, on models that die, raise, or do nothing wrong."""
+"""The engine `devices`: several processes, and models that die, raise, or work."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ from harness.embedder import MockEmbedder
 
 
 class Troubled(MockEmbedder):
-    """Does what a text says."""
+    """Raises, dies or returns wrong shapes if a text says so."""
 
     def __init__(
         self, *, device="cpu", dimensions: int = 4, fails_on="", once="", log="", sleep=0.0,
@@ -47,7 +47,7 @@ class Troubled(MockEmbedder):
             with open(self.log, "a") as file:
                 file.write(f"{os.getpid()} {len(texts)}\\n")
         time.sleep(self.sleep)
-        for _ in range(6000 if self.meet else 0):  # until another process is there as well
+        for _ in range(6000 if self.meet else 0):  # wait until another process has begun
             if len({line.split()[0] for line in open(self.log)}) > 1:
                 break
             time.sleep(0.01)
@@ -71,13 +71,13 @@ def harness_embedders():
 
 @pytest.fixture
 def plugin(tmp_path_factory, monkeypatch):
-    """A package with the embedder `troubled`, as if it were installed; workers see it too."""
+    """A package with the embedder `troubled`, as if it were installed; workers find it too."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "troubled_plugin.py").write_text(PLUGIN)
-    about = folder / "troubled-1.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: troubled\nVersion: 1\n")
-    (about / "entry_points.txt").write_text("[harness]\ntroubled = troubled_plugin\n")
+    metadata = folder / "troubled-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: troubled\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text("[harness]\ntroubled = troubled_plugin\n")
     monkeypatch.syspath_prepend(str(folder))
     discovery.installed.cache_clear()
     yield folder
@@ -92,9 +92,9 @@ def encode(tmp_path, texts, *, devices=("cpu", "cpu"), name="troubled", dimensio
     assert sum(done) == len(texts)
     assert report.n_texts == len(texts) - len(report.failed)
     assert set(store.missing(texts)) == set(report.failed)
-    good = [text for text in texts if text not in report.failed]
-    if good:
-        np.testing.assert_array_equal(store.get(good), embedder.encode(good))
+    encoded = [text for text in texts if text not in report.failed]
+    if encoded:
+        np.testing.assert_array_equal(store.get(encoded), embedder.encode(encoded))
     return store, report
 
 
@@ -111,12 +111,12 @@ def test_several_processes_share_the_work(tmp_path, plugin):
     assert report.failed == {}
 
 
-@pytest.mark.parametrize(("own", "largest"), [(60, 1), (600, 10), (10**6, 300)])
-def test_batches_fit_the_budget_that_the_embedder_has_of_its_own(tmp_path, plugin, own, largest):
-    name = f"troubled?log={tmp_path / 'log'}&budget={own}"
+@pytest.mark.parametrize(("budget", "largest"), [(60, 1), (600, 10), (10**6, 300)])
+def test_an_embedders_own_token_budget_is_used(tmp_path, plugin, budget, largest):
+    name = f"troubled?log={tmp_path / 'log'}&budget={budget}"
     embedder = Registry().embedder(name, device="cpu")
     store = Store(tmp_path / "store", embedder.info.fingerprint)
-    texts = [f"text {i:3} " + "x" * 222 for i in range(300)]  # 59 tokens each, by the letters
+    texts = [f"text {i:3} " + "x" * 222 for i in range(300)]  # an estimate of 59 tokens each
     engine = Registry().engine("devices", ["cpu", "cpu"])
     engine.encode(embedder, texts, store, on_done=lambda n: None, name=name)
     sizes = [int(line.split()[1]) for line in (tmp_path / "log").read_text().splitlines()]
@@ -124,7 +124,7 @@ def test_batches_fit_the_budget_that_the_embedder_has_of_its_own(tmp_path, plugi
     assert max(sizes) == largest
 
 
-def test_what_the_embedder_of_each_process_notes_is_told_with_its_device(tmp_path, plugin):
+def test_notes_of_each_process_are_notices_with_its_device(tmp_path, plugin):
     store, _ = encode(tmp_path, texts_of(300), name=f"troubled?log={tmp_path / 'log'}&meet=yes")
     assert [line.split()[0] for line in store.notices] == ["cpu:", "cpu:"]
     assert sum(int(line.split()[1]) for line in store.notices) == 300
@@ -139,38 +139,37 @@ def test_texts_of_a_worker_that_died_are_encoded_by_another(tmp_path, plugin):
 
 
 @pytest.mark.parametrize("devices", [("cpu",), ("cpu", "cpu")])
-def test_a_text_that_kills_is_reported_and_all_others_are_encoded(tmp_path, plugin, devices):
+def test_a_text_that_kills_its_process_fails_and_the_others_are_encoded(tmp_path, plugin, devices):
     texts = ["die " * 30, *texts_of(500)]
     _, report = encode(tmp_path, texts, devices=devices)
-    assert report.failed == {texts[0]: "the process for cpu died (signal 9)"}
+    assert list(report.failed) == [texts[0]]
+    assert [x for x in ("cpu", "signal 9") if x not in report.failed[texts[0]]] == []
 
 
 @pytest.mark.parametrize("text", ["raise", "raise " * 5000])
-def test_a_text_on_which_the_model_raises_is_reported_and_all_others_are_encoded(
-    tmp_path, plugin, text
-):
+def test_a_text_on_which_the_model_raises_fails_and_the_others_are_encoded(tmp_path, plugin, text):
     _, report = encode(tmp_path, [*texts_of(500), text])
     assert list(report.failed) == [text]
     assert report.failed[text] == "ValueError: no such text"
 
 
 @pytest.mark.parametrize("bad", [["raise 1"], ["raise 1", "raise 2", "raise 3"]])
-def test_one_process_and_several_report_the_same_of_texts_that_fail(tmp_path, plugin, bad):
+def test_one_process_and_several_report_the_same_failed_texts(tmp_path, plugin, bad):
     texts = [*bad, *texts_of(20 if len(bad) == 1 else 0)]
     _, several = encode(tmp_path, texts)
     embedder = Registry().embedder("troubled", device="cpu")
     store = Store(tmp_path / "local", embedder.info.fingerprint)
-    one = (
+    local = (
         Registry()
         .engine("local", [])
         .encode(embedder, texts, store, on_done=lambda n: None, name="troubled")
     )
-    assert several.failed == one.failed == dict.fromkeys(bad, "ValueError: no such text")
-    assert several.n_texts == one.n_texts == len(texts) - len(bad)
+    assert several.failed == local.failed == dict.fromkeys(bad, "ValueError: no such text")
+    assert several.n_texts == local.n_texts == len(texts) - len(bad)
 
 
-def test_a_model_that_returns_no_vectors_is_a_model_error(tmp_path, plugin):
-    with pytest.raises(ModelError, match=r"returned an array of shape .*, 2\) for"):
+def test_a_model_that_returns_the_wrong_shape_is_a_model_error(tmp_path, plugin):
+    with pytest.raises(ModelError, match=r"shape \(\d+, 2\)"):
         encode(tmp_path, ["wrong", *texts_of(5)])
 
 
@@ -178,24 +177,24 @@ def test_a_device_that_cannot_be_used_leaves_the_work_to_the_others(tmp_path, pl
     store, _ = encode(
         tmp_path, texts_of(500), devices=("cpu", "gpu:7"), name="troubled?fails_on=gpu:7"
     )
-    assert store.notices == [
-        "model 'troubled?fails_on=gpu:7' is not used on gpu:7: "
-        "cannot be made (ValueError: there is no gpu:7)"
-    ]
+    (notice,) = store.notices
+    facts = ("'troubled?fails_on=gpu:7'", " gpu:7: ", "ValueError: there is no gpu:7")
+    assert [fact for fact in facts if fact not in notice] == []
 
 
 def test_a_model_that_no_worker_can_make_is_a_model_error(tmp_path, plugin):
-    with pytest.raises(ModelError, match=r"be used: cannot be made \(ValueError: there is no cpu"):
+    with pytest.raises(ModelError, match="ValueError: there is no cpu") as caught:
         encode(tmp_path, ["a"], name="troubled?fails_on=cpu")
+    assert str(caught.value).count("'troubled?fails_on=cpu'") == 1
 
 
-def test_a_worker_whose_model_differs_is_not_used(tmp_path, plugin):
-    with pytest.raises(ModelError, match="mock-text-5, not mock-text-4"):
+def test_a_worker_whose_model_has_another_fingerprint_is_not_used(tmp_path, plugin):
+    with pytest.raises(ModelError, match=r"mock-text-5.*mock-text-4"):
         encode(tmp_path, ["a"], name="troubled?dimensions=5")
 
 
-def test_an_embedder_given_as_an_object_is_refused_with_the_reason(tmp_path):
-    with pytest.raises(UsageError, match="need a model given by its name"):
+def test_an_embedder_given_as_an_object_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="name"):
         encode(tmp_path, ["a"], name=None)
 
 
@@ -206,8 +205,9 @@ def test_no_devices_are_refused():
 
 def test_a_store_that_cannot_be_written_is_a_disk_error(tmp_path, plugin):
     (tmp_path / "store").write_text("a file where the folder should be")
-    with pytest.raises(DiskError, match="cannot write embeddings"):
+    with pytest.raises(DiskError) as caught:
         encode(tmp_path, ["a", "b"])
+    assert str(tmp_path / "store") in str(caught.value)
 
 
 def test_an_interrupt_ends_the_workers_and_keeps_what_was_encoded(tmp_path, plugin):
@@ -238,10 +238,10 @@ def test_an_interrupt_ends_the_workers_and_keeps_what_was_encoded(tmp_path, plug
     )
     done = sum(int(process.stdout.readline()) for _ in range(6))
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the group
-    rest, told = process.communicate()
+    rest, errors = process.communicate()
     done += sum(int(line) for line in rest.split())
-    assert told.rstrip().endswith("KeyboardInterrupt")
-    assert told.count("Traceback") == 1
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert errors.count("Traceback") == 1
     store = Store(tmp_path, "mock-text-4")
     assert store.info().rows >= done
     assert store.info().leftovers == 0
@@ -261,13 +261,13 @@ def test_workers_whose_parent_was_killed_write_what_they_have_and_end(tmp_path, 
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     store = Store(tmp_path / "store", "mock-text-4")
-    while not store.info().rows:  # the suite's own limit ends a failure
+    while not store.info().rows:  # in case of a failure, the suite's time limit ends this loop
         time.sleep(0.01)
     assert len(store.missing(texts_of(9000))) < 9000
 
 
-def test_an_unknown_engine_is_told_with_the_names_there_are():
-    with pytest.raises(UnknownName, match="did you mean 'devices'"):
+def test_an_unknown_engine_is_an_error_with_a_suggestion():
+    with pytest.raises(UnknownName, match="'devices'"):
         Registry().engine("device", ["cpu"])
 
 

@@ -1,4 +1,4 @@
-"""Facts about encoding in this process."""
+"""The engine `local` encodes in this process."""
 
 import pytest
 
@@ -17,17 +17,17 @@ def test_it_encodes_into_the_store_and_reports(tmp_path):
     assert (store.get(["bb", "a"]) == embedder.encode(["bb", "a"])).all()
 
 
-def test_the_budget_of_a_batch_is_the_embedders_own_if_it_has_one(tmp_path):
+def test_an_embedders_own_token_budget_is_used(tmp_path):
     class Hosted(MockEmbedder):
         batch_tokens = 100_000
 
     embedder, done = Hosted(), []
-    texts = [f"text {i} " * 50 for i in range(100)]  # 10,000 tokens, above what suits a CPU
+    texts = [f"text {i} " * 50 for i in range(100)]  # 10,000 tokens, more than the CPU's budget
     store = Store(tmp_path, embedder.info.fingerprint)
     Registry().engine("local", []).encode(embedder, texts, store, on_done=done.append, name=None)
     assert done == [100]
 
 
-def test_it_refuses_several_devices_and_says_which_engine_takes_them():
-    with pytest.raises(UsageError, match="the engine 'devices' uses several"):
+def test_it_refuses_several_devices_and_names_the_engine_for_them():
+    with pytest.raises(UsageError, match="'devices'"):
         Registry().engine("local", ["cpu", "cpu"])
