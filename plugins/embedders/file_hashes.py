@@ -1,12 +1,13 @@
-"""SHA-256 of large files, remembered by path, size and time of change.
+"""SHA-256 of files; those of large files are remembered by path, size and modification time.
 
-Hashing a model of gigabytes takes seconds, and a fingerprint is asked for before any work. What is
-remembered is a file of 64 digits for each large file, in `sha256` of the cache folder; deleting it
-costs only time. Files of the hub's cache that carry their hash as their name are not read at all.
+Hashing gigabytes takes seconds, and fingerprints are needed before any work. Each large file has a
+small file with its hash in the folder `sha256` of the cache folder; deleting it costs only time.
+Files in the hub's cache that are named by their hash are not read at all.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from harness.digest import digest, file_sha256
 from harness.errors import DiskError
 
 SMALL = 2**23
-"""Bytes below which a file is hashed each time: it takes some milliseconds."""
+"""Bytes below which a file is hashed every time, which takes milliseconds."""
 
 
 def sha256(path: Path) -> str:
@@ -32,19 +33,18 @@ def sha256(path: Path) -> str:
     state = blob.stat()
     if state.st_size < SMALL:
         return file_sha256(blob)
-    note = folders.cache() / "sha256" / digest([str(blob), state.st_size, state.st_mtime_ns])
+    remembered = folders.cache() / "sha256" / digest([str(blob), state.st_size, state.st_mtime_ns])
     try:
-        known = note.read_text("ascii")
+        cached_hash = remembered.read_text("ascii")
     except (OSError, UnicodeDecodeError):
-        known = ""
-    if _is_sha256(known):
-        return known
-    found = file_sha256(blob)
-    try:
-        folders.write_atomically(note, found.encode())
-    except DiskError:  # it is only a shortcut; the run says what matters of a full disk
-        return found
-    return found
+        cached_hash = ""
+    if _is_sha256(cached_hash):
+        return cached_hash
+    computed = file_sha256(blob)
+    # Without the note the next run hashes again; a full disk is reported where results are written.
+    with contextlib.suppress(DiskError):
+        folders.write_atomically(remembered, computed.encode())
+    return computed
 
 
 def _is_sha256(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Joins what a card says of a model with what its files say; files win where both speak."""
+"""Joins the facts of a model's card with those of its files; the files take precedence."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from harness.embedder import Card, Kind, ModelInfo
 
 
 def describe(
-    card: Card | None, *, name: str, kind: Kind, fingerprint: str, **found: Any
+    card: Card | None, *, name: str, kind: Kind, fingerprint: str, **file_facts: Any
 ) -> ModelInfo:
-    """Return the `ModelInfo` of a model at hand.
+    """Return the `ModelInfo` of a loaded model.
 
     Parameters
     ----------
     card
-        Published facts, if there are any.
+        Published facts; None for none.
     name, kind, fingerprint
         See `harness.embedder.ModelInfo`.
-    **found
-        Further fields that were read from the files; None where a file does not say.
+    **file_facts
+        Further fields, read from the files; None where the files do not say.
     """
     facts = (
         {} if card is None else {f.name: getattr(card, f.name) for f in dataclasses.fields(card)}
     )
-    facts.update({key: value for key, value in found.items() if value is not None})
+    facts.update({key: value for key, value in file_facts.items() if value is not None})
     return ModelInfo(**{**facts, "name": name, "kind": kind, "fingerprint": fingerprint})

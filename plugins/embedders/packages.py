@@ -1,4 +1,4 @@
-"""Model files that come as packages of the package index: found and checked, never imported."""
+"""Finds and checks model files in installed Python packages, without importing the packages."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from harness.errors import ModelError
 from harness.plugins.embedders import file_hashes
 
 INSTALL = 'pip install "embedding-bias-harness[models]"'
-"""Installs the packages that models are taken from."""
+"""Command that installs the packages with model files."""
 
 
 def folder(package: str) -> Path | None:
-    """Return the folder of an installed package, without running any of its code; else None."""
+    """Return the folder of an installed package without running its code; None if not installed."""
     spec = importlib.util.find_spec(package)
-    places = None if spec is None else spec.submodule_search_locations
-    return Path(places[0]) if places else None
+    locations = None if spec is None else spec.submodule_search_locations
+    return Path(locations[0]) if locations else None
 
 
 def check(path: Path, sha256: str) -> None:
-    """Raise ModelError if a file is not there or is not the one that the model's facts are of."""
+    """Raise ModelError if a file is missing or its SHA-256 differs from the published file's."""
     try:
         found = file_hashes.sha256(path)
     except OSError as error:
@@ -29,6 +29,6 @@ def check(path: Path, sha256: str) -> None:
         ) from None
     if found != sha256:
         raise ModelError(
-            f"'{path}' is not the file it should be: its SHA-256 is {found}, expected {sha256}; "
+            f"'{path}' is not the published file: its SHA-256 is {found}, expected {sha256}; "
             f"reinstall with {INSTALL}"
         )

@@ -1,4 +1,4 @@
-"""Loads weights without the libraries' bars and reports, and tells in one line why it failed."""
+"""Silences progress bars and reports while weights are loaded; failures become one-line errors."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from harness.errors import HarnessError, ModelError
 
 @contextlib.contextmanager
 def loading(name: str) -> Iterator[None]:
-    """Keep transformers quiet, and turn what it raises into a ModelError.
+    """Silence transformers, and turn its exceptions into a ModelError.
 
-    That memory does not suffice is raised as it is, since the engine knows what to do.
+    Out-of-memory errors are raised unchanged: the engine handles them with smaller batches.
 
     Parameters
     ----------
     name
-        What to call the model.
+        What the error calls the model.
     """
     import torch
     from transformers.utils import logging as transformers_logging
 
     logging: Any = transformers_logging
-    shown, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    bars_enabled, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
     logging.set_verbosity_error()
     try:
         yield
     except (torch.OutOfMemoryError, HarnessError):
         raise
-    except Exception as error:  # libraries raise all kinds on a model that does not fit them
-        told = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise ModelError(f"'{name}' cannot be loaded: {told}") from error
+    except Exception as error:  # the libraries raise exceptions of many types
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ModelError(f"'{name}' cannot be loaded: {reason}") from error
     finally:
         logging.set_verbosity(verbosity)
-        if shown:
+        if bars_enabled:
             logging.enable_progress_bar()

@@ -1,4 +1,4 @@
-"""What files of weights say of themselves; reads no weights."""
+"""Checks weight files and reads the shapes in their headers; reads no weights."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any, Literal, TypeAlias
 from harness.errors import ModelError
 
 Backend: TypeAlias = Literal["torch", "onnx", "openvino"]
-"""What runs a transformer: torch, or the runtime of a format that it was exported to."""
+"""What runs a transformer: torch, or the runtime of the format it was exported to."""
 EXPORTED = {
     "onnx": re.compile(r"(onnx/)?model\.onnx(_data|\.data)?"),
     "openvino": re.compile(r"(openvino/)?openvino_model\.(xml|bin)"),
 }
-"""Names of exported weights, by backend, where tools that export put them."""
+"""File names of exported weights by backend, as export tools choose them."""
 _LFS_POINTER = b"version https://git-lfs"
 
 
 def check(file: Path, name: str) -> None:
-    """Raise ModelError if a file of the model `name` is a pointer, or ends early."""
+    """Raise ModelError if a file of the model `name` is a Git LFS pointer or is damaged."""
     with file.open("rb") as opened:
         if opened.read(len(_LFS_POINTER)) == _LFS_POINTER:
             raise ModelError(
-                f"'{name}': {file.name} is a pointer; run 'git lfs pull' in its folder"
+                f"'{name}': {file.name} is a Git LFS pointer; run 'git lfs pull' in its folder"
             )
     if file.suffix != ".safetensors":
         return
@@ -39,31 +39,31 @@ def check(file: Path, name: str) -> None:
 
 
 def shapes(file: Path) -> list[list[int]]:
-    """Return the shapes of the weights in a safetensors file; tables of positions are none."""
+    """Return the shapes of the weights in a safetensors file, without integer tensors."""
     header, _ = _header(file)
     return [tensor["shape"] for tensor in header.values() if tensor["dtype"] not in ("I64", "I32")]
 
 
 def exported(folder: Path, backend: Backend, name: str) -> list[Path]:
-    """Return the files of a transformer's exported weights, the one to open first.
+    """Return the files of a transformer's exported weights; the runtime opens the first.
 
     Raises
     ------
     ModelError
-        If the model `name` has none.
+        If the model `name` has no such weights.
     """
-    first = {"onnx": "model.onnx", "openvino": "openvino_model.xml"}[backend]
+    main_file = {"onnx": "model.onnx", "openvino": "openvino_model.xml"}[backend]
     for place in (folder / backend, folder):
-        if (place / first).is_file():
-            beside = sorted(
+        if (place / main_file).is_file():
+            others = sorted(
                 file
                 for file in place.iterdir()
-                if file.name != first and EXPORTED[backend].fullmatch(file.name)
+                if file.name != main_file and EXPORTED[backend].fullmatch(file.name)
             )
-            return [place / first, *beside]
+            return [place / main_file, *others]
     raise ModelError(
-        f"'{name}' was not exported for backend={backend}: it lacks {backend}/{first}; "
-        "use backend=torch, or export it"
+        f"'{name}' has no weights for backend={backend}: {backend}/{main_file} is missing; use "
+        "backend=torch, or export the model"
     )
 
 
@@ -74,11 +74,11 @@ def named_shapes(file: Path) -> dict[str, list[int]]:
 
 
 def _header(file: Path) -> tuple[dict[str, Any], int]:
-    """Return the header of a safetensors file, and how long the file ought to be."""
+    """Return the header of a safetensors file, and the expected size of the file in bytes."""
     with file.open("rb") as opened:
         length = int.from_bytes(opened.read(8), "little")
         if length > 100_000_000:  # the format's own limit
-            raise ValueError("its header is too long")
+            raise ValueError("header too long")
         header = json.loads(opened.read(length))
     header.pop("__metadata__", None)
     ends = [tensor["data_offsets"][1] for tensor in header.values()]

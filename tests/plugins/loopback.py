@@ -1,7 +1,7 @@
-"""An endpoint on 127.0.0.1 that embeds and chats as OpenAI's does, and misbehaves when told to.
+"""An endpoint on 127.0.0.1 that embeds and chats as OpenAI's does, with faults on demand.
 
-A real HTTP server in a thread: tests go through the real client to it. The vector of a text comes
-from the text alone, so that a test can say what it should be.
+It is a real HTTP server in a thread; tests reach it through the real client. The vector of a text
+depends on the text alone, so that a test can compute the expected one.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ DIMENSIONS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """How one request is answered amiss.
+    """What is wrong with the answer to one request.
 
     Parameters
     ----------
     status, headers, body
-        What is sent; without a body, an error in OpenAI's form.
+        What is sent; without a body, an error in OpenAI's format.
     seconds
-        To wait before.
+        Seconds to wait before the answer.
     cut
         Whether the connection is cut in the middle of the answer.
     twist
-        Changes the right answer in place, or returns what to send for it.
+        Changes the correct answer in place, or returns another one.
     """
 
     status: int = 200
@@ -46,24 +46,24 @@ class Fault:
 
 
 TOO_MANY = Fault(status=429, headers={"retry-after": "0.01"})
-"""Too many requests, with leave to come back soon."""
+"""Too many requests; a retry is allowed soon."""
 BROKEN = Fault(status=500, headers={"retry-after": "0.01"})
 BUSY = Fault(status=503, headers={"retry-after": "0.01"})
 
 
 class Loopback:
-    """The endpoint; use it with `with`.
+    """The endpoint, a context manager.
 
     Parameters
     ----------
     key
-        The key that a request must bring; None lets all in.
+        The key that requests must have; None for any.
     longest
-        Characters of a text, above which it is refused as too long.
+        Most characters of a text; longer ones are refused.
     most
-        Texts of a request, above which it is refused.
+        Most texts of a request; larger ones are refused.
     port
-        Where to listen; 0 for any that is free.
+        The port; 0 for any free one.
     """
 
     def __init__(
@@ -76,15 +76,15 @@ class Loopback:
     ) -> None:
         self.key, self.longest, self.most, self.port = key, longest, most, port
         self.reply: Callable[[str, str], Any] = lambda system, text: text
-        """Answers a chat, from the instruction and the text."""
+        """Returns the answer of a chat to an instruction and a text."""
         self.embed: Callable[[list[str], int], Any] = lambda texts, d: [vector(t, d) for t in texts]
-        """Gives the float32 vectors of texts, of a length."""
+        """Returns float32 vectors of texts, with so many dimensions."""
         self.faults: list[Fault | None] = []
-        """How the next requests are answered amiss, in order; None is answered well."""
+        """Faults of the next requests, in order; None for a correct answer."""
         self.always: Callable[[Mapping[str, Any]], Fault | None] = lambda body: None
-        """Tells from what a request brings how it is answered amiss, once `faults` are used up."""
+        """Returns the fault for a request's body, once `faults` is empty."""
         self.requests: list[dict[str, Any]] = []
-        """What each request brought; its headers, in lower case, under `headers`."""
+        """The body of each request; `headers` has its headers, with names in lower case."""
         self.lock = threading.Lock()
         self.stopped = threading.Event()
 
@@ -94,7 +94,7 @@ class Loopback:
 
     @property
     def texts(self) -> list[str]:
-        """Every text that was asked to be embedded, in order."""
+        """Every text that was sent for embedding, in order."""
         return [text for body in self.requests for text in body.get("input", ())]
 
     def __enter__(self) -> Self:
@@ -113,7 +113,7 @@ class Loopback:
         self.stop()
 
     def stop(self) -> None:
-        """Stop listening: from now on connections are refused."""
+        """Stop listening; later connections are refused."""
         if not self.stopped.is_set():
             self.stopped.set()
             self._server.shutdown()
@@ -134,7 +134,7 @@ def expected(texts: Iterable[str]) -> np.ndarray:
 
 
 def twisted(change: Callable[[Any], Any]) -> Callable[[Mapping[str, Any]], Fault]:
-    """Return what, as `always`, has each right answer changed in place."""
+    """Return a function for `always` that changes the data of each correct answer in place."""
 
     def twist(answer: dict[str, Any]) -> None:
         change(answer["data"])
@@ -143,23 +143,23 @@ def twisted(change: Callable[[Any], Any]) -> Callable[[Mapping[str, Any]], Fault
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers a request."""
+    """Answers requests."""
 
     loopback: Loopback
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
     def do_POST(self) -> None:  # the library's name
-        here = self.loopback
+        loopback = self.loopback
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        with here.lock:
-            here.requests.append(body | {"headers": headers})
-            fault = here.faults.pop(0) if here.faults else here.always(body)
+        with loopback.lock:
+            loopback.requests.append(body | {"headers": headers})
+            fault = loopback.faults.pop(0) if loopback.faults else loopback.always(body)
         if fault is None:
             self._send(*self._answer(body))
             return
-        here.stopped.wait(fault.seconds)
+        loopback.stopped.wait(fault.seconds)
         status, answer = self._answer(body) if fault.status == 200 else (fault.status, None)
         if fault.twist is not None:
             answer = fault.twist(answer) or answer
@@ -168,10 +168,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, answer, fault)
 
     def _answer(self, body: Mapping[str, Any]) -> tuple[int, Any]:
-        here = self.loopback
-        given = self.headers.get("Authorization", "").removeprefix("Bearer ")
-        if here.key is not None and given != here.key:
-            return 401, _error(f"Incorrect API key provided: {given}")
+        loopback = self.loopback
+        key = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        if loopback.key is not None and key != loopback.key:
+            return 401, _error(f"Incorrect API key provided: {key}")
         if body["model"] != MODEL:
             return 404, _error(f"The model `{body['model']}` does not exist")
         if self.path == "/v1/embeddings":
@@ -194,11 +194,11 @@ class _Handler(BaseHTTPRequestHandler):
             {
                 "object": "embedding",
                 "index": i,
-                "embedding": base64.b64encode(one.tobytes()).decode()
+                "embedding": base64.b64encode(row.tobytes()).decode()
                 if in_base64
-                else one.tolist(),
+                else row.tolist(),
             }
-            for i, one in enumerate(vectors)
+            for i, row in enumerate(vectors)
         ]
         tokens = sum(len(text.split()) for text in texts)
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
@@ -235,7 +235,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = fault.cut or self.loopback.stopped.is_set()
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def _error(message: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Language models behind an OpenAI-compatible endpoint: a text in, a text out.
 
-Answers are not kept here: `harness.store.answers.AnswerCache` does that,
-by `Chat.identity`. How the endpoint is asked, and what its errors mean, is in `endpoint.py`.
+Answers are cached elsewhere: in `harness.store.answers.AnswerCache`, under `Chat.identity`.
+Requests and errors are in `endpoint.py`.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import HarnessError, InvalidOption, Unavailable
-from harness.plugins.embedders.hosted.at_once import at_once
 from harness.plugins.embedders.hosted.endpoint import (
-    MOST_TOLD,
+    MESSAGE_LENGTH,
     PARALLEL,
     RETRIES,
     TIMEOUT,
     Endpoint,
     Refused,
-    used,
 )
+from harness.plugins.embedders.hosted.threads import map_in_threads
+from harness.plugins.embedders.hosted.usage import usage_notes
 
 
 class Chat:
@@ -28,18 +28,19 @@ class Chat:
     Parameters
     ----------
     model
-        As the endpoint names it.
+        Name of the model at the endpoint.
     base_url, key, timeout, retries
         See `Endpoint`.
     temperature, seed
-        Sent with each request; 0 gives the likeliest answer. None for models that refuse them.
+        Sent with each request; temperature 0 gives the likeliest answer. None to send nothing, for
+        models that refuse them.
     parallel
-        Requests under way at once.
+        Number of concurrent requests, 1 or more.
 
     Attributes
     ----------
     usage
-        What the endpoint counted so far.
+        Requests and tokens that the endpoint counted so far.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Chat:
         parallel: int = PARALLEL,
     ) -> None:
         if parallel < 1:
-            raise InvalidOption("parallel must be 1 or more")
+            raise InvalidOption(f"parallel={parallel}: must be 1 or more")
         self.model, self.parallel = model, parallel
         self._endpoint = Endpoint(base_url, key, timeout=timeout, retries=retries)
         sampling = {"temperature": temperature, "seed": seed}
@@ -64,13 +65,13 @@ class Chat:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What an answer depends on besides the texts, as JSON-like values; without the key."""
-        return {"endpoint": self._endpoint.where, "model": self.model, **self._sampling}
+        """Everything but the texts that an answer depends on, as JSON values; without the key."""
+        return {"endpoint": self._endpoint.address, "model": self.model, **self._sampling}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A line on what the endpoint counted, if it was asked for anything."""
-        return used(self.model, self.usage, None)
+        """One line on the tokens that the endpoint counted; none without a request."""
+        return usage_notes(self.model, self.usage, None)
 
     def ask(self, system: str, text: str) -> str:
         """Return the model's answer to `text` under the instruction `system`.
@@ -78,33 +79,33 @@ class Chat:
         Raises
         ------
         Refused
-            If the endpoint refuses this text, or its answer is cut, withheld or not a text.
+            If the endpoint refuses this text, or its answer is incomplete, declined or not a text.
         Unavailable
-            If the endpoint does not answer, wants another key, or does not know the model.
+            If the endpoint does not answer, rejects the key, or does not know the model.
         """
         messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
         answer = self._endpoint.chat(model=self.model, messages=messages, **self._sampling)
         return _content(answer)
 
     def ask_many(self, system: str, texts: Sequence[str]) -> list[str | HarnessError]:
-        """Return an answer for each text, or why there is none; see `ask` for the errors.
+        """Return for each text its answer, or the error of `ask`.
 
-        Once the endpoint cannot be had, the texts that are left are not sent.
+        Once the endpoint is unavailable, the remaining texts are not sent.
         """
-        gone: list[Unavailable] = []
+        unavailable: list[Unavailable] = []
 
-        def one(text: str) -> str | HarnessError:
-            if gone:
-                return gone[0]
+        def answer(text: str) -> str | HarnessError:
+            if unavailable:
+                return unavailable[0]
             try:
                 return self.ask(system, text)
             except Unavailable as error:
-                gone.append(error)
+                unavailable.append(error)
                 return error
             except HarnessError as error:
                 return error
 
-        return at_once(one, texts, self.parallel)
+        return map_in_threads(answer, texts, self.parallel)
 
     def close(self) -> None:
         """Close the connections."""
@@ -114,14 +115,14 @@ class Chat:
 def _content(answer: Mapping[str, Any]) -> str:
     try:
         choice = answer["choices"][0]
-        content, ended = choice["message"]["content"], choice.get("finish_reason")
+        content, reason = choice["message"]["content"], choice.get("finish_reason")
         refusal = choice["message"].get("refusal")
     except (KeyError, IndexError, TypeError, AttributeError):
         raise Refused("the answer has no choices[0].message.content") from None
     if refusal:
-        raise Refused(f"the model declines: {' '.join(str(refusal).split())[:MOST_TOLD]}")
-    if ended in ("length", "content_filter"):
-        raise Refused(f"the answer is not whole (finish_reason: {ended})")
+        raise Refused(f"the model declined: {' '.join(str(refusal).split())[:MESSAGE_LENGTH]}")
+    if reason in ("length", "content_filter"):
+        raise Refused(f"the answer is incomplete (finish_reason: {reason})")
     if not isinstance(content, str):
         raise Refused("the answer has no text")
     return content

@@ -1,13 +1,13 @@
-"""An OpenAI-compatible endpoint through the `openai` client: one way in for embeddings and chat.
+"""Requests to an OpenAI-compatible endpoint through the `openai` client, for embeddings and chat.
 
-Where it is, which key it gets, what its errors mean, and how many tokens it counted. The client
-itself tries again what may pass (no connection, no answer in time, 408, 409, 429 and 5xx), after
-as long as the endpoint's `Retry-After` asks, up to two minutes, else after 0.5, 1, 2 … 8 seconds
-less up to a quarter by chance.
+This module holds the address, the key and the meaning of errors. The client itself repeats requests
+that may succeed later (no connection, timeout, status 408, 409, 429 and 5xx). It waits as long as
+the endpoint's `Retry-After` says, up to two minutes, else 0.5, 1, 2 … 8 seconds less a random
+quarter at most.
 
-A key is taken from an environment variable when the first request is sent. It is in no message, no
-identity and no cause of an exception, and it goes to no host that it was not named for. Knows
-neither embedders nor mitigators.
+A key is read from an environment variable when the first request is sent. It appears in no message,
+no identity and no cause of an exception, and goes only to the host that it was set for. This module
+knows neither embedders nor mitigators.
 """
 
 from __future__ import annotations
@@ -16,38 +16,37 @@ import functools
 import json
 import os
 import re
-import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from harness.errors import HarnessError, InvalidOption, ModelError, Unavailable
+from harness.plugins.embedders.hosted.usage import Usage
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
 OPENAI = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
-"""The variable of the key for OpenAI's own endpoint, and for the one in `OPENAI_BASE_URL`."""
+"""Variable with the key of OpenAI's own endpoint and of the one in `OPENAI_BASE_URL`."""
 TIMEOUT = 60.0  # seconds
-RETRIES = 6  # some 20 seconds in all, unless the endpoint asks for more
-PARALLEL = 4  # requests
+RETRIES = 6  # about 20 seconds in total, unless the endpoint asks for longer waits
+PARALLEL = 4  # concurrent requests
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
-_LATER = (408, 409, 429)
-MOST_TOLD = 200  # characters of what an endpoint says of an error
+_TEMPORARY = (408, 409, 429)
+MESSAGE_LENGTH = 200  # most characters that an error quotes of an endpoint's message
 
 
 class Refused(ModelError):
-    """A request is refused, or its answer is no good; another request may well go through.
+    """A request was refused, or its answer is invalid; other requests may succeed.
 
     Parameters
     ----------
     problem
         What is wrong.
     broken
-        Whether the endpoint itself failed on it (500), so that trying long is in vain.
+        Whether the endpoint itself failed (status 500), so that many retries are useless.
     """
 
     def __init__(self, problem: str, *, broken: bool = False) -> None:
@@ -55,45 +54,32 @@ class Refused(ModelError):
         self.broken = broken
 
 
-@dataclass
-class Usage:
-    """What an endpoint counted; None of a request that it counted nothing for."""
-
-    requests: int = 0
-    prompt: int = 0
-    completion: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    def add(self, counted: object) -> None:
-        """Add the `usage` of an answer."""
-        told = counted if isinstance(counted, Mapping) else {}
-        completion = _number(told.get("completion_tokens"))
-        total = _number(told.get("total_tokens"))
-        with self._lock:
-            self.requests += 1
-            self.prompt += _number(told.get("prompt_tokens")) or total - completion
-            self.completion += completion
-
-
 class Endpoint:
-    """An endpoint and how to ask it; `Unavailable` from it holds for further requests as well.
+    """An endpoint. If a request raises `Unavailable`, further requests fail in the same way.
 
     Parameters
     ----------
     base_url
-        Such as `http://localhost:8000/v1`; None for the variable OPENAI_BASE_URL, else OpenAI's.
+        Address such as `http://localhost:8000/v1`; None for the variable OPENAI_BASE_URL, else for
+        OpenAI's own endpoint.
     key
         Name of the environment variable that holds the key. None: OPENAI_API_KEY for OpenAI's
         endpoint and the one in OPENAI_BASE_URL, and no key for a `base_url`.
     timeout
-        Seconds that an answer may take.
+        Seconds to wait for an answer, above 0.
     retries
-        How often a request is sent again.
+        How often a failed request is repeated, 0 or more.
+
+    Attributes
+    ----------
+    address
+        Host and path, for messages and fingerprints.
 
     Raises
     ------
     InvalidOption
-        If the address is none, or holds a password, or `key` is no name of a variable.
+        If the address is invalid or holds a password, `key` is not the name of a variable, or a
+        number is out of range.
     """
 
     def __init__(
@@ -106,39 +92,39 @@ class Endpoint:
     ) -> None:
         if key is not None and not _VARIABLE.fullmatch(key):
             raise InvalidOption(
-                "key= takes the name of an environment variable, such as OPENAI_API_KEY, "
-                "in capitals with an underscore; never the key itself"
+                "key= must be the name of an environment variable, such as OPENAI_API_KEY, in "
+                "capitals with an underscore; never the key itself"
             )
         if timeout <= 0 or retries < 0:
             raise InvalidOption("timeout must be above 0, and retries 0 or more")
         self.url = (base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI).rstrip("/")
-        self.where = _host_and_path(self.url)
+        self.address = _host_and_path(self.url)
         self.key = key or (None if base_url and self.url != OPENAI else OPENAI_KEY)
         self.timeout, self.retries = timeout, retries
         self.usage = Usage()
 
     def embeddings(self, *, retries: int | None = None, **body: Any) -> Mapping[str, Any]:
-        """Send a request for embeddings; `retries` differ from the endpoint's if given.
+        """Request embeddings; `retries` overrides the endpoint's own number.
 
         Raises
         ------
         Refused
-            If the endpoint refuses what was sent, or its answer is no JSON object.
+            If the endpoint refuses the request, or its answer is not a JSON object.
         Unavailable
-            If it does not answer, wants another key, or does not know the model.
+            If it does not answer, rejects the key, or does not know the model.
         """
         return self._ask(
             lambda client: client.embeddings.with_raw_response.create(**body), body, retries
         )
 
     def chat(self, **body: Any) -> Mapping[str, Any]:
-        """Send a request for the completion of a chat; raises as `embeddings` does."""
+        """Request the completion of a chat; raises the same errors as `embeddings`."""
         return self._ask(
             lambda client: client.chat.completions.with_raw_response.create(**body), body, None
         )
 
     def close(self) -> None:
-        """Close the connections; a further request opens them anew."""
+        """Close the connections; the next request opens new ones."""
         client = self.__dict__.pop("_client", None)
         if client is not None:
             client.close()
@@ -155,10 +141,10 @@ class Endpoint:
         except OpenAIError as error:
             problem = self._problem(error, body["model"])
         except UnicodeError:
-            problem = Refused("it cannot be sent: it holds what UTF-8 does not encode")
+            problem = Refused("the text cannot be sent: it has characters that UTF-8 cannot encode")
         else:
             return self._read(reply.http_response.content)
-        raise problem  # here, where the request with its key is not among the causes
+        raise problem  # outside the except block, so that the request with its key is not a cause
 
     @functools.cached_property
     def _client(self) -> OpenAI:
@@ -170,7 +156,7 @@ class Endpoint:
                 'pip install "embedding-bias-harness[openai]"'
             ) from None
         return OpenAI(
-            # The client insists on some key; endpoints that need none do not look at it.
+            # The client requires some key; endpoints without keys ignore it.
             api_key=self._secret() or "none",
             base_url=self.url,
             timeout=self.timeout,
@@ -183,10 +169,13 @@ class Endpoint:
         secret = os.environ.get(self.key, "").strip()
         if not secret:
             raise Unavailable(
-                f"{self.where} needs a key, and the environment variable {self.key} is not set"
+                f"{self.address} requires a key: set the environment variable {self.key}"
             )
         if not secret.isascii() or not secret.isprintable():
-            raise Unavailable(f"what the environment variable {self.key} holds is no key")
+            raise Unavailable(
+                f"the environment variable {self.key} does not hold a key: it has characters that "
+                "no key has"
+            )
         return secret
 
     def _problem(self, error: Exception, model: str) -> HarnessError:
@@ -194,31 +183,31 @@ class Endpoint:
 
         if isinstance(error, openai.APITimeoutError):
             return Unavailable(
-                f"{self.where} did not answer within {self.timeout:g} s, {self._tries()}"
+                f"{self.address} did not answer within {self.timeout:g} s, {self._tries()}"
             )
         if isinstance(error, openai.APIConnectionError):
             cause = error.__cause__ or error
             return Unavailable(
-                f"{self.where} cannot be reached ({self._safe(cause)}), {self._tries()}"
+                f"{self.address} cannot be reached ({self._safe(cause)}), {self._tries()}"
             )
         if not isinstance(error, openai.APIStatusError):
             return Refused(self._safe(error))
         status = error.status_code
-        told = f"{status}: {self._safe(_message(error.body) or error.message)}"
+        details = f"{status}: {self._safe(_message(error.body) or error.message)}"
         if status in (401, 403):
             if self.key is None:
                 return Unavailable(
-                    f"{self.where} wants a key ({status}): put it into an environment variable "
-                    "and add key=NAME_OF_THE_VARIABLE"
+                    f"{self.address} requires a key ({status}): put it into an environment "
+                    "variable and add key=NAME_OF_THE_VARIABLE"
                 )
-            # What comes with a 401 repeats parts of the key.
-            told = told if status == 403 else str(status)
-            return Unavailable(f"{self.where} refuses the key in {self.key} ({told})")
+            # The message of a 401 repeats parts of the key.
+            details = details if status == 403 else str(status)
+            return Unavailable(f"{self.address} rejects the key in {self.key} ({details})")
         if status == 404:
-            return Unavailable(f"{self.where} has no such model as '{model}' ({told})")
-        if status in _LATER or status > 500:
-            return Unavailable(f"{self.where} answers {told}, {self._tries()}")
-        return Refused(told, broken=status == 500)
+            return Unavailable(f"{self.address} has no model '{model}' ({details})")
+        if status in _TEMPORARY or status > 500:
+            return Unavailable(f"{self.address} answers {details}, {self._tries()}")
+        return Refused(details, broken=status == 500)
 
     def _read(self, content: bytes) -> Mapping[str, Any]:
         try:
@@ -227,66 +216,42 @@ class Endpoint:
             raise Refused("the answer is not JSON") from None
         if not isinstance(answer, Mapping):
             raise Refused("the answer is not a JSON object")
-        if answer.get("error"):  # some say so with the status 200
+        if answer.get("error"):  # some endpoints report errors with status 200
             raise Refused(self._safe(_message(answer["error"])))
         self.usage.add(answer.get("usage"))
         return answer
 
-    def _safe(self, told: object) -> str:
-        """Return one line that can be shown, whatever an endpoint says: without the key."""
-        line = " ".join(str(told).split())
+    def _safe(self, message: object) -> str:
+        """Return an endpoint's message as one short line without the key."""
+        line = " ".join(str(message).split())
         secret = os.environ.get(self.key or "", "").strip()
-        return (line.replace(secret, "…") if secret else line)[:MOST_TOLD]
+        return (line.replace(secret, "…") if secret else line)[:MESSAGE_LENGTH]
 
     def _tries(self) -> str:
-        return f"asked up to {self.retries + 1} times" if self.retries else "asked once"
-
-
-def used(model: str, usage: Usage, price: float | None) -> tuple[str, ...]:
-    """Return a line on the tokens that an endpoint counted, if it was asked for anything.
-
-    Parameters
-    ----------
-    model
-        What was asked.
-    usage
-        What was counted.
-    price
-        US$ per million tokens, if it is known.
-    """
-    if not usage.requests:
-        return ()
-    tokens = f"{usage.prompt:,}" + (f" + {usage.completion:,}" if usage.completion else "")
-    cost = "" if price is None else f", US$ {usage.prompt * price / 1e6:.4f}"
-    requests = f"{usage.requests} request{'s' if usage.requests > 1 else ''}"
-    return (f"{model}: the endpoint counted {tokens} tokens in {requests}{cost}",)
+        return f"after up to {self.retries + 1} requests" if self.retries else "after 1 request"
 
 
 def _host_and_path(url: str) -> str:
     try:
         parts = urlsplit(url)
-        there = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
+        valid = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
     except ValueError:
-        there = None
-    if not there:
+        valid = None
+    if not valid:
         raise InvalidOption("base_url must be like http://localhost:8000/v1 or https://host/v1")
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise InvalidOption(
-            "base_url must be host and path alone; a key belongs into an environment variable, "
-            "named with key=NAME"
+            "base_url must be only host and path; put a key into an environment variable and add "
+            "key=NAME_OF_THE_VARIABLE"
         )
     return parts.netloc.lower() + parts.path
 
 
 def _message(body: object) -> str:
-    """Return what the body of an error says."""
+    """Return the message in the body of an error."""
     if isinstance(body, Mapping):
         for name in ("message", "detail", "error"):
             if body.get(name):
                 return _message(body[name])
         return ""
     return "" if body is None else str(body)
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0

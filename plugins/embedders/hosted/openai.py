@@ -1,16 +1,15 @@
 """`openai:MODEL`: text encoders behind an OpenAI-compatible embeddings endpoint.
 
-OpenAI's own, Gemini's, Voyage's, vLLM, TEI, Ollama … How an endpoint is asked, and what its errors
-mean, is in `plugins/endpoint.py`; here texts become requests, and answers vectors that are checked.
-Texts are not cut: what the endpoint finds too long it cuts or refuses by itself.
+Such endpoints are OpenAI's own, Gemini's, Voyage's, vLLM, TEI and Ollama. `endpoint.py` sends the
+requests and explains the errors; this module makes requests of texts and checks the vectors that
+come back. It truncates no text: the endpoint truncates or refuses texts that are too long.
 """
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,30 +17,30 @@ from harness.digest import digest
 from harness.embedder import Card, ModelInfo
 from harness.errors import HarnessError, InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders import model_info
-from harness.plugins.embedders.hosted.at_once import at_once
+from harness.plugins.embedders.hosted import answers
+from harness.plugins.embedders.hosted.answers import Row
 from harness.plugins.embedders.hosted.endpoint import (
     PARALLEL,
     RETRIES,
     TIMEOUT,
     Endpoint,
     Refused,
-    used,
 )
+from harness.plugins.embedders.hosted.threads import map_in_threads
+from harness.plugins.embedders.hosted.usage import usage_notes
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
 
 PROBE = "a"
-"""What is sent to tell texts that an endpoint refuses from an endpoint that refuses all."""
-PATIENCE = 5  # texts refused on end, before the probe is sent
-CHANGING = ("base_url", "dimensions", "prompt")
-"""The options that change vectors; no other belongs to what a model is reported as."""
-
-_Row: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
+"""Text sent to find out whether an endpoint refuses some texts or all of them."""
+PATIENCE = 5  # refused texts in a row before the probe is sent
+REPORTED = ("base_url", "dimensions", "prompt")
+"""Options that change vectors; a model's reported name has only these."""
 
 
 class EndpointError(Exception):
-    """Why a text, or the first of several, has no vector."""
+    """Why a text, or the first of several, got no vector."""
 
 
 class OpenAIEmbedder:
@@ -50,23 +49,32 @@ class OpenAIEmbedder:
     Parameters
     ----------
     reference
-        The model, as the endpoint names it.
-    base_url, key, timeout, retries
-        See `harness.plugins.embedders.hosted.endpoint.Endpoint`.
+        Name of the model at the endpoint.
+    base_url
+        Address such as `http://localhost:8000/v1`; None for the variable OPENAI_BASE_URL, else for
+        OpenAI's own endpoint.
+    key
+        Name of the environment variable that holds the key, never the key itself. None for
+        OPENAI_API_KEY with OpenAI's endpoint or OPENAI_BASE_URL, and for no key with a `base_url`.
     dimensions
-        Length of vector to ask for, of models that can shorten theirs; None for their own.
+        Length of vector to request, 1 or more, for models that can shorten theirs; None for the
+        model's own.
     prompt
         Text put before each text.
     batch_texts
-        Texts of a request at most. A request that is refused is halved, and so is this number if
-        its halves are taken.
+        Most texts of a request, 1 or more. A refused request is split in halves; if both halves
+        succeed, this number is halved too.
     batch_tokens
-        Tokens of a request at most, estimated as a quarter of the characters; a longer text is
-        sent alone.
+        Most tokens of a request, 1 or more, estimated as a quarter of the characters. A longer text
+        is sent alone.
     parallel
-        Requests under way at once.
+        Number of concurrent requests, 1 or more.
     encoding
-        How vectors are asked for; either is understood in the answer.
+        Format requested for vectors, `base64` or `float`; answers may use either.
+    timeout
+        Seconds to wait for an answer, above 0.
+    retries
+        How often a failed request is repeated, 0 or more.
     price
         US$ per million tokens, for `harness plan` and the notes; None for the card's.
     name, card
@@ -75,7 +83,13 @@ class OpenAIEmbedder:
     Raises
     ------
     InvalidOption
-        If an option does not fit.
+        If an option is out of range, or the address or `key` is invalid.
+
+    Notes
+    -----
+    The fingerprint covers the endpoint's host and path, the model's name, `dimensions` and
+    `prompt`. The weights behind an endpoint are unknown: delete the stored vectors if the provider
+    changes a model under the same name.
     """
 
     def __init__(
@@ -104,16 +118,16 @@ class OpenAIEmbedder:
         }
         for option, value in numbers.items():
             if value is not None and value < 1:
-                raise InvalidOption(f"{option}={value} should be 1 or more")
+                raise InvalidOption(f"{option}={value}: must be 1 or more")
         self._endpoint = Endpoint(base_url, key, timeout=timeout, retries=retries)
-        self._asked: dict[str, Any] = {"model": reference, "encoding_format": encoding}
+        self._request: dict[str, Any] = {"model": reference, "encoding_format": encoding}
         if dimensions is not None:
-            self._asked["dimensions"] = dimensions
+            self._request["dimensions"] = dimensions
         self._prompt, self._parallel = prompt, parallel
         self._most_texts, self._most_tokens = batch_texts, batch_tokens
-        self.batch_tokens = batch_tokens * parallel  # what the engine hands over at once
+        self.batch_tokens = batch_tokens * parallel  # what the engine passes to one call
         identity = {
-            "endpoint": self._endpoint.where,
+            "endpoint": self._endpoint.address,
             "model": reference,
             "dimensions": dimensions,
             "prompt": prompt,
@@ -127,54 +141,55 @@ class OpenAIEmbedder:
             price=price,
         )
         self._length = self.info.dimensions
-        # Answers that were not handed out yet, since another text of their batch has none.
-        self._answers: dict[str, _Row | HarnessError] = {}
-        self._gone: HarnessError | None = None
-        self._accepted = False
-        self._refused_on_end = 0
+        # Answers not returned yet, because another text of their batch has none.
+        self._answers: dict[str, Row | HarnessError] = {}
+        self._unavailable: HarnessError | None = None
+        self._has_succeeded = False
+        self._refused_in_a_row = 0
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A line on the tokens that the endpoint counted."""
-        return used(self.info.name, self._endpoint.usage, self.info.price)
+        """One line on the tokens that the endpoint counted; none without a request."""
+        return usage_notes(self.info.name, self._endpoint.usage, self.info.price)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return (n, d) float32 vectors of `n` texts.
 
-        If some have none, the vectors of the others are kept, and asking for these again, together
-        or one by one, costs no request. Once the endpoint cannot be had, nothing more is sent.
+        If some texts get no vector, the vectors of the others are kept, so that encoding these
+        again, together or one by one, costs no request. Once the endpoint is unavailable, nothing
+        more is sent.
 
         Raises
         ------
         EndpointError
-            If a text is refused or its vector is unsound, or the endpoint cannot be had any more.
+            If a text is refused, its vector is invalid, or the endpoint has become unavailable.
         HarnessError
-            If the endpoint could not be had from the start.
+            If the endpoint was unavailable from the start.
         """
         new = [text for text in dict.fromkeys(texts) if text not in self._answers]
-        for found in at_once(self._encode, list(self._requests(new)), self._parallel):
-            self._answers |= found
-        wrong = [a for a in map(self._answers.get, texts) if isinstance(a, HarnessError)]
-        if wrong:
+        for encoded in map_in_threads(self._encode, list(self._batches(new)), self._parallel):
+            self._answers |= encoded
+        errors = [a for a in map(self._answers.get, texts) if isinstance(a, HarnessError)]
+        if errors:
             if len(texts) == 1:
                 del self._answers[texts[0]]
-            if self._gone is not None and not self._accepted:
-                raise type(self._gone)(f"model '{self.info.name}': {self._gone}")
-            raise EndpointError(str(wrong[0]))
+            if self._unavailable is not None and not self._has_succeeded:
+                raise type(self._unavailable)(f"model '{self.info.name}': {self._unavailable}")
+            raise EndpointError(str(errors[0]))
         rows = [self._answers[text] for text in texts]
         for text in dict.fromkeys(texts):
             del self._answers[text]
         return np.reshape(np.asarray(rows, dtype=np.float32), (len(texts), self._length or 0))
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
-        """Return an estimate of each text's tokens, its prompt's included."""
+        """Return an estimate of the tokens of each text, the prompt's included."""
         return [2 + (len(self._prompt) + len(text)) // 4 for text in texts]
 
     def close(self) -> None:
         """Close the connections."""
         self._endpoint.close()
 
-    def _requests(self, texts: Sequence[str]) -> Iterator[list[str]]:
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
         """Yield the texts of each request."""
         batch: list[str] = []
         tokens = 0
@@ -189,108 +204,70 @@ class OpenAIEmbedder:
 
     def _encode(
         self, texts: list[str], retries: int | None = None
-    ) -> dict[str, _Row | HarnessError]:
-        """Return the vector of each text, or why it has none."""
-        if self._gone is not None:
-            return dict.fromkeys(texts, self._gone)
+    ) -> dict[str, Row | HarnessError]:
+        """Return the vector of each text, or the error."""
+        if self._unavailable is not None:
+            return dict.fromkeys(texts, self._unavailable)
         try:
-            rows = self._ask(texts, retries)
+            rows = self._send(texts, retries)
         except Unavailable as error:
-            self._gone = error
+            self._unavailable = error
             return dict.fromkeys(texts, error)
         except Refused as error:
             if error.broken:
-                # It fails on one of these texts, most likely, and will again.
+                # Most likely it fails on one of these texts, and will again.
                 retries = min(1, self._endpoint.retries)
             if len(texts) > 1:
                 return self._halved(texts, retries)
-            self._refused_on_end += 1
-            if self._refused_on_end >= PATIENCE:
+            self._refused_in_a_row += 1
+            if self._refused_in_a_row >= PATIENCE:
                 self._probe(error, retries)
-            return {texts[0]: self._gone or error}
-        self._accepted, self._refused_on_end = True, 0
+            return {texts[0]: self._unavailable or error}
+        self._has_succeeded, self._refused_in_a_row = True, 0
         return dict(zip(texts, rows, strict=True))
 
-    def _halved(self, texts: list[str], retries: int | None) -> dict[str, _Row | HarnessError]:
+    def _halved(self, texts: list[str], retries: int | None) -> dict[str, Row | HarnessError]:
         half = (len(texts) + 1) // 2
-        found = self._encode(texts[:half], retries) | self._encode(texts[half:], retries)
-        if not any(isinstance(answer, HarnessError) for answer in found.values()):
-            self._most_texts = min(self._most_texts, half)  # their number was the matter
-        return found
+        encoded = self._encode(texts[:half], retries) | self._encode(texts[half:], retries)
+        if not any(isinstance(answer, HarnessError) for answer in encoded.values()):
+            self._most_texts = min(self._most_texts, half)  # the number of texts was the problem
+        return encoded
 
     def _probe(self, error: Refused, retries: int | None) -> None:
-        """Find out whether the endpoint takes anything at all."""
-        self._refused_on_end = 0
+        """Find out whether the endpoint accepts any text, and give it up if not."""
+        self._refused_in_a_row = 0
         try:
-            self._ask([PROBE], retries, prompt="")
+            self._send([PROBE], retries, prompt="")
         except Unavailable as unavailable:
-            self._gone = unavailable
+            self._unavailable = unavailable
         except Refused:
-            self._gone = ModelError(f"{self._endpoint.where} refuses whatever is sent ({error})")
+            self._unavailable = ModelError(f"{self._endpoint.address} refuses every text ({error})")
 
-    def _ask(
+    def _send(
         self, texts: Sequence[str], retries: int | None, prompt: str | None = None
-    ) -> list[_Row | HarnessError]:
-        """Return what one request gives; Refused if that is not one sound vector at least."""
-        before = self._prompt if prompt is None else prompt
-        body = {**self._asked, "input": [before + text for text in texts]}
-        rows = [
-            _vector(item)
-            for item in _in_order(self._endpoint.embeddings(**body, retries=retries), len(texts))
-        ]
+    ) -> list[Row | HarnessError]:
+        """Return the vectors of one request; raise Refused if none of them is valid."""
+        prompt = self._prompt if prompt is None else prompt
+        body = {**self._request, "input": [prompt + text for text in texts]}
+        answer = self._endpoint.embeddings(**body, retries=retries)
+        rows = [answers.vector(item) for item in answers.in_order(answer, len(texts))]
         if self._length is None:
             lengths = Counter(len(row) for row in rows if not isinstance(row, HarnessError))
             self._length = lengths.most_common(1)[0][0] if lengths else None
         checked = [self._checked(row) for row in rows]
-        unsound = [row for row in checked if isinstance(row, Refused)]
-        if len(unsound) == len(checked):
-            raise unsound[0]
+        invalid = [row for row in checked if isinstance(row, Refused)]
+        if len(invalid) == len(checked):
+            raise invalid[0]
         return checked
 
-    def _checked(self, row: _Row | HarnessError) -> _Row | HarnessError:
+    def _checked(self, row: Row | HarnessError) -> Row | HarnessError:
         if isinstance(row, HarnessError) or len(row) == self._length:
             return row
         return Refused(f"its vector has {len(row)} dimensions, not {self._length}")
 
 
 def _reported(name: str) -> str:
-    """Return a model's name with those options alone that change its vectors."""
+    """Return a model's name with only the options that change its vectors."""
     head, _, query = name.partition("?")
-    kept = [pair for pair in query.split("&") if pair.partition("=")[0] in CHANGING]
+    kept = [pair for pair in query.split("&") if pair.partition("=")[0] in REPORTED]
     return head + ("?" + "&".join(kept) if kept else "")
-
-
-def _in_order(answer: Mapping[str, Any], n: int) -> list[Mapping[str, Any]]:
-    """Return what an answer has for each of `n` texts, by the numbers that it gives them."""
-    data = answer.get("data")
-    if not isinstance(data, list) or not all(isinstance(item, Mapping) for item in data):
-        raise Refused("the answer has no list of vectors")
-    if len(data) != n:
-        raise Refused(f"{len(data)} vectors came for {n} texts")
-    places = [item.get("index") for item in data]
-    placed = {
-        place if isinstance(place, int) else i: item
-        for i, (place, item) in enumerate(zip(places, data, strict=True))
-    }
-    if set(placed) != set(range(n)):
-        raise Refused(f"its vectors are not numbered from 0 to {n - 1}")
-    return [placed[i] for i in range(n)]
-
-
-def _vector(item: Mapping[str, Any]) -> _Row | HarnessError:
-    given = item.get("embedding")
-    try:
-        if isinstance(given, str):
-            row = np.frombuffer(base64.b64decode(given, validate=True), dtype="<f4")
-        else:
-            with np.errstate(over="ignore"):  # found as not finite
-                row = np.asarray(given, dtype=np.float64).astype(np.float32)
-    except (TypeError, ValueError):
-        return Refused("its vector is not one of numbers")
-    if row.ndim != 1:
-        return Refused("its vector is not one of numbers")
-    if not row.size:
-        return Refused("its vector is empty")
-    if not np.isfinite(row).all():
-        return Refused("its vector has NaN or infinity in it")
-    return row.astype(np.float32, copy=False)

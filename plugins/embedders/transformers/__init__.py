@@ -1,1 +1,18 @@
-"""Encoders and language models run by transformers and sentence-transformers."""
+"""Encoders and language models of transformers and sentence-transformers.
+
+========================  ==============================================================
+`sentence_transformer`    `sentence-transformers:MODEL`, encoders of that library
+`last_token`              `last-token:MODEL`, language models read at their last token
+`minilm`                  `all-MiniLM-L6-v2`, from a package or from the hub
+`encoder`                 base class of the encoders: lengths, fingerprint, facts
+`encoder_options`         the options that the encoders share, checked against a model
+`hub`                     a model of the Hugging Face hub as a local folder
+`model_folder`            what the files of a model say, without loading it
+`exported_backend`        runs a transformer that was exported to ONNX or OpenVINO
+`exported_transformer`    that transformer as a module of sentence-transformers
+`pooling`                 one vector from the states of a text's tokens
+`matryoshka`              keeps the first dimensions of vectors
+`text_lengths`            token counts and truncation, without weights
+`word_alignment`          which word of a text each token belongs to
+========================  ==============================================================
+"""

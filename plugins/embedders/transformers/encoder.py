@@ -1,79 +1,59 @@
-"""What encoders of transformers' models share, however they are run: options, lengths, identity.
+"""Base class of the encoders of transformers' models: token lengths, fingerprint, facts.
 
-Runs no model: `sentence_transformer.py` and `last_token.py` do.
+It runs no model; `sentence_transformer.py` and `last_token.py` do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from harness.digest import digest
-from harness.embedder import Card, ModelInfo
+from harness.embedder import ModelInfo
 from harness.plugins.embedders import file_hashes, model_info
-from harness.plugins.embedders.transformers import encoder_options
+from harness.plugins.embedders.transformers.encoder_options import EncoderOptions
 from harness.plugins.embedders.transformers.model_folder import ModelFolder
 from harness.plugins.embedders.transformers.text_lengths import TextLengths
 
-Precision: TypeAlias = Literal["float32", "float16", "bfloat16"]
-
 
 class TransformerEncoder:
-    """A model in a folder, with the options that all its encoders take, as they were settled.
+    """A model in a folder, with the shared options checked against it.
 
     Parameters
     ----------
     folder
-        Where the model lies; named as users named it.
-    card
-        Published facts, if there are any.
-    prompt, precision, max_length, normalize, trust_remote_code
-        See the encoders.
+        The model's folder; errors name it as the user did.
+    options
+        The shared options.
     added
-        Tokens that are put behind each text beside those that the tokenizer adds itself.
+        Number of tokens put behind each text, besides those that the tokenizer adds itself.
 
     Raises
     ------
     InvalidOption
-        If the model has no such prompt, or cannot take so many tokens.
+        If the model has no such prompt, or `max_length` is out of range.
     ModelError
-        If it has Python code of its own and nobody said what to do with it.
+        If the model has its own Python code and `trust_remote_code` is not set.
     """
 
     info: ModelInfo
     _dimensions: int | None
-    """How many of the first are kept; None where the model's own number is."""
+    """How many of the first dimensions are kept; None for all."""
 
-    def __init__(
-        self,
-        folder: ModelFolder,
-        card: Card | None,
-        *,
-        prompt: str | None,
-        precision: Precision,
-        max_length: int | None,
-        normalize: bool,
-        trust_remote_code: bool | None,
-        added: int = 0,
-    ) -> None:
-        self._folder = folder
-        self._runs_own_code = encoder_options.runs_own_code(folder, trust_remote_code)
-        self._prompts = {**(card.prompts if card else {}), **folder.prompts}
-        self._prompt = encoder_options.prompt_text(
-            prompt, self._prompts, folder.default_prompt, folder.name
-        )
-        self._max_length = encoder_options.max_length(max_length, folder)
-        self._precision: Precision = precision
-        self._normalize = normalize
+    def __init__(self, folder: ModelFolder, options: EncoderOptions, *, added: int = 0) -> None:
+        self._folder, self._options = folder, options
+        self._runs_own_code = options.runs_own_code(folder)
+        self._prompt = options.prompt_text(folder)
+        self._max_length = options.token_limit(folder)
         self._lengths = TextLengths(
             folder.tokenizer, limit=self._max_length, prompt=self._prompt, added=added
         )
 
     def lengths(self, texts: Sequence[str]) -> Sequence[int]:
-        """Return how many tokens each text has, for batches of even cost.
+        """Return the number of tokens of each text, for batches of even cost.
 
-        Needs no weights. Where the tokenizer's file cannot be read on its own, the lengths are
-        estimated from the characters.
+        It needs no weights. If the tokenizer's file cannot be read on its own, the lengths are
+        estimated from the number of characters.
         """
         return self._lengths.lengths(texts)
 
@@ -82,44 +62,40 @@ class TransformerEncoder:
         return self._lengths.truncated(texts)
 
     def close(self) -> None:
-        """Let go of the weights; they are loaded anew if they are needed again."""
+        """Free the weights; they are loaded again when needed."""
         self.__dict__.pop("_model", None)
 
     def _described(
-        self,
-        card: Card | None,
-        *,
-        provider: str,
-        name: str | None,
-        revision: str | None,
-        own_dimensions: int | None,
-        **differs: Any,
+        self, *, provider: str, revision: str | None, own_dimensions: int | None, **settings: Any
     ) -> ModelInfo:
-        """Return what the model is; `differs` is what changes a vector beside what all share.
+        """Return the facts of the model, with its fingerprint.
 
-        An option that names what the model does anyway is no difference, and neither is where its
-        files were found or run.
+        The fingerprint covers the hashes of all files that matter, the prompt's text, precision,
+        token limit, normalisation, whether the model's own code is run, the kept dimensions, and
+        `settings`. An option that states what the model does anyway does not change it; neither
+        does the place of the files or the device.
         """
+        options = self._options
         files = self._folder.files(code=self._runs_own_code)
         identity = {
             "files": {path: file_hashes.sha256(file) for path, file in files.items()},
             "prompt": self._prompt or "",
-            "precision": self._precision,
+            "precision": options.precision,
             "max_length": self._max_length,
-            "normalize": self._normalize,
+            "normalize": options.normalize,
             "own_code": self._runs_own_code,
-            **differs,
+            **settings,
         }
         if self._dimensions is not None:
             identity["dimensions"] = self._dimensions
         return model_info.describe(
-            card,
-            name=name or f"{provider}:{self._folder.name}",
+            options.card,
+            name=options.name or f"{provider}:{self._folder.name}",
             kind="text",
             fingerprint=f"{provider}-{digest(identity)}",
             dimensions=self._dimensions or own_dimensions,
             max_tokens=self._max_length,
             n_parameters=self._folder.n_parameters,
             revision=revision,
-            prompts=self._prompts or None,
+            prompts=options.prompts(self._folder) or None,
         )

@@ -1,88 +1,128 @@
-"""Options that all encoders of transformers' models take, checked against what a model can."""
+"""The options that all encoders of transformers' models share, checked against a model."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
+from harness.embedder import Card
 from harness.errors import InvalidOption, ModelError, suggestion
 from harness.plugins.embedders.transformers.model_folder import ModelFolder
 
+Precision: TypeAlias = Literal["float32", "float16", "bfloat16"]
+
 SHORTEST = 3
-"""Tokens: one of the text between the two that many models put around it."""
+"""Fewest tokens of `max_length`: one of the text between the two that many models add."""
 _PROMPT_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def runs_own_code(folder: ModelFolder, trust_remote_code: bool | None) -> bool:
-    """Return whether the model's own Python code is run.
+@dataclass(frozen=True, kw_only=True)
+class EncoderOptions:
+    """The shared options of an encoder, as the user gave them.
 
-    Raises
-    ------
-    ModelError
-        If the model has such code and nobody said what to do with it.
+    The constructors of the encoders list these options one by one, because users read them in the
+    signature and `harness.options` checks them there; from there on they travel as one object.
+
+    Parameters
+    ----------
+    prompt, precision, max_length, normalize, dimensions, trust_remote_code, device
+        See `SentenceTransformersEmbedder`.
+    name, card
+        What the model is reported as.
     """
-    if not folder.runs_own_code:
-        return False
-    if trust_remote_code is None:
-        raise ModelError(
-            f"'{folder.name}' comes with Python code of its own: read it, then add "
-            "trust_remote_code=true to run it (or false to do without, if the library can)"
-        )
-    return trust_remote_code
 
+    prompt: str | None
+    precision: Precision
+    max_length: int | None
+    normalize: bool
+    dimensions: int | None
+    trust_remote_code: bool | None
+    device: str | None
+    name: str | None
+    card: Card | None
 
-def prompt_text(
-    prompt: str | None, prompts: Mapping[str, str], default: str, reference: str
-) -> str | None:
-    """Return what is put before each text, or None: by its name, by itself, or the default.
+    def runs_own_code(self, folder: ModelFolder) -> bool:
+        """Return whether the model's own Python code is run.
 
-    Raises
-    ------
-    InvalidOption
-        If a single word names no prompt.
-    """
-    if prompt is None:
-        return default or None
-    if prompt in prompts:
-        return prompts[prompt]
-    if _PROMPT_NAME.fullmatch(prompt):
-        raise InvalidOption(
-            f"'{reference}' has no prompt '{prompt}'{suggestion(prompt, prompts)}"
-            " (a prompt that is not just one word is taken literally)"
-        )
-    return prompt
+        Raises
+        ------
+        ModelError
+            If the model has such code and `trust_remote_code` is not set.
+        """
+        if not folder.runs_own_code:
+            return False
+        if self.trust_remote_code is None:
+            raise ModelError(
+                f"'{folder.name}' comes with its own Python code: read the code, then set "
+                "trust_remote_code=true to run it, or false to use the library's code instead"
+            )
+        return self.trust_remote_code
 
+    def prompts(self, folder: ModelFolder) -> dict[str, str]:
+        """Return the prompts of the card and of the files by name; the files take precedence."""
+        return {**(self.card.prompts if self.card else {}), **folder.prompts}
 
-def max_length(asked: int | None, folder: ModelFolder) -> int | None:
-    """Return the tokens after which a text is cut; None if it never is.
+    def prompt_text(self, folder: ModelFolder) -> str | None:
+        """Return the text put before each text: a named prompt, the prompt itself, or the default.
 
-    Raises
-    ------
-    InvalidOption
-        If so many or so few cannot be.
-    """
-    if asked is None:
-        return folder.max_tokens
-    if asked < SHORTEST:
-        raise InvalidOption(f"max_length={asked}: at least {SHORTEST} tokens are needed")
-    if folder.max_positions is not None and asked > folder.max_positions:
-        raise InvalidOption(
-            f"max_length={asked}: '{folder.name}' can take {folder.max_positions} tokens"
-        )
-    return asked
+        Raises
+        ------
+        InvalidOption
+            If `prompt` is a single word and no prompt has that name.
+        """
+        if self.prompt is None:
+            return folder.default_prompt or None
+        prompts: Mapping[str, str] = self.prompts(folder)
+        if self.prompt in prompts:
+            return prompts[self.prompt]
+        if _PROMPT_NAME.fullmatch(self.prompt):
+            raise InvalidOption(
+                f"'{folder.name}' has no prompt '{self.prompt}'{suggestion(self.prompt, prompts)}"
+                " (a prompt of more than one word is used as it is)"
+            )
+        return self.prompt
 
+    def token_limit(self, folder: ModelFolder) -> int | None:
+        """Return the number of tokens after which a text is cut; None for no limit.
 
-def dimensions(asked: int | None, own: int | None, reference: str) -> int | None:
-    """Return how many dimensions are kept; None where the model's own number is.
+        Raises
+        ------
+        InvalidOption
+            If `max_length` is below `SHORTEST` or above what the model can read.
+        """
+        if self.max_length is None:
+            return folder.max_tokens
+        if self.max_length < SHORTEST:
+            raise InvalidOption(f"max_length={self.max_length}: must be at least {SHORTEST} tokens")
+        if folder.max_positions is not None and self.max_length > folder.max_positions:
+            raise InvalidOption(
+                f"max_length={self.max_length}: '{folder.name}' reads at most "
+                f"{folder.max_positions} tokens"
+            )
+        return self.max_length
 
-    Raises
-    ------
-    InvalidOption
-        If the model has not so many.
-    """
-    if asked is None or asked == own:
-        return None
-    if asked < 1 or (own is not None and asked > own):
-        has = f"has {own}" if own is not None else "has more than 0"
-        raise InvalidOption(f"dimensions={asked}: '{reference}' {has}")
-    return asked
+    def kept_dimensions(self, own: int | None, folder: ModelFolder) -> int | None:
+        """Return how many dimensions are kept; None for all of the model's own.
+
+        Parameters
+        ----------
+        own
+            The model's number of dimensions; None if its files do not say.
+        folder
+            The model, for the message.
+
+        Raises
+        ------
+        InvalidOption
+            If `dimensions` is below 1 or above the model's own number.
+        """
+        if self.dimensions is None or self.dimensions == own:
+            return None
+        if self.dimensions < 1 or (own is not None and self.dimensions > own):
+            limit = "1 or more" if own is None else f"from 1 to {own}"
+            raise InvalidOption(
+                f"dimensions={self.dimensions}: must be {limit}, the dimensions of '{folder.name}'"
+            )
+        return self.dimensions

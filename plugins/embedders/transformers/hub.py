@@ -1,9 +1,9 @@
 """A model of the Hugging Face hub as a local folder: the cached copy, else a download.
 
-A copy in the hub's own cache is used without asking the network, so that a run repeats with the
-same weights and works offline; name a `revision` to have another. Weights in formats that are not
-read (TensorFlow, Flax …), and pickled ones beside safetensors, are not downloaded; ONNX and
-OpenVINO only where they are asked for.
+A copy in the hub's own cache is used without a request, so that a repeated run uses the same
+weights and works offline; set `revision` to use others. Weights in formats that are not read
+(TensorFlow, Flax …) are not downloaded, nor are pickled weights where there are safetensors. ONNX
+and OpenVINO weights are downloaded only for these backends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def folder(
     owner: str | None = None,
     backend: Backend = "torch",
 ) -> tuple[Path, str | None]:
-    """Return the folder of a model that a user names, and its commit if it is of the hub.
+    """Return the folder of a model, and its commit if it comes from the hub.
 
     Parameters
     ----------
@@ -38,60 +38,64 @@ def folder(
     revision
         Branch, tag or commit on the hub.
     owner
-        Whose model a bare name is; None if there are no bare names.
+        Owner of a model that is named without one; None if names must have an owner.
     backend
-        What is to run it: weights that were exported for it are had too.
+        What runs the model; weights exported for it are downloaded too.
 
     Raises
     ------
     InvalidOption
-        If a folder is asked for a revision.
+        If a revision is set for a folder.
     ModelError
-        If it is a file, or a folder that is not there.
+        If the reference is a file, or a folder that does not exist.
     Unavailable
-        If a model of the hub is not there or cannot be downloaded.
+        If the hub has no such model, or it cannot be downloaded.
     """
     path = Path(reference).expanduser()
     if path.is_dir():
         if revision is not None:
-            raise InvalidOption(f"'{reference}' is a folder, and folders have no revision")
+            raise InvalidOption(
+                f"revision={revision}: '{reference}' is a folder and has no revisions"
+            )
         return path.resolve(), None
     if path.is_file():
-        raise ModelError(f"'{reference}' is a file; name the folder of the model")
+        raise ModelError(f"'{reference}' is a file; expected the folder of a model")
     bare = "/" not in reference
     if reference.startswith((".", "/", "~")) or reference.count("/") > 1 or (bare and not owner):
-        raise ModelError(f"there is no folder '{reference}'")
-    found = snapshot(f"{owner}/{reference}" if bare else reference, revision, backend)
-    return found, found.name
+        raise ModelError(f"folder not found: '{reference}'")
+    path = snapshot(f"{owner}/{reference}" if bare else reference, revision, backend)
+    return path, path.name
 
 
 def snapshot(model: str, revision: str | None = None, backend: Backend = "torch") -> Path:
-    """Return the folder of a model, whose name is the commit.
+    """Return the folder of a hub model; the folder's name is the commit.
 
     Parameters
     ----------
     model
         `owner/name`.
     revision
-        Branch, tag or commit; None for the main branch.
+        Branch, tag or commit; None for the cached copy, else the main branch.
     backend
         See `folder`.
 
     Raises
     ------
     Unavailable
-        If there is no such model or revision, or it is not here and cannot be downloaded.
+        If the hub has no such model or revision, or it is not cached and cannot be downloaded.
     """
     from huggingface_hub import errors
 
     try:
         return _cached(model, revision, backend) or _downloaded(model, revision, backend)
     except errors.HFValidationError:
-        raise Unavailable(f"'{model}' is neither a folder nor a model id, owner/name") from None
+        raise Unavailable(
+            f"'{model}' is neither a folder nor a model id such as owner/name"
+        ) from None
 
 
 def needed(files: list[str], backend: Backend = "torch") -> list[str]:
-    """Return the files of a repository that loading it reads."""
+    """Return those of a repository's files that are read when the model is loaded."""
     exported = EXPORTED.get(backend)
     kept = [
         file
@@ -120,17 +124,17 @@ def _cached(model: str, revision: str | None, backend: Backend) -> Path | None:
     modules = try_to_load_from_cache(model, "modules.json", revision=revision)
     config = try_to_load_from_cache(model, "config.json", revision=revision)
     if modules is None:
-        # Something else may have fetched a part of the model; without this file it would be
-        # read as a plain transformer, with another pooling than its own.
+        # Another program may have fetched only a part of the model. Without this file the model
+        # would be read as a plain transformer and pooled in another way than its own.
         return None
-    found = modules if isinstance(modules, str) else config
-    folder = Path(found).parent if isinstance(found, str) else None
+    file_in_cache = modules if isinstance(modules, str) else config
+    folder = Path(file_in_cache).parent if isinstance(file_in_cache, str) else None
     if folder is None:
         return None
     exported = EXPORTED.get(backend)
     for file in folder.rglob("*"):
-        inside = file.relative_to(folder).as_posix()
-        if exported.fullmatch(inside) if exported else file.suffix in (".safetensors", ".bin"):
+        name = file.relative_to(folder).as_posix()
+        if exported.fullmatch(name) if exported else file.suffix in (".safetensors", ".bin"):
             return folder
     return None
 
@@ -144,24 +148,22 @@ def _downloaded(model: str, revision: str | None, backend: Backend) -> Path:
         folder = Path(snapshot_download(model, revision=revision, allow_patterns=files))
         if "modules.json" not in files:
             with contextlib.suppress(errors.EntryNotFoundError):
-                # It leaves a note in the cache that there is none: see _cached.
+                # This notes in the cache that the model has no such file: see _cached.
                 hf_hub_download(model, "modules.json", revision=folder.name)
         return folder
     except errors.GatedRepoError:
         raise Unavailable(
-            f"'{model}' is given only to those who accept its terms: do so on "
+            f"'{model}' requires that you accept its terms: accept them on "
             f"https://huggingface.co/{model}, then run 'hf auth login'"
         ) from None
     except errors.RevisionNotFoundError:
         raise Unavailable(f"'{model}' has no revision '{revision}' on the hub") from None
     except errors.RepositoryNotFoundError:
-        raise Unavailable(
-            f"there is no folder '{model}', and no public model of that name on the hub"
-        ) from None
+        raise Unavailable(f"'{model}' is neither a folder nor a public model on the hub") from None
     except Exception as error:  # httpx's, requests' or urllib3's, depending on the version
         raise Unavailable(
             f"'{model}' is not in the local cache and cannot be downloaded "
-            f"({_first_line(error)}); connect once, or name a folder that holds it"
+            f"({_first_line(error)}); connect once, or give the folder of a copy"
         ) from None
 
 

@@ -1,8 +1,8 @@
 """`last-token:MODEL`: language models of transformers as encoders.
 
-A causal model reads a text from left to right, so that the state of its last token has seen all of
-it. The text is given to the model as it is, behind a prompt if one is asked for: no chat template
-is applied. Models made for sentence-transformers, with pooling and layers of their own, are run by
+A causal model reads a text from left to right, so the state of its last token depends on the whole
+text. The model gets the plain text, behind the prompt if there is one; no chat template is applied.
+Models made for sentence-transformers, with their own pooling and layers, are run by
 `sentence_transformer.py`.
 """
 
@@ -18,8 +18,9 @@ import numpy as np
 from harness.embedder import Card
 from harness.errors import InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders import quiet_loading
-from harness.plugins.embedders.transformers import encoder_options, hub, matryoshka, token_ids
-from harness.plugins.embedders.transformers.encoder import Precision, TransformerEncoder
+from harness.plugins.embedders.transformers import hub, matryoshka, word_alignment
+from harness.plugins.embedders.transformers.encoder import TransformerEncoder
+from harness.plugins.embedders.transformers.encoder_options import EncoderOptions, Precision
 from harness.plugins.embedders.transformers.model_folder import ModelFolder
 from harness.plugins.embedders.transformers.pooling import Pooling, pool
 
@@ -29,53 +30,66 @@ if TYPE_CHECKING:
 
 
 class LastTokenEmbedder(TransformerEncoder):
-    """A language model of transformers, read by its last layer.
+    """A language model of transformers, read at its last layer.
 
     Parameters
     ----------
     reference
-        A folder, or `owner/name` on the Hugging Face hub, downloaded when it is first asked for.
+        A folder, or `owner/name` on the Hugging Face hub. A hub model is downloaded on first use;
+        from then on the copy in the hub's cache is used, online or offline.
     pooling
-        `lasttoken`; `mean` of the tokens; or `weightedmean`, in which later tokens count more.
+        `lasttoken`: the last token's state. `mean`: the mean over the tokens. `weightedmean`: a
+        mean in which later tokens count more.
     eos
-        Whether the model's end-of-sequence token is put behind a text, unless its tokenizer does
-        so anyway: models tuned to be read at that token (e5-mistral, Uriot's language models).
+        Whether the model's end-of-sequence token is put behind a text, unless its tokenizer already
+        does so. For models tuned to be read at that token (e5-mistral, Uriot's language models).
     prompt
         Text put before each text. A single word (letters, digits, `_`, `-`) is the name of one of
-        the model's prompts; anything else, such as `Instruct: …`, is the prompt itself, and an
-        empty one switches the model's default prompt off. None for the model's default.
+        the model's prompts; anything else, such as `Instruct: …`, is the prompt itself. An empty
+        prompt switches the model's default off. None for the model's default.
     precision
-        Of weights and arithmetic; pooling and vectors are float32 in any case.
+        `float32`, `float16` or `bfloat16`, of weights and arithmetic; pooling and vectors are
+        float32 in any case.
     max_length
-        Tokens after which a text is cut, the end-of-sequence token included; None for the model's
-        own limit.
+        Number of tokens after which a text is cut, the end-of-sequence token included: at least 3,
+        at most what the model can read. None for the model's own limit.
     normalize
-        Whether vectors are brought to length 1.
+        Whether vectors are scaled to length 1.
     dimensions
-        How many of the first dimensions are kept, for models trained so that these say the most
-        (Matryoshka); what is left is brought to length 1 if `normalize` is.
+        How many of the first dimensions are kept, from 1 to the model's own number, for models
+        trained for it (Matryoshka). The rest of the vector is scaled to length 1 if `normalize` is
+        true. None for all.
     revision
-        Branch, tag or commit on the hub.
+        Branch, tag or commit on the hub; None for the cached copy, else the main branch.
     trust_remote_code
-        What to do with a model that brings its own Python code. None: refuse it. True: run that
-        code, which may do anything on this machine that you may; read it first, and name the
-        `revision` that you read. False: use the library's own code for such a model instead.
+        What to do with a model that has its own Python code. None: refuse it. True: run the code,
+        which can do anything on this machine that you can; read it first, and pin the `revision`
+        that you read. False: use the library's own code for the model instead.
     device
-        As torch names it, `cuda:1`; None for the best there is.
+        A torch device such as `cuda:1`; None for the best one available.
     device_map
-        How the package `accelerate` is to spread the weights over devices, memory and disk, such
-        as `auto`; `device` is then of no matter. None to put them on one device.
+        How the package `accelerate` spreads the weights over devices, memory and disk, such as
+        `auto`; `device` is then ignored. None to put them on one device.
     name, card
         What the model is reported as.
 
     Raises
     ------
     InvalidOption
-        If the model has no such prompt, not so many dimensions, or cannot take so many tokens.
+        If the model has no such prompt, or `max_length` or `dimensions` does not fit it. When the
+        first text is encoded, if `eos` is true and the model has no such token.
     ModelError
-        If the folder holds no model, lacks weights, or holds damaged ones.
+        If the folder is not a model, its weights are missing or damaged, or it has an encoder and a
+        decoder.
     Unavailable
-        If a model of the hub is not there or cannot be downloaded, or `accelerate` is missing.
+        If the hub has no such model, it cannot be downloaded, or `accelerate` is not installed.
+
+    Notes
+    -----
+    The fingerprint covers the SHA-256 of every file that matters (weights, tokenizer,
+    configuration, own code if it is run), the prompt's text, pooling, `eos`, precision,
+    `max_length`, `normalize` and kept dimensions. Folder, name, revision and devices do not change
+    it.
     """
 
     def __init__(
@@ -105,26 +119,25 @@ class LastTokenEmbedder(TransformerEncoder):
         folder = ModelFolder(path, reference)
         if folder.config.get("is_encoder_decoder"):
             raise ModelError(
-                f"'{reference}' has an encoder and a decoder; for its encoder alone write "
+                f"'{reference}' has an encoder and a decoder; to use its encoder, write "
                 f"'sentence-transformers:{reference}'"
             )
-        super().__init__(
-            folder,
-            card,
+        options = EncoderOptions(
             prompt=prompt,
             precision=precision,
             max_length=max_length,
             normalize=normalize,
+            dimensions=dimensions,
             trust_remote_code=trust_remote_code,
-            added=int(eos),
-        )
-        self._dimensions = encoder_options.dimensions(dimensions, folder.hidden_size, reference)
-        self._pooling, self._eos = pooling, eos
-        self._device, self._device_map = device, device_map
-        self.info = self._described(
-            card,
-            provider="last-token",
+            device=device,
             name=name,
+            card=card,
+        )
+        super().__init__(folder, options, added=int(eos))
+        self._dimensions = options.kept_dimensions(folder.hidden_size, folder)
+        self._pooling, self._eos, self._device_map = pooling, eos, device_map
+        self.info = self._described(
+            provider="last-token",
             revision=commit,
             own_dimensions=folder.hidden_size,
             pooling=pooling,
@@ -139,15 +152,15 @@ class LastTokenEmbedder(TransformerEncoder):
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return (n, d) float32 vectors of `n` texts, encoded as one batch.
 
-        A text without any token, as an empty one is to some models, gives a row of NaN.
+        A text without any token gives a row of NaN; to some models an empty text has none.
         """
         if not texts:
             return np.empty((0, self.info.dimensions or 0), dtype=np.float32)
         states, mask = self._states(self._ids(texts))
         vectors = pool(states, mask, self._pooling).cpu().numpy()
-        if self._normalize:
+        if self._options.normalize:
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        return matryoshka.cut(vectors, self._dimensions, unit=self._normalize)
+        return matryoshka.cut(vectors, self._dimensions, unit=self._options.normalize)
 
     def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
         """Return the states of each text's tokens before pooling, encoded as one batch.
@@ -155,14 +168,14 @@ class LastTokenEmbedder(TransformerEncoder):
         Raises
         ------
         ModelError
-            If the tokenizer does not say where its tokens stand in a text.
+            If the tokenizer does not give token positions.
         """
         if not texts:
             return []
         ids = self._ids(texts)
         states, _ = self._states(ids)
         return [
-            token_ids.joined(
+            word_alignment.token_states(
                 text,
                 rows[: len(tokens)].float().cpu().numpy(),
                 tokens,
@@ -176,37 +189,37 @@ class LastTokenEmbedder(TransformerEncoder):
 
     @property
     def _cut_at(self) -> int | None:
-        """Tokens after which the tokenizer cuts, so that the end of sequence has its place."""
+        """Tokens after which the tokenizer cuts: it leaves room for the end-of-sequence token."""
         return None if self._max_length is None else self._max_length - self._eos
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         tokenizer = self._tokenizer
-        made = tokenizer(
+        encoding = tokenizer(
             [f"{self._prompt or ''}{text}" for text in texts],
             truncation=self._cut_at is not None,
             max_length=self._cut_at,
         )
-        return [list(self._ended(ids, tokenizer.eos_token_id)) for ids in made["input_ids"]]
+        return [list(self._ended(ids, tokenizer.eos_token_id)) for ids in encoding["input_ids"]]
 
     def _ended(self, ids: list[int], end: int | None) -> Iterator[int]:
         yield from ids
         if self._eos and ids[-1:] != [end]:
             if end is None:
-                raise InvalidOption(f"eos=true: '{self._folder.name}' has no such token")
+                raise InvalidOption(f"eos=true: '{self._folder.name}' has no end-of-sequence token")
             yield end
 
     def _states(self, ids: Sequence[Sequence[int]]) -> tuple[Any, Any]:
-        """Return (n, T, d) states of n texts' tokens, and the (n, T) mask of what is no padding.
+        """Return (n, T, d) states of n texts' tokens, and the (n, T) mask: 1 for tokens.
 
-        Texts are padded at their ends, whatever the tokenizer would do: there no token of a causal
-        model can see the padding, and positions are as without it.
+        Texts are padded at their ends, whatever side the tokenizer pads: at the end no token of a
+        causal model sees the padding, and it shifts no position.
         """
         import torch
 
         model = self._model
         longest = max(1, *map(len, ids))
         device = model.get_input_embeddings().weight.device
-        if device.type == "meta":  # accelerate loads these weights only when they are needed
+        if device.type == "meta":  # accelerate loads these weights on demand
             device = model.device
         padded = torch.zeros((len(ids), longest), dtype=torch.long)
         mask = torch.zeros((len(ids), longest), dtype=torch.long)
@@ -214,10 +227,10 @@ class LastTokenEmbedder(TransformerEncoder):
             padded[i, : len(tokens)] = torch.tensor(tokens, dtype=torch.long)
             mask[i, : len(tokens)] = 1
         with torch.inference_mode():
-            read = model(
+            outputs = model(
                 input_ids=padded.to(device), attention_mask=mask.to(device), use_cache=False
             )
-        states = read.last_hidden_state
+        states = outputs.last_hidden_state
         return states, mask.to(states.device)
 
     @functools.cached_property
@@ -236,24 +249,30 @@ class LastTokenEmbedder(TransformerEncoder):
     @functools.cached_property
     def _model(self) -> Any:
         import torch
-        from sentence_transformers.util import get_device_name
         from transformers import AutoModel
 
         with quiet_loading.loading(self._folder.name):
-            model, found = AutoModel.from_pretrained(
+            model, report = AutoModel.from_pretrained(
                 str(self._folder.transformer),
-                dtype=getattr(torch, self._precision),
+                dtype=getattr(torch, self._options.precision),
                 device_map=self._device_map,
                 trust_remote_code=self._runs_own_code,
                 local_files_only=not self._runs_own_code,
                 output_loading_info=True,
             )
-            lacking = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
-            if lacking:
+            missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
+            if missing:
                 raise ModelError(
-                    f"'{self._folder.name}' lacks {len(lacking)} of its weights, the first is "
-                    f"'{lacking[0]}'"
+                    f"'{self._folder.name}': {len(missing)} of its weights are missing, such as "
+                    f"'{missing[0]}'"
                 )
             if self._device_map is None:
-                model = model.to(self._device or get_device_name())
+                model = model.to(self._options.device or _best_device())
         return model.eval()
+
+
+def _best_device() -> str:
+    # This import takes seconds, so it is done only if no device is set.
+    from sentence_transformers.util import get_device_name
+
+    return get_device_name()

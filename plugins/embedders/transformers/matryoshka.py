@@ -1,4 +1,4 @@
-"""Keeps the first dimensions of vectors, for models trained so that these say the most.
+"""Keeps the first dimensions of vectors, for models trained to put most information there.
 
 Kusupati et al. 2022, Matryoshka representation learning.
 """
@@ -26,12 +26,12 @@ def cut(vectors: Vectors, dimensions: int | None, *, unit: bool) -> Vectors:
     dimensions
         How many to keep; None for all, unchanged.
     unit
-        Whether what is left is brought to length 1 again.
+        Whether the shortened vectors are scaled to length 1.
 
     Raises
     ------
     ModelError
-        If there are fewer.
+        If the vectors have fewer dimensions.
     """
     if dimensions is None:
         return vectors

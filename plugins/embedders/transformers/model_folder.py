@@ -1,7 +1,7 @@
-"""Reads what a folder with a sentence-transformers or transformers model says of the model.
+"""Reads the facts of a sentence-transformers or transformers model from its folder.
 
-Reads configuration files and the headers of weights, no weights, and imports neither torch nor
-transformers, so that asking what a model is costs milliseconds.
+It reads configuration files and the headers of weights, not the weights, and imports neither torch
+nor transformers, so that the facts of a model cost milliseconds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from harness.errors import ModelError
 from harness.plugins.embedders import weight_files
 from harness.plugins.embedders.weight_files import Backend
 
-_POOLINGS = {  # names in files of sentence-transformers before 6: today's names
+_POOLINGS = {  # names in files of sentence-transformers before version 6: names since then
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
     "pooling_mode_mean_tokens": "mean",
@@ -26,10 +26,10 @@ _POOLINGS = {  # names in files of sentence-transformers before 6: today's names
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
-_WITHOUT_LIMIT = 10**6  # tokenizers write 10**30 where they know no limit
-# Models that count positions from their padding token's on: two places are never used.
+_WITHOUT_LIMIT = 10**6  # tokenizers write 10**30 for no limit
+# Models that number positions from their padding token's id + 1: two positions are never used.
 _OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl")
-_NO_MATTER = ("data_config.json", "generation_config.json", "trainer_state.json")
+_IRRELEVANT = ("data_config.json", "generation_config.json", "trainer_state.json")
 
 
 @dataclass(frozen=True)
@@ -48,24 +48,27 @@ class ModelFolder:
     path
         Folder of the model.
     name
-        What to call it in errors.
+        What errors call the model.
     backend
-        What runs its transformer: which of its weights are looked at.
+        What runs the transformer; it decides which weights are read.
 
     Raises
     ------
     ModelError
-        If the folder holds no model, lacks weights, or holds damaged ones.
+        If the folder is not a model, or its weights are missing or damaged.
     """
 
     def __init__(self, path: Path, name: str, backend: Backend = "torch") -> None:
         self.path, self.name, self.backend = path, name, backend
         if not (path / "modules.json").is_file() and not (path / "config.json").is_file():
             raise ModelError(
-                f"'{name}' is not a model folder: it has neither modules.json nor config.json"
+                f"'{name}' is not a model folder: both modules.json and config.json are missing"
             )
         if (path / "adapter_config.json").is_file():
-            raise ModelError(f"'{name}' is an adapter without its base; merge them and save that")
+            raise ModelError(
+                f"'{name}' is an adapter (adapter_config.json) without its base model; merge the "
+                "two and save the result"
+            )
         for module in self.modules:
             if module.kind in ("Transformer", "StaticEmbedding", "Dense"):
                 for file in self._weights(module.folder):
@@ -73,7 +76,7 @@ class ModelFolder:
 
     @functools.cached_property
     def modules(self) -> list[Module]:
-        """The steps, in order; a plain transformers model has one, `Transformer`."""
+        """The steps in order; a plain transformers model has one, `Transformer`."""
         if not (self.path / "modules.json").is_file():
             return [Module("Transformer", self.path)]
         listed = self._json(self.path / "modules.json")
@@ -82,16 +85,18 @@ class ModelFolder:
                 Module(str(m["type"]).rpartition(".")[2], self._inside(m["path"])) for m in listed
             ]
         except (TypeError, KeyError):
-            raise ModelError(f"'{self.name}': modules.json does not list modules") from None
+            raise ModelError(
+                f"'{self.name}': modules.json is not a list of modules with 'type' and 'path'"
+            ) from None
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a transformers model that says nothing of pooling."""
+        """Whether it is a transformers model without modules.json, which states no pooling."""
         return not (self.path / "modules.json").is_file()
 
     @functools.cached_property
     def runs_own_code(self) -> bool:
-        """Whether the model comes with Python code that it wants to be run."""
+        """Whether the model has its own Python code and its files ask to run it."""
         listed = [] if self.is_plain else self._json(self.path / "modules.json")
         foreign = any(not str(m["type"]).startswith("sentence_transformers.") for m in listed)
         return foreign or "auto_map" in self.config
@@ -103,13 +108,13 @@ class ModelFolder:
 
     @functools.cached_property
     def prompts(self) -> dict[str, str]:
-        """The model's prompts by name, those that say something."""
+        """The model's prompts by name, without empty ones."""
         stated = self._settings.get("prompts") or {}
         return {str(name): str(text) for name, text in stated.items() if text}
 
     @property
     def default_prompt(self) -> str:
-        """The prompt that the model puts before each text unless told otherwise, or nothing."""
+        """The prompt that the model puts before each text by default; empty for none."""
         return self.prompts.get(self._settings.get("default_prompt_name") or "", "")
 
     @property
@@ -119,10 +124,10 @@ class ModelFolder:
 
     @functools.cached_property
     def poolings(self) -> tuple[str, ...]:
-        """How the model pools, as `("mean",)`; empty if it has no pooling step.
+        """How the model pools, such as `("mean",)`; empty if it has no pooling step.
 
-        For a plain model it is what sentence-transformers takes: the last token of a model that
-        generates text, the mean of any other.
+        A plain model gets the default of sentence-transformers: the last token of a model that
+        generates text, the mean for any other.
         """
         if self.is_plain:
             architecture = str((self.config.get("architectures") or [""])[0])
@@ -138,19 +143,19 @@ class ModelFolder:
 
     @property
     def normalizes(self) -> bool:
-        """Whether the model brings its vectors to length 1 by itself."""
+        """Whether the model itself scales its vectors to length 1."""
         return any(module.kind == "Normalize" for module in self.modules)
 
     @property
     def hidden_size(self) -> int | None:
-        """Length of a token's vector, where config.json says."""
+        """Length of a token's vector; None if config.json does not say."""
         for key in ("hidden_size", "d_model", "dim", "n_embd"):
             if isinstance(self.config.get(key), int):
                 return int(self.config[key])
         return None
 
     def dimensions(self, poolings: int) -> int | None:
-        """Return the length of a text's vector, `poolings` ways of pooling joined, or None."""
+        """Return the length of a text's vector with `poolings` poolings joined; None if unknown."""
         size = self.hidden_size
         for module in self.modules:
             if module.kind == "Dense":
@@ -167,7 +172,7 @@ class ModelFolder:
 
     @functools.cached_property
     def max_tokens(self) -> int | None:
-        """Longest input in tokens, as sentence-transformers would cut it; None if unlimited."""
+        """Longest input in tokens, as sentence-transformers cuts it; None for no limit."""
         stated = self.transformer_settings.get("max_seq_length")
         if stated:
             return int(stated)
@@ -178,7 +183,7 @@ class ModelFolder:
 
     @functools.cached_property
     def transformer_settings(self) -> Mapping[str, Any]:
-        """What sentence-transformers does with the transformer; empty if it does not say."""
+        """The settings of sentence-transformers for the transformer; empty if there are none."""
         for name in ("sentence_bert_config.json", "sentence_roberta_config.json"):
             stated = self._optional(self.transformer / name)
             if stated:
@@ -187,7 +192,7 @@ class ModelFolder:
 
     @functools.cached_property
     def max_positions(self) -> int | None:
-        """More tokens than this the weights cannot take; None if there is no such limit."""
+        """Largest number of tokens that the weights can read; None for no limit."""
         positions = self.config.get("max_position_embeddings")
         if not isinstance(positions, int) or positions < 1:
             return None
@@ -195,14 +200,14 @@ class ModelFolder:
 
     @functools.cached_property
     def n_parameters(self) -> int | None:
-        """Number of weights, from the headers of safetensors files; None for other files."""
+        """Number of weights, from the headers of safetensors files; None for other formats."""
         files = {f for m in self.modules for f in self._weights(m.folder, needed=False)}
         if not files or any(file.suffix != ".safetensors" for file in files):
             return None
         return sum(math.prod(shape) for file in files for shape in weight_files.shapes(file))
 
     def files(self, *, code: bool) -> dict[str, Path]:
-        """Return the files that decide what a text's vector is, by their path in the folder.
+        """Return the files that determine the vectors, by their path in the folder.
 
         Parameters
         ----------
@@ -214,7 +219,7 @@ class ModelFolder:
         for folder in {self.path, *(module.folder for module in self.modules)}:
             for pattern in patterns + ["*.py"] * code:
                 for file in folder.glob(pattern):
-                    if file.name not in _NO_MATTER and not file.name.endswith(".index.json"):
+                    if file.name not in _IRRELEVANT and not file.name.endswith(".index.json"):
                         found[file.relative_to(self.path).as_posix()] = file
             for file in self._weights(folder, needed=False):
                 found[file.relative_to(self.path).as_posix()] = file
@@ -222,12 +227,12 @@ class ModelFolder:
 
     @property
     def transformer(self) -> Path:
-        """The folder of the transformer, for a model without one the model's own."""
+        """The folder of the transformer; the model's own folder if it has none."""
         return next((m.folder for m in self.modules if m.kind == "Transformer"), self.path)
 
     @property
     def tokenizer(self) -> Path:
-        """The tokenizer's file as the `tokenizers` library reads it; it may not be there."""
+        """The tokenizer's file as the `tokenizers` library reads it; it may be missing."""
         return self.transformer / "tokenizer.json"
 
     @functools.cached_property
@@ -235,43 +240,42 @@ class ModelFolder:
         return self._optional(self.path / "config_sentence_transformers.json")
 
     def _weights(self, folder: Path, *, needed: bool = True) -> list[Path]:
-        """Return the files with the weights of a module: safetensors if there are, as loaders do.
+        """Return the weight files of a module: safetensors if there are any, as loaders do.
 
-        A list of shards is taken at its word: each that it names must be there.
+        Every shard that an index names must exist.
         """
         if self.backend != "torch" and folder == self.transformer:
             return weight_files.exported(folder, self.backend, self.name)
-        for suffix, stems in ((".safetensors", ("model",)), (".bin", ("pytorch_model",))):
-            for stem in stems:
-                index = folder / f"{stem}{suffix}.index.json"
-                if (folder / f"{stem}{suffix}").is_file():
-                    return [folder / f"{stem}{suffix}"]
-                if index.is_file():
-                    names = set(self._json(index).get("weight_map", {}).values())
-                    shards = [folder / name for name in sorted(names)]
-                    for shard in shards:
-                        if not shard.is_file():
-                            raise ModelError(
-                                f"'{self.name}' lacks '{shard.name}', weights it names"
-                            )
-                    return shards
+        for file in (folder / "model.safetensors", folder / "pytorch_model.bin"):
+            if file.is_file():
+                return [file]
+            index = file.with_name(f"{file.name}.index.json")
+            if index.is_file():
+                names = set(self._json(index).get("weight_map", {}).values())
+                shards = [folder / name for name in sorted(names)]
+                for shard in shards:
+                    if not shard.is_file():
+                        raise ModelError(
+                            f"'{self.name}': {index.name} names '{shard.name}', which is missing"
+                        )
+                return shards
         if needed:
             raise ModelError(
-                f"'{self.name}' has no weights: neither model.safetensors nor pytorch_model.bin "
-                f"is in '{folder}'"
+                f"'{self.name}' has no weights: '{folder}' has neither model.safetensors nor "
+                "pytorch_model.bin"
             )
         return []
 
     def _inside(self, path: str) -> Path:
         if not (self.path / path).resolve().is_relative_to(self.path.resolve()):
-            raise ModelError(f"'{self.name}': modules.json names '{path}', outside of the folder")
+            raise ModelError(f"'{self.name}': modules.json names '{path}', outside the folder")
         return self.path / path
 
     def _optional(self, path: Path) -> Mapping[str, Any]:
-        found = self._json(path) if path.is_file() else {}
-        if not isinstance(found, dict):
-            raise ModelError(f"'{self.name}': {path.name} does not hold settings by name")
-        return found
+        settings = self._json(path) if path.is_file() else {}
+        if not isinstance(settings, dict):
+            raise ModelError(f"'{self.name}': {path.name} is not a JSON object")
+        return settings
 
     def _json(self, path: Path) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""One vector of the states of a text's tokens, whatever side its batch is padded on."""
+"""Pools the states of a text's tokens into one vector, on whatever side the batch is padded."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def pool(states: Any, mask: Any, pooling: Pooling) -> Any:
     mask
         (n, T) tensor: 1 for tokens of the text, 0 for padding.
     pooling
-        `lasttoken`: the state of the last token. `mean`: of all tokens. `weightedmean`: token i of
-        T, counted from 1, has the weight i / (1 + … + T), as later tokens of a causal model have
-        read more of the text (Muennighoff 2022, SGPT).
+        `lasttoken`: the state of the last token. `mean`: the mean over the tokens. `weightedmean`:
+        a weighted mean in which token i of T, counted from 1, has the weight i / (1 + … + T), since
+        later tokens of a causal model have read more of the text (Muennighoff 2022, SGPT).
 
     Notes
     -----

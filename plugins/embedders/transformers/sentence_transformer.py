@@ -1,7 +1,7 @@
 """`sentence-transformers:MODEL`: encoders run by the sentence-transformers library.
 
-Knows how a model is found, named and run. What its folder says is read by `model_folder.py`, the
-hub is asked by `hub.py`. torch is imported when the first text is encoded.
+`model_folder.py` reads the model's files, `hub.py` finds and downloads them. torch is imported when
+the first text is encoded.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from harness.embedder import Card
 from harness.errors import InvalidOption, ModelError
 from harness.plugins.embedders import quiet_loading
 from harness.plugins.embedders.transformers import (
-    encoder_options,
     exported_backend,
     hub,
     matryoshka,
-    token_ids,
+    word_alignment,
 )
-from harness.plugins.embedders.transformers.encoder import Precision, TransformerEncoder
+from harness.plugins.embedders.transformers.encoder import TransformerEncoder
+from harness.plugins.embedders.transformers.encoder_options import EncoderOptions, Precision
 from harness.plugins.embedders.transformers.model_folder import ModelFolder
 from harness.plugins.embedders.weight_files import Backend
 
@@ -42,49 +42,59 @@ class SentenceTransformersEmbedder(TransformerEncoder):
     Parameters
     ----------
     reference
-        A folder, or a model of the Hugging Face hub: `owner/name`, or just the name for those of
-        `sentence-transformers`. A model of the hub is downloaded when it is first asked for; after
-        that the copy in the hub's cache is used, online or not. The library reads texts through
-        the chat template of a language model that has one; `last-token:` reads them as they are.
+        A folder, or a model of the Hugging Face hub: `owner/name`, or just the name if the owner is
+        `sentence-transformers`. A hub model is downloaded on first use; from then on the copy in
+        the hub's cache is used, online or offline. The library applies the chat template of a
+        language model that has one; `last-token:` reads the plain text.
     pooling
-        How the tokens' vectors become one; None for the model's own way.
+        How the tokens' vectors become one: `mean`, `cls`, `max`, `lasttoken`,
+        `mean_sqrt_len_tokens` or `weightedmean`. None for the model's own pooling.
     prompt
         Text put before each text. A single word (letters, digits, `_`, `-`) is the name of one of
-        the model's prompts, `query`; anything else, such as `query: `, is the prompt itself, and
-        an empty one switches the model's default prompt off. None for the model's default.
+        the model's prompts, such as `query`; anything else, such as `query: `, is the prompt
+        itself. An empty prompt switches the model's default off. None for the model's default.
     precision
-        Of weights and arithmetic; vectors are returned as float32 in any case.
+        `float32`, `float16` or `bfloat16`, of weights and arithmetic; vectors are float32 in any
+        case.
     max_length
-        Tokens after which a text is cut; None for the model's own limit.
+        Number of tokens after which a text is cut: at least 3, at most what the model can read.
+        None for the model's own limit.
     normalize
-        Whether vectors are brought to length 1, for models that do not do so by themselves.
+        Whether vectors are scaled to length 1; some models do so by themselves.
     dimensions
-        How many of the first dimensions are kept, for models trained so that these say the most
-        (Matryoshka). What is left is brought to length 1 again if the vectors had that length.
+        How many of the first dimensions are kept, from 1 to the model's own number, for models
+        trained for it (Matryoshka). The rest of the vector is scaled to length 1 again if the whole
+        vector had that length. None for all.
     backend
-        What runs the transformer: `torch`; or `onnx` or `openvino`, from weights that the model
-        brings in that format (`onnx/model.onnx`, `openvino/openvino_model.xml`), in float32 or
-        whatever they were exported in. Pooling and later steps are torch's in any case.
+        What runs the transformer: `torch`; or `onnx` or `openvino`, with the weights that the model
+        has in that format (`onnx/model.onnx`, `openvino/openvino_model.xml`), in the precision of
+        the export. Pooling and later steps run in torch in any case.
     revision
-        Branch, tag or commit on the hub.
+        Branch, tag or commit on the hub; None for the cached copy, else the main branch.
     trust_remote_code
-        What to do with a model that brings its own Python code. None: refuse it. True: run that
-        code, which may do anything on this machine that you may; read it first, and name the
-        `revision` that you read. False: read the weights with the library's own code instead,
-        which may give other vectors than its authors'.
+        What to do with a model that has its own Python code. None: refuse it. True: run the code,
+        which can do anything on this machine that you can; read it first, and pin the `revision`
+        that you read. False: load the weights with the library's own code instead, which may give
+        other vectors than the authors' code.
     device
-        As torch names it, `cuda:1`; None for the best there is.
+        A torch device such as `cuda:1`; None for the best one available.
     name, card
         What the model is reported as.
 
     Raises
     ------
     InvalidOption
-        If the model has no such prompt, not so many dimensions, or cannot take so many tokens.
+        If the model has no such prompt, or `max_length`, `dimensions` or `pooling` does not fit it.
     ModelError
-        If the folder holds no model, lacks weights, or holds damaged ones.
+        If the folder is not a model, or its weights are missing or damaged.
     Unavailable
-        If a model of the hub is not there or cannot be downloaded, or the backend is not installed.
+        If the hub has no such model, it cannot be downloaded, or the backend is not installed.
+
+    Notes
+    -----
+    The fingerprint covers the SHA-256 of every file that matters (weights, tokenizer,
+    configuration, own code if it is run), the prompt's text, pooling, precision, `max_length`,
+    `normalize`, kept dimensions and backend. Folder, name, revision and device do not change it.
     """
 
     def __init__(
@@ -104,31 +114,28 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         name: str | None = None,
         card: Card | None = None,
     ) -> None:
-        self._backend = exported_backend.checked(backend, precision)
-        path, commit = self._locate(reference, revision)
+        exported_backend.check(backend, precision)
+        path, commit = self._locate(reference, revision, backend)
         folder = ModelFolder(path, reference, backend)
-        super().__init__(
-            folder,
-            card,
+        options = EncoderOptions(
             prompt=prompt,
             precision=precision,
             max_length=max_length,
             normalize=normalize,
+            dimensions=dimensions,
             trust_remote_code=trust_remote_code,
-        )
-        own_poolings = folder.poolings
-        if pooling is not None and not own_poolings:
-            raise InvalidOption(
-                f"'{reference}' does not pool, so that pooling={pooling} is nothing"
-            )
-        self._poolings = own_poolings if pooling is None else (pooling,)
-        own_dimensions = folder.dimensions(len(self._poolings))
-        self._dimensions = encoder_options.dimensions(dimensions, own_dimensions, reference)
-        self._device = device
-        self.info = self._described(
-            card,
-            provider="sentence-transformers",
+            device=device,
             name=name,
+            card=card,
+        )
+        super().__init__(folder, options)
+        if pooling is not None and not folder.poolings:
+            raise InvalidOption(f"pooling={pooling}: '{reference}' has no pooling step")
+        self._poolings = folder.poolings if pooling is None else (pooling,)
+        own_dimensions = folder.dimensions(len(self._poolings))
+        self._dimensions = options.kept_dimensions(own_dimensions, folder)
+        self.info = self._described(
+            provider="sentence-transformers",
             revision=commit,
             own_dimensions=own_dimensions,
             pooling=self._poolings,
@@ -144,14 +151,14 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             prompt=self._prompt,
             batch_size=len(texts),
             show_progress_bar=False,
-            normalize_embeddings=self._normalize,
+            normalize_embeddings=self._options.normalize,
         )
-        unit = self._normalize or self._folder.normalizes
+        unit = self._options.normalize or self._folder.normalizes
         return matryoshka.cut(np.asarray(vectors, dtype=np.float32), self._dimensions, unit=unit)
 
     @property
     def poolings(self) -> tuple[str, ...]:
-        """How the tokens' states become one vector; empty for a model that does not pool."""
+        """How the tokens' states become one vector; empty for a model without a pooling step."""
         return self._poolings
 
     def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
@@ -160,56 +167,61 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         Raises
         ------
         ModelError
-            If the model does not pool, or does not say where its tokens stand in a text.
+            If the model does not pool, or its tokenizer does not give token positions.
         """
         if not self._poolings:
-            raise ModelError(
-                f"'{self._folder.name}' does not pool tokens, so that it has no states"
-            )
+            raise ModelError(f"'{self._folder.name}' has no pooling step, so no token states")
         model = self._model
-        prompt_counts = all(getattr(step, "include_prompt", True) for step in model)
-        encoded = model.encode(
+        pools_prompt = all(getattr(step, "include_prompt", True) for step in model)
+        outputs = model.encode(
             list(texts),
             prompt=self._prompt,
             batch_size=max(1, len(texts)),
             show_progress_bar=False,
             output_value=None,
         )
-        found = []
-        for text, made in zip(texts, encoded, strict=True):
-            there = made["attention_mask"].bool()
-            states = token_ids.joined(
+        all_states = []
+        for text, output in zip(texts, outputs, strict=True):
+            is_token = output["attention_mask"].bool()
+            states = word_alignment.token_states(
                 text,
-                made["token_embeddings"][there].float().cpu().numpy(),
-                made["input_ids"][there].tolist(),
+                output["token_embeddings"][is_token].float().cpu().numpy(),
+                output["input_ids"][is_token].tolist(),
                 tokenizer=model.tokenizer,
                 prompt=self._prompt or "",
                 max_length=model.max_seq_length,
                 name=self._folder.name,
             )
-            found.append(states if prompt_counts else states.behind(made.get("prompt_length", 0)))
-        return found
+            if not pools_prompt:
+                states = states.behind(output.get("prompt_length", 0))
+            all_states.append(states)
+        return all_states
 
-    def _locate(self, reference: str, revision: str | None) -> tuple[Path, str | None]:
-        """Return the folder of a model, and its commit if it is of the hub."""
-        return hub.folder(reference, revision, owner="sentence-transformers", backend=self._backend)
+    def _locate(
+        self, reference: str, revision: str | None, backend: Backend
+    ) -> tuple[Path, str | None]:
+        """Return the folder of a model, and its commit if it comes from the hub."""
+        return hub.folder(reference, revision, owner="sentence-transformers", backend=backend)
 
     @functools.cached_property
     def _model(self) -> Any:
         import torch
         from sentence_transformers import SentenceTransformer
 
-        if self._backend != "torch":
+        if self._folder.backend != "torch":
             return exported_backend.load(
-                self._folder, self._poolings, max_length=self._max_length, device=self._device
+                self._folder,
+                self._poolings,
+                max_length=self._max_length,
+                device=self._options.device,
             )
         with quiet_loading.loading(self._folder.name):
             model = SentenceTransformer(
                 str(self._folder.path),
-                device=self._device,
+                device=self._options.device,
                 trust_remote_code=self._runs_own_code,
-                local_files_only=not self._runs_own_code,  # the code may lie in another repository
-                model_kwargs={"torch_dtype": getattr(torch, self._precision)},
+                local_files_only=not self._runs_own_code,  # the code may be in another repository
+                model_kwargs={"torch_dtype": getattr(torch, self._options.precision)},
             )
         if self._poolings != self._folder.poolings or self._folder.is_plain:
             _set_pooling(model, self._poolings[0], self._folder.name)
@@ -219,10 +231,10 @@ class SentenceTransformersEmbedder(TransformerEncoder):
 
 
 def _set_pooling(model: Any, pooling: str, name: str) -> None:
-    """Replace the model's pooling step."""
+    """Replace the model's pooling step by one that pools as `pooling` says."""
     for key, old in model.named_children():
         if type(old).__name__ == "Pooling":
-            # Called so in version 6 of the library, and before it.
+            # The name in version 6 of the library, and the one before it.
             size = getattr(old, "embedding_dimension", None) or old.word_embedding_dimension
             new = type(old)(size, pooling_mode=pooling, include_prompt=old.include_prompt)
             setattr(model, key, new)

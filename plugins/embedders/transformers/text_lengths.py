@@ -1,4 +1,4 @@
-"""How many tokens a text has, and whether a model cuts it: by the tokenizer, without weights."""
+"""Counts the tokens of texts and tells which are truncated; needs the tokenizer, no weights."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 
 
 class TextLengths:
-    """Counts the tokens that a model makes of texts.
+    """Token counts of texts for one model.
 
-    Counting takes about 1 % of the time that encoding takes. Where the tokenizer's file cannot be
-    read on its own, lengths are estimated from the characters.
+    Counting takes about 1 % of the time of encoding. If the tokenizer's file cannot be read on its
+    own, the counts are estimated: two tokens, and one for every four characters.
 
     Parameters
     ----------
     tokenizer
-        The file `tokenizer.json`; it need not be there.
+        The file `tokenizer.json`; it may be missing.
     limit
-        Tokens after which a text is cut; None if it never is.
+        Number of tokens after which a text is cut; None for no limit.
     prompt
-        What is put before each text.
+        Text put before each text; None for none.
     added
-        Tokens that are put behind each text beside those that the tokenizer adds itself.
+        Number of tokens put behind each text, besides those that the tokenizer adds itself.
     """
 
     def __init__(
@@ -33,28 +33,28 @@ class TextLengths:
         self._file, self._limit, self._prompt, self._added = tokenizer, limit, prompt or "", added
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens of each text the model reads."""
+        """Return the number of tokens that the model reads of each text: at most the limit."""
         limit = self._limit or 10**9
         return [min(n, limit) for n in self._counted(texts)]
 
     def truncated(self, texts: Sequence[str]) -> list[bool]:
-        """Return whether each text is longer than the model reads.
+        """Return whether each text has more tokens than the limit.
 
-        A text of plain letters has at most one token for each, so that most need no counting.
+        An ASCII text has at most one token a character, so short ones need no counting.
         """
         if self._limit is None:
             return [False] * len(texts)
         room = self._limit - len(self._prompt) - self._added - self._special
         plain = self._prompt.isascii()
-        long = [not plain or not text.isascii() or len(text) > room for text in texts]
-        counted = iter(self._counted(list(itertools.compress(texts, long))))
-        return [is_long and next(counted) > self._limit for is_long in long]
+        maybe_long = [not plain or not text.isascii() or len(text) > room for text in texts]
+        counted = iter(self._counted(list(itertools.compress(texts, maybe_long))))
+        return [maybe and next(counted) > self._limit for maybe in maybe_long]
 
     def _counted(self, texts: Sequence[str]) -> list[int]:
         if self._tokenizer is None:
             return [2 + (len(self._prompt) + len(text)) // 4 for text in texts]
-        found = self._tokenizer.encode_batch([f"{self._prompt}{text}" for text in texts])
-        return [len(tokens) + self._added for tokens in found]
+        encodings = self._tokenizer.encode_batch([f"{self._prompt}{text}" for text in texts])
+        return [len(encoding) + self._added for encoding in encodings]
 
     @property
     def _special(self) -> int:
@@ -68,7 +68,7 @@ class TextLengths:
             return None
         try:
             tokenizer = Tokenizer.from_file(str(self._file))
-        except Exception:  # the library raises bare ones; lengths only make batches even
+        except Exception:  # the library raises no narrower type; an estimate is enough
             return None
         tokenizer.no_padding()
         tokenizer.no_truncation()

@@ -1,4 +1,4 @@
-"""A tiny real encoder that the tests build with the real libraries, and a hosted one."""
+"""A tiny encoder, built with the real libraries, and hosted encoders of a local server."""
 
 import shutil
 from pathlib import Path
@@ -57,14 +57,14 @@ def own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def embedder(loopback):
-    """Make a hosted embedder, of the loopback server: `embedder(option=…)`."""
-    made = []
+    """Return a function that makes embedders of the loopback server: `embedder(option=…)`."""
+    embedders = []
 
     def make(reference="toy", **options):
         options = {"base_url": loopback.url, "retries": 1, "timeout": 5, "parallel": 1} | options
-        made.append(OpenAIEmbedder(reference, **options))
-        return made[-1]
+        embedders.append(OpenAIEmbedder(reference, **options))
+        return embedders[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for embedder in embedders:
+        embedder.close()

@@ -1,4 +1,4 @@
-"""What becomes of texts without a word: a vector or none, and never a crash."""
+"""Texts without a word: they have a vector or a row of NaN, and nothing crashes."""
 
 import numpy as np
 import pytest
@@ -21,15 +21,15 @@ def embedder(folder, **options):
 
 @pytest.mark.parametrize("pooling", ["mean", "max", "cls", "lasttoken", "weightedmean"])
 def test_an_encoder_gives_empty_texts_the_vector_of_its_special_tokens(model, pooling):
-    made = embedder(model, pooling=pooling)
-    vectors = made.encode(TEXTS)
+    encoder = embedder(model, pooling=pooling)
+    vectors = encoder.encode(TEXTS)
     assert np.isfinite(vectors).all()
     for vector in vectors[: len(EMPTY)]:
         np.testing.assert_allclose(vector, vectors[0], atol=1e-6)
     assert np.abs(vectors[-1] - vectors[0]).max() > 1e-3
-    assert made.lengths(EMPTY) == [2] * len(EMPTY)
-    assert made.truncated(EMPTY) == [False] * len(EMPTY)
-    assert {found.words for found in made.token_states(EMPTY[:4])} == {()}
+    assert encoder.lengths(EMPTY) == [2] * len(EMPTY)
+    assert encoder.truncated(EMPTY) == [False] * len(EMPTY)
+    assert {found.words for found in encoder.token_states(EMPTY[:4])} == {()}
 
 
 def test_static_embeddings_give_empty_texts_a_vector_of_zeros(model, tmp_path):
@@ -38,8 +38,10 @@ def test_static_embeddings_give_empty_texts_a_vector_of_zeros(model, tmp_path):
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
-    made = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu")
-    made.save(str(tmp_path / "static"), create_model_card=False)
+    library = SentenceTransformer(
+        modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu"
+    )
+    library.save(str(tmp_path / "static"), create_model_card=False)
     static = embedder(tmp_path / "static")
     assert static.info.dimensions == 8
     vectors = static.encode(TEXTS)
@@ -48,16 +50,16 @@ def test_static_embeddings_give_empty_texts_a_vector_of_zeros(model, tmp_path):
     assert np.isfinite(vectors).all()
 
 
-def test_word_vectors_and_bags_of_words_have_none():
+def test_word_vectors_and_bags_of_words_give_empty_texts_rows_of_nan():
     words = WordVectors.of(["good", "man"], np.eye(2, dtype=np.float32))
-    for made in (words, BagOfWords(words)):
-        assert np.isnan(made.encode(EMPTY)).all()
+    for word_model in (words, BagOfWords(words)):
+        assert np.isnan(word_model.encode(EMPTY)).all()
 
 
-def test_an_empty_text_that_a_rewriter_left_goes_through_the_store(model, tmp_path):
-    made = embedder(model)
+def test_an_empty_text_is_stored(model, tmp_path):
+    encoder = embedder(model)
     stored = StoredEmbedder(
-        made, None, LocalEngine(), Store(tmp_path / "store", made.info.fingerprint), Silent()
+        encoder, None, LocalEngine(), Store(tmp_path / "store", encoder.info.fingerprint), Silent()
     )
-    np.testing.assert_allclose(stored.encode(TEXTS), made.encode(TEXTS), atol=1e-6)
+    np.testing.assert_allclose(stored.encode(TEXTS), encoder.encode(TEXTS), atol=1e-6)
     assert stored.notices == []

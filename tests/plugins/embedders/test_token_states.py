@@ -1,4 +1,6 @@
-"""Facts about the states of a sentence-transformers model's tokens."""
+"""The token states of a sentence-transformers model."""
+
+import json
 
 import numpy as np
 import pytest
@@ -16,17 +18,17 @@ def embedder(folder, **options):
 
 @pytest.mark.parametrize(("pooling", "pool"), [("mean", np.mean), ("max", np.max)])
 @pytest.mark.parametrize("prompt", [None, "query"])
-def test_pooled_states_are_the_vector(model, pooling, pool, prompt):
-    made = embedder(model, pooling=pooling, prompt=prompt)
-    assert isinstance(made, TokenStatesEmbedder)
-    assert made.poolings == (pooling,)
-    for found, vector in zip(made.token_states(TEXTS), made.encode(TEXTS), strict=True):
+def test_pooled_states_equal_the_vector(model, pooling, pool, prompt):
+    encoder = embedder(model, pooling=pooling, prompt=prompt)
+    assert isinstance(encoder, TokenStatesEmbedder)
+    assert encoder.poolings == (pooling,)
+    for found, vector in zip(encoder.token_states(TEXTS), encoder.encode(TEXTS), strict=True):
         assert found.states.dtype == np.float32
         assert len(found.word_of) == len(found.states)
         np.testing.assert_allclose(pool(found.states, axis=0), vector, atol=1e-6)
 
 
-def test_tokens_know_their_words_and_special_ones_have_none(model):
+def test_tokens_have_their_words_and_special_tokens_have_none(model):
     first, _, empty, last = embedder(model).token_states(TEXTS)
     assert first.words == ("the", "nurse", "is", "a", "woman")
     np.testing.assert_array_equal(first.word_of, [-1, 0, 1, 2, 3, 4, -1])
@@ -39,16 +41,14 @@ def test_tokens_of_the_prompt_have_no_word(model):
     np.testing.assert_array_equal(found.word_of, [-1, -1, -1, 0, -1])
 
 
-def test_words_behind_the_longest_input_have_no_token(model):
+def test_words_behind_the_truncation_have_no_token(model):
     found = embedder(model, max_length=4).token_states(["the nurse is good"])[0]
     assert len(found.words) == 4
     np.testing.assert_array_equal(found.word_of, [-1, 0, 1, -1])
 
 
 def test_a_model_without_pooling_has_no_states(model):
-    import json
-
     modules = json.loads((model / "modules.json").read_text())
     (model / "modules.json").write_text(json.dumps(modules[:1]))
-    with pytest.raises(ModelError, match="does not pool"):
+    with pytest.raises(ModelError, match="no pooling step"):
         embedder(model).token_states(["hello"])

@@ -1,4 +1,4 @@
-"""Facts about language models behind an endpoint, through the real client to a real server."""
+"""Language models behind an endpoint, through the real client to a real server."""
 
 import pytest
 from loopback import BROKEN, BUSY, TOO_MANY, Fault
@@ -11,19 +11,19 @@ from harness.plugins.embedders.hosted.endpoint import Refused
 @pytest.fixture
 def chat(loopback):
     """Make a chat with the loopback server: `chat(option=…)`."""
-    made = []
+    chats = []
 
     def make(model="toy", **options):
         options = {"base_url": loopback.url, "retries": 2, "timeout": 5} | options
-        made.append(Chat(model, **options))
-        return made[-1]
+        chats.append(Chat(model, **options))
+        return chats[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for chat in chats:
+        chat.close()
 
 
-def test_an_answer_is_what_the_model_says(loopback, chat):
+def test_an_answer_is_the_text_of_the_model(loopback, chat):
     loopback.reply = lambda system, text: f"{system}: {text.upper()}"
     assert chat().ask("shout", "hello") == "shout: HELLO"
     (request,) = loopback.requests
@@ -47,7 +47,7 @@ def test_no_texts_need_no_request(loopback, chat):
 
 
 @pytest.mark.parametrize("fault", [TOO_MANY, BROKEN, BUSY, Fault(cut=True)])
-def test_what_may_pass_is_tried_again(loopback, chat, fault):
+def test_a_temporary_fault_is_retried(loopback, chat, fault):
     loopback.faults = [fault]
     assert chat().ask("s", "hello") == "hello"
     assert len(loopback.requests) == 2
@@ -61,39 +61,42 @@ def test_one_text_that_is_refused_leaves_the_others(loopback, chat):
     good, bad, last = chat().ask_many("s", ["good", "bad", "last"])
     assert (good, last) == ("good", "last")
     assert isinstance(bad, Refused)
-    assert str(bad) == "400: status 400 on demand"
+    assert "400" in str(bad)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "fact"),
     [
-        ({"choices": []}, "no choices"),
-        ({"choices": [{"message": None}]}, "no choices"),
-        ({"choices": [{"message": {"content": None}}]}, "no text"),
-        ({"choices": [{"message": {"content": "a"}, "finish_reason": "length"}]}, "not whole"),
-        ({"choices": [{"message": {"content": "", "refusal": "No."}}]}, "declines: No."),
+        ({"choices": []}, "choices"),
+        ({"choices": [{"message": None}]}, "choices"),
+        ({"choices": [{"message": {"content": None}}]}, "text"),
+        (
+            {"choices": [{"message": {"content": "a"}, "finish_reason": "length"}]},
+            "finish_reason: length",
+        ),
+        ({"choices": [{"message": {"content": "", "refusal": "No."}}]}, "No."),
         ({"error": {"message": "overloaded"}}, "overloaded"),
-        ([1], "not a JSON object"),
+        ([1], "JSON object"),
     ],
 )
-def test_an_answer_that_is_none_is_an_error(loopback, chat, content, told):
+def test_an_invalid_answer_is_an_error(loopback, chat, content, fact):
     loopback.always = lambda body: Fault(twist=lambda answer: content)
     (answer,) = chat().ask_many("s", ["hello"])
     assert isinstance(answer, Refused)
-    assert told in str(answer)
+    assert fact in str(answer)
 
 
 def test_malformed_json_is_an_error(loopback, chat):
     loopback.always = lambda body: Fault(body=b"<html>502")
-    with pytest.raises(Refused, match="not JSON"):
+    with pytest.raises(Refused, match="JSON"):
         chat().ask("s", "hello")
 
 
-def test_once_the_endpoint_is_gone_the_texts_left_are_not_sent(loopback, chat):
+def test_once_the_endpoint_is_unavailable_the_remaining_texts_are_not_sent(loopback, chat):
     loopback.always = lambda body: BUSY
     answers = chat(parallel=2, retries=1).ask_many("s", [f"text {i}" for i in range(50)])
     assert all(isinstance(answer, Unavailable) for answer in answers)
-    assert "answers 503" in str(answers[-1])
+    assert "503" in str(answers[-1])
     assert len(loopback.requests) <= 4
 
 
@@ -102,7 +105,10 @@ def test_the_endpoint_counts_tokens(loopback, chat):
     assert asked.notes == ()
     asked.ask_many("one two", ["three", "four five"])
     assert (asked.usage.requests, asked.usage.prompt, asked.usage.completion) == (2, 7, 3)
-    assert asked.notes == ("toy: the endpoint counted 7 + 3 tokens in 2 requests",)
+    (note,) = asked.notes
+    assert note.startswith("toy: ")
+    assert "7 + 3 tokens" in note
+    assert "2 requests" in note
 
 
 def test_an_identity_names_endpoint_model_and_sampling(loopback, chat):

@@ -1,4 +1,4 @@
-"""Facts about language models as encoders: vectors equal a computation text by text."""
+"""`last-token:` models: their vectors equal a computation text by text."""
 
 import json
 import shutil
@@ -30,13 +30,13 @@ def built_llama(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("llama")
     known = {word: i for i, word in enumerate(["<pad>", "<unk>", "<s>", "</s>", *WORDS])}
-    made = Tokenizer(WordLevel(known, unk_token="<unk>"))
-    made.pre_tokenizer = Whitespace()
-    made.post_processor = TemplateProcessing(
+    tokenizer = Tokenizer(WordLevel(known, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.post_processor = TemplateProcessing(
         single="<s> $A", pair="<s> $A $B", special_tokens=[("<s>", 2)]
     )
     PreTrainedTokenizerFast(
-        tokenizer_object=made,
+        tokenizer_object=tokenizer,
         pad_token="<pad>",
         unk_token="<unk>",
         bos_token="<s>",
@@ -98,7 +98,7 @@ def test_a_batch_of_unequal_texts_equals_a_computation_text_by_text(built_llama,
 
 
 @pytest.mark.parametrize("precision", ["float16", "bfloat16"])
-def test_half_precision_is_that_of_the_weights_and_the_arithmetic(built_llama, precision):
+def test_half_precision_applies_to_weights_and_arithmetic(built_llama, precision):
     found = embedder(built_llama, precision=precision).encode(TEXTS)
     assert found.dtype == np.float32
     one_by_one = by_hand(built_llama, TEXTS, dtype=precision)
@@ -109,12 +109,12 @@ def test_half_precision_is_that_of_the_weights_and_the_arithmetic(built_llama, p
     np.testing.assert_allclose(found, whole, atol=64 * step)
 
 
-def test_the_end_of_sequence_is_put_behind_a_text_on_demand(built_llama):
+def test_eos_puts_the_end_of_sequence_token_behind_a_text(built_llama):
     found = embedder(built_llama, eos=True).encode(TEXTS)
     np.testing.assert_allclose(found, by_hand(built_llama, TEXTS, end=[3]), atol=1e-5)
 
 
-def test_the_end_of_sequence_is_not_put_there_twice(llama):
+def test_a_tokenizer_that_adds_the_end_of_sequence_token_gets_no_second_one(llama):
     tokenizer = json.loads((llama / "tokenizer.json").read_text())
     single = tokenizer["post_processor"]["single"]
     single.append({"SpecialToken": {"id": "</s>", "type_id": 0}})
@@ -129,11 +129,11 @@ def test_the_end_of_sequence_is_not_put_there_twice(llama):
     )
 
 
-def test_the_end_of_sequence_stays_where_a_text_is_cut(built_llama):
-    made = embedder(built_llama, eos=True, max_length=4)
-    assert made.truncated(["the nurse", "the nurse is"]) == [False, True]
+def test_a_truncated_text_keeps_the_end_of_sequence_token(built_llama):
+    encoder = embedder(built_llama, eos=True, max_length=4)
+    assert encoder.truncated(["the nurse", "the nurse is"]) == [False, True]
     np.testing.assert_allclose(
-        made.encode(["the nurse is good"]),
+        encoder.encode(["the nurse is good"]),
         by_hand(built_llama, ["the nurse"], end=[3]),
         atol=1e-5,
     )
@@ -169,16 +169,16 @@ def test_a_prompt_is_put_before_each_text(built_llama):
     np.testing.assert_array_equal(found, embedder(built_llama, prompt="query a ").encode(["man"]))
 
 
-def test_a_longer_text_is_cut_and_told(built_llama):
-    made = embedder(built_llama, max_length=3)
-    assert made.lengths(TEXTS) == [3, 2, 3, 2, 2]
-    assert made.truncated(TEXTS) == [True, False, True, False, False]
+def test_a_longer_text_is_truncated(built_llama):
+    encoder = embedder(built_llama, max_length=3)
+    assert encoder.lengths(TEXTS) == [3, 2, 3, 2, 2]
+    assert encoder.truncated(TEXTS) == [True, False, True, False, False]
     np.testing.assert_allclose(
-        made.encode(["the nurse is good"]), by_hand(built_llama, ["the nurse"]), atol=1e-5
+        encoder.encode(["the nurse is good"]), by_hand(built_llama, ["the nurse"]), atol=1e-5
     )
 
 
-def test_the_first_dimensions_are_kept_and_normalized_where_vectors_are(built_llama):
+def test_the_first_dimensions_are_kept_and_normalized_on_demand(built_llama):
     whole = by_hand(built_llama, TEXTS)
     cut = embedder(built_llama, dimensions=6)
     assert cut.info.dimensions == 6
@@ -187,7 +187,7 @@ def test_the_first_dimensions_are_kept_and_normalized_where_vectors_are(built_ll
     np.testing.assert_allclose(
         unit, whole[:, :6] / np.linalg.norm(whole[:, :6], axis=1, keepdims=True), atol=1e-5
     )
-    with pytest.raises(InvalidOption, match="has 16"):
+    with pytest.raises(InvalidOption, match=r"dimensions=17.*16"):
         embedder(built_llama, dimensions=17)
 
 
@@ -198,7 +198,7 @@ def test_an_empty_text_has_the_vector_of_the_start_token(built_llama, text):
     )
 
 
-def test_a_text_without_any_token_has_no_vector(llama):
+def test_a_text_without_tokens_gives_a_row_of_nan(llama):
     tokenizer = json.loads((llama / "tokenizer.json").read_text())
     (llama / "tokenizer.json").write_text(json.dumps(tokenizer | {"post_processor": None}))
     found = embedder(llama).encode(["", "hello"])
@@ -208,11 +208,11 @@ def test_a_text_without_any_token_has_no_vector(llama):
     assert np.isfinite(embedder(llama, eos=True).encode([""])).all()
 
 
-def test_pooled_states_are_the_vector_and_tokens_know_their_words(built_llama):
-    made = embedder(built_llama, pooling="mean", eos=True, prompt="query a ")
-    assert isinstance(made, TokenStatesEmbedder)
-    found = made.token_states(TEXTS)
-    for states, vector in zip(found, made.encode(TEXTS), strict=True):
+def test_pooled_states_equal_the_vector_and_tokens_have_words(built_llama):
+    encoder = embedder(built_llama, pooling="mean", eos=True, prompt="query a ")
+    assert isinstance(encoder, TokenStatesEmbedder)
+    found = encoder.token_states(TEXTS)
+    for states, vector in zip(found, encoder.encode(TEXTS), strict=True):
         np.testing.assert_allclose(states.states.mean(axis=0), vector, atol=1e-5)
     assert found[1].words == ("hello",)
     np.testing.assert_array_equal(found[1].word_of, [-1, -1, -1, 0, -1])
@@ -223,14 +223,14 @@ def test_no_text_gives_no_vector(built_llama):
     assert embedder(built_llama).token_states([]) == []
 
 
-def test_a_folder_is_named_with_options_through_the_registry(built_llama):
+def test_a_folder_with_options_is_loaded_by_its_name(built_llama):
     name = f"last-token:{built_llama}?pooling=mean&eos=true&precision=bfloat16"
-    made = Registry().embedder(name, device="cpu")
-    assert isinstance(made, Embedder)
-    assert (made.info.name, made.info.dimensions, made.info.max_tokens) == (name, 16, 32)
+    encoder = Registry().embedder(name, device="cpu")
+    assert isinstance(encoder, Embedder)
+    assert (encoder.info.name, encoder.info.dimensions, encoder.info.max_tokens) == (name, 16, 32)
     expected = embedder(built_llama, pooling="mean", eos=True, precision="bfloat16")
-    assert made.info.fingerprint == expected.info.fingerprint
-    np.testing.assert_array_equal(made.encode(TEXTS), expected.encode(TEXTS))
+    assert encoder.info.fingerprint == expected.info.fingerprint
+    np.testing.assert_array_equal(encoder.encode(TEXTS), expected.encode(TEXTS))
 
 
 @pytest.mark.parametrize(
@@ -246,39 +246,39 @@ def test_a_folder_is_named_with_options_through_the_registry(built_llama):
     ],
     ids=str,
 )
-def test_what_changes_a_vector_changes_the_fingerprint(built_llama, other):
+def test_options_that_change_vectors_change_the_fingerprint(built_llama, other):
     assert embedder(built_llama, **other).info.fingerprint != embedder(built_llama).info.fingerprint
 
 
-def test_what_changes_no_vector_changes_no_fingerprint(built_llama, llama):
+def test_options_that_state_the_default_keep_the_fingerprint(built_llama, llama):
     same = embedder(llama, pooling="lasttoken", prompt="", dimensions=16, max_length=32)
     assert same.info.fingerprint == embedder(built_llama).info.fingerprint
 
 
-def test_a_map_of_devices_changes_no_vector(built_llama):
+def test_a_device_map_changes_no_vector(built_llama):
     pytest.importorskip("accelerate")
     mapped = LastTokenEmbedder(str(built_llama), device_map="auto")
     assert mapped.info.fingerprint == embedder(built_llama).info.fingerprint
     np.testing.assert_allclose(mapped.encode(TEXTS), by_hand(built_llama, TEXTS), atol=1e-4)
 
 
-def test_a_map_of_devices_says_what_it_needs(built_llama, monkeypatch):
+def test_a_device_map_without_accelerate_says_how_to_install_it(built_llama, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(HarnessError, match=r"pip install .*\[accelerate\]"):
         embedder(built_llama, device_map="auto")
 
 
-def test_weights_that_lack_a_layer_are_refused(llama):
+def test_weights_with_a_missing_layer_are_refused(llama):
     from safetensors.numpy import load_file, save_file
 
     weights = load_file(llama / "model.safetensors")
     weights.pop("model.layers.1.mlp.up_proj.weight")
     save_file(weights, llama / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ModelError, match="lacks 1 of its weights"):
+    with pytest.raises(ModelError, match=r"layers\.1\.mlp\.up_proj\.weight"):
         embedder(llama).encode(TEXTS)
 
 
-def test_code_of_a_model_is_not_run_unless_that_is_said(llama):
+def test_code_of_a_model_is_not_run_unless_it_is_trusted(llama):
     config = json.loads((llama / "config.json").read_text())
     code = {"AutoModel": "own.Own"}
     (llama / "config.json").write_text(json.dumps(config | {"auto_map": code}))
@@ -295,7 +295,7 @@ def test_a_model_with_encoder_and_decoder_is_refused(llama):
         embedder(llama)
 
 
-def test_a_path_that_is_not_there_is_refused():
+def test_a_missing_folder_is_refused():
     for nowhere in ("./nowhere", "nowhere"):
-        with pytest.raises(ModelError, match="there is no folder"):
+        with pytest.raises(ModelError, match="nowhere"):
             embedder(nowhere)

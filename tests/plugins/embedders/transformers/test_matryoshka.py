@@ -1,4 +1,4 @@
-"""Facts about keeping the first dimensions only."""
+"""Vectors shortened to their first dimensions."""
 
 import json
 
@@ -25,15 +25,15 @@ def normalizing(model):
 
 
 def test_the_first_dimensions_are_kept(model):
-    made = embedder(model, dimensions=5)
-    assert made.info.dimensions == 5
-    np.testing.assert_array_equal(made.encode(TEXTS), embedder(model).encode(TEXTS)[:, :5])
+    encoder = embedder(model, dimensions=5)
+    assert encoder.info.dimensions == 5
+    np.testing.assert_array_equal(encoder.encode(TEXTS), embedder(model).encode(TEXTS)[:, :5])
 
 
-def test_a_model_that_normalizes_does_so_after_the_cut(model):
-    for made in (embedder(model, dimensions=5, normalize=True), None):
-        made = made or embedder(normalizing(model), dimensions=5)
-        vectors = made.encode(TEXTS)
+def test_normalized_vectors_are_normalized_again_after_they_are_shortened(model):
+    by_option = embedder(model, dimensions=5, normalize=True).encode(TEXTS)
+    by_module = embedder(normalizing(model), dimensions=5).encode(TEXTS)
+    for vectors in (by_option, by_module):
         assert vectors.shape == (2, 5)
         np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
         whole = embedder(model).encode(TEXTS)[:, :5]
@@ -42,13 +42,13 @@ def test_a_model_that_normalizes_does_so_after_the_cut(model):
         )
 
 
-def test_dimensions_are_in_the_fingerprint_where_they_cut(model):
+def test_dimensions_change_the_fingerprint_only_if_they_shorten(model):
     prints = {n: embedder(model, dimensions=n).info.fingerprint for n in (None, 4, 5, 16)}
     assert prints[None] == prints[16]
     assert len(set(prints.values())) == 3
 
 
 @pytest.mark.parametrize("n", [0, 17])
-def test_more_dimensions_than_the_model_has_are_refused(model, n):
-    with pytest.raises(InvalidOption, match=f"dimensions={n}: .* has 16"):
+def test_dimensions_out_of_range_are_refused(model, n):
+    with pytest.raises(InvalidOption, match=f"dimensions={n}: .*16"):
         embedder(model, dimensions=n)

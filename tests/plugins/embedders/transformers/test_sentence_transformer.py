@@ -1,4 +1,4 @@
-"""Facts about encoders: what their vectors are, what their fingerprints tell apart."""
+"""`sentence-transformers:` models: vectors, fingerprints, options and invalid folders."""
 
 import json
 import subprocess
@@ -30,24 +30,24 @@ def encoded_by_the_library(folder, texts=TEXTS, **options):
 
 
 def test_vectors_are_those_of_the_library(model):
-    made = embedder(model)
-    assert isinstance(made, Embedder)
-    vectors = made.encode(TEXTS)
+    encoder = embedder(model)
+    assert isinstance(encoder, Embedder)
+    vectors = encoder.encode(TEXTS)
     assert vectors.dtype == np.float32
     assert vectors.shape == (4, 16)
     np.testing.assert_allclose(vectors, encoded_by_the_library(model), atol=1e-6)
 
 
 def test_vectors_come_in_the_order_of_the_texts(model):
-    made = embedder(model)
-    np.testing.assert_allclose(made.encode(TEXTS[::-1]), made.encode(TEXTS)[::-1], atol=1e-6)
+    encoder = embedder(model)
+    np.testing.assert_allclose(encoder.encode(TEXTS[::-1]), encoder.encode(TEXTS)[::-1], atol=1e-6)
 
 
 def test_no_texts_give_no_vectors(model):
     assert embedder(model).encode([]).shape == (0, 16)
 
 
-def test_info_says_what_the_files_say(model):
+def test_info_has_the_facts_of_the_files(model):
     info = embedder(model).info
     assert info.kind == "text"
     assert (info.dimensions, info.max_tokens) == (16, 32)
@@ -69,7 +69,7 @@ def test_info_loads_neither_torch_nor_weights(model):
     assert (done.returncode, done.stdout.strip()) == (0, "16"), done.stderr
 
 
-def test_a_card_adds_what_the_files_do_not_say_and_yields_where_they_do(model):
+def test_a_card_adds_facts_and_the_files_take_precedence(model):
     card = Card(name="x", kind="text", dimensions=99, licence="MIT", scores={"MTEB": 50.0})
     info = embedder(model, card=card, name="mine").info
     assert (info.name, info.dimensions, info.licence) == ("mine", 16, "MIT")
@@ -91,7 +91,7 @@ DIFFERENT = [
 ]
 
 
-def test_two_loads_have_one_fingerprint_and_every_option_that_matters_another(model):
+def test_fingerprints_repeat_and_differ_by_every_option_that_changes_vectors(model):
     prints = [embedder(model, **options).info.fingerprint for options in [{}, *DIFFERENT]]
     assert len(set(prints)) == len(prints)
     assert [embedder(model, **options).info.fingerprint for options in [{}, *DIFFERENT]] == prints
@@ -106,14 +106,14 @@ def test_each_option_changes_vectors(model, options):
 
 
 @pytest.mark.parametrize("same", [{"pooling": "mean"}, {"max_length": 32}, {"prompt": ""}], ids=str)
-def test_an_option_that_says_what_the_model_does_anyway_changes_no_fingerprint(model, same):
+def test_an_option_that_states_the_default_keeps_the_fingerprint(model, same):
     assert embedder(model, **same).info.fingerprint == embedder(model).info.fingerprint
     np.testing.assert_array_equal(
         embedder(model, **same).encode(TEXTS), embedder(model).encode(TEXTS)
     )
 
 
-def test_the_place_and_the_papers_of_a_model_change_no_fingerprint(model, built_model):
+def test_the_folder_and_the_readme_of_a_model_keep_the_fingerprint(model, built_model):
     (model / "README.md").write_text("A model.")
     assert embedder(model).info.fingerprint == embedder(built_model).info.fingerprint
 
@@ -121,7 +121,7 @@ def test_the_place_and_the_papers_of_a_model_change_no_fingerprint(model, built_
 @pytest.mark.parametrize(
     "file", ["model.safetensors", "tokenizer.json", "1_Pooling/config.json", "modules.json"]
 )
-def test_a_file_that_matters_changes_the_fingerprint(model, file):
+def test_a_changed_model_file_changes_the_fingerprint(model, file):
     before = embedder(model).info.fingerprint
     content = (model / file).read_bytes()
     if file == "model.safetensors":
@@ -145,12 +145,12 @@ def test_pooling_follows_its_definition(model):
         np.testing.assert_allclose(found, expected, atol=1e-6, err_msg=pooling)
 
 
-def test_the_last_token_is_that_of_the_text_and_not_of_the_padding(model):
-    made = embedder(model, pooling="lasttoken")
-    np.testing.assert_allclose(made.encode(TEXTS)[1], made.encode(TEXTS[1:2])[0], atol=1e-6)
+def test_the_last_token_is_a_token_of_the_text_and_not_padding(model):
+    encoder = embedder(model, pooling="lasttoken")
+    np.testing.assert_allclose(encoder.encode(TEXTS)[1], encoder.encode(TEXTS[1:2])[0], atol=1e-6)
 
 
-def test_a_prompt_by_name_and_by_its_text_are_one(model):
+def test_a_prompt_by_name_equals_the_prompt_by_its_text(model):
     named, literal = embedder(model, prompt="query"), embedder(model, prompt="query : ")
     assert named.info.fingerprint == literal.info.fingerprint
     np.testing.assert_allclose(
@@ -206,35 +206,35 @@ def test_lengths_are_estimated_without_a_tokenizer_file(model):
 
 
 def test_a_model_can_be_used_again_after_it_was_closed(model):
-    made = embedder(model)
-    first = made.encode(TEXTS)
-    made.close()
-    np.testing.assert_array_equal(made.encode(TEXTS), first)
+    encoder = embedder(model)
+    first = encoder.encode(TEXTS)
+    encoder.close()
+    np.testing.assert_array_equal(encoder.encode(TEXTS), first)
 
 
 def test_a_plain_transformers_folder_is_pooled_by_the_mean(model):
     (model / "modules.json").unlink()
     (model / "config_sentence_transformers.json").unlink()
     (model / "sentence_bert_config.json").unlink(missing_ok=True)
-    made = embedder(model)
-    assert (made.info.dimensions, made.info.max_tokens) == (16, 32)
-    np.testing.assert_allclose(made.encode(TEXTS), encoded_by_the_library(model), atol=1e-6)
-    assert made.info.fingerprint == embedder(model, pooling="mean").info.fingerprint
+    encoder = embedder(model)
+    assert (encoder.info.dimensions, encoder.info.max_tokens) == (16, 32)
+    np.testing.assert_allclose(encoder.encode(TEXTS), encoded_by_the_library(model), atol=1e-6)
+    assert encoder.info.fingerprint == embedder(model, pooling="mean").info.fingerprint
 
 
-def test_the_folder_may_be_named_with_options_through_the_registry(model):
+def test_a_folder_with_options_is_loaded_by_its_name(model):
     name = f"sentence-transformers:{model}?pooling=max&max_length=8&normalize=true"
-    made = Registry().embedder(name, device="cpu")
-    assert made.info.name == name
-    assert made.info.max_tokens == 8
+    encoder = Registry().embedder(name, device="cpu")
+    assert encoder.info.name == name
+    assert encoder.info.max_tokens == 8
     np.testing.assert_array_equal(
-        made.encode(TEXTS),
+        encoder.encode(TEXTS),
         embedder(model, pooling="max", max_length=8, normalize=True).encode(TEXTS),
     )
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "fact"),
     [
         ("precision=float8", "precision"),
         ("pooling=median", "pooling"),
@@ -243,12 +243,12 @@ def test_the_folder_may_be_named_with_options_through_the_registry(model):
         ("max_length=65", "64 tokens"),
         ("prompt=qury", "did you mean 'query'"),
         ("pooled=max", "did you mean 'pooling'"),
-        ("revision=main", "folders have no revision"),
+        ("revision=main", "revision=main"),
         ("reference=x", "no option 'reference'"),
     ],
 )
-def test_an_option_that_does_not_fit_is_refused(model, options, told):
-    with pytest.raises(InvalidOption, match=told):
+def test_an_invalid_option_is_refused(model, options, fact):
+    with pytest.raises(InvalidOption, match=fact):
         Registry().embedder(f"sentence-transformers:{model}?{options}")
 
 
@@ -261,12 +261,12 @@ def refused(folder):
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path):
-    assert "not a model folder" in refused(tmp_path)
+    assert "config.json" in refused(tmp_path)
 
 
 def test_a_folder_without_weights_is_refused(model):
     (model / "model.safetensors").unlink()
-    assert "has no weights" in refused(model)
+    assert "model.safetensors" in refused(model)
 
 
 def test_a_missing_shard_is_refused(model):
@@ -282,51 +282,51 @@ def test_weights_that_end_early_are_refused(model):
     assert "damaged" in refused(model)
 
 
-def test_weights_that_are_no_weights_are_refused(model):
+def test_a_weight_file_with_other_content_is_refused(model):
     (model / "model.safetensors").write_bytes(b"<html>not found</html>")
     assert "damaged" in refused(model)
 
 
-def test_a_pointer_of_git_lfs_is_refused(model):
+def test_a_git_lfs_pointer_is_refused(model):
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
     (model / "model.safetensors").write_text(pointer)
     assert "git lfs pull" in refused(model)
 
 
-def test_an_adapter_without_its_base_is_refused(model):
+def test_an_adapter_without_its_base_model_is_refused(model):
     (model / "adapter_config.json").write_text("{}")
-    assert "adapter" in refused(model)
+    assert "adapter_config.json" in refused(model)
 
 
 def test_a_broken_configuration_is_refused(model):
     (model / "config.json").write_text("{")
-    assert "config.json cannot be read" in refused(model)
+    assert "config.json" in refused(model)
 
 
-def test_modules_outside_of_the_folder_are_refused(model):
+def test_modules_outside_the_folder_are_refused(model):
     modules = [{"type": "sentence_transformers.models.Transformer", "path": "../other"}]
     (model / "modules.json").write_text(json.dumps(modules))
-    assert "outside of the folder" in refused(model)
+    assert "../other" in refused(model)
 
 
-def test_a_path_that_is_not_there_is_refused():
-    assert "there is no folder './nowhere'" in refused("./nowhere")
+def test_a_missing_folder_is_refused():
+    assert "'./nowhere'" in refused("./nowhere")
 
 
 def test_a_file_is_refused(tmp_path):
     (tmp_path / "weights.bin").write_bytes(b"")
-    assert "is a file" in refused(tmp_path / "weights.bin")
+    assert "weights.bin' is a file" in refused(tmp_path / "weights.bin")
 
 
 def test_weights_that_do_not_fit_the_configuration_are_refused_in_one_line(model):
     config = json.loads((model / "config.json").read_text())
     (model / "config.json").write_text(json.dumps({**config, "model_type": "no-such-type"}))
-    with pytest.raises(ModelError, match="cannot be loaded") as caught:
+    with pytest.raises(ModelError, match="no-such-type") as caught:
         embedder(model).encode(["hello"])
     assert "\n" not in str(caught.value)
 
 
-def test_code_of_a_model_is_run_only_where_that_is_said(model, tmp_path):
+def test_code_of_a_model_is_run_only_if_it_is_trusted(model, tmp_path):
     ran = tmp_path / "ran"
     (model / "own.py").write_text(
         "import pathlib\n"
@@ -346,7 +346,7 @@ def test_code_of_a_model_is_run_only_where_that_is_said(model, tmp_path):
     assert embedder(model, trust_remote_code=True).info.fingerprint != before
 
 
-def test_trust_in_code_that_is_not_there_changes_nothing(model):
+def test_trusting_a_model_without_code_changes_nothing(model):
     assert (
         embedder(model, trust_remote_code=True).info.fingerprint == embedder(model).info.fingerprint
     )

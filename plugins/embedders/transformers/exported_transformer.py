@@ -1,6 +1,6 @@
-"""The step of a SentenceTransformer that stands for its transformer where that was exported.
+"""An exported transformer as the first module of a SentenceTransformer.
 
-Imported by `exported_backend.py` alone, and only to run: it needs torch from its first line on.
+Only `exported_backend.py` imports this module, when a model is loaded, because it imports torch.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from harness.plugins.embedders.transformers.exported_backend import Run
 
 
 class ExportedTransformer(InputModule):
-    """Cuts texts into tokens and gives the tokens' states.
+    """Splits texts into tokens and returns the tokens' states.
 
     Parameters
     ----------
     run
-        Gives (n, T, d) states for the arrays of a batch.
+        Returns (n, T, d) states for the arrays of a batch.
     inputs
         Names of the arrays that `run` takes.
     tokenizer
         The tokenizer, of transformers.
     max_seq_length
-        Tokens after which a text is cut; None if it never is.
+        Number of tokens after which a text is cut; None for no limit.
     lowercase
-        Whether texts are brought to lower case first.
+        Whether texts are lower-cased first.
     """
 
     def __init__(
@@ -49,10 +49,10 @@ class ExportedTransformer(InputModule):
     def preprocess(
         self, inputs: Sequence[Any], prompt: str | None = None, **_: Any
     ) -> dict[str, Any]:
-        """Return the tokens of texts, with the prompt put before each."""
+        """Return the tokens of texts, each behind the prompt."""
         features = self._tokens([f"{prompt or ''}{text}" for text in inputs])
         if prompt:
-            # Without the special token behind it, as models that do not pool prompts count it.
+            # Models that do not pool prompts count them without the special token behind.
             ids = self._tokens([prompt])["input_ids"][0].tolist()
             features["prompt_length"] = len(ids) - (ids[-1] in self.tokenizer.all_special_ids)
         return features
@@ -69,15 +69,15 @@ class ExportedTransformer(InputModule):
         return features
 
     def save(self, *_: Any, **__: Any) -> None:
-        """Refuse: a model that runs here has its files already."""
+        """Raise NotImplementedError: the model was loaded from files and needs no saving."""
         raise NotImplementedError
 
     def _tokens(self, texts: list[str]) -> dict[str, Any]:
-        made = self.tokenizer(
+        encoding = self.tokenizer(
             [text.lower() for text in texts] if self.lowercase else texts,
             padding=True,
             truncation=self.max_seq_length is not None,
             max_length=self.max_seq_length,
             return_tensors="pt",
         )
-        return dict(made)
+        return dict(encoding)

@@ -1,4 +1,4 @@
-"""Facts about running a function on several items at once."""
+"""A function mapped over items in threads."""
 
 import threading
 import time
@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.plugins.embedders.hosted.at_once import at_once
+from harness.plugins.embedders.hosted.threads import map_in_threads
 
 
 @given(st.lists(st.none() | st.integers(), max_size=20), st.integers(1, 5))
-def test_answers_come_in_the_order_of_the_items(items, parallel):
-    assert at_once(lambda item: [item], items, parallel) == [[item] for item in items]
+def test_results_come_in_the_order_of_the_items(items, threads):
+    assert map_in_threads(lambda item: [item], items, threads) == [[item] for item in items]
 
 
-def test_so_many_are_under_way_and_no_more():
+def test_no_more_items_than_threads_are_in_progress():
     lock, now, most = threading.Lock(), [0], [0]
 
     def work(_):
@@ -26,21 +26,21 @@ def test_so_many_are_under_way_and_no_more():
         with lock:
             now[0] -= 1
 
-    at_once(work, range(20), 4)
+    map_in_threads(work, range(20), 4)
     assert 1 < most[0] <= 4
 
 
-def test_after_an_exception_nothing_further_is_begun_and_nothing_waited_for():
-    begun, may_end = [], threading.Event()
+def test_after_an_exception_no_item_is_started_and_none_is_waited_for():
+    started, may_end = [], threading.Event()
 
     def work(item):
-        begun.append(item)
+        started.append(item)
         if item == 0:
             raise ValueError("no")
         may_end.wait(30)
 
     with pytest.raises(ValueError, match="no"):
-        at_once(work, range(100), 3)
+        map_in_threads(work, range(100), 3)
     may_end.set()
     time.sleep(0.05)
-    assert len(begun) <= 5
+    assert len(started) <= 5

@@ -1,4 +1,4 @@
-"""Which word each token of a transformer belongs to, by what its tokenizer says."""
+"""Aligns a transformer's tokens with the words of a text, by the positions of the tokenizer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from harness.arrays import Vectors
 
 
-def joined(
+def token_states(
     text: str,
     states: Vectors,
     ids: list[int],
@@ -23,7 +23,7 @@ def joined(
     max_length: int | None,
     name: str,
 ) -> TokenStates:
-    """Return the states of a text's tokens with the words that they belong to.
+    """Return the states of a text's tokens, each with the word that it belongs to.
 
     Parameters
     ----------
@@ -32,42 +32,43 @@ def joined(
     states
         (T, d) states of its tokens, without padding.
     ids
-        (T,) ids of these tokens, as the model was given them.
+        (T,) ids of these tokens, as the model read them.
     tokenizer
         The tokenizer, of transformers.
     prompt
-        What the model put before the text.
+        Text put before the text.
     max_length
-        Tokens after which a text is cut, if there is such a limit.
+        Number of tokens after which a text is cut; None for no limit.
     name
         What to call the model in errors.
 
     Raises
     ------
     ModelError
-        If it cannot be told where the tokens stand in the text.
+        If the tokenizer does not give the positions of its tokens, or gives other tokens.
     """
     if not tokenizer.is_fast:
-        raise ModelError(f"'{name}' has no fast tokenizer, which alone says where its tokens stand")
-    made = tokenizer(
+        raise ModelError(f"'{name}' has no fast tokenizer, and only those give token positions")
+    encoding = tokenizer(
         prompt + text,
         truncation=max_length is not None,
         max_length=max_length,
         return_offsets_mapping=True,
         return_special_tokens_mask=True,
     )
-    # The model may have been given one special token more behind the text, its end of sequence.
-    n = len(made["input_ids"])
-    if ids[:n] != made["input_ids"]:
+    # The model may have read one more special token behind the text: its end of sequence.
+    n = len(encoding["input_ids"])
+    if ids[:n] != encoding["input_ids"]:
         raise ModelError(
-            f"'{name}' changes texts before it cuts them into tokens: their words are unknown"
+            f"'{name}' changes texts before it splits them into tokens, so the words of its tokens "
+            "are unknown"
         )
-    found = words(text)
+    text_words = words(text)
     word_of = np.full(len(ids), NO_WORD, dtype=np.int64)
-    word_of[:n] = words_of_tokens(found, made["offset_mapping"], shift=len(prompt))
-    word_of[:n][np.array(made["special_tokens_mask"], dtype=bool)] = NO_WORD
+    word_of[:n] = words_of_tokens(text_words, encoding["offset_mapping"], shift=len(prompt))
+    word_of[:n][np.array(encoding["special_tokens_mask"], dtype=bool)] = NO_WORD
     return TokenStates(
-        words=tuple(word.text for word in found),
+        words=tuple(word.text for word in text_words),
         word_of=word_of,
         states=np.asarray(states, dtype=np.float32),
     )
