@@ -5,7 +5,8 @@ Knows no model. Embedders are plugins; the built-in ones are in `harness.plugins
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -147,20 +148,28 @@ class MockEmbedder:
         `word` or `text`; a mock of kind `word` has a vector for every word.
     dimensions
         Number of dimensions of a vector.
+    words
+        Words of its vocabulary; invented ones follow, up to 1,500 in all.
     """
 
-    def __init__(self, kind: Kind = "text", dimensions: int = 16) -> None:
+    def __init__(
+        self, kind: Kind = "text", dimensions: int = 16, words: Iterable[str] = ()
+    ) -> None:
         self.info = ModelInfo(
             name=f"mock-{kind}",
             kind=kind,
             dimensions=dimensions,
             fingerprint=f"mock-{kind}-{dimensions}",
         )
+        self._words = tuple(words)
 
     @property
     def words(self) -> Sequence[str]:
-        """A small vocabulary, for tasks that read one."""
-        return [a + b for a in "bcdfghjklmnprstvwz" for b in ("a", "e", "i", "o", "u", "al", "en")]
+        """The vocabulary, as large as the tasks that read one need."""
+        syllables = [a + b for a in "bcdfghjklmnprstvwz" for b in ("a", "e", "i", "o", "u", "al")]
+        invented = (a + b for a in syllables for b in ("", *syllables))
+        n = max(0, 1500 - len(self._words))
+        return list(dict.fromkeys([*self._words, *itertools.islice(invented, n)]))
 
     @property
     def vectors(self) -> Vectors:

@@ -1,4 +1,4 @@
-"""`harness validate`: loads task, concept and study files, reads their data, and runs tasks."""
+"""`harness validate`: loads task, concept and study files, reads their data, and runs the tasks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from harness.task.yaml_files import Document
 
 KINDS = ("task", "concept", "study")
-"""What a folder of task files holds."""
+"""Kinds of files in a folder of tasks."""
 
 
 @click.command("validate")
@@ -23,9 +23,9 @@ KINDS = ("task", "concept", "study")
 def command(paths: tuple[Path, ...]) -> int:
     """Check task, concept and study files, or folders of them, by really running them.
 
-    Each file is loaded, its data is read, its metrics' inputs and options are checked, and tasks
-    are run on a mock embedder. Every mistake is told with file, line and key; so is, as a notice,
-    what is seldom meant: a word twice in a set, an input or template that nothing uses.
+    Each file is loaded and its data is read. The inputs and options of its metrics are checked,
+    and tasks are run on a mock embedder. Every mistake is shown with file, line and key. Notices
+    point out likely slips: a word twice in a set, an input or template that nothing uses.
     """
     from harness.commands import output
     from harness.errors import HarnessError, Unavailable
@@ -33,15 +33,15 @@ def command(paths: tuple[Path, ...]) -> int:
     from harness.registry.registry import Registry
 
     registry = Registry()
-    # What is named here wins over what is installed: a package's source, after a change in it.
-    own = Registry(discovery.Plugins(()), include=_folders(paths))
-    registry.concept_files.update(own.concept_files)
+    # Concepts beside these files win over installed ones: they may have changed since.
+    beside = Registry(discovery.Plugins(()), include=_folders(paths))
+    registry.concept_files.update(beside.concept_files)
     mistakes = unavailable = checked = 0
-    notices: dict[str, None] = {}  # one of an included file is told once
+    shown: dict[str, None] = {}  # a notice about an included file is shown once
     for path in _files(paths):
         checked += 1
         try:
-            told, overlooked = _check(registry, path)
+            summary, notices = _check(registry, path)
         except Unavailable as error:
             unavailable += 1
             click.echo(f"{path}: unavailable: {error}")
@@ -49,38 +49,38 @@ def command(paths: tuple[Path, ...]) -> int:
             mistakes += 1
             click.echo(str(error) if str(path) in str(error) else f"{path}: {error}")
         else:
-            click.echo(f"{path}: {told}")
-            for notice in overlooked:
-                if notice not in notices:
+            click.echo(f"{path}: {summary}")
+            for notice in notices:
+                if notice not in shown:
                     click.echo(notice)
-            notices |= dict.fromkeys(overlooked)
+            shown |= dict.fromkeys(notices)
     click.echo(
         f"{output.counted(checked, 'file')}, {mistakes} with mistakes"
-        + (f", {output.counted(len(notices), 'notice')}" if notices else "")
-        + (f", {unavailable} whose data is not here" if unavailable else "")
+        + (f", {output.counted(len(shown), 'notice')}" if shown else "")
+        + (f", {unavailable} without their data" if unavailable else "")
     )
     return 2 if mistakes else 1 if unavailable else 0
 
 
 def _check(registry: Registry, path: Path) -> tuple[str, list[str]]:
-    """Return what a file is, and notices about it."""
+    """Return a summary of a file, and notices about it."""
     from harness.commands.output import counted
     from harness.concept import Concept
     from harness.task import lint, yaml_files
 
     document = yaml_files.load(path)
-    if path.parent.name == "concepts":
+    folder = path.resolve().parent.name
+    if folder == "concepts":
         concept = document.validate(Concept)
         pairs = counted(len(concept.definitional_pairs), "definitional pair")
-        overlooked = lint.of_concept(document, concept)
-        return f"concept '{concept.name}', {pairs}", overlooked
-    if path.parent.name == "studies" or "mitigators" in document.data:
+        return f"concept '{concept.name}', {pairs}", lint.of_concept(document, concept)
+    if folder == "studies" or "mitigators" in document.data:
         return _study(registry, document), []
     task = registry.task_file(path)
-    n = _run(registry, task, path)
-    scenarios, scores = counted(len(task.scenarios), "scenario"), counted(n, "score")
-    told = f"task '{task.name}', {scenarios}, {scores} on a mock embedder"
-    return told, lint.of_task(document, task)
+    n_scores = _run(registry, task, path)
+    scenarios, scores = counted(len(task.scenarios), "scenario"), counted(n_scores, "score")
+    summary = f"task '{task.name}', {scenarios}, {scores} on a mock embedder"
+    return summary, lint.of_task(document, task)
 
 
 def _study(registry: Registry, document: Document) -> str:
@@ -89,34 +89,42 @@ def _study(registry: Registry, document: Document) -> str:
 
     study = resolve(document, registry)
     file = study.file
-    dealt = f"{len(study.items)} {file.folded.replace('_', ' ')} in {file.folds} folds"
+    folds = f"{len(study.items)} {file.folded.replace('_', ' ')} in {file.folds} folds"
     settings = sum(len(candidate.settings) for candidate in study.candidates)
     rows = f"{counted(len(study.candidates), 'row')} with {counted(settings, 'setting')}"
-    return f"study '{file.name}', {dealt}, {rows}, {counted(len(study.measures), 'measure')}"
+    return f"study '{file.name}', {folds}, {rows}, {counted(len(study.measures), 'measure')}"
 
 
 def _run(registry: Registry, task: Task, path: Path) -> int:
+    """Run a task on a mock embedder and return the number of its scores."""
     from harness.embedder import MockEmbedder
     from harness.errors import HarnessError, InvalidFile, one_line
     from harness.run import plan, scoring
 
-    mock = MockEmbedder(kind=task.file.kinds[0])
-    made = plan.make(mock.info, [task], {"none": registry.mitigator("none")})
-    scores = 0
-    for job in made.jobs:
+    # Tasks over a vocabulary look for their own words in it.
+    words = dict.fromkeys(text for input_ in task.texts() for text in input_.texts or ())
+    mock = MockEmbedder(kind=task.file.kinds[0], words=words)
+    unmitigated = {"none": registry.mitigator("none")}
+    planned = plan.make(mock.info, [task], unmitigated, words=lambda: mock.words)
+    for skipped in planned.skipped:
+        raise InvalidFile(f"the task cannot run: {skipped.reason}", path=path)
+    n_scores = 0
+    for job in planned.jobs:
         try:
             for measured in scoring.measure(job, mock.encode, seed=0):
-                scores += len(measured.scores)
+                n_scores += len(measured.scores)
                 for name, score in measured.scores.items():
                     if not math.isfinite(score.value):
-                        why = score.reason or f"'{name}' is {score.value}"
-                        where = f"scenario '{measured.scenario.name}'"
-                        raise InvalidFile(f"{where} gives no score: {why}", path=path)
+                        reason = score.reason or f"'{name}' is {score.value}"
+                        scenario = f"scenario '{measured.scenario.name}'"
+                        raise InvalidFile(f"{scenario} gives no score: {reason}", path=path)
         except HarnessError:
             raise
         except Exception as error:  # a plugin may raise anything
             raise InvalidFile(f"its metric raised {one_line(error)}", path=path) from error
-    return scores
+    if not n_scores:
+        raise InvalidFile("the task gives no score", path=path)
+    return n_scores
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -125,18 +133,18 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 
     for path in paths:
         if not path.exists():
-            raise InvalidFile("there is no such file or folder", path=path)
+            raise InvalidFile("no such file or folder", path=path)
         if path.is_dir():
-            found = [file for what in KINDS for file in files(path, what)]
-            if not found:
-                raise InvalidFile("no task, concept or study files here", path=path)
-            yield from sorted(found)
+            inside = {file for kind in KINDS for file in files(path, kind)}
+            if not inside:
+                raise InvalidFile("no task, concept or study files in this folder", path=path)
+            yield from sorted(inside)
         else:
             yield path
 
 
 def _folders(paths: Iterable[Path]) -> list[Path]:
-    """Return the folders whose concepts the files may name."""
-    folders = [path if path.is_dir() else path.parent for path in paths if path.exists()]
+    """Return the folders whose concepts the files may name: a file's, or that of its family."""
+    folders = [(path if path.is_dir() else path.parent).resolve() for path in paths]
     around = [place for folder in folders for place in (folder, folder.parent)]
     return [folder for folder in dict.fromkeys(around) if (folder / "concepts").is_dir()]

@@ -1,7 +1,7 @@
-"""What in a task or concept file is no mistake, but is seldom meant: `harness validate` tells it.
+"""Warnings for task and concept files, which `harness validate` prints.
 
-A word that stands in a set twice counts twice; what nothing uses may be a name with a slip in it.
-What comes of an included file may be for other tasks, and is not looked at for that.
+A word that is listed twice in a set counts twice. An input or template that nothing uses may be a
+misspelt name; included files are not checked for that, since other tasks may use their parts.
 """
 
 from __future__ import annotations
@@ -18,44 +18,45 @@ Sets = Iterator[tuple[KeyPath, Sequence[str]]]
 
 
 def of_concept(document: Document, concept: Concept) -> list[str]:
-    """Return a line for each oversight in a concept file, with file, line and key."""
+    """Return a line for each likely slip in a concept file, with file, line and key."""
     return _repeated(document, _sets_of_concept(concept))
 
 
 def of_task(document: Document, task: Task) -> list[str]:
-    """Return a line for each oversight in a task file, with file, line and key."""
+    """Return a line for each likely slip in a task file, with file, line and key."""
     file = task.file
-    read = {
-        given.name
+    inputs = {
+        input_.name
         for scenario in task.scenarios
         for measurement in scenario.measurements
-        for given in measurement.inputs.values()
+        for input_ in measurement.inputs.values()
     }
-    filled = {source.template for _, source in _sources(file)}
-    unused = {key: "no metric takes this input" for key in _inputs(file) if key[-1] not in read}
+    templates = {source.template for _, source in _sources(file)}
+    unused = {key: "no metric takes this input" for key in _inputs(file) if key[-1] not in inputs}
     unused |= {
-        key: "no input uses this template" for key in _templates(file) if key[-1] not in filled
+        key: "no input uses this template" for key in _templates(file) if key[-1] not in templates
     }
-    own = {key: what for key, what in unused.items() if document.places[key][0] == document.path}
     return [
         *_repeated(document, _sets_of_task(file)),
-        *(_notice(document, what, key) for key, what in own.items()),
+        *(
+            _notice(document, warning, key)
+            for key, warning in unused.items()
+            if document.places[key][0] == document.path  # not from an included file
+        ),
     ]
 
 
-def _notice(document: Document, what: str, key: KeyPath) -> str:
-    return str(document.error(f"notice: {what}", key))
+def _notice(document: Document, warning: str, key: KeyPath) -> str:
+    return str(document.error(f"notice: {warning}", key))
 
 
 def _repeated(document: Document, sets: Sets) -> list[str]:
-    found = []
+    notices = []
     for key, words in sets:
-        repeated = [word for word, times in Counter(words).items() if times > 1]
+        repeated = [f"'{word}'" for word, times in Counter(words).items() if times > 1]
         if repeated:
-            which = ", ".join(f"'{word}'" for word in repeated)
-            stand = "stands" if len(repeated) == 1 else "stand"
-            found.append(_notice(document, f"{which} {stand} here more than once", key))
-    return found
+            notices.append(_notice(document, f"repeated words: {', '.join(repeated)}", key))
+    return notices
 
 
 def _sets_of_concept(concept: Concept) -> Sets:
@@ -77,22 +78,25 @@ def _sets_of_task(file: TaskFile) -> Sets:
 
 def _inputs(file: TaskFile) -> dict[KeyPath, InputFile]:
     """Return the inputs of the task and of its scenarios by key."""
-    inputs: dict[KeyPath, InputFile] = {("inputs", name): it for name, it in file.inputs.items()}
-    for scenario, said in file.scenarios.items():
-        inputs |= {("scenarios", scenario, "inputs", name): it for name, it in said.inputs.items()}
+    inputs: dict[KeyPath, InputFile] = {
+        ("inputs", name): input_ for name, input_ in file.inputs.items()
+    }
+    for scenario, part in file.scenarios.items():
+        for name, input_ in part.inputs.items():
+            inputs["scenarios", scenario, "inputs", name] = input_
     return inputs
 
 
 def _templates(file: TaskFile) -> Iterator[KeyPath]:
     yield from (("templates", name) for name in file.templates)
-    for scenario, said in file.scenarios.items():
-        yield from (("scenarios", scenario, "templates", name) for name in said.templates)
+    for scenario, part in file.scenarios.items():
+        yield from (("scenarios", scenario, "templates", name) for name in part.templates)
 
 
 def _sources(file: TaskFile) -> Iterator[tuple[KeyPath, Source]]:
     """Yield the sources of all inputs, with their keys."""
-    for key, given in _inputs(file).items():
-        if isinstance(given, Source):
-            yield key, given
+    for key, input_ in _inputs(file).items():
+        if isinstance(input_, Source):
+            yield key, input_
         else:
-            yield from (((*key, i), source) for i, source in enumerate(given))
+            yield from (((*key, i), source) for i, source in enumerate(input_))

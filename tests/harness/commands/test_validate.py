@@ -29,13 +29,31 @@ primary: {metric: toy-gap, score: gap}
 """
 
 
-def test_a_good_task_is_told_with_what_was_run(harness, toy, write):
+def test_a_good_task_is_reported_with_its_number_of_scores(harness, toy, write):
     path = write("mine.yaml", TASK)
     said = harness("validate", path)
     assert said.code == 0
     assert said.out == (
         f"{path}: task 'mine', 1 scenario, 2 scores on a mock embedder\n1 file, 0 with mistakes\n"
     )
+
+
+def test_a_task_over_a_vocabulary_gives_scores(harness, toy, write):
+    task = TASK.replace("{words: [city, street]}", "{vocabulary: {size: 100, pattern: '[a-z]+'}}")
+    path = write("mine.yaml", task + "kinds: [word]\n")
+    said = harness("validate", path)
+    assert said.code == 0
+    assert f"{path}: task 'mine', 1 scenario, 2 scores" in said.out
+
+
+def test_a_task_that_gives_no_score_is_a_mistake(harness, toy, write):
+    task = TASK.replace("{words: [city, street]}", "{vocabulary: {size: 100, pattern: '[0-9]+'}}")
+    path = write("mine.yaml", task + "kinds: [word]\n")
+    said = harness("validate", path)
+    assert said.code == 2
+    assert said.out.startswith(f"{path}: ")
+    assert "[0-9]+" in said.out.splitlines()[0]
+    assert said.out.endswith("1 file, 1 with mistakes\n")
 
 
 def test_a_folder_is_checked_with_its_concepts(harness, toy):
@@ -47,39 +65,58 @@ def test_a_folder_is_checked_with_its_concepts(harness, toy):
     assert said.out.endswith("6 files, 0 with mistakes, 1 notice\n")
 
 
-def test_a_mistake_is_told_once_with_its_place_and_the_other_files_go_on(harness, toy, write):
+@pytest.mark.parametrize("place", ["family", "family/mine.yaml", ".", "concepts"])
+def test_the_folder_of_one_family_is_checked_with_the_concepts_beside_it(
+    harness, toy, write, monkeypatch, place
+):
+    write("concepts/own.yaml", "name: own\ndefinitional_pairs: [[a, b]]\n")
+    path = write("family/mine.yaml", TASK + "concept: own\n")
+    monkeypatch.chdir(path.parent if place == "." else path.parents[1])
+    said = harness("validate", place)
+    assert said.code == 0
+    assert ("concept 'own'" if place == "concepts" else "task 'mine'") in said.out
+    assert said.out.endswith("1 file, 0 with mistakes\n")
+
+
+def test_a_mistake_is_reported_once_with_its_place_and_the_other_files_are_checked(
+    harness, toy, write
+):
     wrong = write("wrong.yaml", TASK.replace("toy-gap: {}", "toy-gap: {options: {center: true}}"))
     good = write("good.yaml", TASK)
     said = harness("validate", wrong, good)
+    mistake, task, summary = said.out.splitlines()
     assert said.code == 2
-    assert said.out.splitlines() == [
-        f"{wrong}:8: metrics.toy-gap.options: metric 'toy-gap' has no option 'center'; "
-        "did you mean 'centre'?",
-        f"{good}: task 'mine', 1 scenario, 2 scores on a mock embedder",
-        "2 files, 1 with mistakes",
-    ]
+    assert mistake.startswith(f"{wrong}:8: metrics.toy-gap.options: ")
+    assert "'centre'" in mistake
+    assert task.startswith(f"{good}: task 'mine'")
+    assert summary == "2 files, 1 with mistakes"
 
 
-def test_a_concept_with_a_mistake_is_told(harness, write):
+def test_a_mistake_in_a_concept_is_reported(harness, write):
     path = write("concepts/c.yaml", "name: c\ndefinitional_pairs: [[she, no]]\n")
     said = harness("validate", path)
     assert said.code == 2
-    assert said.out.startswith(
-        f"{path}:2: definitional_pairs[0][1]: YAML reads this as false, not as text"
-    )
+    assert said.out.startswith(f"{path}:2: definitional_pairs[0][1]: ")
 
 
-def test_a_word_that_stands_in_a_set_twice_is_noticed(harness, toy, write):
+def notices(said):
+    """Return the place of each notice, `line: key`, and its text."""
+    lines = [line for line in said.out.splitlines() if ": notice: " in line]
+    places, texts = zip(*(line.split(": notice: ") for line in lines), strict=True)
+    assert said.out.endswith(f", {len(lines)} notice{'s' if len(lines) > 1 else ''}\n")
+    return [place.split(".yaml:")[1] for place in places], texts
+
+
+def test_a_word_twice_in_a_set_gives_a_notice(harness, toy, write):
     task = TASK.replace("[village, farm]", "[village, farm, village]")
     task = task.replace("{words: [city, street]}", "{set: towns}")
     path = write("mine.yaml", task + "sets: {towns: [city, town, city, street, town]}\n")
     said = harness("validate", path)
     assert said.code == 0
-    assert said.out.splitlines()[1:] == [
-        f"{path}:10: sets.towns: notice: 'city', 'town' stand here more than once",
-        f"{path}:6: inputs.targets_1.words: notice: 'village' stands here more than once",
-        "1 file, 0 with mistakes, 2 notices",
-    ]
+    places, texts = notices(said)
+    assert places == ["10: sets.towns", "6: inputs.targets_1.words"]
+    assert "'city', 'town'" in texts[0]
+    assert "'village'" in texts[1]
 
 
 @pytest.mark.parametrize(
@@ -93,15 +130,14 @@ def test_a_word_that_stands_in_a_set_twice_is_noticed(harness, toy, write):
         ("sets: {jobs: [nurse, nurse]}", "sets.jobs"),
     ],
 )
-def test_a_word_that_stands_in_a_set_of_a_concept_twice_is_noticed(harness, write, line, key):
+def test_a_word_twice_in_a_set_of_a_concept_gives_a_notice(harness, write, line, key):
     path = write("concepts/c.yaml", f"name: c\n{line}\n")
     said = harness("validate", path)
     assert said.code == 0
-    assert f"{path}:2: {key}: notice: " in said.out
-    assert said.out.endswith("1 file, 0 with mistakes, 1 notice\n")
+    assert notices(said)[0] == [f"2: {key}"]
 
 
-def test_an_input_or_template_that_nothing_uses_is_noticed(harness, toy, write):
+def test_an_unused_input_or_template_gives_a_notice(harness, toy, write):
     task = TASK.replace("{words: [city, street]}", "{words: [city], template: said}")
     task = task.replace("metrics:", "  target_3: {words: [hill]}\nmetrics:")
     more = """\
@@ -112,49 +148,49 @@ scenarios:
     path = write("mine.yaml", task + more)
     said = harness("validate", path)
     assert said.code == 0
-    assert said.out.splitlines()[1:] == [
-        f"{path}:8: inputs.target_3: notice: no metric takes this input",
-        f"{path}:13: scenarios.default.inputs.target_4: notice: no metric takes this input",
-        f"{path}:11: templates.sayd: notice: no input uses this template",
-        f"{path}:13: scenarios.default.templates.says: notice: no input uses this template",
-        "1 file, 0 with mistakes, 4 notices",
+    places, texts = notices(said)
+    assert places == [
+        "8: inputs.target_3",
+        "13: scenarios.default.inputs.target_4",
+        "11: templates.sayd",
+        "13: scenarios.default.templates.says",
     ]
+    assert ["input" in text for text in texts] == [True] * 4
+    assert ["template" in text for text in texts] == [False, False, True, True]
 
 
-def test_what_is_included_may_be_for_other_tasks_and_is_noticed_once(harness, toy, write):
+def test_an_included_template_may_be_unused_and_a_notice_is_shown_once(harness, toy, write):
     write("_shared.yaml", "templates: {said: 'a {text}'}\nsets: {jobs: [nurse, nurse]}\n")
     paths = [write(f"{name}.yaml", f"include: _shared.yaml\n{TASK}") for name in "ab"]
     said = harness("validate", *paths)
-    shared = paths[0].parent / "_shared.yaml"
-    assert [line for line in said.out.splitlines() if "notice" in line] == [
-        f"{shared}:2: sets.jobs: notice: 'nurse' stands here more than once",
-        "2 files, 0 with mistakes, 1 notice",
-    ]
+    assert notices(said)[0] == ["2: sets.jobs"]
+    assert said.out.count(f"{paths[0].parent / '_shared.yaml'}:2: ") == 1
 
 
-def test_data_that_is_not_here_is_no_mistake_but_leaves_with_1(harness, toy, write, monkeypatch):
+def test_missing_data_is_no_mistake_but_exits_with_1(harness, toy, write, monkeypatch):
     monkeypatch.delenv("HARNESS_DATA", raising=False)
     task = TASK.replace("{words: [city, street]}", "{table: t}")
     path = write("mine.yaml", task + "tables: {t: {local: x.csv, how_to_get: Ask.}}\n")
     said = harness("validate", path)
     assert said.code == 1
-    assert said.out.splitlines() == [
-        f"{path}: unavailable: its data is not here: put 'x.csv' in the folder that HARNESS_DATA "
-        "names. Ask.",
-        "1 file, 0 with mistakes, 1 whose data is not here",
-    ]
+    task, summary = said.out.splitlines()
+    assert task.startswith(f"{path}: unavailable: ")
+    assert "'x.csv'" in task
+    assert "HARNESS_DATA" in task
+    assert task.endswith(" Ask.")
+    assert summary.startswith("1 file, 0 with mistakes, 1 ")
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "facts"),
     [
-        ("raise KeyError('x')", "its metric raised KeyError: 'x'"),
-        ("raise ValueError('a\\nb')", "its metric raised ValueError: a"),
-        ("return float('nan')", "scenario 'default' gives no score: 'a' is nan"),
-        ("return {'b': 1}", "its metric raised TypeError: metric 'odd-metric' declares the scores"),
+        ("raise KeyError('x')", ["KeyError", "'x'"]),
+        ("raise ValueError('a\\nb')", ["ValueError: a"]),
+        ("return float('nan')", ["scenario 'default'", "nan"]),
+        ("return {'b': 1}", ["TypeError", "'odd-metric'"]),
     ],
 )
-def test_a_task_is_really_run(harness, install, write, body, told):
+def test_a_task_is_really_run(harness, install, write, body, facts):
     source = f"""
         from harness import MetricSpec, Scale, hookimpl, metric
 
@@ -171,24 +207,28 @@ def test_a_task_is_really_run(harness, install, write, body, told):
     path = write("mine.yaml", task)
     said = harness("validate", path)
     assert said.code == 2
-    assert said.out.startswith(f"{path}: {told}")
-    assert len(said.out.splitlines()) == 2
+    mistake, _ = said.out.splitlines()
+    assert mistake.startswith(f"{path}: ")
+    for fact in facts:
+        assert fact in mistake
 
 
-def test_a_path_that_is_not_there_is_told(harness, tmp_path):
+def test_a_missing_path_is_an_error(harness, tmp_path):
     said = harness("validate", tmp_path / "absent.yaml")
     assert said.code == 2
-    assert said.err == f"harness: {tmp_path}/absent.yaml: there is no such file or folder\n"
+    assert said.err.startswith(f"harness: {tmp_path}/absent.yaml: ")
 
 
-def test_an_empty_folder_is_no_success(harness, tmp_path):
+def test_an_empty_folder_is_an_error(harness, tmp_path):
     (tmp_path / "empty").mkdir()
     said = harness("validate", tmp_path / "empty")
     assert said.code == 2
-    assert said.err == f"harness: {tmp_path}/empty: no task, concept or study files here\n"
+    assert said.err.startswith(f"harness: {tmp_path}/empty: ")
 
 
-def test_the_source_of_an_installed_package_wins_over_what_is_installed(harness, toy, tmp_path):
+def test_files_of_a_source_tree_are_checked_while_the_same_package_is_installed(
+    harness, toy, tmp_path
+):
     shutil.copytree(TOYS, tmp_path / "source")
     said = harness("validate", tmp_path / "source")
     assert said.code == 0, said.err
@@ -197,8 +237,9 @@ def test_the_source_of_an_installed_package_wins_over_what_is_installed(harness,
 
 def test_what_ships_is_valid(harness):
     said = harness("validate", TASKS)
-    assert "0 with mistakes" in said.out, said.out
-    assert said.code in (0, 1)  # 1 where the data of STS-B is not here
+    assert ", 0 with mistakes" in said.out, said.out
+    assert ", 0 scores" not in said.out
+    assert said.code in (0, 1)  # 1 where data is missing
 
 
 @pytest.fixture(scope="module")
@@ -210,9 +251,9 @@ def schema():
 
         from harness.commands.schema import command
 
-        made = json.loads(CliRunner().invoke(command, [kind]).output)
-        Draft202012Validator.check_schema(made)
-        return Draft202012Validator(made)
+        printed = json.loads(CliRunner().invoke(command, [kind]).output)
+        Draft202012Validator.check_schema(printed)
+        return Draft202012Validator(printed)
 
     return read
 
@@ -229,10 +270,10 @@ def test_the_schemas_fit_the_files_that_ship(schema, folder):
 
 
 def test_the_schemas_find_mistakes(schema):
-    whole = yaml.safe_load(TASK)
-    assert schema("task").is_valid(whole)
+    task = yaml.safe_load(TASK)
+    assert schema("task").is_valid(task)
     for change in ({"titel": "x"}, {"version": 0}, {"kinds": ["words"]}, {"name": "a b"}):
-        assert not schema("task").is_valid(whole | change)
+        assert not schema("task").is_valid(task | change)
     assert not schema("concept").is_valid({"name": "c", "definitional_pairs": [["a"]]})
 
 
@@ -241,13 +282,13 @@ def test_the_schema_of_records_fits_records(schema, registry):
 
     validator = schema("record")
     for record in package.evaluate(MockEmbedder(), "toy-*", registry=registry, concept=None):
-        said = json.loads(record.line())
-        assert validator.is_valid(said), list(validator.iter_errors(said))
-        assert not validator.is_valid(said | {"colour": "red"})
+        line = json.loads(record.line())
+        assert validator.is_valid(line), list(validator.iter_errors(line))
+        assert not validator.is_valid(line | {"colour": "red"})
 
 
 def test_every_field_of_a_file_is_documented(schema):
     for kind in ("task", "concept"):
         for name, field in schema(kind).schema["properties"].items():
-            told = field.get("description") or "$ref" in field or name == "include"
-            assert told, f"{kind}: {name}"
+            documented = field.get("description") or "$ref" in field or name == "include"
+            assert documented, f"{kind}: {name}"
