@@ -1,4 +1,4 @@
-"""The concepts that come with the harness: they load, are whole, and agree with the tasks."""
+"""The concepts that ship: they load, are complete, and agree with the tasks."""
 
 from __future__ import annotations
 
@@ -91,11 +91,11 @@ def test_the_pairs_of_ethnicity_are_the_first_two_words_of_its_sets(registry):
     assert set(ethnicity.equalize_sets) < set(ethnicity.definitional_sets)
 
 
-def test_the_study_of_nested_cross_validation_has_45_pairs_which_it_equalizes(registry):
-    study = registry.concept("gender-45")
-    assert len(study.definitional_pairs) == 45
-    assert study.equalize_sets == study.definitional_pairs
-    assert len({word for pair in study.definitional_pairs for word in pair}) == 90
+def test_gender_45_has_45_pairs_which_are_also_its_equalize_sets(registry):
+    concept = registry.concept("gender-45")
+    assert len(concept.definitional_pairs) == 45
+    assert concept.equalize_sets == concept.definitional_pairs
+    assert len({word for pair in concept.definitional_pairs for word in pair}) == 90
 
 
 def test_age_and_wealth_have_the_pairs_of_their_table(registry):
@@ -121,13 +121,13 @@ def test_contexts_are_three_sentences_with_straight_apostrophes(name, registry):
     ],
 )
 def test_names_of_a_concept_are_those_of_its_tests(concept, groups, names, registry):
-    found = registry.concept(concept).names
+    names_of = registry.concept(concept).names
     for group, key in zip(groups, ("targets_1", "targets_2"), strict=True):
         tested = [t for name in names for t in registry.task(name).scenarios[0].inputs[key].texts]
-        assert list(found[group]) == list(dict.fromkeys(tested))
+        assert list(names_of[group]) == list(dict.fromkeys(tested))
 
 
 def test_every_concept_is_used_by_a_task(registry):
     used = {document.data.get("concept") for document in registry.task_files.values()}
-    # the 45 pairs are for mitigators; the tasks about gender are those of `gender`
+    # These two are for mitigators and studies; tasks about gender name the concept `gender`.
     assert set(NAMES) - {"gender-45", "gender-names"} <= used

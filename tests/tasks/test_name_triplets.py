@@ -1,4 +1,4 @@
-"""Facts on the marked texts of the name triplets: which names there are, and that nothing is left.
+"""Facts about the marked texts of the name triplets: their names, and that every name is marked.
 
 The ten of the paper are as printed; the 105 of name-triplets-world are our own.
 """
@@ -34,19 +34,19 @@ def test_there_are_more_than_a_hundred_triplets_on_as_many_subjects():
     assert len({row["topic"] for row in WORLD}) >= 95
 
 
-def test_people_are_of_87_countries_and_no_country_has_more_than_a_few():
-    of = Counter(row[c] for row in WORLD for c in ("query_people", "positive_people"))
-    del of["-"]
-    assert len(of) == 87
-    assert max(of.values()) <= 4
+def test_people_come_from_87_countries_with_at_most_four_texts_each():
+    countries = Counter(row[c] for row in WORLD for c in ("query_people", "positive_people"))
+    del countries["-"]
+    assert len(countries) == 87
+    assert max(countries.values()) <= 4
 
 
-def test_people_places_and_organisations_have_a_share_each():
-    about = Counter()
+def test_people_places_and_organisations_each_occur_in_30_queries():
+    kinds = Counter()
     for row in WORLD:
-        about.update({mention.kind for mention in marks.read(row["query"]).mentions})
-    assert set(about) == {"person", "place", "organisation"}
-    assert min(about.values()) >= 30
+        kinds.update({mention.kind for mention in marks.read(row["query"]).mentions})
+    assert set(kinds) == {"person", "place", "organisation"}
+    assert min(kinds.values()) >= 30
 
 
 def test_the_ten_have_89_names_in_all():
@@ -55,7 +55,7 @@ def test_the_ten_have_89_names_in_all():
 
 
 @pytest.mark.parametrize("row", WORLD, ids=lambda row: row["topic"].replace(" ", "-"))
-def test_a_triplet_has_other_names_in_the_positive_and_the_query_s_in_the_negative(row):
+def test_the_positive_has_other_names_than_the_query_and_the_negative_the_same(row):
     query, positive, negative = (marks.read(row[column]) for column in COLUMNS)
     assert set(query.names) == set(positive.names)
     assert negative.names.items() <= query.names.items()
@@ -69,7 +69,7 @@ def test_a_triplet_has_other_names_in_the_positive_and_the_query_s_in_the_negati
 
 
 @pytest.mark.parametrize("row", BOTH, ids=lambda row: row["query"][:20])
-def test_every_place_of_a_name_is_marked(row):
+def test_every_occurrence_of_a_name_is_marked(row):
     for column in COLUMNS:
         bare = re.sub(r"\[[^\]]+\]", "", row[column])
         for name in marks.read(row[column]).names.values():

@@ -1,4 +1,4 @@
-"""The retrieval tasks: their sizes, and that what stands in one row belongs together."""
+"""The retrieval tasks: their sizes, and that the texts of one row belong together."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def inputs():
 
 
 def words(text: str) -> str:
-    """Return a text on one line: a cell may have several."""
+    """Return a text on one line: the texts of cells may have several."""
     return " ".join(text.split())
 
 
@@ -44,27 +44,27 @@ def test_the_army_has_five_chunks_of_each_kind_and_four_queries(inputs):
     assert Counter(neutral["groups"].numbers.tolist()) == {0: 5, 1: 5, 2: 5, 3: 5}
     relevant = neutral["document_topics"].numbers == neutral["query_topics"].numbers[0]
     assert relevant.tolist() == [True] * 15 + [False] * 5
-    queries = {given["queries"].texts[0] for given in scenarios.values()}
+    queries = {inputs_["queries"].texts[0] for inputs_ in scenarios.values()}
     assert len(queries) == 4
     assert scenarios["female"]["queries"].texts == neutral["queries_1"].texts
     assert scenarios["male"]["queries"].texts == neutral["queries_2"].texts
-    for given in scenarios.values():
-        assert given["documents"].texts == neutral["documents"].texts
+    for inputs_ in scenarios.values():
+        assert inputs_["documents"].texts == neutral["documents"].texts
 
 
-def test_chunks_of_one_number_differ_in_the_gender_alone(inputs):
+def test_chunks_of_one_number_differ_in_gender_only(inputs):
     texts = inputs("retrieval-army")["neutral"]["documents"].texts
     for female, male, neutral in zip(texts[:5], texts[5:10], texts[10:15], strict=True):
         assert len(set(female.split()) ^ set(male.split())) == 2
         assert set(female.split()) & set(male.split()) & set(neutral.split())
 
 
-def test_versions_of_grep_biasir_answer_the_query_of_their_row(inputs):
+def test_versions_in_grep_biasir_answer_the_query_of_their_row(inputs):
     scenarios = inputs("retrieval-grep-biasir")
-    given = scenarios["all"]
+    every = scenarios["all"]
     names = ("queries", "versions_1", "versions_2", "neutral")
-    rows = set(zip(*(map(words, given[name].texts) for name in names), strict=True))
-    assert len(given["queries"]) == 117
+    rows = set(zip(*(map(words, every[name].texts) for name in names), strict=True))
+    assert len(every["queries"]) == 117
     answers: dict[tuple[str, str], dict[str, str]] = {}
     for path in (DATA / "grep_biasir").glob("queries-documents_*.csv"):
         with path.open(encoding="utf-8", newline="") as file:
@@ -74,21 +74,20 @@ def test_versions_of_grep_biasir_answer_the_query_of_their_row(inputs):
                     by = answers.setdefault((row["q_id"], words(row["query"])), {})
                     by[row["content_gender"]] = text
     assert rows == {(query, by["F"], by["M"], by["N"]) for (_, query), by in answers.items()}
-    fields = [len(one["queries"]) for name, one in scenarios.items() if name != "all"]
+    fields = [len(part["queries"]) for name, part in scenarios.items() if name != "all"]
     assert sum(fields) == 117
 
 
 def test_gendered_queries_have_the_gender_of_the_stereotype_first(inputs):
     scenarios = inputs("retrieval-gendered-queries")
-    assert {name: len(given["queries"]) for name, given in scenarios.items()} == {
+    assert {name: len(part["queries"]) for name, part in scenarios.items()} == {
         "all": 280,
         "of-women": 140,
         "of-men": 140,
     }
     assert sorted(set(scenarios["of-women"]["topics"].numbers)) == [0, 1, 2, 3]
     assert sorted(set(scenarios["of-men"]["topics"].numbers)) == [4, 5, 6, 7]
-    told = {"female": "of-women", "male": "of-men"}
-    for word, scenario in told.items():
+    for word, scenario in (("female", "of-women"), ("male", "of-men")):
         first = " ".join(scenarios[scenario]["versions_1"].texts).split()
         second = " ".join(scenarios[scenario]["versions_2"].texts).split()
         assert first.count(word) > 5 * second.count(word)

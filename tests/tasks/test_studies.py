@@ -1,4 +1,4 @@
-"""The studies that come with the harness: they resolve, are those of their papers, and leak not."""
+"""The studies that ship: they resolve, match their papers, and judge on nothing they fitted on."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from harness.study.folds import deal
 NAMES = sorted(path.stem for path in (Path(tasks.__file__).parent / "studies").glob("[!_]*.yaml"))
 GENDER = ("gender-hard-soft", "gender-hard-soft-published", "gender-mitigators")
 QUERIES = 8
-"""Of WEAT, by the published code; the other measures leave pleasantness out."""
+"""WEAT's queries in the published code; the other measures omit pleasantness."""
 WORDS, KNOWN = 6_894, 6_344
-"""Distinct attribute words of these, and those that GloVe 6B has: NASA and Einstein by their lower
-case, which the published code did not look up."""
+"""Distinct attribute words, and how many GloVe 6B has. It has NASA and Einstein in lower case,
+which the published code did not look up."""
 
 
 class Everything:
-    """An embedder that has a vector for every text, and knows nothing."""
+    """An embedder with a random vector for every text."""
 
     def __init__(self, kind):
         self.info = ModelInfo(name="everything", kind=kind, fingerprint="everything")
@@ -56,19 +56,19 @@ def resolved(registry):
     return find
 
 
-def scenarios(one, measure):
-    return next(m for m in one.measures if m.name == measure).task.scenarios
+def scenarios(study, measure):
+    return next(m for m in study.measures if m.name == measure).task.scenarios
 
 
-def attributes(one):
-    """Return the distinct words that are judged besides the pairs."""
+def attributes(study):
+    """Return the distinct words that the measures use besides the pairs."""
     return {
         text
-        for measure in one.measures
+        for measure in study.measures
         for scenario in measure.task.scenarios
-        for given in scenario.inputs.values()
-        if given.name not in measure.held_out[scenario.name]
-        for text in given.texts or ()
+        for input_ in scenario.inputs.values()
+        if input_.name not in measure.held_out[scenario.name]
+        for text in input_.texts or ()
     }
 
 
@@ -77,12 +77,14 @@ def test_there_are_studies():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_study_resolves_under_the_name_of_its_file_and_says_where_it_is_from(name, resolved):
-    one = resolved(name)
-    assert one.file.name == name
-    assert one.file.source
-    assert one.file.description
-    assert one.file.title
+def test_a_study_resolves_under_the_name_of_its_file_with_title_description_and_source(
+    name, resolved
+):
+    file = resolved(name).file
+    assert file.name == name
+    assert file.source
+    assert file.description
+    assert file.title
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -92,37 +94,36 @@ def test_the_models_of_a_study_are_registered(name, resolved, registry):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_study_fits_on_nothing_that_it_judges(name, resolved):
-    one = resolved(name)
-    kind = "word" if one.file.models[0] == "glove-6b-50d" else "text"
-    made = bench.prepare(one, Everything(kind))
-    assert len(made.items) == len(one.items)
+    chosen = resolved(name)
+    kind = "word" if chosen.file.models[0] == "glove-6b-50d" else "text"
+    prepared = bench.prepare(chosen, Everything(kind))
+    assert len(prepared.items) == len(chosen.items)
     folds = deal(
-        len(made.items),
-        folds=one.file.folds,
-        inner_folds=one.file.inner_folds,
+        len(prepared.items),
+        folds=chosen.file.folds,
+        inner_folds=chosen.file.inner_folds,
         repeats=1,
-        seed=one.file.seed,
-        protocol=one.file.protocol,
+        seed=chosen.file.seed,
+        protocol=chosen.file.protocol,
     )
-    bench.refuse_overlap(made, [split for fold in folds for split in (fold.outer, *fold.inner)])
+    bench.refuse_overlap(prepared, [split for fold in folds for split in (fold.outer, *fold.inner)])
 
 
 @pytest.mark.parametrize("name", GENDER)
-def test_the_study_of_gender_has_the_pairs_and_words_of_the_published_one(name, resolved):
-    one = resolved(name)
-    assert len(one.items) == 45
-    assert len(attributes(one)) == WORDS
+def test_the_studies_of_gender_have_the_pairs_and_words_of_the_published_one(name, resolved):
+    assert len(resolved(name).items) == 45
+    assert len(attributes(resolved(name))) == WORDS
 
 
 @pytest.mark.parametrize("name", GENDER)
-def test_weat_has_eight_queries_and_what_takes_two_sets_seven(name, resolved):
-    one = resolved(name)
-    assert len(scenarios(one, "WEAT")) == QUERIES
-    assert len(scenarios(one, "RNSB")) == len(scenarios(one, "WEAT-ES")) == QUERIES - 1
+def test_weat_has_eight_queries_and_other_measures_of_two_attribute_sets_have_seven(name, resolved):
+    gender = resolved(name)
+    assert len(scenarios(gender, "WEAT")) == QUERIES
+    assert len(scenarios(gender, "RNSB")) == len(scenarios(gender, "WEAT-ES")) == QUERIES - 1
 
 
 @pytest.mark.parametrize("measure", ["RND", "RIPA", "ECT"])
-def test_what_takes_one_set_counts_it_once_and_as_published_as_often_as_queries_have_it(
+def test_measures_of_one_attribute_set_count_it_once_but_as_published_once_per_query(
     measure, resolved
 ):
     def sets(name):
@@ -139,29 +140,32 @@ def test_what_takes_one_set_counts_it_once_and_as_published_as_often_as_queries_
 def test_glove_has_the_words_that_the_published_study_had_and_two_more(resolved, registry):
     if packages.folder(glove.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
-    asked = sorted(attributes(resolved("gender-hard-soft")))
+    judged = sorted(attributes(resolved("gender-hard-soft")))
     embedder = registry.embedder("glove-6b-50d")
-    found = np.isfinite(embedder.encode(asked)).all(axis=1)
-    assert found.sum() == KNOWN
+    known = np.isfinite(embedder.encode(judged)).all(axis=1)
+    assert known.sum() == KNOWN
     words = set(embedder.vocabulary.words)
-    only_lower = {word for word, has in zip(asked, found, strict=True) if has and word not in words}
+    only_lower = {
+        word for word, has in zip(judged, known, strict=True) if has and word not in words
+    }
     assert only_lower == {"NASA", "Einstein"}
 
 
 def test_the_grids_of_the_published_study_are_those_of_its_table_and_code(resolved):
-    grids = {one.label: one.settings for one in resolved("gender-hard-soft").candidates}
-    assert [one["alpha"] for one in grids["half-sibling-regression"]] == [0, 10, 30, 60, 80, 100]
-    assert {(one["theta"], one["n_neighbours"]) for one in grids["ran"]} == {
+    grids = {row.label: row.settings for row in resolved("gender-hard-soft").candidates}
+    alphas = [setting["alpha"] for setting in grids["half-sibling-regression"]]
+    assert alphas == [0, 10, 30, 60, 80, 100]
+    assert {(setting["theta"], setting["n_neighbours"]) for setting in grids["ran"]} == {
         (theta, n) for theta in (0.02, 0.05, 0.1) for n in (50, 100, 200)
     }
     for row in ("hard-debias", "double-hard-debias"):
-        assert {one["solver"] for one in grids[row]} == {"full", "arpack", "randomized"}
+        assert {setting["solver"] for setting in grids[row]} == {"full", "arpack", "randomized"}
 
 
-def test_as_published_rows_come_to_length_1_where_wefe_does_it(resolved):
-    rows = {one.label: one.normalize for one in resolved("gender-hard-soft-published").candidates}
-    assert {row for row, unit in rows.items() if unit} == {"hard-debias", "ran"}
-    assert not resolved("gender-hard-soft-published").file.normalize
+def test_as_published_vectors_are_normalised_where_wefe_normalises_them(resolved):
+    study = resolved("gender-hard-soft-published")
+    assert {row.label for row in study.candidates if row.normalize} == {"hard-debias", "ran"}
+    assert not study.file.normalize
 
 
 def test_names_of_women_and_men_are_those_of_weat(resolved, registry):
@@ -171,7 +175,7 @@ def test_names_of_women_and_men_are_those_of_weat(resolved, registry):
     printed = {
         word
         for name in ("weat-3", "weat-4", "weat-6")
-        for given in registry.task(name).scenarios[0].inputs.values()
-        for word in given.texts or ()
+        for input_ in registry.task(name).scenarios[0].inputs.values()
+        for word in input_.texts or ()
     }
     assert {*female, *male} <= printed

@@ -1,7 +1,8 @@
-"""The tasks that come with the harness: they load, are whole, and keep to the conventions."""
+"""The tasks that ship: they load, are complete, and keep to the conventions."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections import Counter
@@ -42,13 +43,13 @@ SIMILARITY_SIZES = {
     "mturk-771": 771,
     "rw-stanford": 2034,
     "simverb-3500": 3500,
-    "verb-143": 144,  # one more than its name says
+    "verb-143": 144,  # one more than in its name
     "yp-130": 130,
     "sick-r": 9927,
     "sts-14": 3750,
     "summeval": 1600,
 }
-PROBES = {  # texts to learn from, to judge by where there is a test part, and labels
+PROBES = {  # number of training texts, of test texts (0 without a test part), and of labels
     "senteval-cr": (2000, 0, 2),
     "senteval-mpqa": (2000, 0, 2),
     "senteval-mr": (2000, 0, 2),
@@ -75,6 +76,9 @@ def registry():
 
 @pytest.fixture(scope="module")
 def task(registry):
+    """Return a function that resolves a task once, and skips the test if its data is missing."""
+
+    @functools.cache
     def find(name):
         try:
             return registry.task(name)
@@ -95,7 +99,7 @@ def test_a_task_loads_under_the_name_of_its_file(name, task):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_task_says_what_it_is_and_where_it_is_from(name, task):
+def test_a_task_has_its_title_source_licence_description_and_tags(name, task):
     file = task(name).file
     assert file.title
     assert file.source
@@ -124,7 +128,7 @@ def test_every_input_is_used_by_a_metric(name, task):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_first_scenario_stands_for_the_task(name, task):
+def test_the_first_scenario_gives_the_primary_score(name, task):
     loaded = task(name)
     assert loaded.file.primary.scenario == loaded.scenarios[0].name
 
@@ -143,7 +147,7 @@ def test_scenarios_differ(name, task):
 
 
 @pytest.mark.parametrize("name", [*SIMILARITY_SIZES, *PROBES, "google-analogies", "msr-analogies"])
-def test_usefulness_is_priced_under_the_concept_that_is_removed(name, task):
+def test_a_usefulness_task_names_the_concept_whose_removal_it_prices(name, task):
     file = task(name).file
     assert file.measures == "usefulness"
     assert file.concept == "gender"
@@ -158,15 +162,15 @@ def test_similarity_data_have_their_published_sizes(task):
 @pytest.mark.parametrize(("name", "sizes"), PROBES.items())
 def test_classification_data_are_samples_of_their_stated_sizes(name, sizes, task):
     inputs = task(name).scenarios[0].inputs
-    learnt, judged, labels = sizes
-    assert len(inputs["texts_1"]) == learnt
-    assert len(inputs["test_1"] if judged else ()) == judged
+    n_train, n_test, labels = sizes
+    assert len(inputs["texts_1"]) == n_train
+    assert len(inputs["test_1"] if n_test else ()) == n_test
     assert len(set(inputs["labels"].numbers)) == labels
     assert "sample" in task(name).file.description
 
 
-def test_a_task_file_may_take_all_texts_in_place_of_a_sample(tmp_path, registry, task):
-    task("senteval-trec")  # or its data are not here
+def test_a_task_file_may_take_all_texts_instead_of_a_sample(tmp_path, registry, task):
+    task("senteval-trec")  # skips if its data is missing
     path = tmp_path / "all.yaml"
     path.write_text(
         f"include: {FOLDER / 'senteval' / 'senteval-trec.yaml'}\nname: trec-all\n"
@@ -184,7 +188,7 @@ def test_analogies_have_their_published_sizes(task):
     assert sem_bias == {"all": 440, "unseen-pairs": 40}
 
 
-def test_data_that_cannot_be_had_are_reported_with_what_to_do(monkeypatch):
+def test_unavailable_data_is_reported_with_where_to_get_it(monkeypatch):
     monkeypatch.delenv("HARNESS_DATA", raising=False)
     with pytest.raises(Unavailable, match=r"stsb/sts-test\.csv.*ixa2\.si\.ehu\.eus"):
         Registry().task("sts-b")
@@ -206,7 +210,7 @@ def test_seat_at_word_level_has_the_words_of_weat(test, task):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("seat-")])
-def test_seat_sentences_are_sentences_and_know_the_word_they_were_made_of(name, task):
+def test_seat_sentences_are_sentences_in_clusters_of_one_word(name, task):
     scenarios = {s.name: s.inputs for s in task(name).scenarios}
     for key in FOUR:
         item = scenarios["sentence"][key]
@@ -229,22 +233,22 @@ def test_context_injection_has_the_sizes_of_its_tables(name, sizes, task):
 
 
 @pytest.mark.parametrize("name", [*INJECTION_SIZES, "religion-words", "ethnicity-words"])
-def test_contexts_are_those_of_the_concept_and_tests_those_of_the_scenario(name, task):
+def test_each_scenario_adds_its_context_of_the_concept_and_runs_its_own_test(name, task):
     loaded = task(name)
     scenarios = {scenario.name: scenario for scenario in loaded.scenarios}
     plain = scenarios["neutral"].inputs["attributes_1"].texts
-    for which, sentence in loaded.concept.contexts.items():
-        added = scenarios[which].inputs["attributes_1"].texts
+    for context, sentence in loaded.concept.contexts.items():
+        added = scenarios[context].inputs["attributes_1"].texts
         assert added == tuple(f"{text} {sentence}" for text in plain)
-    for which, scenario in scenarios.items():
+    for scenario_name, scenario in scenarios.items():
         (options,) = (
             use.options for use in scenario.measurements if use.metric.name == "association-test"
         )
-        assert options["test"] == which
+        assert options["test"] == scenario_name
 
 
 @pytest.mark.parametrize("name", INJECTION_SIZES)
-def test_a_context_is_added_to_attributes_and_not_to_what_defines_the_concept(name, task):
+def test_a_context_is_added_to_attributes_but_not_to_probes(name, task):
     loaded = task(name)
     scenarios = {s.name: s.inputs for s in loaded.scenarios}
     neutral = scenarios["neutral"]
@@ -262,13 +266,6 @@ def test_a_context_is_added_to_attributes_and_not_to_what_defines_the_concept(na
             assert inputs[key].texts == neutral[key].texts
 
 
-def test_each_scenario_of_context_injection_has_its_own_test(task):
-    for name in INJECTION_SIZES:
-        for scenario in task(name).scenarios:
-            options = {use.metric.name: use.options for use in scenario.measurements}
-            assert options["association-test"]["test"] == scenario.name
-
-
 @pytest.mark.parametrize(
     ("name", "sizes"),
     [
@@ -282,7 +279,7 @@ def test_each_scenario_of_context_injection_has_its_own_test(task):
         ),
     ],
 )
-def test_every_text_is_there_as_often_as_the_others_with_other_names(name, sizes, task):
+def test_every_text_occurs_equally_often_with_other_names(name, sizes, task):
     assert {s.name for s in task(name).scenarios} == set(sizes)
     for scenario in task(name).scenarios:
         texts, times = sizes[scenario.name]
@@ -292,14 +289,14 @@ def test_every_text_is_there_as_often_as_the_others_with_other_names(name, sizes
         assert len(set(perturbed.texts)) > 0.95 * len(perturbed)
 
 
-def test_names_of_one_country_are_put_into_the_same_plots(task):
+def test_names_of_each_country_are_put_into_the_same_plots(task):
     inputs = {s.name: s.inputs for s in task("name-perturbations-books").scenarios}
     plots = inputs["people-only"]["texts_of"].numbers.tolist()
     for country in ("spain", "france", "india"):
         assert inputs[f"names-of-{country}"]["texts_of"].numbers.tolist() == plots
 
 
-def test_only_the_positive_changes_its_names_where_names_are_identical(task):
+def test_with_identical_names_only_the_positives_change(task):
     scenarios = {s.name: s.inputs for s in task("name-triplets").scenarios}
     original, identical = scenarios["original"], scenarios["identical-names"]
     assert identical["queries"].texts == original["queries"].texts
@@ -310,24 +307,24 @@ def test_only_the_positive_changes_its_names_where_names_are_identical(task):
         assert before != after
 
 
-def test_no_name_is_left_where_names_are_taken_out(task):
+def test_anonymised_texts_contain_no_name(task):
     scenarios = {s.name: s.inputs for s in task("name-triplets").scenarios}
     for key, item in scenarios["anonymised"].items():
         for before, after in zip(scenarios["original"][key].texts, item.texts, strict=True):
-            # a capital letter inside a sentence is a name's, but for these
+            # A capital letter inside a sentence marks a name, with these exceptions.
             capitals = re.findall(r"(?<![.] )(?<!^)\b[A-Z][a-z]+", after)
             assert set(capitals) <= {"Dr", "Tuesday", "American", "Chinese"}, after
             assert len(after) < len(before)
 
 
 @pytest.mark.parametrize("path", FRAGMENTS, ids=lambda path: path.name)
-def test_every_fragment_is_included_by_something(path):
+def test_every_fragment_is_included_by_a_file(path):
     others = [other for other in FOLDER.rglob("*.yaml") if other != path]
     included = re.compile(rf"^include: .*\b{re.escape(path.name)}", re.MULTILINE)
     assert any(included.search(other.read_text("utf-8")) for other in others)
 
 
-def test_no_task_has_a_set_a_table_or_a_template_that_nothing_uses():
+def test_no_task_has_an_unused_set_table_or_template():
     unused = {"sets": set(), "tables": set(), "templates": set()}
     used = {"sets": set(), "tables": set(), "templates": set()}
     for path in FILES:

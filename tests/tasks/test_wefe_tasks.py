@@ -30,20 +30,20 @@ def scenarios(registry):
 def test_every_attribute_set_is_a_scenario_and_targets_are_rows_of_one_table(
     metric, category, number, scenarios
 ):
-    found = scenarios(f"{metric}-{category}")
-    assert len(found) == number
-    for scenario in found.values():
-        one, other = scenario.inputs["targets_1"], scenario.inputs["targets_2"]
-        assert one.group == other.group
-        assert len(one) == (GENDER if category == "gender" else RELIGIONS)
+    by_name = scenarios(f"{metric}-{category}")
+    assert len(by_name) == number
+    for scenario in by_name.values():
+        first, second = scenario.inputs["targets_1"], scenario.inputs["targets_2"]
+        assert first.group == second.group
+        assert len(first) == (GENDER if category == "gender" else RELIGIONS)
 
 
 @pytest.mark.parametrize("metric", ["rnd", "ect"])
 def test_surnames_of_two_groups_have_none_in_common(metric, scenarios):
     for scenario in scenarios(f"{metric}-ethnicity").values():
-        one, other = scenario.inputs["targets_1"], scenario.inputs["targets_2"]
-        assert not set(one.texts) & set(other.texts)
-        assert len(one) == len(other)
+        first, second = scenario.inputs["targets_1"], scenario.inputs["targets_2"]
+        assert not set(first.texts) & set(second.texts)
+        assert len(first) == len(second)
 
 
 def test_each_stereotype_of_a_religion_is_a_set_of_its_own(scenarios):
@@ -53,7 +53,7 @@ def test_each_stereotype_of_a_religion_is_a_set_of_its_own(scenarios):
 
 
 @pytest.mark.parametrize("category", ["gender", "ethnicity", "religion"])
-def test_the_classifier_learns_from_the_whole_lexicon(category, scenarios):
+def test_the_sentiment_classifier_learns_from_the_complete_lexicon(category, scenarios):
     try:
         inputs = scenarios(f"sentiment-{category}")["default"].inputs
     except Unavailable as error:
@@ -65,7 +65,7 @@ def test_the_classifier_learns_from_the_whole_lexicon(category, scenarios):
 
 @pytest.fixture
 def vectors(tmp_path, registry):
-    """Return drawn vectors of the words of the queries, and a function that writes some."""
+    """Return random vectors of the words of the queries, and a function that writes some of them."""
     rng = np.random.default_rng(0)
     words = {
         word
@@ -76,11 +76,11 @@ def vectors(tmp_path, registry):
     }
     known = {word: rng.uniform(0.5, 2) * rng.standard_normal(8) for word in sorted(words)}
 
-    def write(but=()):
+    def write(without=()):
         lines = [
             " ".join([word, *(f"{x:.6f}" for x in row)])
             for word, row in known.items()
-            if word not in but
+            if word not in without
         ]
         path = tmp_path / "vectors.txt"
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -89,11 +89,11 @@ def vectors(tmp_path, registry):
     return known, write
 
 
-def test_a_word_that_a_vocabulary_lacks_takes_its_pair_with_it(vectors, tmp_path, registry):
-    """One word of a side is missing; had the rest shifted, RIPA would be another."""
+def test_a_missing_word_removes_its_whole_pair(vectors, tmp_path, registry):
+    """If the other words of that side moved up instead, RIPA would differ."""
     known, write = vectors
     inputs = registry.task("ripa-gender").scenarios[0].inputs
-    records = harness.evaluate(write(but={"hers"}), "ripa-gender", cache=tmp_path / "cache")
+    records = harness.evaluate(write(without={"hers"}), "ripa-gender", cache=tmp_path / "cache")
     record = next(record for record in records if record.scenario == "career")
     pairs = zip(inputs["targets_1"].texts, inputs["targets_2"].texts, strict=True)
     unit = {word: row / np.linalg.norm(row) for word, row in known.items()}
@@ -104,7 +104,7 @@ def test_a_word_that_a_vocabulary_lacks_takes_its_pair_with_it(vectors, tmp_path
     assert record.value == pytest.approx((directions @ attributes.T).mean(), abs=1e-5)
 
 
-def test_setting_the_length_of_vectors_mitigates_nothing(vectors, tmp_path):
+def test_normalising_vectors_changes_no_score(vectors, tmp_path):
     tasks = [f"{metric}-gender" for metric in ("rnd", "ripa", "ect", "mac", "rnsb")]
     records = harness.evaluate(vectors[1](), tasks, ["none", "normalize"], cache=tmp_path / "cache")
     values = {}
