@@ -65,7 +65,7 @@ def test_the_sentiment_classifier_learns_from_the_complete_lexicon(category, sce
 
 @pytest.fixture
 def vectors(tmp_path, registry):
-    """Return random vectors of the words of the queries, and a function that writes some of them."""
+    """Return random vectors of the queries' words, and a function that writes some of them."""
     rng = np.random.default_rng(0)
     words = {
         word
