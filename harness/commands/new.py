@@ -96,7 +96,9 @@ class Stub:
         files = {
             f"{self.package}/README.md": "readme.md",
             f"{self.package}/pyproject.toml": "pyproject.toml",
-            f"{self.package}/{module}/__init__.py": "plugin.py",
+            f"{self.package}/{module}/__init__.py": (
+                "plugin_model.py" if self.kind == "model" else "plugin.py"
+            ),
             f"{self.package}/{module}/{self.function}.py": f"{self.kind}.py",
             f"{self.package}/tests/test_{self.function}.py": f"test_{self.kind}.py",
         }

@@ -83,7 +83,8 @@ def _model(registry: Registry, name: str) -> dict[str, Any]:
             "registered by": registry.owner("model", name),
         }
     info = registry.embedder(name).info
-    return {key: value for key, value in vars(info).items() if value}
+    facts = {key: value for key, value in vars(info).items() if value}
+    return facts | {"registered by": registry.owner("model", parsed.provider)}
 
 
 def _mitigator(registry: Registry, name: str) -> dict[str, Any]:
