@@ -1,4 +1,4 @@
-"""The leaderboard: compiles records into rankings and static pages; adds a command."""
+"""The leaderboard: turns records into rankings and static pages; adds `harness leaderboard`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Figures and tables that records keep beside them: which a board names, and copies of them.
+"""Figures and tables that belong to records: lists those of a board, and copies them.
 
-Figures are pages with scripts, so a leaderboard that is put online should be of results that one
-trusts. The names in records are not trusted: a file must lie in its folder beside the records.
+Figures are pages with scripts: publish a leaderboard only of results that you trust. Paths in
+records are not trusted: a file must lie in `figures/` or `tables/` beside the records.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ _SCHEMA = {
 
 
 def attachments(records: Iterable[Record], chosen: pl.DataFrame) -> pl.DataFrame:
-    """Return a line for each figure and table of the records that count.
+    """Return a line for each figure and table of the chosen records.
 
     Parameters
     ----------
     records
-        Of one kind of embedder.
+        Records of one kind of embedder.
     chosen
-        `row`, `task`, `digest` and `seed` of what counts.
+        `row`, `task`, `digest` and `seed` of the chosen cells.
 
     Returns
     -------
     pl.DataFrame
         `row`, `task`, `scenario`, `metric`, `score`, `name` of the figure or table, and its `path`
-        from the folder of the results. Paths that are no name of a figure or table are left out.
+        relative to the results folder. Invalid paths are left out.
     """
     lines: list[dict[str, Any]] = [
         {
@@ -72,16 +72,16 @@ def attachments(records: Iterable[Record], chosen: pl.DataFrame) -> pl.DataFrame
 
 
 def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> set[str]:
-    """Copy those of `paths` that are there; return them.
+    """Copy the files that exist, and return their paths.
 
     Parameters
     ----------
     paths
-        As `attachments` gives them.
+        Relative paths from `attachments`.
     sources
-        The results: folders and files.
+        Folders and files of results.
     folder
-        Where to; figures find Plotly's script, our own, beside them.
+        Folder to copy into; Plotly's script is written into its `figures/`.
 
     Raises
     ------
@@ -97,12 +97,12 @@ def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> set[str
     for path in sorted(set(paths)):
         if not _NAME.fullmatch(path):
             continue
-        found = next((file for root in sorted(roots) if (file := _inside(root, path))), None)
-        if found is not None:
+        source = next((file for root in sorted(roots) if (file := _inside(root, path))), None)
+        if source is not None:
             try:
-                folders.write_atomically(folder / path, found.read_bytes())
+                folders.write_atomically(folder / path, source.read_bytes())
             except OSError as error:
-                raise DiskError(f"cannot read '{found}' ({error.strerror})") from None
+                raise DiskError(f"cannot read '{source}' ({error.strerror})") from None
             copied.add(path)
     if any(path.startswith("figures/") for path in copied):
         write_script(folder)
@@ -110,14 +110,14 @@ def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> set[str
 
 
 def write_script(folder: Path) -> None:
-    """Write Plotly's script, which the pages of figures and of studies share, into `folder`."""
+    """Write Plotly's script, which all pages of figures and studies share, into `folder`."""
     from plotly.offline import get_plotlyjs
 
     folders.write_atomically(folder / "figures" / SCRIPT, get_plotlyjs().encode())
 
 
 def _inside(root: Path, path: str) -> Path | None:
-    """Return the file, unless it is not there or a link that leads out of its folder."""
-    file, place = root / path, root / path.partition("/")[0]
-    there = file.is_file() and file.resolve().parent == (root.resolve() / place.name)
-    return file if there else None
+    """Return the file; None if it does not exist or is a link out of its folder."""
+    file, subfolder = root / path, path.partition("/")[0]
+    inside = file.is_file() and file.resolve().parent == root.resolve() / subfolder
+    return file if inside else None

@@ -1,7 +1,7 @@
 """Boards: the ranked and the incomplete rows of one kind of embedder, as data frames.
 
-A row is a model under a mitigator. Word and text embedders never share a board. Everything that
-the page, the CSV and the JSON show comes from these frames; none of them computes a number.
+A row is a model under a mitigator. Word and text embedders have separate boards. The page, the
+CSV and the JSON only format these frames: every number is computed here.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ class Board:
     kind
         `word` or `text`.
     tasks
-        One line a task: what it is, its chosen version and how its score is read.
+        One line a task: its facts, its chosen version and the scale of its score.
     rows
         One line a row, best first, incomplete ones last. Identity: `row`, `model`, `mitigator`,
         `fingerprint`, `params`, `url`, `dimensions`, `parameters`. Bias: `complete`, `rank`,
         `rank_low`, `rank_high`, `group`, `borda`, and `bias`, the mean distance to the ideal in
-        [0, 1]; ranks are null where only one row is complete. Usefulness: the same with the
-        prefix `usefulness_`, and `usefulness`, 1 less the mean distance. Changes: `bias_vs_none`
+        [0, 1]; ranks are null if only one row is complete. Usefulness: the same with the
+        prefix `usefulness_`, and `usefulness`, 1 - mean distance. Changes: `bias_vs_none`
         and so on, over `tasks_vs_none` common tasks. Then `bias:CATEGORY` and
-        `usefulness:CATEGORY`, read as `bias` and `usefulness`; `task:NAME`, the value itself.
+        `usefulness:CATEGORY`, on the scales of `bias` and `usefulness`; `task:NAME`, the value.
     cells
-        One line for a row and task that has a record.
+        One line for each row and task with a record.
     lacks
-        One line for a row and task without a value, with the `reason`.
+        One line for each row and task without a value, with the `reason`.
     others
-        Records that are not of the board's version, with `why`.
+        Records of other versions, seeds or fits, with `why`.
     environments
-        What the records were made on, with the number of records of each.
+        Environments in which the records were computed, with the number of records of each.
     published
-        Bias beside published quality, one line a model, metric, score and scenario.
+        Bias and published quality, one line a model, metric, score and scenario.
     attachments
-        One line a figure or table that a record of the board keeps beside it.
+        One line a figure or table of a record of the board.
     notices
-        What to know before reading the ranks, such as a task that keeps rows from being ranked.
+        Warnings about the ranks, such as a task that keeps rows from being ranked.
     """
 
     kind: str
@@ -72,29 +72,34 @@ class Board:
         return self.tasks.filter(measures=measures)["task"].to_list()
 
     def categories(self, measures: str) -> list[str]:
-        """Return the categories of those tasks, in alphabetical order."""
+        """Return the categories of the tasks that measure `bias` or `usefulness`, sorted."""
         return sorted(set(self.tasks.filter(measures=measures)["category"]))
 
     def summary(self) -> str:
         """Return one line on how many rows are ranked, on how many tasks."""
         complete = int(self.rows["complete"].sum())
         incomplete = self.rows.height - complete
-        told = "1 complete, which has no rank for want of another," if complete == 1 else None
-        line = f"{told or f'{complete} ranked'} on {_count(len(self.names('bias')), 'bias task')}"
-        line += f" and {_count(len(self.names('usefulness')), 'usefulness task')}"
+        tasks = (
+            f"{_count(len(self.names('bias')), 'bias task')} and "
+            f"{_count(len(self.names('usefulness')), 'usefulness task')}"
+        )
+        if complete == 1:
+            line = f"1 complete row on {tasks}; ranking needs two"
+        else:
+            line = f"{_count(complete, 'row')} ranked on {tasks}"
         return line + (f"; {incomplete} incomplete" if incomplete else "")
 
 
 def compile_boards(records: Iterable[Record]) -> list[Board]:
     """Return a board for each kind of embedder that has primary records, word before text."""
     records = list(records)
-    found = cells(records)
-    kinds = sorted(set(found.ranked["kind"]), reverse=True)
+    all_cells = cells(records)
+    kinds = sorted(set(all_cells.ranked["kind"]), reverse=True)
     return [
         _board(
             kind,
-            found.ranked.filter(kind=kind),
-            found.others.filter(kind=kind),
+            all_cells.ranked.filter(kind=kind),
+            all_cells.others.filter(kind=kind),
             [record for record in records if record.model.kind == kind],
         )
         for kind in kinds
@@ -159,15 +164,15 @@ def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[
 
 
 def _aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
-    """Return one line a row: a column is an expression over the row's cells."""
-    distance, of = pl.col("distance"), pl.col("measures")
+    """Return one line a row; each column is an expression over the row's cells."""
+    distance, measured = pl.col("distance"), pl.col("measures")
     columns: dict[str, pl.Expr] = {
-        "bias": distance.filter(of == "bias").mean(),
-        "usefulness": 1 - distance.filter(of == "usefulness").mean(),
+        "bias": distance.filter(measured == "bias").mean(),
+        "usefulness": 1 - distance.filter(measured == "usefulness").mean(),
     }
     pairs = tasks.select("measures", "category").unique().sort("measures", "category").rows()
     for measures, category in pairs:
-        mean = distance.filter((of == measures) & (pl.col("category") == category)).mean()
+        mean = distance.filter((measured == measures) & (pl.col("category") == category)).mean()
         columns[f"{measures}:{category}"] = mean if measures == "bias" else 1 - mean
     for name in tasks["task"]:
         columns[f"task:{name}"] = pl.col("value").filter(pl.col("task") == name).first()
@@ -175,10 +180,10 @@ def _aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ranked(grid: pl.DataFrame, measures: str) -> pl.DataFrame:
-    """Return the rows that have a value on every task of `measures`, with ranks if several."""
+    """Return the rows with a value on every task of `measures`; ranks are null for a single row."""
     complete = grid.filter(measures=measures).filter(pl.col("loss").is_not_null().all().over("row"))
     ranks = rank(complete.select("row", "task", "loss"))
-    if ranks.height == 1:  # first of one says nothing
+    if ranks.height == 1:  # a rank needs two rows
         ranks = ranks.select(
             "row", *(pl.lit(None, t).alias(c) for c, t in ranks.schema.items() if c != "row")
         )
@@ -186,26 +191,28 @@ def _ranked(grid: pl.DataFrame, measures: str) -> pl.DataFrame:
 
 
 def _changes(grid: pl.DataFrame, baseline: str) -> pl.DataFrame:
-    """Return each mitigated row's change against the same model under `baseline`.
+    """Return the change of each mitigated row from the same model under `baseline`.
 
-    Bias and usefulness change by the mean difference over the tasks that both rows have.
+    The change is the mean difference over the tasks that both rows have.
     """
     model = ["model", "fingerprint"]
     base = (
         grid.filter(mitigator=baseline)
-        .sort(pl.col("params").str.len_chars(), "params", "row")  # plainest settings first
+        .sort(pl.col("params").str.len_chars(), "params", "row")  # fewest settings first
         .unique([*model, "task"], keep="first", maintain_order=True)
         .select(*model, "task", base="distance", base_row="row")
     )
-    difference, of = pl.col("distance") - pl.col("base"), pl.col("measures")
+    difference, measured = pl.col("distance") - pl.col("base"), pl.col("measures")
+    bias = difference.filter(measured == "bias").mean()
+    usefulness = -difference.filter(measured == "usefulness").mean()
     return (
         grid.filter(pl.col("mitigator").is_not_null(), pl.col("mitigator") != BASELINES[0])
         .join(base, on=[*model, "task"])
         .filter(pl.col("row") != pl.col("base_row"))
         .group_by("row")
         .agg(
-            difference.filter(of == "bias").mean().alias(f"bias_vs_{baseline}"),
-            (-difference.filter(of == "usefulness").mean()).alias(f"usefulness_vs_{baseline}"),
+            bias.alias(f"bias_vs_{baseline}"),
+            usefulness.alias(f"usefulness_vs_{baseline}"),
             difference.count().alias(f"tasks_vs_{baseline}"),
         )
     )
@@ -232,9 +239,13 @@ def _lacks(grid: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
 
 
 def _labels(every: pl.DataFrame) -> pl.DataFrame:
-    """Return the name of each row's model and mitigator, with what tells equal names apart."""
+    """Return the model and mitigator of each row as shown.
+
+    Equal names of different models get the start of the fingerprint, those of different
+    mitigators the settings that differ.
+    """
     identity = ["row", "model", "fingerprint", "mitigator", "params"]
-    facts = ["url", "dimensions", "parameters"]  # a later run may know more of them
+    facts = ["url", "dimensions", "parameters"]  # some are null in older records
     unique = every.group_by(identity).agg(pl.col(facts).drop_nulls().last()).sort("row")
     prints, settings = defaultdict(set), defaultdict(list)
     for row in unique.iter_rows(named=True):
@@ -244,13 +255,13 @@ def _labels(every: pl.DataFrame) -> pl.DataFrame:
     for row in unique.iter_rows(named=True):
         several = len(prints[row["model"]]) > 1
         models.append(row["model"] + (f" [{row['fingerprint'][:8]}]" if several else ""))
-        own, every_one = _flat(json.loads(row["params"])), settings[row["mitigator"]]
-        told = [
-            f"{key}={own[key]}"
-            for key in sorted(own)
-            if any(other.get(key) != own[key] for other in every_one)
+        params, all_params = _flat(json.loads(row["params"])), settings[row["mitigator"]]
+        differing = [
+            f"{key}={params[key]}"
+            for key in sorted(params)
+            if any(other.get(key) != params[key] for other in all_params)
         ]
-        mitigators.append(row["mitigator"] + (f" ({', '.join(told)})" if told else ""))
+        mitigators.append(row["mitigator"] + (f" ({', '.join(differing)})" if differing else ""))
     return unique.select(
         "row",
         pl.Series("model", models, dtype=pl.String),
@@ -277,8 +288,8 @@ def _environments(records: list[Record]) -> tuple[tuple[str, int], ...]:
     for record in records:
         e = record.environment
         packages = ", ".join(f"{name} {version}" for name, version in sorted(e.packages.items()))
-        told = f"harness {e.harness}, Python {e.python}, {e.platform}, {e.device}"
-        counts[told + (f"; {packages}" if packages else "")] += 1
+        text = f"harness {e.harness}, Python {e.python}, {e.platform}, {e.device}"
+        counts[text + (f"; {packages}" if packages else "")] += 1
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 

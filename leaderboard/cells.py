@@ -1,6 +1,6 @@
 """Cells of a leaderboard: one line for each primary record, with its distance to the ideal.
 
-Decides which records count: for every kind of embedder, one version of each task. Ranks nothing.
+Chooses the version, seed and fit that count for each task and kind of embedder. Ranks nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from harness.errors import UnknownName
 from harness.results.record import Record
 
 BASELINES = ("none", "normalize")
-"""Mitigators that every other one is compared with."""
+"""Mitigators that all others are compared with."""
 
 _SCHEMA: dict[str, Any] = {
     "kind": pl.String,
@@ -71,41 +71,41 @@ class Cells:
     Parameters
     ----------
     ranked
-        Cells of the chosen version of each task, one for a row and task; `loss` orders the rows
-        of a task (lower is better), `distance` is the distance to the ideal in [0, 1], or null
+        Cells of the chosen version of each task, one for each row and task. `loss` orders the
+        rows of a task (lower is better); `distance` is the distance to the ideal in [0, 1], null
         for a score without bounds.
     others
-        Cells that are of another version, seed or fit; `why` says which.
+        Cells of another version, seed or fit; `why` says which.
     """
 
     ranked: pl.DataFrame
     others: pl.DataFrame
 
 
-def of_tasks(records: Sequence[Record], wanted: Iterable[str]) -> list[Record]:
-    """Return the records of the tasks that `wanted`, names and globs, names.
+def of_tasks(records: Sequence[Record], patterns: Iterable[str]) -> list[Record]:
+    """Return the records of the tasks that `patterns`, names or globs, match.
 
     Raises
     ------
     UnknownName
-        If one of `wanted` is no task of a primary record.
+        If a pattern matches no task of a primary record.
     """
     known = {record.task.name for record in records if record.primary}
     chosen = set()
-    for want in wanted:
-        found = {name for name in known if fnmatchcase(name, want)}
-        if not found:
-            raise UnknownName("task in these records", want, known)
-        chosen |= found
+    for pattern in patterns:
+        matching = {name for name in known if fnmatchcase(name, pattern)}
+        if not matching:
+            raise UnknownName("task in these records", pattern, known)
+        chosen |= matching
     return [record for record in records if record.task.name in chosen]
 
 
 def cells(records: Iterable[Record]) -> Cells:
     """Return the cells of the primary records.
 
-    Of a task's versions, the highest counts; of equal versions with different content, the one
-    with most rows; of several seeds, the one with most rows. Whatever ties is settled by the
-    older, then the smaller, so that the order of the records does not matter.
+    The highest version of a task counts. If records of this version have different content, the
+    content with most rows counts; of several seeds, the seed with most rows. Ties go to the older
+    content, then to the smaller digest or seed, so the order of the records does not matter.
     """
     lines = [_line(record) for record in records if record.primary]
     every = pl.DataFrame(lines, schema=_SCHEMA).sort(_BY_AGE)
@@ -140,13 +140,13 @@ def cells(records: Iterable[Record]) -> Cells:
     )
     helpers = ["is_digest", "is_seed", "last_id"]
     ranked = every.filter(pl.col("why").is_null()).drop(*helpers, "why")
-    # A join need not keep the order of its lines.
+    # A join may change the order of the lines.
     others = every.filter(pl.col("why").is_not_null()).drop(helpers).sort(_BY_AGE)
     return Cells(_measured(ranked), others)
 
 
 def row_name(record: Record) -> str:
-    """Return what names the row of a record: its model, mitigator and settings."""
+    """Return the key of a record's row: its model, mitigator and settings."""
     model, mitigator = record.model, record.mitigator
     return json.dumps([model.name, model.fingerprint, mitigator.name, _params(record)])
 
@@ -192,14 +192,14 @@ _PLAIN = (
 def _first(
     frame: pl.DataFrame, *, by: tuple[str, ...], descending: tuple[bool, ...]
 ) -> pl.DataFrame:
-    """Return the first line of each task in the order `by`."""
+    """Return the first line of each task after sorting by `by`."""
     return frame.sort(by, descending=descending).unique(
         subset=_TASK, keep="first", maintain_order=True
     )
 
 
 def _mark(frame: pl.DataFrame, chosen: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Add `is_<column>`: whether the cell has its task's chosen value of a column."""
+    """Add `is_<column>`: whether the cell has the value of `column` chosen for its task."""
     pick = chosen.select(*_TASK, pl.col(column).alias("chosen"))
     return (
         frame.join(pick, on=list(_TASK), how="left")
@@ -209,14 +209,14 @@ def _mark(frame: pl.DataFrame, chosen: pl.DataFrame, column: str) -> pl.DataFram
 
 
 def _measured(frame: pl.DataFrame) -> pl.DataFrame:
-    """Add `loss` and `distance`, by the scale that the task's latest record states."""
+    """Add `loss` and `distance`, on the scale of the task's latest record."""
     scale = {
         name: pl.col(name).last().over(*_TASK) for name in ("ideal", "low_bound", "high_bound")
     }
     frame = frame.sort(_BY_AGE).with_columns(**scale)
     value, low, high = pl.col("value"), pl.col("low_bound"), pl.col("high_bound")
     number = pl.col("ideal").cast(pl.Float64, strict=False)
-    losses: Mapping[str, tuple[pl.Expr, pl.Expr]] = {  # loss, and the largest there can be
+    losses: Mapping[str, tuple[pl.Expr, pl.Expr]] = {  # loss, and its largest value
         "higher": (pl.coalesce(high, 0.0) - value, high - low),
         "lower": (value - pl.coalesce(low, 0.0), high - low),
     }
@@ -225,11 +225,11 @@ def _measured(frame: pl.DataFrame) -> pl.DataFrame:
     )
     loss: pl.Expr = (value - number).abs()
     largest: pl.Expr = wide
-    for ideal, (one, most) in losses.items():
-        loss = pl.when(pl.col("ideal") == ideal).then(one).otherwise(loss)
+    for ideal, (directed, most) in losses.items():
+        loss = pl.when(pl.col("ideal") == ideal).then(directed).otherwise(loss)
         largest = pl.when(pl.col("ideal") == ideal).then(most).otherwise(largest)
     distance = pl.when(largest > 0).then((loss / largest).clip(0.0, 1.0))
     return frame.with_columns(loss=loss, distance=distance).with_columns(
-        # Batches move vectors, and with them scores, by 1e-5 at most: what differs by less ties.
+        # Scores depend on the batches by up to 1e-5, so smaller differences are ties.
         loss=pl.coalesce(pl.col("distance").round(5), pl.col("loss").round_sig_figs(5))
     )

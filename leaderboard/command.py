@@ -1,4 +1,4 @@
-"""`harness leaderboard`: the command line of the leaderboard. The work is done elsewhere."""
+"""`harness leaderboard`: the command line of the leaderboard."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 @click.group()
 def leaderboard() -> None:
-    """Rank models and mitigators by their records."""
+    """Rank models and mitigators on a static page."""
 
 
 @leaderboard.command()
@@ -25,14 +25,14 @@ def leaderboard() -> None:
     "--tasks",
     "-t",
     multiple=True,
-    help="Only these tasks: names or globs; commas or repeated.  [default: all]",
+    help="Only these tasks: names or globs, comma-separated or repeated.  [default: all]",
 )
 @click.option("--title", default="Bias in embeddings", show_default=True, help="Title of the page.")
-@click.option("--json", "as_json", is_flag=True, help="Print leaderboard.json too.")
+@click.option("--json", "as_json", is_flag=True, help="Print the contents of leaderboard.json.")
 def build(
     results: tuple[Path, ...], out: Path, tasks: tuple[str, ...], title: str, as_json: bool
 ) -> None:
-    """Make a static leaderboard of the records and studies in RESULTS (files and folders)."""
+    """Build a leaderboard of the records and studies in RESULTS, files or folders."""
     from harness.commands.arguments import split
     from harness.errors import UsageError
     from harness.leaderboard import site, studies
@@ -40,18 +40,19 @@ def build(
     from harness.leaderboard.cells import of_tasks
     from harness.results import folder as results_files
 
-    reading, of_studies = results_files.read(results), studies.read(results)
-    notices = (*reading.notices, *of_studies.notices)
+    reading, study_reading = results_files.read(results), studies.read(results)
+    notices = (*reading.notices, *study_reading.notices)
     for notice in notices:
         click.echo(notice, err=True)
-    found = any(record.primary for record in reading.records)
-    records = of_tasks(reading.records, split(tasks)) if tasks and found else reading.records
+    records = reading.records
+    if tasks and any(record.primary for record in records):
+        records = of_tasks(records, split(tasks))
     boards = compile_boards(records)
-    compared = studies.compile_studies(of_studies.records)
+    compared = studies.compile_studies(study_reading.records)
     if not boards and not compared:
-        where = ", ".join(f"'{path}'" for path in results)
-        what = "no record that ranks a task" if reading.records else "no records"
-        raise UsageError(f"there are {what} in {where}; `harness eval` makes them")
+        places = ", ".join(f"'{path}'" for path in results)
+        kind = "primary scores" if reading.records else "records"
+        raise UsageError(f"no {kind} in {places}; `harness eval` writes them")
     for board in boards:
         for notice in board.notices:
             click.echo(f"{board.kind} embeddings: {notice}", err=True)

@@ -1,4 +1,4 @@
-"""How the files of a leaderboard are written: whole, and over none of somebody else's."""
+"""Writes the files of a leaderboard, and never replaces a page of another origin."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from harness.leaderboard.rendering import GENERATOR
 
 
 def check_ours(page: Path) -> None:
-    """Refuse to write over a page that is not of a leaderboard.
+    """Check that `page` does not exist, or is a page of a leaderboard.
 
     Raises
     ------
     DiskError
-        If it is there and not of a leaderboard, or cannot be read.
+        If it is another page, or cannot be read.
     """
     if not page.exists():
         return
@@ -26,11 +26,11 @@ def check_ours(page: Path) -> None:
         raise DiskError(f"cannot read '{page}' ({error.strerror})") from None
     if GENERATOR not in start:
         raise DiskError(
-            f"'{page}' was not made by `harness leaderboard build` and is left alone; "
-            "give another --out, or move that file away"
+            f"'{page}' was not written by `harness leaderboard build` and is not replaced; "
+            "choose another --out, or move that file"
         )
 
 
 def publish(path: Path, content: str) -> None:
-    """Write a whole file."""
+    """Write a file atomically."""
     folders.write_atomically(path, content.encode())

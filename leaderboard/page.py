@@ -1,6 +1,6 @@
-"""The page: boards as one HTML file that needs no network.
+"""The index page: boards as one HTML file that needs no network.
 
-Formats and explains; computes no number. Every text from a record is escaped by jinja2.
+Only formats; every number comes from the board. jinja2 escapes every text from a record.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from harness.leaderboard.rendering import MADE_BY, inline, short, template
 from harness.leaderboard.studies import StudyOnModel
 from harness.results.record import STARS, stars
 
-_LAST = 1e99  # what is not there sorts after everything that is
+_LAST = 1e99  # the sort key of an empty cell, so that it sorts last
 _MEASURES = {"control": "control, not ranked", "usefulness": "usefulness"}
-_LISTED = 12  # words of a list in a tooltip
+_LISTED = 12  # most words that a warning lists
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,15 @@ class Cell:
     Parameters
     ----------
     text
-        What is shown.
+        The text shown.
     order
-        What it is sorted by.
+        The sort key.
     tip
-        What is shown on asking.
+        The text shown on hover or tap.
     distance
-        Distance to the ideal in [0, 1], drawn as tint and bar; None for neither.
+        Distance to the ideal in [0, 1], drawn as a tint and a bar; None draws neither.
     marks
-        Signs after the text.
+        Symbols after the text.
     """
 
     text: str
@@ -57,12 +57,12 @@ def render(
     built: str,
     studies: Iterable[StudyOnModel] = (),
 ) -> str:
-    """Return the page."""
+    """Return the page as HTML."""
     from itables import options
     from markupsafe import Markup
     from plotly.offline import get_plotlyjs
 
-    bundle = Path(options.dt_bundle)  # DataTables, as itables ships it for offline use
+    bundle = Path(options.dt_bundle)  # DataTables, which itables ships for offline use
     views = [_view(board) for board in boards]
     drawn = any(view["plot"] or view["published"] for view in views)
     return template("index.html.j2").render(
@@ -74,7 +74,7 @@ def render(
         studies=list(studies),
         ranking=ranking,
         stars=STARS,
-        # From our own package and our dependencies, hence safe:
+        # Not escaped: files of this package and its dependencies.
         style=inline("style.css"),
         script=inline("page.js"),
         tables_style=Markup(bundle.with_suffix(".css").read_text("utf-8")),  # noqa: S704 -- bundled
@@ -128,18 +128,18 @@ def _view(board: Board) -> dict[str, Any]:
 
 def _attachments(board: Board) -> list[dict[str, Any]]:
     """Return the figures and tables of each row and task, by scenario."""
-    found: dict[tuple[str, str, str], dict[str, list[dict[str, Any]]]] = {}
+    by_cell: dict[tuple[str, str, str], dict[str, list[dict[str, Any]]]] = {}
     for line in board.attachments.sort("model", "mitigator", "task").iter_rows(named=True):
-        who = (line["model"], line["mitigator"], line["task"])
-        found.setdefault(who, {}).setdefault(line["scenario"], []).append(line)
+        key = (line["model"], line["mitigator"], line["task"])
+        by_cell.setdefault(key, {}).setdefault(line["scenario"], []).append(line)
     return [
         {"model": model, "mitigator": mitigator, "task": task, "scenarios": scenarios}
-        for (model, mitigator, task), scenarios in found.items()
+        for (model, mitigator, task), scenarios in by_cell.items()
     ]
 
 
 def _task_groups(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the tasks, which stand in order of measure and category, by these."""
+    """Return the tasks, which are sorted by measure and category, in groups of both."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for task in tasks:
         groups.setdefault((task["measures"], task["category"]), []).append(task)
@@ -154,11 +154,11 @@ def _task_groups(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _columns(board: Board) -> list[dict[str, Any]]:
-    """Return the number columns of the ranking table, a group for each measure."""
+    """Return the numeric columns of the ranking table, a group for each measure."""
     groups = []
     for measures, title in (
-        ("bias", "Bias: distance to the ideal, 0 is best"),
-        ("usefulness", "Usefulness: 1 is best"),
+        ("bias", "Bias: distance to the ideal (0 is best)"),
+        ("usefulness", "Usefulness (1 is best)"),
     ):
         if board.names(measures):
             first = ["Mean"] if measures == "bias" else ["Rank", "Mean"]
@@ -184,26 +184,26 @@ def _numbers(board: Board, row: Mapping[str, Any]) -> list[Cell]:
 
 
 def _categories(board: Board, measures: str) -> list[str]:
-    """Return the categories to show; a single one would repeat the mean."""
-    found = board.categories(measures)
-    return found if len(found) > 1 else []
+    """Return the categories to show: none if there is one, which would repeat the mean."""
+    categories = board.categories(measures)
+    return categories if len(categories) > 1 else []
 
 
 def _rank(row: Mapping[str, Any], prefix: str) -> Cell:
     rank, low, high = (row[f"{prefix}{name}"] for name in ("rank", "rank_low", "rank_high"))
     if rank is None:
-        complete = row[f"{prefix}complete"]
-        return Cell("–", _LAST, f"not ranked: {'nothing beside it' if complete else 'incomplete'}")
+        reason = "no other complete row" if row[f"{prefix}complete"] else "incomplete"
+        return Cell("–", _LAST, f"not ranked: {reason}")
     tip = f"Borda count {row[f'{prefix}borda']:g}"
     if low is None:
-        return Cell(str(rank), rank, f"{tip}; too few tasks to say how sure the rank is")
-    tip += f"; rank {low} to {high} at {ranking.LEVEL:.0%} over resampled tasks"
+        return Cell(str(rank), rank, f"{tip}; too few tasks for an interval of the rank")
+    tip += f"; {ranking.LEVEL:.0%} interval of the rank over resampled tasks: {low} to {high}"
     return Cell(str(rank), rank, f"{tip}; group {row[f'{prefix}group']}")
 
 
 def _mean(value: float | None, measures: str) -> Cell:
     if value is None:
-        return Cell("–", _LAST, "no value with bounds, so no distance")
+        return Cell("–", _LAST, "no distance: no value on a score with bounds")
     distance = value if measures == "bias" else 1 - value
     return Cell(short(value), value, distance=distance)
 
@@ -221,10 +221,10 @@ def _change(row: Mapping[str, Any], measures: str, baseline: str, n_tasks: int) 
     return Cell(short(value, sign=True), value, tip, marks=mark)
 
 
-def _value(task: Mapping[str, Any], cell: Mapping[str, Any] | None, lack: str | None) -> Cell:
-    """Return the cell of a row's value on a task, with all that is known of it in the tip."""
+def _value(task: Mapping[str, Any], cell: Mapping[str, Any] | None, reason: str | None) -> Cell:
+    """Return the cell of a row's value on a task; the tip has its p-value, coverage and so on."""
     if cell is None or cell["value"] is None:
-        return Cell("–", _LAST, f"no value: {lack}")
+        return Cell("–", _LAST, f"no value: {reason}")
     tip = [f"{task['metric']} {task['score']} {cell['value']:.6g}; {_reading(task)}"]
     p = cell["p_value"]
     marks = stars(p)
@@ -238,18 +238,18 @@ def _value(task: Mapping[str, Any], cell: Mapping[str, Any] | None, lack: str | 
         marks += "◐"
         tip.append(f"{cell['asked'] - cell['found']} of {cell['asked']} texts have no vector")
     if cell["truncated"]:
-        tip.append(f"{cell['truncated']} of {cell['asked']} texts are cut, too long for the model")
+        tip.append(f"{cell['truncated']} of {cell['asked']} texts are truncated")
     if cell["overlap"]:
         marks += "†"
-        tip.append(f"mitigator was fitted on {len(cell['overlap'])} of its texts")
+        tip.append(f"the mitigator was fitted on {len(cell['overlap'])} of the task's texts")
     if cell["fitted_on"]:
-        tip.append(f"mitigator fitted on {cell['fitted_on']}")
-    distance = None if task["measures"] == "control" else cell["distance"]  # nobody's fault
+        tip.append(f"concept of the mitigator: {cell['fitted_on']}")
+    distance = None if task["measures"] == "control" else cell["distance"]
     return Cell(short(cell["value"]), cell["value"], "; ".join(tip), distance, marks=marks)
 
 
 def _reading(task: Mapping[str, Any]) -> str:
-    """Return in words where the ideal of a task's score lies."""
+    """Return the ideal and the bounds of a task's score in words."""
     low, high = (
         "unbounded" if bound is None else f"{bound:g}"
         for bound in (task["low_bound"], task["high_bound"])
@@ -259,20 +259,20 @@ def _reading(task: Mapping[str, Any]) -> str:
 
 
 def _warnings(board: Board) -> list[dict[str, str]]:
-    """Return what a reader should hold against single values: gaps and leaks."""
-    found = []
+    """Return warnings about single values: missing vectors, and texts used for fitting."""
+    warnings = []
     names = {row["row"]: f"{row['model']} · {row['mitigator']}" for row in board.rows.to_dicts()}
     for cell in board.cells.iter_rows(named=True):
         row, task = names[cell["row"]], cell["task"]
         if cell["found"] < cell["asked"]:
-            told = f"{cell['asked'] - cell['found']} of {cell['asked']} texts have no vector"
-            told += _list(cell["missing"])
-            found.append({"mark": "◐", "row": row, "task": task, "told": told})
+            text = f"{cell['asked'] - cell['found']} of {cell['asked']} texts have no vector"
+            text += _list(cell["missing"])
+            warnings.append({"mark": "◐", "row": row, "task": task, "text": text})
         if cell["overlap"]:
-            told = f"the mitigator was fitted on {len(cell['overlap'])} of the task's texts"
-            told += _list(cell["overlap"])
-            found.append({"mark": "†", "row": row, "task": task, "told": told})
-    return found
+            text = f"the mitigator was fitted on {len(cell['overlap'])} of the task's texts"
+            text += _list(cell["overlap"])
+            warnings.append({"mark": "†", "row": row, "task": task, "text": text})
+    return warnings
 
 
 def _list(words: list[str]) -> str:

@@ -1,6 +1,6 @@
-"""The plots of a board, as self-contained HTML parts: bias against usefulness, and against MTEB.
+"""The two plots of a board as HTML: bias against usefulness, and bias against MTEB scores.
 
-In the first a point is a row; colour is the model, shape the mitigator.
+In the first plot a point is a row; its colour is the model and its shape the mitigator.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import polars as pl
 from harness.leaderboard.board import Board
 from harness.leaderboard.published import SCORE
 
-# Okabe and Ito's colours, which people with any colour vision can tell apart.
+# The palette of Okabe and Ito, for readers with any colour vision.
 _COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#D55E00", "#999999")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "x", "hexagon")
-_LABEL = 28  # characters under an axis
-_LEAST = 0.1
-"""Width of an axis at least, so that a difference of .001 does not look like one of 1."""
+_LABEL = 28  # most characters of a label under an axis
+_MIN_RANGE = 0.1
+"""Smallest range of an axis, so that a difference of .001 does not look like one of 1."""
 
 
 def plot(board: Board) -> str | None:
-    """Return the plot without plotly's own script, or None if no row has both measures.
+    """Return the plot of bias against usefulness as HTML, without plotly's script.
 
-    Only rows with a value on every task of the board are drawn: means over other tasks do not
-    compare.
+    Only rows with a value on every task of the board are drawn, since means over different tasks
+    cannot be compared. Return None if there is no such row.
     """
     rows = board.rows.filter(
         pl.col("complete"),
@@ -42,10 +42,10 @@ def plot(board: Board) -> str | None:
     symbols = {mitigator: _symbol(i) for i, mitigator in enumerate(mitigators)}
     for i, model in enumerate(sorted(set(rows["model"]))):
         points = rows.filter(model=model)
-        again, colour = divmod(i, len(_COLOURS))
+        repeat, colour = divmod(i, len(_COLOURS))
         group = f"model {i}"
-        # In the legend a stroke, since any symbol would be that of a mitigator.
-        stroke = {"width": 7, "color": _COLOURS[colour], "dash": "dot" if again else "solid"}
+        # The legend shows a stroke, since symbols stand for mitigators.
+        stroke = {"width": 7, "color": _COLOURS[colour], "dash": "dot" if repeat else "solid"}
         figure.add_scatter(
             x=[None], y=[None], mode="lines", name=escape(model), legendgroup=group, line=stroke
         )
@@ -53,7 +53,7 @@ def plot(board: Board) -> str | None:
             x=points["bias"].to_list(),
             y=points["usefulness"].to_list(),
             mode="markers",
-            name=escape(model),  # plotly reads a little HTML in labels
+            name=escape(model),  # plotly renders some HTML in labels
             legendgroup=group,
             showlegend=False,
             text=[escape(mitigator) for mitigator in points["mitigator"]],
@@ -63,12 +63,12 @@ def plot(board: Board) -> str | None:
                 "color": _COLOURS[colour],
                 "symbol": [symbols[mitigator] for mitigator in points["mitigator"]],
                 "size": 12,
-                "opacity": 0.85,  # points may lie on each other
-                # Where the colours begin again, a thick edge tells the later model.
-                "line": {"width": 1 + 2 * again, "color": "rgba(127,127,127,.8)"},
+                "opacity": 0.85,  # points may overlap
+                # A colour that is used again gets a thick edge.
+                "line": {"width": 1 + 2 * repeat, "color": "rgba(127,127,127,.8)"},
             },
         )
-    for mitigator, symbol in symbols.items():  # the legend of shapes
+    for mitigator, symbol in symbols.items():  # for the legend only
         figure.add_scatter(
             x=[None],
             y=[None],
@@ -104,8 +104,8 @@ def plot(board: Board) -> str | None:
 def published_plot(board: Board) -> str | None:
     """Return the plot of bias against published quality, or None if too few models have both.
 
-    Figure 1 of Uriot (2024): above the concept directions' AUC (dashed) and correlations with
-    people's labels, below the proportions of the association test, by scenario.
+    As figure 1 of Uriot (2024). Above: the AUC of concept directions (dashed) and their
+    correlations with human labels. Below: the proportions of the association test, by scenario.
     """
     frame = board.published
     if frame.is_empty():
@@ -118,15 +118,15 @@ def published_plot(board: Board) -> str | None:
     scenarios = list(dict.fromkeys(lines["scenario"]))
     for metric, score, scenario, rho in lines.rows():
         if score == "auc" and scenario != scenarios[0]:
-            continue  # of the concept's own pairs, which no scenario changes
+            continue  # the AUC is the same in every scenario
         points = frame.filter(metric=metric, score=score, scenario=scenario)
-        told = "–" if rho is None else f"{rho:.2f}".replace("-", "−")
-        what = score if score == "auc" else f"{score}, {scenario}"
+        rho_text = "–" if rho is None else f"{rho:.2f}".replace("-", "−")
+        label = score if score == "auc" else f"{score}, {scenario}"
         figure.add_scatter(
             x=[models.index(model) for model in points["model"]],
             y=points["value"].to_list(),
             mode="lines+markers",
-            name=escape(f"{what} (ρ {told})"),
+            name=escape(f"{label} (ρ {rho_text})"),
             text=[escape(model) for model in points["model"]],
             customdata=points["published"].to_list(),
             hovertemplate=f"%{{text}}, {SCORE} %{{customdata:.2f}}<br>%{{y:.3f}}",
@@ -140,7 +140,7 @@ def published_plot(board: Board) -> str | None:
     axis = {"zeroline": False, "gridcolor": "rgba(127,127,127,.2)"}
     labels = [escape(m if len(m) <= _LABEL else m[: _LABEL - 1] + "…") for m in models]
     figure.update_xaxes(**axis, tickvals=list(range(len(models))), ticktext=labels, tickangle=-35)
-    figure.update_xaxes(title=f"best in {SCORE} first", title_standoff=8, row=2)
+    figure.update_xaxes(title=f"models, best {SCORE} first", title_standoff=8, row=2)
     figure.update_yaxes(**axis, range=[-0.02, 1.05])
     figure.update_yaxes(title="AUC, |correlation|", row=1)
     figure.update_yaxes(title="proportion", row=2)
@@ -170,8 +170,7 @@ def _symbol(i: int) -> str:
 
 
 def _range(values: pl.Series) -> list[float]:
-    """Return the ends of an axis around the values, with some room beside them."""
-    found = values.to_list()
-    low, high = min(found), max(found)
-    half = max(_LEAST, 1.16 * (high - low)) / 2
+    """Return the ends of an axis that holds the values, with a margin."""
+    low, high = min(values.to_list()), max(values.to_list())
+    half = max(_MIN_RANGE, 1.16 * (high - low)) / 2
     return [(low + high) / 2 - half, (low + high) / 2 + half]

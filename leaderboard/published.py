@@ -1,8 +1,7 @@
-"""Bias against published quality: figure 1 of the context-injection paper, as a data frame.
+"""Bias against published quality, as a data frame; Uriot 2024 (context injection), figure 1.
 
-Whether models that do better elsewhere have more bias (Uriot 2024, figure 1): for each model with
-a published MTEB score, the scores of the paper's two methods without mitigation, averaged over
-concepts. Draws nothing.
+Do better models have more bias? For each model with a published MTEB score: the scores of the
+paper's two methods without mitigation, averaged over concepts. Draws nothing.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from harness.leaderboard.cells import BASELINES
 from harness.results.record import Record
 
 SCORE = "MTEB"
-"""Name of the published score that models are ordered by."""
+"""Name of the published score that orders the models."""
 LEAST_MODELS = 3
 MEASURES = (
     ("concept-direction", "auc"),
     ("concept-direction", "correlation"),
     ("association-test", "proportion"),
 )
-"""Metric and score of what is compared; of correlations the size counts, as in table 9."""
+"""Metric and score; correlations are compared by absolute value, as in table 9."""
 
 _SCHEMA = {
     "model": pl.String,
@@ -41,22 +40,22 @@ _SCHEMA = {
 def published(records: Iterable[Record], tasks: pl.DataFrame) -> pl.DataFrame:
     """Return a line for each model, metric, score and scenario, best published model first.
 
-    Only models that have a value on every task of a metric are in it; with fewer than three
-    models there is no line. Of one model with several fingerprints, the last record counts.
+    A model needs a value on every task of a metric, and a metric at least three such models. Of
+    several fingerprints of a model, the last record counts.
 
     Parameters
     ----------
     records
-        Of one kind of embedder.
+        Records of one kind of embedder.
     tasks
-        `task` and `digest` of the versions that count.
+        `task` and `digest` of the chosen versions.
 
     Returns
     -------
     pl.DataFrame
-        `model`, `published`, `metric`, `score`, `scenario`, `value`, the mean over `tasks` tasks,
-        and `rho`, Spearman's correlation of `published` and `value` over the models; null where
-        one of them does not vary.
+        `model`, `published`, `metric`, `score`, `scenario`; `value`, the mean over `tasks` tasks;
+        `rho`, Spearman's correlation of `published` and `value` over the models, null if one of
+        them is constant.
     """
     lines = [
         {
@@ -73,28 +72,28 @@ def published(records: Iterable[Record], tasks: pl.DataFrame) -> pl.DataFrame:
         and (record.metric, record.score) in MEASURES
     ]
     group = ["metric", "score", "scenario"]
-    each = (
+    by_task = (
         pl.DataFrame(lines, schema=_SCHEMA)
         .join(tasks.select("task", "digest"), on=["task", "digest"], how="semi")
         .sort("created")
         .unique([*group, "model", "task"], keep="last", maintain_order=True)
-        .with_columns(wanted=pl.col("task").n_unique().over(group))
+        .with_columns(all_tasks=pl.col("task").n_unique().over(group))
         .drop_nulls("value")
     )
     means = (
-        each.group_by(*group, "model")
+        by_task.group_by(*group, "model")
         .agg(
             pl.col("published").last(),
             pl.col("value").abs().mean(),
             tasks=pl.col("task").len(),
-            wanted=pl.col("wanted").first(),
+            all_tasks=pl.col("all_tasks").first(),
         )
-        .filter(pl.col("tasks") == pl.col("wanted"))
+        .filter(pl.col("tasks") == pl.col("all_tasks"))
         .filter(pl.len().over(group) >= LEAST_MODELS)
     )
     rho = pl.corr("published", "value", method="spearman").over(group)
     return (
         means.with_columns(rho=rho.fill_nan(None))
-        .drop("wanted")
+        .drop("all_tasks")
         .sort("published", "model", *group, descending=[True, False, False, False, False])
     )

@@ -1,8 +1,8 @@
-"""Ranks by Borda count, with what the choice of tasks leaves open. Knows losses, no records.
+"""Ranks by Borda count with bootstrap intervals over tasks. Knows losses, not records.
 
-On each task a row gets a point for every row that it beats and half a point for every row that it
-ties with; the Borda count is the sum. Tasks are resampled with replacement (a bootstrap of tasks)
-to see how far the ranks depend on which tasks there are.
+On each task a row gets one point for every row that it beats and half a point for every tie; the
+Borda count is the sum. Tasks are resampled with replacement (bootstrap) to show how much the
+ranks depend on the choice of tasks.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from harness.arrays import Reals
 
 RESAMPLES = 2000
-"""Bootstrap samples of the tasks."""
+"""Number of bootstrap samples of the tasks."""
 LEVEL = 0.95
-"""Confidence of rank intervals and of differences."""
+"""Confidence level of rank intervals and of differences."""
 ENOUGH_TASKS = 6
-"""With fewer, not even a row that is better on every task is told apart by a sign test at 5 %
-(2 · 2⁻⁵ = .0625), and a bootstrap would feign certainty: no intervals and groups are given."""
-_SEED = 0  # the page of the same records is the same
+"""Fewest tasks for intervals and groups. With 5 tasks, not even a row that is better on all of them
+differs by a sign test at 5 % (2 · 2⁻⁵ = .0625), and a bootstrap would be overconfident."""
+_SEED = 0  # fixed, so that the same records give the same page
 
 
 def rank(losses: pl.DataFrame) -> pl.DataFrame:
@@ -39,9 +39,9 @@ def rank(losses: pl.DataFrame) -> pl.DataFrame:
     -------
     pl.DataFrame
         One line a row, best first: `row`; `borda`, in [0, tasks · (rows − 1)]; `rank`, from 1,
-        rows with equal counts share the best; `rank_low` and `rank_high`, the percentile
-        interval of the rank, and `group`, letters: rows that share none differ. These three are
-        null where there are fewer than `ENOUGH_TASKS` tasks.
+        where rows with equal counts share the best rank; `rank_low` and `rank_high`, the
+        percentile interval of the rank; `group`, letters, where rows that share no letter
+        differ. The last three are null with fewer than `ENOUGH_TASKS` tasks.
     """
     points = (
         losses.with_columns(
@@ -91,35 +91,35 @@ _NO_RANKS = pl.DataFrame(
 
 
 def _competition(counts: Reals) -> Reals:
-    """Return 1 + how many counts in the same line of (m, n) `counts` are larger, (m, n)."""
+    """Return the (m, n) ranks within each line: 1 + the number of larger counts."""
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(-counts, method="min", axis=1), dtype=np.float64)
 
 
 def _last_alike(counts: Reals) -> Reals:
-    """Return for each row the place of the last row that it cannot be told apart from.
+    """Return for each row the index of the last row that does not differ from it.
 
-    `counts`, (resamples, rows), are bootstrap Borda counts, best row first. Two rows can be told
-    apart if the percentile interval of the difference of their counts excludes zero. Ends never
-    decrease, so that a row between two alike ones is alike too.
+    `counts` (resamples, rows) are bootstrap Borda counts, best row first. Two rows differ if the
+    percentile interval of the difference of their counts excludes zero. The indices never
+    decrease: a row between two rows that do not differ, differs from neither.
     """
     n_rows = counts.shape[1]
     tail = (1 - LEVEL) / 2
     ends = np.zeros(n_rows, dtype=np.int64)
     for i in range(n_rows):
         low = np.quantile(counts[:, [i]] - counts[:, i:], tail, axis=0)
-        ends[i] = i + np.flatnonzero(low <= 0)[-1]  # a row is always like itself
+        ends[i] = i + np.flatnonzero(low <= 0)[-1]  # holds i itself
     return np.maximum.accumulate(ends)
 
 
 def _letters(ends: Reals) -> list[str]:
-    """Return letters so that two rows share one if the later is within the earlier's end."""
+    """Return letters such that two rows share one if the later is not past the earlier's end."""
     groups: list[list[str]] = [[] for _ in ends]
     named, furthest = 0, -1
     for first, end in enumerate(ends):
         if end <= furthest:
-            continue  # within an earlier group
+            continue  # part of an earlier group
         for member in groups[first : int(end) + 1]:
             member.append(_letter(named))
         named, furthest = named + 1, int(end)

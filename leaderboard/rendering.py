@@ -1,4 +1,4 @@
-"""What every page is made with: the templates, which escape all that comes from a record."""
+"""Templates, styles and number formats of all pages; templates escape every text of a record."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 GENERATOR = "Embedding Bias Harness leaderboard"
-"""In the head of every page, so that a page of somebody else's is not written over."""
+"""Text in the head of every page, by which a page of ours is known from any other."""
 MADE_BY = f"{GENERATOR} {harness.__version__}"
 
 _FOLDER = Path(__file__).parent / "templates"
 
 
 def template(name: str) -> jinja2.Template:
-    """Return a template of ours; it escapes whatever it is given but `Markup`."""
+    """Return a template of this package; it escapes every value but `Markup`."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -33,13 +33,13 @@ def template(name: str) -> jinja2.Template:
 
 
 def inline(name: str) -> Markup:
-    """Return a style or script of ours, to stand in a page as it is."""
+    """Return a style or script of this package, which is not escaped."""
     from markupsafe import Markup
 
     return Markup((_FOLDER / name).read_text("utf-8"))  # noqa: S704 -- our own file
 
 
 def short(value: float, *, sign: bool = False) -> str:
-    """Return a number with three decimals and a true minus sign; `-0.000` is `0.000`."""
+    """Return a number with three decimals and a minus sign (not a hyphen); never `−0.000`."""
     text = format(round(value, 3) + 0.0, "+.3f" if sign else ".3f")
     return text.replace("-", "−")

@@ -1,7 +1,7 @@
 """The files of a leaderboard: index.html, leaderboard.csv and leaderboard.json in one folder.
 
-Beside them the figures and tables that records keep, where they are at hand, and a page for each
-study. Each file is replaced whole; others in the folder are left alone.
+It also has copies of the records' figures and tables, and a page for each study. Each file is
+replaced atomically; other files in the folder are not touched.
 """
 
 from __future__ import annotations
@@ -48,36 +48,36 @@ def write(
     sources: Iterable[Path] = (),
     studies: Iterable[StudyOnModel] = (),
 ) -> Written:
-    """Write the leaderboard of `boards` into `folder`, which is made if it is not there.
+    """Write the leaderboard of `boards` into `folder`, which is created if needed.
 
     Parameters
     ----------
     boards
-        None if there are only studies.
+        Empty if there are only studies.
     folder
-        Where to.
+        Folder to write into.
     title
-        Of the page.
+        Title of the page.
     notices
-        Lines to show on the page, such as on records that could not be read.
+        Lines to show on the page, such as one on records that could not be read.
     built
-        Date to state; by default now.
+        Date to print on the page; by default now.
     sources
-        The results folders and files that the boards were made of: figures and tables beside them
-        are copied into `folder` and linked.
+        The results folders and files of the boards; figures and tables beside them are copied
+        into `folder` and linked.
     studies
-        Each gets a page of its own, which is linked.
+        Studies, each with a page of its own that is linked.
 
     Raises
     ------
     DiskError
-        If the folder cannot be written, or a page in it is somebody else's.
+        If the folder cannot be written, or a page in it was not written by this function.
     """
     boards, notices, studies = list(boards), list(notices), list(studies)
     built = built or datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     folders.make(folder)
     files = Written(*(folder / n for n in ("index.html", "leaderboard.csv", "leaderboard.json")))
-    for path in (files.page, *(folder / one.page for one in studies)):
+    for path in (files.page, *(folder / study.page for study in studies)):
         check_ours(path)
     paths = {path for board in boards for path in board.attachments["path"]}
     copied = attachments.copy(paths, sources, folder)
@@ -97,9 +97,9 @@ def write(
 
 
 def to_frame(boards: Iterable[Board]) -> pl.DataFrame:
-    """Return the rows of all boards in one frame, with the column `board`; for CSV.
+    """Return the rows of all boards in one frame, with the column `board`; for the CSV file.
 
-    A text that a spreadsheet would run as a formula gets an apostrophe in front.
+    A text that a spreadsheet would run as a formula gets a leading apostrophe.
     """
     frames = [
         board.rows.drop("row").select(pl.lit(board.kind).alias("board"), pl.all())
@@ -119,7 +119,7 @@ def to_json(
     built: str,
     studies: Iterable[StudyOnModel] = (),
 ) -> str:
-    """Return everything that the page shows as JSON."""
+    """Return the contents of leaderboard.json: everything that the page shows."""
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "title": title,
@@ -141,6 +141,6 @@ def to_json(
             }
             for board in boards
         ],
-        "studies": [one.to_dict() for one in studies],
+        "studies": [study.to_dict() for study in studies],
     }
     return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)

@@ -1,7 +1,7 @@
-"""Studies on a leaderboard: what is read, which pages there are, and their files.
+"""Studies on a leaderboard: reads their records and writes their pages.
 
-A study on a model is a page in `studies/`, with its table as CSV and its records beside it, and the
-script of the figures. Computes no number: that is for `harness.study.summary`.
+Each study on each model has a page in `studies/`, beside it a CSV file of its table and its
+records. Computes no number: `harness.study.summary` does.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ FOLDER = "studies"
 
 
 Reading = jsonl.Reading[StudyRecord]
-"""What was read of studies."""
+"""The records of studies, and notices about those that could not be read."""
 
 
 @dataclass(frozen=True)
 class StudyOnModel:
-    """What becomes a page.
+    """A study on one model: the content of a page.
 
     Parameters
     ----------
     name
-        Of its files, without an ending; no two have the same.
+        Name of its files without the suffix; unique.
     summary
-        What the study says.
+        Results of the study.
     records
-        What it was made of.
+        Records that the results come from.
     """
 
     name: str
@@ -49,12 +49,12 @@ class StudyOnModel:
 
     @property
     def page(self) -> str:
-        """Path of the page from the folder of the leaderboard."""
+        """Path of the page, relative to the folder of the leaderboard."""
         return f"{FOLDER}/{self.name}.html"
 
     @property
     def csv(self) -> str:
-        """Path of its table."""
+        """Path of the CSV file of its table."""
         return f"{FOLDER}/{self.name}.csv"
 
     @property
@@ -63,13 +63,13 @@ class StudyOnModel:
         return f"{FOLDER}/{self.name}{STUDY}"
 
     @property
-    def dealt(self) -> str:
-        """What its folds consist of."""
+    def unit(self) -> str:
+        """What its folds consist of: `pairs` or `sets` of words."""
         held_out = (words for record in self.records for words in record.held_out)
         return "pairs" if all(len(words) == 2 for words in held_out) else "sets"
 
     def line(self) -> str:
-        """Return one line on what was compared, on what."""
+        """Return one line: name, model, number of rows and folds."""
         study, model = self.summary.study, self.summary.model
         folds = f"{study.folds} folds" + (f" × {study.repeats}" if study.repeats > 1 else "")
         line = f"study '{study.name}' on {model.name}: {len(study.rows)} rows in {folds}"
@@ -78,7 +78,7 @@ class StudyOnModel:
         return line + ("" if self.summary.complete else "; incomplete")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what leaderboard.json says of it."""
+        """Return the entry in leaderboard.json."""
         return {
             "study": self.summary.study.name,
             "title": self.summary.study.title,
@@ -100,34 +100,34 @@ def read(paths: Iterable[Path]) -> Reading:
     Raises
     ------
     InvalidFile
-        If a path does not exist, or a line that is not the last is no record of a study.
+        If a path does not exist, or a line other than the last is no record of a study.
     """
-    found: list[StudyRecord] = []
+    records: list[StudyRecord] = []
     notices: list[str] = []
     for file in jsonl.files(paths, f"*{STUDY}"):
         if file.name.endswith(STUDY):
-            found += jsonl.read(file, StudyRecord, notices)
-    # By age, since a leaderboard within the results has copies of what was there before.
-    latest = {record.id: record for record in sorted(found, key=lambda record: record.created)}
+            records += jsonl.read(file, StudyRecord, notices)
+    # The latest record of an id counts: a leaderboard within the results has older copies.
+    latest = {record.id: record for record in sorted(records, key=lambda record: record.created)}
     return Reading(tuple(latest.values()), tuple(notices))
 
 
 def compile_studies(records: Iterable[StudyRecord]) -> list[StudyOnModel]:
-    """Return what becomes a page: each study on each model, in the order of their names."""
+    """Return each study on each model, sorted by name."""
     groups: dict[tuple[str, str], list[StudyRecord]] = {}
     for record in records:
         groups.setdefault((record.study.name, record.model.name), []).append(record)
     files = {key: folders.safe_name("-".join(key)) for key in groups}
-    folded = [file.lower() for file in files.values()]  # as some file systems do
-    found = []
+    folded = [file.lower() for file in files.values()]  # some file systems ignore case
+    studies = []
     for key in sorted(groups):
         name = files[key]
         if folded.count(name.lower()) > 1:
             name += f"-{digest(list(key))[:8]}"
-        group = sorted(groups[key], key=lambda one: (one.created, one.repeat, one.fold, one.row))
+        group = sorted(groups[key], key=lambda r: (r.created, r.repeat, r.fold, r.row))
         (summary,) = summarize(group)
-        found.append(StudyOnModel(name, summary, tuple(group)))
-    return found
+        studies.append(StudyOnModel(name, summary, tuple(group)))
+    return studies
 
 
 def write(studies: Sequence[StudyOnModel], folder: Path, *, title: str, built: str) -> None:
@@ -136,13 +136,13 @@ def write(studies: Sequence[StudyOnModel], folder: Path, *, title: str, built: s
     Parameters
     ----------
     studies
-        May be none.
+        Studies; may be empty.
     folder
-        Of the leaderboard.
+        Folder of the leaderboard.
     title
-        Of the leaderboard.
+        Title of the leaderboard.
     built
-        Date to state.
+        Date to print on the pages.
 
     Raises
     ------
@@ -151,15 +151,15 @@ def write(studies: Sequence[StudyOnModel], folder: Path, *, title: str, built: s
     """
     if studies:
         attachments.write_script(folder)
-    for one in studies:
-        publish(folder / one.jsonl, "".join(record.line() for record in one.records))
-        publish(folder / one.csv, formats.changes_csv([one.summary]))
+    for study in studies:
+        publish(folder / study.jsonl, "".join(record.line() for record in study.records))
+        publish(folder / study.csv, formats.changes_csv([study.summary]))
         page = render(
-            one.summary,
-            dealt=one.dealt,
-            csv=Path(one.csv).name,
-            records=Path(one.jsonl).name,
+            study.summary,
+            unit=study.unit,
+            csv=Path(study.csv).name,
+            records=Path(study.jsonl).name,
             leaderboard=title,
             built=built,
         )
-        publish(folder / one.page, page)
+        publish(folder / study.page, page)

@@ -1,6 +1,6 @@
-"""The page of a study on a model, which needs no network: what it asks, its tables and its plot.
+"""The page of a study on a model: its results, tables, plot and set-up; needs no network.
 
-Formats and explains; computes no number. Every text from a record is escaped by jinja2.
+Only formats; every number comes from the summary. jinja2 escapes every text from a record.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from harness.study.violins import violins
 VERDICTS = {
     "better": "fairer",
     "worse": "less fair",
-    "equal": "not told apart",
+    "equal": "no significant difference",
     "undefined": "no test",
 }
 
 _MENU = {
     "y": 1.02,
     "yanchor": "bottom",
-    "bgcolor": "#ffffff",  # whatever the page's colours: plotly lights up its lines by itself
+    "bgcolor": "#ffffff",  # fixed: plotly highlights items by itself, whatever the page's colours
     "font": {"color": "#1c2330"},
 }
 
@@ -40,9 +40,9 @@ class Shown:
     text
         The change with its arrow.
     verdict
-        For its colour.
+        The verdict of the test, which gives the colour.
     tip
-        What is shown on asking.
+        The text shown on hover.
     """
 
     text: str
@@ -51,29 +51,29 @@ class Shown:
 
 
 def render(
-    summary: Summary, *, dealt: str, csv: str, records: str, leaderboard: str, built: str
+    summary: Summary, *, unit: str, csv: str, records: str, leaderboard: str, built: str
 ) -> str:
-    """Return the page.
+    """Return the page as HTML.
 
     Parameters
     ----------
     summary
-        What the study says.
-    dealt
+        Results of the study.
+    unit
         What its folds consist of: `pairs` or `sets`.
     csv, records
         Names of the files beside the page.
     leaderboard
-        Title of the page that this one belongs to, `../index.html`.
+        Title of the index page, `../index.html`.
     built
-        Date to state.
+        Date to print on the page.
     """
     study, model = summary.study, summary.model
     return template("study.html.j2").render(
         study=study,
         model=model,
         href=model.url if (model.url or "").startswith(("https://", "http://")) else None,
-        dealt=dealt,
+        unit=unit,
         summary=summary,
         measures=[_measure(label, part) for label, part in study.measures.items()],
         changes=_changes(summary),
@@ -98,16 +98,16 @@ def _plot(summary: Summary) -> Any:
     drawing = violins(summary)
     layout = drawing["layout"]
     grid = {"gridcolor": "rgba(127,127,127,.2)"}
-    clear = "rgba(0,0,0,0)"  # so that it has the page's colours
+    clear = "rgba(0,0,0,0)"  # shows the colours of the page
     drawing["layout"] = layout | {
-        "title": None,  # the page has one
+        "title": None,  # the page has a title
         "yaxis": layout["yaxis"] | grid,
         "paper_bgcolor": clear,
         "plot_bgcolor": clear,
         "font": {"family": "system-ui, sans-serif", "size": 13},
         "legend": layout["legend"]
         | {"orientation": "h", "x": 0, "yref": "container", "y": 0, "yanchor": "bottom"},
-        "updatemenus": [one | _MENU for one in layout["updatemenus"]],
+        "updatemenus": [menu | _MENU for menu in layout["updatemenus"]],
         "margin": {"l": 8, "r": 8, "t": 60, "b": 8},
         "height": 480,
     }
@@ -128,16 +128,16 @@ def _measure(label: str, part: MeasurePart) -> dict[str, Any]:
         "label": label,
         "metric": part.metric,
         "score": part.score,
-        "fair": {"higher": "as high as can be", "lower": "as low as can be"}.get(ideal, ideal),
-        "shown": "the score itself" if part.rises else "distance from fair",
+        "fair": {"higher": "higher is better", "lower": "lower is better"}.get(ideal, ideal),
+        "shown": "the score" if part.rises else "distance from fair",
         "better": "more is fairer" if part.rises else "less is fairer",
         "scenarios": part.scenarios,
     }
 
 
 def _changes(summary: Summary) -> list[tuple[str, list[tuple[str, list[Shown]]]]]:
-    """Return the parts of the table by criterion, each of rows with their cells."""
-    found = []
+    """Return the rows of the table of changes with their cells, grouped by criterion."""
+    groups = []
     for criterion, block in zip(summary.criteria, tables.changes(summary), strict=True):
         rows = []
         for row, *texts in block.rows:
@@ -147,8 +147,8 @@ def _changes(summary: Summary) -> list[tuple[str, list[tuple[str, list[Shown]]]]
                 for text, cell in zip(texts, cells, strict=True)
             ]
             rows.append((row, shown))
-        found.append(("any" if summary.alike else criterion, rows))
-    return found
+        groups.append(("any" if summary.alike else criterion, rows))
+    return groups
 
 
 def _tip(study: StudyPart, cell: Cell) -> str:
@@ -158,7 +158,7 @@ def _tip(study: StudyPart, cell: Cell) -> str:
         return tip + (", the baseline" if cell.row == study.baseline else "")
     if test.reason:
         return f"{tip}; {test.reason}"
-    tip += f"; distance from fair less {study.baseline}'s: {_difference(cell)}"
+    tip += f"; distance from fair minus that of {study.baseline}: {_difference(cell)}"
     return f"{tip}; p = {_p(test.p_value)}, {_p(cell.p_holm)} after Holm's correction"
 
 
@@ -167,9 +167,9 @@ def _is_shown(summary: Summary, cell: Cell) -> bool:
 
 
 def _test(cell: Cell) -> dict[str, Any]:
-    """Return what the list of all comparisons says of a cell that has one."""
+    """Return the line of the table of all comparisons for a cell with a comparison."""
     test = cell.comparison
-    assert test is not None  # noqa: S101 -- as `_is_shown` found
+    assert test is not None  # noqa: S101 -- see `_is_shown`
     posterior = cell.posterior
     return {
         "criterion": cell.criterion,
@@ -194,10 +194,10 @@ def _difference(cell: Cell) -> str:
     test = cell.comparison
     if test is None or test.mean != test.mean:
         return "–"
-    told = short(test.mean, sign=True)
+    mean = short(test.mean, sign=True)
     if test.low != test.low:
-        return told
-    return f"{told} ({short(test.low, sign=True)} to {short(test.high, sign=True)})"
+        return mean
+    return f"{mean} ({short(test.low, sign=True)} to {short(test.high, sign=True)})"
 
 
 def _p(value: float) -> str:

@@ -1,5 +1,5 @@
-// Makes the tables sortable and searchable, and shows a cell's details where nothing hovers.
-// A page opened from a file may not import modules beside it, so the bundle comes inline.
+// Makes the tables sortable and searchable, and shows a cell's tip on a tap.
+// A page opened from a file cannot import other files, so the bundle is inline.
 const packed = document.getElementById("tables-script").textContent;
 const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
 const url = URL.createObjectURL(new Blob([bytes], { type: "text/javascript" }));
@@ -41,7 +41,7 @@ document.addEventListener("click", (event) => {
   line.textContent = `${name} · ${under}: ${cell.dataset.tip}`;
 });
 
-// A table that is wider than its place says so, and fades where it goes on.
+// A table wider than its container is marked, and fades at the edge.
 for (const place of document.querySelectorAll(".scroll")) {
   const inner = place.querySelector(".dt-layout-table > *") ?? place;
   const look = () => {
@@ -50,7 +50,7 @@ for (const place of document.querySelectorAll(".scroll")) {
     place.classList.toggle("more", hidden - inner.scrollLeft > 1);
   };
   inner.addEventListener("scroll", look, { passive: true });
-  new ResizeObserver(look).observe(inner); // also when a closed part is opened
+  new ResizeObserver(look).observe(inner); // also runs when a <details> opens
 }
 
 document.documentElement.dataset.ready = "yes";

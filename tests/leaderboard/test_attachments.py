@@ -1,4 +1,4 @@
-"""Figures and tables beside records: which are linked and copied, and which never are."""
+"""Figures and tables of records: which files are linked and copied, and which are not."""
 
 import json
 
@@ -29,7 +29,7 @@ def page_of(record, folder, *sources):
     return site.write(compile_boards([record]), folder, title="T", sources=sources).page.read_text()
 
 
-def test_the_command_copies_and_links_what_records_keep(results, tmp_path):
+def test_build_copies_and_links_figures_and_tables(results, tmp_path):
     group, out = click.Group(), tmp_path / "site"
     harness.leaderboard.harness_commands(group)
     result = CliRunner().invoke(group, ["leaderboard", "build", str(results), "--out", str(out)])
@@ -44,12 +44,12 @@ def test_the_command_copies_and_links_what_records_keep(results, tmp_path):
     assert {line["path"] for line in board["attachments"]} == {FIGURE, TABLE}
 
 
-def test_a_file_that_is_not_there_is_not_linked(tmp_path, make_record, results):
+def test_a_missing_file_is_not_linked(tmp_path, make_record, results):
     record = make_record(figures={"null": FIGURE, "lost": "figures/lost.html"})
     page = page_of(record, tmp_path / "site", results)
     assert FIGURE in page
     assert "lost.html" not in page
-    assert FIGURE not in page_of(record, tmp_path / "other"), "no folder was named"
+    assert FIGURE not in page_of(record, tmp_path / "other"), "no source folder"
 
 
 @pytest.mark.parametrize(
@@ -81,14 +81,14 @@ def test_a_link_out_of_the_folder_is_not_followed(results, tmp_path, make_record
     assert FIGURE not in page_of(record, tmp_path / "site", results)
 
 
-def test_records_that_do_not_count_show_nothing(results, make_record):
+def test_figures_of_an_older_version_are_not_listed(results, make_record):
     old = make_record(figures={"null": FIGURE})
     new = make_record(task__version=2, task__digest="e", figures={"null": "figures/new.html"})
     (board,) = compile_boards([old, new])
     assert board.attachments["path"].to_list() == ["figures/new.html"]
 
 
-def test_scores_that_rank_nothing_show_their_figures_too(make_record):
+def test_figures_of_scores_that_are_not_primary_are_listed(make_record):
     first = make_record()
     second = make_record(primary=False, score="auc", scenario="other", figures={"null": FIGURE})
     (board,) = compile_boards([first, second])

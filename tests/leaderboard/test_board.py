@@ -1,4 +1,4 @@
-"""Boards: which records count, distances, completeness, changes and labels."""
+"""Boards: the choice of records, distances, completeness, changes and labels."""
 
 import random
 
@@ -46,7 +46,7 @@ def test_complete_rows_are_ranked_by_distance_to_the_ideal(make_rows) -> None:
         (0.5, (0, 1), 1.2, 1.0),
     ],
 )
-def test_distance_is_scaled_by_the_largest_within_bounds(
+def test_distance_is_divided_by_the_largest_within_the_bounds(
     make_record, ideal, bounds, value, distance
 ) -> None:
     board = only([make_record(ideal=ideal, bounds=bounds, value=value)])
@@ -54,19 +54,19 @@ def test_distance_is_scaled_by_the_largest_within_bounds(
 
 
 @pytest.mark.parametrize(("ideal", "best"), [("higher", "b"), ("lower", "a"), (0.0, "a")])
-def test_a_score_without_bounds_still_ranks(make_rows, ideal, best) -> None:
+def test_a_score_without_bounds_is_ranked(make_rows, ideal, best) -> None:
     records = make_rows({"a": {"x": 3.0}, "b": {"x": 40.0}}, ideal=ideal, bounds=(None, None))
     board = only(records)
     assert board.rows["model"][0] == best
     assert board.rows["bias"].null_count() == 2
 
 
-def test_mirror_values_about_the_ideal_tie(make_rows) -> None:
+def test_values_on_both_sides_of_the_ideal_at_one_distance_tie(make_rows) -> None:
     board = only(make_rows({"a": {"x": 0.3}, "b": {"x": 0.7}}, ideal=0.5, bounds=(0, 1)))
     assert board.rows["rank"].to_list() == [1, 1]
 
 
-def test_an_incomplete_row_is_not_ranked_and_lends_no_points(make_rows) -> None:
+def test_an_incomplete_row_is_not_ranked_and_gives_no_points(make_rows) -> None:
     board = only(make_rows({"a": {"x": 1.0, "y": 1.0}, "best": {"x": 0.0}, "b": {"x": 2, "y": 2}}))
     assert board.rows["model"].to_list() == ["a", "b", "best"]
     assert rows_of(board, "rank", "borda", "complete")["a/none"] == (1, 2.0, True)
@@ -84,7 +84,7 @@ def test_a_null_value_counts_as_missing_with_its_reason(make_rows) -> None:
     assert board.lacks["reason"].to_list() == ["a set is out of vocabulary"]
 
 
-def test_the_highest_version_of_a_task_counts_and_others_are_listed(make_rows) -> None:
+def test_the_highest_version_of_a_task_is_ranked_and_others_are_listed(make_rows) -> None:
     records = make_rows({"a": {"x": 1.0}, "b": {"x": 1.0}, "c": {"x": 1.0}})
     new = make_rows({"a": {"x": 0.5}}, task__version=2)
     new = [r.model_copy(update={"task": r.task.model_copy(update={"digest": "n"})}) for r in new]
@@ -95,7 +95,7 @@ def test_the_highest_version_of_a_task_counts_and_others_are_listed(make_rows) -
     assert set(board.others["why"]) == {"another version or content of the task"}
 
 
-def test_of_equal_versions_the_content_with_most_rows_counts(make_record) -> None:
+def test_of_several_contents_of_a_version_the_one_with_most_rows_is_ranked(make_record) -> None:
     few = [make_record(model__name="z", task__digest="0", value=0.0)]
     most = [make_record(model__name=name, task__digest="1", value=1.0) for name in "ab"]
     board = only(few + most)
@@ -120,18 +120,18 @@ def test_of_two_fits_of_a_mitigator_the_later_counts(make_record) -> None:
     assert board.others["value"].to_list() == [1.0]
 
 
-def test_scores_that_are_not_primary_do_not_rank(make_record) -> None:
+def test_records_that_are_not_primary_make_no_board(make_record) -> None:
     assert compile_boards([make_record(primary=False)]) == []
     assert compile_boards([]) == []
 
 
-def test_word_and_text_embedders_never_share_a_board(make_many) -> None:
+def test_word_and_text_embedders_have_separate_boards(make_many) -> None:
     boards = compile_boards([*make_many("text"), *make_many("word")])
     assert [board.kind for board in boards] == ["word", "text"]
     assert [board.rows.height for board in boards] == [12, 12]
 
 
-def test_bias_and_usefulness_are_ranked_apart(make_rows) -> None:
+def test_bias_and_usefulness_have_separate_ranks(make_rows) -> None:
     records = make_rows({"zero": {"x": 0.0}, "good": {"x": 1.0}}) + make_rows(
         {"zero": {"s": 0.0}, "good": {"s": 0.8}},
         task__measures="usefulness", category="similarity", ideal="higher", bounds=(-1, 1),
@@ -143,7 +143,7 @@ def test_bias_and_usefulness_are_ranked_apart(make_rows) -> None:
     }
 
 
-def test_a_row_without_usefulness_is_still_ranked_on_bias(make_rows) -> None:
+def test_a_row_without_usefulness_is_ranked_on_bias(make_rows) -> None:
     records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.0}}) + make_rows(
         {"a": {"s": 0.5}}, task__measures="usefulness"
     )
@@ -153,7 +153,7 @@ def test_a_row_without_usefulness_is_still_ranked_on_bias(make_rows) -> None:
     }
 
 
-def test_usefulness_alone_makes_a_board(make_rows) -> None:
+def test_usefulness_tasks_alone_make_a_board(make_rows) -> None:
     board = only(make_rows({"a": {"s": 0.5}, "b": {"s": 1.0}}, task__measures="usefulness"))
     assert rows_of(board, "complete", "rank", "usefulness_rank") == {
         "a/none": (True, None, 1),
@@ -167,7 +167,7 @@ def test_the_only_complete_row_has_no_rank(make_rows) -> None:
         "a/none": (True, None, None, 0.25),
         "b/none": (False, None, None, 0.0),
     }
-    assert board.summary().startswith("1 complete, which has no rank")
+    assert board.summary().startswith("1 complete row on 2 bias tasks")
 
 
 def test_a_mitigated_row_shows_its_change_against_none_and_normalize(make_record) -> None:
@@ -197,7 +197,7 @@ def test_columns_by_category_are_mean_distances(make_rows) -> None:
     assert (row["task:x"], row["task:y"], row["task:z"]) == (1.0, 2.0, 0.0)
 
 
-def test_only_settings_that_differ_are_named(make_record) -> None:
+def test_a_mitigators_label_has_only_settings_that_differ(make_record) -> None:
     records = [
         make_record(
             mitigator__name="hard-debias", mitigator__fingerprint=str(k),
@@ -212,12 +212,12 @@ def test_only_settings_that_differ_are_named(make_record) -> None:
     ]
 
 
-def test_models_of_one_name_with_other_weights_are_told_apart(make_record) -> None:
+def test_models_of_one_name_with_different_weights_get_their_fingerprints(make_record) -> None:
     records = [make_record(model__fingerprint=letter * 32) for letter in "ab"]
     assert only(records).rows["model"].sort().to_list() == ["m [aaaaaaaa]", "m [bbbbbbbb]"]
 
 
-def test_a_fact_that_only_one_record_of_a_row_knows_is_kept(make_record) -> None:
+def test_a_fact_in_only_one_record_of_a_row_is_kept(make_record) -> None:
     known = make_record(model__url="https://models.example/m", seed=1)
     assert only([known, make_record()]).rows["url"].to_list() == ["https://models.example/m"]
 
@@ -231,7 +231,7 @@ def test_the_order_of_the_records_does_not_matter(make_rows, make_many) -> None:
         assert getattr(shuffled, name).equals(getattr(expected, name)), name
 
 
-def test_every_row_of_the_made_up_run_is_ranked(make_many) -> None:
+def test_every_row_of_a_complete_run_is_ranked(make_many) -> None:
     board = only(make_many())
     assert board.rows.filter(pl.col("complete")).height == 12
     assert board.rows["mitigator"][0] == "hard-debias"

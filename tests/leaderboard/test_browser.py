@@ -11,7 +11,7 @@ from harness.leaderboard.studies import compile_studies
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None:
-    pytest.skip("there is no chromium on this machine", allow_module_level=True)
+    pytest.skip("chromium is not installed", allow_module_level=True)
 
 pytestmark = pytest.mark.browser
 ARGUMENTS = [
@@ -36,32 +36,32 @@ def browser():
 
 @pytest.fixture
 def open_page(browser, tmp_path):
-    """Opens the page of records; afterwards it must have logged and fetched nothing."""
-    troubles: list[str] = []
+    """Open the page of records; at the end, check that it logged and fetched nothing."""
+    problems: list[str] = []
     pages = []
 
-    def open_it(records, width: int = 1400, studies=()):
+    def run(records, width: int = 1400, studies=()):
         compiled = compile_studies(studies)
         written = site.write(compile_boards(records), tmp_path, title="T", studies=compiled)
         page = browser.new_page(viewport={"width": width, "height": 900})
         pages.append(page)
-        page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on("console", lambda message: problems.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: problems.append(f"error: {error}"))
         page.on(
             "request",
             lambda request: (
                 request.url.startswith(("file:", "blob:", "data:"))
-                or troubles.append(f"fetched {request.url}")
+                or problems.append(f"fetched {request.url}")
             ),
         )
         page.goto(written.page.as_uri())
         page.wait_for_selector("html[data-ready]", state="attached")
         return page
 
-    yield open_it
+    yield run
     for page in pages:
         page.close()
-    assert troubles == []
+    assert problems == []
 
 
 def rows(page, table: str) -> list[str]:
@@ -103,7 +103,7 @@ def test_a_click_on_a_header_sorts(open_page, make_many) -> None:
     assert values == sorted(values, reverse=True)
 
 
-def test_what_is_missing_sorts_last(open_page, make_rows) -> None:
+def test_a_missing_value_sorts_last(open_page, make_rows) -> None:
     page = open_page(make_rows({"a": {"x": 1.0, "y": -1.0}, "b": {"x": 2.0}, "c": {"y": -2.0}}))
     sort(page, "text by task", "y", "ascending")
     names = [row.split("\t")[1] for row in rows(page, "text by task")]
@@ -127,14 +127,14 @@ def test_a_long_table_has_pages(open_page, make_rows) -> None:
     assert len(rows(page, "text ranking")) == 1
 
 
-def test_a_tap_tells_the_details_of_a_value(open_page, make_many) -> None:
+def test_a_tap_shows_the_tip_of_a_value(open_page, make_many) -> None:
     page = open_page(make_many(), width=420)
     page.locator('table[data-name="text by task"] td[data-tip^="weat"]').first.click()
     (detail,) = filter(None, page.locator(".detail").all_inner_texts())
     assert "95% interval" in detail
 
 
-def test_a_hostile_name_does_nothing(open_page, make_record) -> None:
+def test_a_hostile_name_runs_nothing(open_page, make_record) -> None:
     records = [
         make_record(
             model__name=HOSTILE, mitigator__name=HOSTILE + name, mitigator__fingerprint=name,
@@ -154,7 +154,7 @@ def test_a_hostile_name_does_nothing(open_page, make_record) -> None:
     assert page.locator("img, [onerror], a[href^=javascript]").count() == 0
 
 
-def test_the_plot_tells_models_by_colour_and_mitigators_by_shape(open_page, make_many) -> None:
+def test_the_plot_has_a_colour_a_model_and_a_shape_a_mitigator(open_page, make_many) -> None:
     page = open_page(make_many())
     legends = [page.locator(f"#plot-text .{name} text") for name in ("legend", "legend2")]
     assert legends[0].all_text_contents() == [
@@ -188,7 +188,7 @@ def test_close_points_are_drawn_close(open_page, make_rows) -> None:
 
 
 @pytest.mark.parametrize(("width", "hinted"), [(1400, False), (420, True)])
-def test_a_ranking_that_goes_on_says_so(width, hinted, open_page, make_many) -> None:
+def test_a_table_wider_than_the_window_is_marked(width, hinted, open_page, make_many) -> None:
     page = open_page(make_many(), width=width)
     place = page.locator(".scroll", has=page.locator("table.ranking"))
     classes = place.get_attribute("class").split()
@@ -221,7 +221,7 @@ def test_bias_against_published_quality_is_drawn(open_page, make_record):
     assert plot.locator(".scatterlayer .trace").count() == 2
     assert "neutral (ρ 1.00)" in plot.locator(".legend").text_content()
     ticks = plot.locator(".x2tick text").all_text_contents()
-    assert [tick.strip()[:1] for tick in ticks] == ["<", "c", "a"], "the best first"
+    assert [tick.strip()[:1] for tick in ticks] == ["<", "c", "a"], "best model first"
     assert page.evaluate("window.hacked") is None
 
 

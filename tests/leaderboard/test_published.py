@@ -1,4 +1,4 @@
-"""Bias beside published quality: figure 1 of the context-injection paper."""
+"""Bias against published quality: figure 1 of the context-injection paper."""
 
 import pytest
 
@@ -12,7 +12,7 @@ TASKS = ("gender-occupations", "age-traits")
 
 @pytest.fixture
 def records(make_record):
-    """Records of models by MTEB score and value: three scores on two tasks."""
+    """Make records of models, given as (name, MTEB score, value): three scores on each task."""
 
     def make(models, mitigator="none", tasks=TASKS):
         return [
@@ -39,7 +39,7 @@ def records(make_record):
 THREE = [("a", 60.0, 0.7), ("b", 70.0, 0.9), ("c", 50.0, 0.8)]
 
 
-def test_models_stand_in_the_order_of_their_published_score_with_spearmans_rho(records):
+def test_models_are_ordered_by_their_published_score_with_spearmans_rho(records):
     (board,) = compile_boards(records(THREE))
     frame = board.published.filter(score="proportion")
     assert frame["model"].to_list() == ["b", "a", "c"]
@@ -48,7 +48,7 @@ def test_models_stand_in_the_order_of_their_published_score_with_spearmans_rho(r
     assert frame["rho"].to_list() == pytest.approx([0.5] * 3)
 
 
-def test_of_correlations_the_size_counts(records):
+def test_correlations_count_by_their_absolute_value(records):
     (board,) = compile_boards(records(THREE))
     frame = board.published.filter(score="correlation")
     assert frame["value"].to_list() == pytest.approx([0.9, 0.7, 0.8]), "one of the two is negative"
@@ -62,7 +62,7 @@ def test_fewer_than_three_models_are_not_compared(records, tmp_path):
     assert "published quality" not in page
 
 
-def test_a_model_that_lacks_a_task_and_one_that_is_mitigated_are_left_out(records):
+def test_incomplete_and_mitigated_models_are_left_out(records):
     more = records([("d", 65.0, 0.1)], tasks=TASKS[:1])
     more += records([(name, mteb, 0.0) for name, mteb, _ in THREE], mitigator="hard-debias")
     (board,) = compile_boards(records(THREE) + more)
@@ -70,13 +70,13 @@ def test_a_model_that_lacks_a_task_and_one_that_is_mitigated_are_left_out(record
     assert board.published["value"].min() > 0.5
 
 
-def test_equal_values_have_no_correlation_and_are_drawn(records):
+def test_equal_values_are_drawn_without_a_correlation(records):
     (board,) = compile_boards(records([(name, mteb, 0.5) for name, mteb, _ in THREE]))
     assert board.published["rho"].null_count() == board.published.height
     assert "\\u03c1 \\u2013" in published_plot(board), "ρ –"
 
 
-def test_the_plot_shows_each_measure_once_and_runs_no_name(records, tmp_path):
+def test_the_plot_shows_each_measure_once_and_escapes_names(records, tmp_path):
     models = [(HOSTILE + name, mteb, value) for name, mteb, value in THREE]
     boards = compile_boards(records(models))
     drawing = published_plot(boards[0])
@@ -97,7 +97,7 @@ PRINTED = {  # Uriot (2024), tables 3 and 9: MTEB, and |ρ| for gender, wealth a
     "bge-large-en-v1.5": (64.23, 0.54, 0.52, 0.55),
     "ember-v1": (63.34, 0.54, 0.52, 0.54),
     "nomic-embed-text-v1": (62.39, 0.17, 0.26, 0.63),
-    "all-mpnet-base-v2": (57.77, 0.44, 0.17, 0.24),  # row 10, though table 3 has it after the next
+    "all-mpnet-base-v2": (57.77, 0.44, 0.17, 0.24),  # row 10; table 3 has it after the next
     "sentence-t5-xl": (57.87, 0.79, 0.25, 0.77),
     "all-MiniLM-L12-v2": (56.46, 0.01, 0.09, 0.02),
     "all-MiniLM-L6-v2": (56.09, 0.42, 0.03, 0.19),

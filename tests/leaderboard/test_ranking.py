@@ -34,7 +34,7 @@ def test_a_row_gets_a_point_for_each_row_it_beats_and_half_a_point_for_a_tie() -
     assert by_row(ranks, "rank") == {"a": 1, "c": 1, "b": 3}
 
 
-def test_one_row_has_rank_one_and_no_point() -> None:
+def test_a_single_row_has_rank_one_and_no_points() -> None:
     ranks = rank(losses({"a": [0.4]}))
     assert ranks.select("borda", "rank", "rank_low", "group").row(0) == (0.0, 1, None, None)
 
@@ -48,7 +48,7 @@ def test_few_tasks_give_no_interval_and_no_group() -> None:
     assert rank(losses(table))["group"].null_count() == 2
 
 
-def test_rows_that_differ_on_every_task_are_told_apart() -> None:
+def test_rows_that_differ_on_every_task_have_different_groups() -> None:
     ranks = rank(losses({"a": [0.0] * 8, "b": [1.0] * 8}))
     assert ranks.select("rank", "rank_low", "rank_high", "group").rows() == [
         (1, 1, 1, "a"),
@@ -56,7 +56,7 @@ def test_rows_that_differ_on_every_task_are_told_apart() -> None:
     ]
 
 
-def test_rows_that_win_by_turns_share_a_group() -> None:
+def test_rows_that_win_alternate_tasks_share_a_group() -> None:
     ranks = rank(losses({"a": [0.0, 1.0] * 5, "b": [1.0, 0.0] * 5, "z": [2.0] * 10}))
     groups = by_row(ranks, "group")
     assert groups["a"] == groups["b"] == "a"
@@ -67,7 +67,7 @@ def test_rows_that_win_by_turns_share_a_group() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(tables)
-def test_the_points_of_a_task_are_shared_out_whole(table: dict[str, list[float]]) -> None:
+def test_the_points_of_all_rows_add_up(table: dict[str, list[float]]) -> None:
     n, tasks = len(table), len(table["r0"])
     assert rank(losses(table))["borda"].sum() == tasks * n * (n - 1) / 2
 
@@ -83,7 +83,7 @@ def test_the_order_of_the_records_does_not_matter(table, random) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(tables)
-def test_a_row_worse_than_all_changes_no_other_rank(table: dict[str, list[float]]) -> None:
+def test_adding_a_worst_row_changes_no_other_rank(table: dict[str, list[float]]) -> None:
     worse = rank(losses({**table, "zz": [9.0] * len(table["r0"])}))
     assert by_row(worse, "rank").pop("zz") == len(table) + 1
     kept = worse.filter(pl.col("row") != "zz")
@@ -92,7 +92,7 @@ def test_a_row_worse_than_all_changes_no_other_rank(table: dict[str, list[float]
 
 @settings(max_examples=40, deadline=None)
 @given(tables)
-def test_an_interval_holds_its_rank(table: dict[str, list[float]]) -> None:
+def test_an_interval_contains_its_rank(table: dict[str, list[float]]) -> None:
     ranks = rank(losses(table)).drop_nulls()
     assert (ranks["rank_low"] <= ranks["rank"]).all()
     assert (ranks["rank"] <= ranks["rank_high"]).all()
