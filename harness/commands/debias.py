@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     help="Mitigator, such as hard-debias?k=2; chain with +.",
     shell_complete=arguments.complete("mitigator"),
 )
-@arguments.concept("What the mitigator is fitted on.")
+@arguments.concept("Concept that the mitigator is fitted on.")
 @arguments.out("File to write: .txt, .vec, .bin, .kv or .safetensors.")
 @click.option(
     "--format",
@@ -66,19 +66,28 @@ def command(
     )
 
 
-def report(made: Debiased, *, as_json: bool) -> None:
-    """Print what was written, and which words the mitigator lacked."""
+def report(debiased: Debiased, *, as_json: bool) -> None:
+    """Print what was written, and which words of the fit the model does not have."""
     from harness.commands import output
 
     if as_json:
-        output.as_json(vars(made))
+        output.as_json(vars(debiased))
         return
     output.table(
         ["file", "format", "words", "dimensions", "bytes", "missing words"],
-        [[made.path, made.format, made.words, made.dimensions, made.bytes, len(made.missing)]],
+        [
+            [
+                debiased.path,
+                debiased.format,
+                debiased.words,
+                debiased.dimensions,
+                debiased.bytes,
+                len(debiased.missing),
+            ]
+        ],
         drop=("format",),
     )
-    if made.missing:
-        click.echo(f"not in the vocabulary: {', '.join(made.missing)}")
-    if made.format == "gensim":
-        click.echo(f"its vectors lie beside it, in {made.path.name}.vectors.npy", err=True)
+    if debiased.missing:
+        click.echo(f"not in the vocabulary: {', '.join(debiased.missing)}")
+    if debiased.format == "gensim":
+        click.echo(f"its vectors are beside it, in {debiased.path.name}.vectors.npy", err=True)

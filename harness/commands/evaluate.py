@@ -11,8 +11,13 @@ import click
 from harness.commands import arguments
 
 if TYPE_CHECKING:
+    from harness.results.not_run import NotRun
     from harness.results.record import MitigatorPart, Record
     from harness.results.records import Records
+
+
+ONE_SIDED = ("greater", "less")
+"""Values of `details.alternative` in a record whose p-value is one-sided."""
 
 
 @click.command("eval")
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
 )
 @click.option("--engine", help="Name of the engine that encodes.")
 @click.pass_obj
-def command(debug: bool, /, **given: Any) -> int:
+def command(debug: bool, /, **options: Any) -> int:
     """Evaluate models under mitigators on tasks.
 
     \b
@@ -33,82 +38,124 @@ def command(debug: bool, /, **given: Any) -> int:
     from harness.run import evaluation
 
     records = evaluation.evaluate(
-        list(dict.fromkeys(given["models"])),
-        arguments.split(given["tasks"]),
-        list(given["mitigators"]),
-        results=given["results"],
-        cache=given["cache"],
-        concept=arguments.concept_or_none(given["concept"]),
-        seed=given["seed"],
-        overwrite=given["overwrite"],
-        include=list(given["include"]),
-        devices=arguments.split([given["devices"]]),
-        engine=given["engine"],
+        list(dict.fromkeys(options["models"])),
+        arguments.split(options["tasks"]),
+        list(options["mitigators"]),
+        results=options["results"],
+        cache=options["cache"],
+        concept=arguments.concept_or_none(options["concept"]),
+        seed=options["seed"],
+        overwrite=options["overwrite"],
+        include=list(options["include"]),
+        devices=arguments.split([options["devices"]]),
+        engine=options["engine"],
         progress=progress.for_terminal(),
         debug=debug,
     )
-    report(records, given["results"], as_json=given["as_json"])
+    report(records, options["results"], as_json=options["as_json"])
     return 0 if len(records) and not records.failed else 1
 
 
 def report(records: Records, results: Path, *, as_json: bool) -> None:
-    """Print what an evaluation gave: a table a model, and what was not run and why."""
+    """Print the records: a table per model, and what was not run and why."""
     from harness.commands import output
 
     if as_json:
         output.as_json(
             {
                 "records": [record.model_dump(mode="json", by_alias=True) for record in records],
-                "not_run": [vars(skipped) for skipped in records.skipped],
+                "not_run": [vars(entry) for entry in records.not_run],
                 "notices": list(records.notices),
                 "encoded": records.encoded,
             }
         )
         return
-    _scores(records)
-    for line in [*void(records), *not_run(records)]:
+    _print_tables(records)
+    for line in [*void_lines(records), *not_run_lines(records.not_run), *records.notices]:
         click.echo(line, err=True)
-    for notice in records.notices:
-        click.echo(notice, err=True)
     if len(records):
-        made, encoded = (
-            output.counted(len(records), "record"),
-            output.counted(records.encoded, "text"),
-        )
-        click.echo(f"{made} in {results}, {encoded} encoded")
+        n_records = output.counted(len(records), "record")
+        n_texts = output.counted(records.encoded, "text")
+        click.echo(f"{n_records} in {results}, {n_texts} encoded")
 
 
-def _scores(records: Records) -> None:
+def void_lines(records: Iterable[Record]) -> list[str]:
+    """Return a line for each reason that scores of the table are void."""
+    mitigators: dict[tuple[str, str, str], list[str]] = {}
+    for record in records:
+        if record.primary and record.value is None:
+            key = (record.model.name, record.task.name, record.reason or "no number")
+            mitigators.setdefault(key, []).append(record.mitigator.name)
+    tasks: dict[tuple[str, str, str], list[str]] = {}
+    for (model, task, reason), names in mitigators.items():
+        under = ", ".join(dict.fromkeys(names))
+        tasks.setdefault((model, under, reason), []).append(task)
+    return [
+        f"void: {model} under {under} on {', '.join(names)}: {reason}"
+        for (model, under, reason), names in tasks.items()
+    ]
+
+
+def not_run_lines(entries: Iterable[NotRun]) -> list[str]:
+    """Return a line for each reason that tasks were not run."""
+    tasks: dict[tuple[str, str, str, bool], list[str]] = {}
+    for entry in entries:
+        key = (entry.model, entry.mitigator, entry.reason, entry.failed)
+        tasks.setdefault(key, []).append(entry.task)
+    mitigators: dict[tuple[str, str, str, bool], list[str]] = {}
+    for (model, mitigator, reason, failed), names in tasks.items():
+        key = (model, ", ".join(names), reason, failed)
+        mitigators.setdefault(key, []).append(mitigator)
+    return [
+        f"{'FAILED' if failed else 'not run'}: {model} under {', '.join(names)} on {on}: {reason}"
+        for (model, on, reason, failed), names in mitigators.items()
+    ]
+
+
+def _print_tables(records: Iterable[Record]) -> None:
+    """Print the primary scores: a table per model, and a legend."""
     from harness.commands import output
+
+    primary = [record for record in records if record.primary]
+    for model in dict.fromkeys(record.model.name for record in primary):
+        of_model = [record for record in primary if record.model.name == model]
+        settings = _settings(of_model)
+        columns = list(dict.fromkeys(_column(record.mitigator, settings) for record in of_model))
+        cells = {
+            (record.task.name, _column(record.mitigator, settings)): record for record in of_model
+        }
+        rows = []
+        for task in dict.fromkeys(record.task.name for record in of_model):
+            row = [cells.get((task, column)) for column in columns]
+            first = next(record for record in row if record)
+            ideal = first.ideal if isinstance(first.ideal, str) else f"{first.ideal:g}"
+            rows.append([task, first.score, ideal, *(_value(record) for record in row)])
+        output.table(["task", "score", "ideal", *columns], rows, title=model, drop=("score",))
+    if primary:
+        click.echo("; ".join(_legend(primary)) + "\n")
+
+
+def _legend(records: Iterable[Record]) -> list[str]:
     from harness.results.record import STARS
 
-    shown = [record for record in records if record.primary]
-    for model in dict.fromkeys(record.model.name for record in shown):
-        own = [record for record in shown if record.model.name == model]
-        settings = _settings(own)
-        columns = list(dict.fromkeys(_column(record.mitigator, settings) for record in own))
-        cells = {(record.task.name, _column(record.mitigator, settings)): record for record in own}
-        rows = []
-        for task in dict.fromkeys(record.task.name for record in own):
-            found = [cells.get((task, column)) for column in columns]
-            first = next(record for record in found if record)
-            ideal = first.ideal if isinstance(first.ideal, str) else f"{first.ideal:g}"
-            rows.append([task, first.score, ideal, *(_value(record) for record in found)])
-        output.table(["task", "score", "ideal", *columns], rows, title=model, drop=("score",))
-    if shown:
-        legend = [STARS, "– was not run"]
-        if any(record.value is None for record in shown):
-            legend.append("void: too many words were missing, or what is told below")
-        if any(record.metric == "weat" and _one_sided(record) for record in shown):
-            legend.append(
-                "p-values of WEAT tasks are one-sided, as published: "
-                "a reversed association has no star"
-            )
-        click.echo("; ".join(legend) + "\n")
+    legend = [STARS, "– was not run"]
+    if any(record.value is None for record in records):
+        legend.append("void: too many words were missing, or reasons below")
+    one_sided = [
+        record.metric
+        for record in records
+        if record.p_value is not None and record.details.get("alternative") in ONE_SIDED
+    ]
+    if one_sided:
+        metrics = ", ".join(dict.fromkeys(one_sided))
+        legend.append(
+            f"p-values of {metrics} are one-sided: an effect in the opposite direction has no star"
+        )
+    return legend
 
 
 def _settings(records: Iterable[Record]) -> dict[str, list[dict[str, Any]]]:
-    """Return the distinct parameters that each mitigator was run with."""
+    """Return the distinct parameters of each mitigator."""
     settings: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         known = settings.setdefault(record.mitigator.name, [])
@@ -118,14 +165,14 @@ def _settings(records: Iterable[Record]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _column(mitigator: MitigatorPart, settings: dict[str, list[dict[str, Any]]]) -> str:
-    """Return a mitigator's name, with those parameters that tell it from its like."""
-    alike = settings[mitigator.name]
-    telling = [
+    """Return a mitigator's name, with the parameters that differ between its settings."""
+    all_params = settings[mitigator.name]
+    differing = [
         f"{key}={value}"
         for key, value in mitigator.params.items()
-        if any(params.get(key) != value for params in alike)
+        if any(params.get(key) != value for params in all_params)
     ]
-    return mitigator.name + ("?" + "&".join(telling) if telling else "")
+    return mitigator.name + ("?" + "&".join(differing) if differing else "")
 
 
 def _value(record: Record | None) -> str:
@@ -136,41 +183,3 @@ def _value(record: Record | None) -> str:
     if record.value is None:
         return "void"
     return f"{record.value:.3f}{stars(record.p_value)}"
-
-
-def _one_sided(record: Record) -> bool:
-    return record.p_value is not None and record.details.get("alternative") == "greater"
-
-
-def void(records: Records) -> list[str]:
-    """Return a line for each reason that scores of the table are void."""
-    grouped: dict[tuple[str, str, str], list[str]] = {}
-    for record in records:
-        if record.primary and record.value is None:
-            key = (record.model.name, record.task.name, record.reason or "no number")
-            grouped.setdefault(key, []).append(record.mitigator.name)
-    merged: dict[tuple[str, str, str], list[str]] = {}
-    for (model, task, reason), mitigators in grouped.items():
-        key = (model, ", ".join(dict.fromkeys(mitigators)), reason)
-        merged.setdefault(key, []).append(task)
-    return [
-        f"void: {model} under {mitigators} on {', '.join(tasks)}: {reason}"
-        for (model, mitigators, reason), tasks in merged.items()
-    ]
-
-
-def not_run(records: Records) -> list[str]:
-    """Return a line for each reason that tasks were not run."""
-    grouped: dict[tuple[str, str, str, bool], list[str]] = {}
-    for skipped in records.skipped:
-        key = (skipped.model, skipped.mitigator, skipped.reason, skipped.failed)
-        grouped.setdefault(key, []).append(skipped.task)
-    merged: dict[tuple[str, str, str, bool], list[str]] = {}
-    for (model, mitigator, reason, failed), tasks in grouped.items():
-        key = (model, ", ".join(tasks), reason, failed)
-        merged.setdefault(key, []).append(mitigator)
-    return [
-        f"{'FAILED' if failed else 'not run'}: {model} under {', '.join(mitigators)} "
-        f"on {tasks}: {reason}"
-        for (model, tasks, reason, failed), mitigators in merged.items()
-    ]

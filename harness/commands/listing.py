@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from harness.registry.registry import Registry
-    from harness.run.tasks import Listed
+    from harness.run.tasks import TaskEntry
     from harness.task.yaml_files import Document
 
 Model = TypeVar("Model", bound="BaseModel")
@@ -96,9 +96,9 @@ def _metrics(registry: Registry, _: dict[str, Any]) -> Rows:
 
 
 def _tasks(registry: Registry, chosen: dict[str, Any]) -> Rows:
-    from harness.run.tasks import listed
+    from harness.run.tasks import list_tasks
 
-    tasks = listed(registry)
+    tasks = list_tasks(registry)
     _check_filters(tasks, chosen)
     return [
         {
@@ -118,7 +118,7 @@ def _tasks(registry: Registry, chosen: dict[str, Any]) -> Rows:
     ]
 
 
-def _check_filters(tasks: list[Listed], chosen: dict[str, Any]) -> None:
+def _check_filters(tasks: list[TaskEntry], chosen: dict[str, Any]) -> None:
     """Raise an error if no task has the chosen category or tag."""
     from harness.errors import UnknownName
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.commands import arguments
 
+if TYPE_CHECKING:
+    from harness.run.evaluation import Run
+
 
 @click.command("plan")
 @arguments.evaluation
-def command(**given: Any) -> int:
+def command(**options: Any) -> int:
     """Show what an evaluation would encode, without encoding anything."""
     from harness.commands import output
     from harness.registry.registry import Registry
@@ -20,18 +22,18 @@ def command(**given: Any) -> int:
     from harness.run.settings import Settings
 
     settings = Settings(
-        results=given["results"],
-        cache=given["cache"],
-        seed=given["seed"],
-        overwrite=given["overwrite"],
-        concept=arguments.concept_or_none(given["concept"]),
+        results=options["results"],
+        cache=options["cache"],
+        seed=options["seed"],
+        overwrite=options["overwrite"],
+        concept=arguments.concept_or_none(options["concept"]),
     )
-    registry = Registry(include=given["include"])
+    registry = Registry(include=options["include"])
     run = evaluation.Run(
-        registry, settings, arguments.split(given["tasks"]), list(given["mitigators"])
+        registry, settings, arguments.split(options["tasks"]), list(options["mitigators"])
     )
-    plans = [_of_model(run, model, settings) for model in dict.fromkeys(given["models"])]
-    if given["as_json"]:
+    plans = [_of_model(run, model) for model in dict.fromkeys(options["models"])]
+    if options["as_json"]:
         output.as_json(plans)
         return 0
     for plan in plans:
@@ -53,26 +55,26 @@ def command(**given: Any) -> int:
 
 
 def _cost(plan: dict[str, Any]) -> str:
-    """Return a line on the tokens to encode, and what they cost where the price is known."""
+    """Return a line with the tokens to encode, and their cost if the price is known."""
     if not plan["tokens"]:
         return ""
     cost = f", US$ {plan['cost']:.4f}" if plan["cost"] is not None else ""
-    return f"\nan estimate of what is to encode: {plan['tokens']:,} tokens{cost}"
+    return f"\nestimate for the texts to encode: {plan['tokens']:,} tokens{cost}"
 
 
-def _of_model(run: Any, model: str, settings: Any) -> dict[str, Any]:
-    from harness.commands.evaluate import not_run
+def _of_model(run: Run, model: str) -> dict[str, Any]:
+    """Return the plan for a model as `--json` prints it."""
+    from harness.commands.evaluate import not_run_lines
     from harness.encode.batches import token_lengths
     from harness.results.folder import ResultsFile
-    from harness.results.records import Records
 
     embedder = run.registry.embedder(model)
     info = embedder.info
-    folder: Path = settings.results
-    file = ResultsFile(folder, info.name) if folder.is_dir() else None
+    folder = run.settings.results
+    file = ResultsFile(folder, info.name) if folder and folder.is_dir() else None
     plan = run.plan(embedder, file)
     with run.store(info) as store:
-        lacking = set(store.missing(plan.texts))
+        missing = set(store.missing(plan.texts))
     rows = []
     for task in dict.fromkeys(job.task.name for job in plan.jobs):
         jobs = [job for job in plan.jobs if job.task.name == task]
@@ -82,20 +84,20 @@ def _of_model(run: Any, model: str, settings: Any) -> dict[str, Any]:
                 "task": task,
                 "mitigators": ", ".join(job.part.name for job in jobs),
                 "texts": len(texts),
-                "stored": len(texts - lacking),
-                "to_encode": len(texts & lacking),
+                "stored": len(texts - missing),
+                "to_encode": len(texts & missing),
             }
         )
-    is_text = info.kind == "text"  # words are looked up
-    tokens = int(token_lengths(embedder, list(lacking)).sum()) if is_text else 0
+    is_text = info.kind == "text"  # words are looked up, which costs nothing
+    tokens = int(token_lengths(embedder, list(missing)).sum()) if is_text else 0
     return {
         "model": info.name,
         "tasks": rows,
         "texts": len(plan.texts),
-        "stored": len(plan.texts) - len(lacking),
-        "to_encode": len(lacking),
+        "stored": len(plan.texts) - len(missing),
+        "to_encode": len(missing),
         "tokens": tokens,
         "cost": None if info.price is None else tokens * info.price / 1e6,
         "done": len(plan.done),
-        "not_run": not_run(Records([], skipped=plan.skipped)),
+        "not_run": not_run_lines(plan.not_run),
     }

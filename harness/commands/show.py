@@ -168,10 +168,10 @@ def _description(file: TaskFile) -> dict[str, Any]:
 
 def _unknown_task(registry: Registry, name: str) -> UnknownName:
     from harness.errors import UnknownName
-    from harness.run.tasks import listed
+    from harness.run.tasks import list_tasks
 
     hint = ""
-    for task in listed(registry):
+    for task in list_tasks(registry):
         if name in task.file.tags:
             hint = f"; it is a tag: harness list tasks --tag {name}"
         elif name in (task.file.category, task.file.measures):

@@ -105,9 +105,9 @@ def _run(registry: Registry, task: Task, path: Path) -> int:
     words = dict.fromkeys(text for input_ in task.texts() for text in input_.texts or ())
     mock = MockEmbedder(kind=task.file.kinds[0], words=words)
     unmitigated = {"none": registry.mitigator("none")}
-    planned = plan.make(mock.info, [task], unmitigated, words=lambda: mock.words)
-    for skipped in planned.skipped:
-        raise InvalidFile(f"the task cannot run: {skipped.reason}", path=path)
+    planned = plan.make_plan(mock, [task], unmitigated)
+    for entry in planned.not_run:
+        raise InvalidFile(f"the task cannot run: {entry.reason}", path=path)
     n_scores = 0
     for job in planned.jobs:
         try:

@@ -149,7 +149,7 @@ class Registry:
         UnknownName, InvalidOption
             If a name or an option is not known.
         """
-        from harness.mitigator import Chain
+        from harness.chain import Chain
 
         return Chain([self._stage(stage) for stage in names.mitigators(name)])
 

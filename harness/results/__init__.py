@@ -3,6 +3,7 @@
 ====================  ==============================================================
 `record`              the schema of a record: one score with all that explains it
 `records`             a sequence of records, and its data frames
+`not_run`             a task that was not run, and why
 `jsonl`               reads and appends JSONL files; survives a torn last line
 `folder`              a results folder: one file per model
 `figures`             figures and tables that are written beside records

@@ -1,37 +1,16 @@
-"""The records that an evaluation gives, as a sequence and as data frames."""
+"""The records of an evaluation, as a sequence and as data frames."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
+from harness.results.not_run import NotRun
 from harness.results.record import Record
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """A task that was not run for a model and mitigator, and why.
-
-    Parameters
-    ----------
-    model, mitigator, task
-        What was asked for.
-    reason
-        Why it was not run.
-    failed
-        Whether something went wrong, rather than does not apply.
-    """
-
-    model: str
-    mitigator: str
-    task: str
-    reason: str
-    failed: bool = False
 
 
 class Records(Sequence[Record]):
@@ -41,24 +20,24 @@ class Records(Sequence[Record]):
     ----------
     records
         The records.
-    skipped
+    not_run
         Tasks that were not run, with the reason.
     notices
-        One line for each thing the user should know.
+        Facts that the user should know, a line each.
     encoded
-        Number of texts that were encoded for it.
+        Number of texts that were encoded for the records.
     """
 
     def __init__(
         self,
         records: Iterable[Record],
         *,
-        skipped: Iterable[Skipped] = (),
+        not_run: Iterable[NotRun] = (),
         notices: Iterable[str] = (),
         encoded: int = 0,
     ) -> None:
         self._records = tuple(records)
-        self.skipped = tuple(skipped)
+        self.not_run = tuple(not_run)
         self.notices = tuple(notices)
         self.encoded = encoded
 
@@ -68,7 +47,7 @@ class Records(Sequence[Record]):
     def __getitem__(self, index: slice) -> Records: ...
     def __getitem__(self, index: int | slice) -> Record | Records:
         if isinstance(index, slice):
-            return Records(self._records[index], skipped=self.skipped)
+            return Records(self._records[index], not_run=self.not_run, notices=self.notices)
         return self._records[index]
 
     def __len__(self) -> int:
@@ -81,12 +60,17 @@ class Records(Sequence[Record]):
         return f"<{len(self)} records of {len({r.model.name for r in self})} models>"
 
     @property
-    def failed(self) -> tuple[Skipped, ...]:
-        """Tasks in which something went wrong."""
-        return tuple(skipped for skipped in self.skipped if skipped.failed)
+    def skipped(self) -> tuple[NotRun, ...]:
+        """Those of `not_run` that do not apply, or whose data is not available."""
+        return tuple(entry for entry in self.not_run if not entry.failed)
+
+    @property
+    def failed(self) -> tuple[NotRun, ...]:
+        """Those of `not_run` in which something went wrong."""
+        return tuple(entry for entry in self.not_run if entry.failed)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one flat mapping a record: the columns of the data frames."""
+        """Return one flat mapping per record; its keys are the columns of the data frames."""
         return [
             {
                 "model": record.model.name,
@@ -119,13 +103,13 @@ class Records(Sequence[Record]):
         ]
 
     def to_polars(self) -> pl.DataFrame:
-        """Return a polars data frame, one row a record."""
+        """Return a polars data frame with one row per record."""
         import polars as pl
 
         return pl.DataFrame(self.rows(), schema=_SCHEMA)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a pandas data frame, one row a record (needs the package pandas)."""
+        """Return a pandas data frame with one row per record (needs the package pandas)."""
         import pandas as pd
 
         return pd.DataFrame(self.rows(), columns=list(_SCHEMA))
@@ -144,4 +128,4 @@ _SCHEMA = {
     **dict.fromkeys(("n", "asked", "found", "seed"), int),
     "id": str,
 }
-"""Columns of the data frames and their types, so that a frame of no records has them too."""
+"""Columns of the data frames and their types; an empty frame has them too."""

@@ -1,7 +1,7 @@
 """Writes a whole vocabulary under mitigation to a file: `harness debias`.
 
-The mitigators are fitted on the words they need, then the vocabulary goes through them block by
-block. Nothing is stored or scored on the way.
+The mitigators are fitted on the words that they need. Then the vocabulary is transformed and
+written block by block. Nothing is stored or scored.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.chain import Chain, MitigatedEmbedder
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.encode import adapters
 from harness.errors import NotApplicable
-from harness.mitigator import Chain, MitigatedEmbedder
 from harness.progress import Advance, Progress, Silent
 from harness.registry.registry import Registry
 from harness.run import vector_files
@@ -26,25 +26,26 @@ if TYPE_CHECKING:
     from harness.arrays import Vectors
 
 BLOCK_NUMBERS = 2**21
-"""Numbers of a block: 8 MB of float32, and a few times that while it is transformed."""
+"""Numbers in a block: 8 MB of float32, and several times that while it is transformed."""
 
 
 @dataclass(frozen=True)
 class Debiased:
-    """A file that was written.
+    """A file of debiased word vectors that was written.
 
     Parameters
     ----------
     path
-        The file; gensim's form has `PATH.vectors.npy` beside it.
+        The file; gensim's format has `PATH.vectors.npy` beside it.
     format
-        How it is written.
+        Its format.
     model, mitigator, concept
-        What was debiased, by what and of what; the concept is None if the mitigator needs none.
+        Names of the model, the mitigator, and the concept that it was fitted on; the concept is
+        None if the mitigator needs none.
     words, dimensions, bytes
-        How much was written.
+        Number of words, length of a vector, and size on disk.
     missing
-        Words that the mitigator was given for its fit and the model lacks.
+        Words of the mitigator's fit that the model does not have.
     """
 
     path: Path
@@ -75,18 +76,18 @@ def debias(
     Parameters
     ----------
     model
-        Name of a word embedder, or one.
+        A word embedder, or its name.
     mitigator
-        Name, such as `hard-debias?k=2` or a chain with `+`; `none` writes the model as it is.
+        Name, such as `hard-debias?k=2` or a chain with `+`; `none` writes the unmitigated model.
     out
-        File to write; evaluate it as `vectors:OUT` (but not gensim's form, which is a pickle).
+        File to write. Evaluate it as `vectors:OUT`, except gensim's format, which is a pickle.
     concept
-        What to remove; its name, or the concept.
+        Concept to remove, or its name.
     format
-        `word2vec`, `word2vec-binary`, `gensim` or `safetensors`; by default the suffix of `out`
-        says: `.txt`, `.vec`, `.bin`, `.kv`, `.safetensors`.
+        `word2vec`, `word2vec-binary`, `gensim` or `safetensors`; by default that of the suffix of
+        `out`: `.txt`, `.vec`, `.bin`, `.kv`, `.safetensors`.
     overwrite
-        Whether a file that is there is replaced.
+        Whether an existing file is replaced.
     include
         Further folders of concepts.
     registry
@@ -97,80 +98,88 @@ def debias(
     Returns
     -------
     Debiased
-        What was written.
+        Facts about the file.
 
     Raises
     ------
     UsageError
-        If a name, option or path is wrong, the file is there, or the format cannot hold a word.
+        If a name, option or path is wrong, the file exists, or the format cannot hold a word.
     NotApplicable
         If the model has no vocabulary, or the mitigator cannot be fitted.
     DiskError
-        If the file cannot be written; nothing is left behind.
+        If the file cannot be written. Nothing is left behind.
     """
     path = Path(out).expanduser()
-    chosen = vector_files.format_of(path, format)
+    format_ = vector_files.format_of(path, format)
     if not overwrite:
         vector_files.refuse_to_replace(path)
     registry = registry or Registry(include=tuple(include))
     chain = registry.mitigator(mitigator)
-    about = registry.concept(concept) if isinstance(concept, str) else concept
+    concept = registry.concept(concept) if isinstance(concept, str) else concept
     embedder = registry.embedder(model) if isinstance(model, str) else adapters.as_embedder(model)
     info = embedder.info
-    needed = _concept_for(chain, mitigator, info, about)
-    shown = progress or Silent()
+    fitted_on = _concept_for(chain, mitigator, info, concept)
+    progress = progress or Silent()
     try:
-        chain.fit(embedder, needed)
+        chain.fit(embedder, fitted_on)
         words = vocabulary_of(MitigatedEmbedder(embedder, chain))
         dimensions = words.rows(0, 1).shape[1]
         label = f"{info.name}: writing {path.name}"
-        with shown.stage(label, len(words), "words") as advance:
+        with progress.stage(label, len(words), "words") as advance:
             size = vector_files.write(
                 path,
-                chosen,
+                format_,
                 words.words,
                 dimensions,
                 _blocks(words, dimensions, advance),
                 about={
                     "model": info.name,
                     "mitigator": mitigator,
-                    "concept": needed.name if needed else "",
+                    "concept": fitted_on.name if fitted_on else "",
                 },
             )
     finally:
         getattr(embedder, "close", lambda: None)()
     return Debiased(
         path=path,
-        format=chosen,
+        format=format_,
         model=info.name,
         mitigator=mitigator,
-        concept=needed.name if needed else None,
+        concept=fitted_on.name if fitted_on else None,
         words=len(words),
         dimensions=dimensions,
         bytes=size,
-        missing=tuple(dict.fromkeys(word for stage in chain.mitigators for word in stage.lacks)),
+        missing=tuple(
+            dict.fromkeys(word for stage in chain.mitigators for word in stage.missing_words)
+        ),
     )
 
 
 def _concept_for(
     chain: Chain, mitigator: str, info: ModelInfo, concept: Concept | None
 ) -> Concept | None:
-    """Return the concept to fit on, None if none is needed; refuse what cannot be done."""
+    """Return the concept to fit on, or None if none is needed.
+
+    Raises
+    ------
+    NotApplicable
+        If the model has no vocabulary, or the mitigator cannot be fitted.
+    """
     if info.kind != "word":
         raise NotApplicable(
             f"'{info.name}' is a text encoder and has no vocabulary to write; "
-            "name a word embedder, such as glove-6b-50d or vectors:PATH"
+            "give a word embedder, such as glove-6b-50d or vectors:PATH"
         )
     if "word" not in chain.all_kinds:
         raise NotApplicable(f"'{mitigator}' does not work on word embedders")
     if chain.rewrites:
-        raise NotApplicable(f"'{mitigator}' rewrites texts, and the words of a file stay as is")
+        raise NotApplicable(f"'{mitigator}' rewrites texts, but the words of a file stay the same")
     needs = chain.all_needs
     if not needs:
         return None
     if concept is None or not concept.has(needs):
-        lack = f"'{concept.name}' lacks them" if concept else "none is given"
-        raise NotApplicable(f"'{mitigator}' needs {' and '.join(needs)} of a concept; {lack}")
+        problem = f"'{concept.name}' lacks them" if concept else "none is given"
+        raise NotApplicable(f"'{mitigator}' needs {' and '.join(needs)} of a concept; {problem}")
     return concept
 
 

@@ -1,6 +1,7 @@
 """The main job: models × mitigators × tasks in, records out.
 
-For each model: plan, encode what the store lacks, score task by task, write records as they come.
+For each model: plan, encode the texts that are not in the store, score task by task, and write the
+records of each task when it is scored.
 """
 
 from __future__ import annotations
@@ -13,31 +14,24 @@ from pathlib import Path
 from typing import Any, cast
 
 from harness import folders, names
+from harness.chain import Chain
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.encode import adapters
 from harness.encode.engine import Engine
 from harness.encode.stored_embedder import StoredEmbedder
-from harness.errors import (
-    DiskError,
-    HarnessError,
-    NotApplicable,
-    UsageError,
-    one_line,
-)
-from harness.mitigator import Chain
+from harness.errors import DiskError, HarnessError, UsageError
 from harness.progress import Silent
 from harness.registry.registry import Registry
 from harness.results.folder import ResultsFile
-from harness.results.record import Record
-from harness.results.records import Records, Skipped
-from harness.run import recording, scoring
-from harness.run.plan import Job, Plan, make
+from harness.results.not_run import NotRun
+from harness.results.records import Records
+from harness.run.job_runner import JobRunner, notices_of
+from harness.run.plan import Plan, make_plan
 from harness.run.settings import Settings
-from harness.run.tasks import Reader, select
+from harness.run.tasks import TaskReader, select
 from harness.store.store import Store
 from harness.task.task import Task
-from harness.vocabulary import vocabulary_of
 
 
 def evaluate(
@@ -55,15 +49,15 @@ def evaluate(
     Parameters
     ----------
     model
-        A model name, an `Embedder`, any object with `encode(texts)`, or several of these. An
-        object that does not say by `info` what it is shares no vectors with a later call.
+        A model name, an `Embedder`, any object with `encode(texts)`, or several of these. The
+        vectors of an object without `info` are not kept for a later call.
     tasks
         Names, globs, tags, categories, `all`, or paths to task files.
     mitigators
-        Names, such as `hard-debias?k=2` or `context-injection+normalize`; `none` for the model
-        as it is.
+        Names, such as `hard-debias?k=2` or `context-injection+normalize`; `none` for the
+        unmitigated model.
     results
-        Folder to write records to; what is recorded there already is not run again.
+        Folder to write records to. What is recorded there already is not run again.
     cache
         Folder of the store.
     registry
@@ -74,55 +68,56 @@ def evaluate(
     Returns
     -------
     Records
-        The records asked for, whether made now or before.
+        The records of these models, tasks and mitigators, those recorded earlier included.
 
     Raises
     ------
     UsageError
-        If a name, option or file is wrong; nothing was run then.
+        If a name, option or file is wrong. Nothing was run then.
     HarnessError
-        If a model cannot be had or a folder cannot be written.
+        If the only model is not available, or a folder cannot be written to.
     """
     chosen = Settings.of(results=results, cache=cache, **settings)
     registry = registry or Registry(include=chosen.include)
-    # What encodes is one model, even if it is a sequence, as a SentenceTransformer is of modules.
-    single = isinstance(model, str) or callable(getattr(model, "encode", None))
-    several = isinstance(model, Iterable) and not single
-    models = list(cast("Iterable[str | object]", model)) if several else [model]
+    # An object that encodes is one model, even if it is a sequence, as a SentenceTransformer is.
+    is_single = isinstance(model, str) or callable(getattr(model, "encode", None))
+    is_several = isinstance(model, Iterable) and not is_single
+    models = list(cast("Iterable[str | object]", model)) if is_several else [model]
     if not models:
-        raise UsageError("no model is asked for")
-    run = Run(registry, chosen, _several(tasks), _several(mitigators))
+        raise UsageError("no model is given")
+    run = Run(registry, chosen, _as_list(tasks), _as_list(mitigators))
     parts: dict[str, Records] = {}
     # Every name is looked up before the first model runs.
-    for each, embedder in [(each, run.embedder(each)) for each in models]:
-        name = each if isinstance(each, str) else None
+    for model_, embedder in [(model_, run.embedder(model_)) for model_ in models]:
+        name = model_ if isinstance(model_, str) else None
         try:
             if isinstance(embedder, HarnessError):
                 raise embedder
             key = embedder.info.fingerprint
-            if key not in parts:  # one model under two spellings is one
+            if key not in parts:  # one model may be given in two spellings
                 parts[key] = run.model(embedder, name)
         except (UsageError, DiskError):
             raise
         except HarnessError as error:  # the other models go on
             if len(models) == 1:
                 raise
-            lost = Skipped(name or str(each), "any mitigator", "any task", str(error), failed=True)
-            parts[str(each)] = Records([], skipped=[lost])
+            label = name or str(model_)
+            lost = NotRun(label, "any mitigator", "any task", str(error), failed=True)
+            parts[str(model_)] = Records([], not_run=[lost])
         finally:
             getattr(embedder, "close", lambda: None)()
     return Records(
         (record for part in parts.values() for record in part),
-        skipped=[skipped for part in parts.values() for skipped in part.skipped],
+        not_run=[entry for part in parts.values() for entry in part.not_run],
         notices=dict.fromkeys(
-            [*registry.notices, *(n for part in parts.values() for n in part.notices)]
+            [*registry.notices, *(line for part in parts.values() for line in part.notices)]
         ),
         encoded=sum(part.encoded for part in parts.values()),
     )
 
 
 class Run:
-    """An evaluation under way; every name is looked up when it is made.
+    """An evaluation in progress. Every name but the models' is looked up when it is made.
 
     Parameters
     ----------
@@ -131,7 +126,12 @@ class Run:
     settings
         How it runs.
     tasks, mitigators
-        What users typed.
+        As users type them.
+
+    Raises
+    ------
+    UsageError
+        If a name is wrong, or there is none.
     """
 
     def __init__(
@@ -143,51 +143,24 @@ class Run:
     ) -> None:
         self.registry, self.settings = registry, settings
         if not mitigators:
-            raise UsageError("no mitigator is asked for; 'none' means the model as it is")
+            raise UsageError("no mitigator is given; 'none' stands for the unmitigated model")
         self.mitigators: dict[str, Chain] = {
             name: registry.mitigator(name) for name in dict.fromkeys(mitigators)
         }
         self.fallback: Concept | None = (
             registry.concept(settings.concept) if settings.concept else None
         )
-        self.tasks = Reader(registry, select(registry, tasks), settings.progress)
+        self.tasks = TaskReader(registry, select(registry, tasks), settings.progress)
         self.id = uuid.uuid4().hex[:12]
 
-    def plan(self, embedder: Embedder, file: ResultsFile | None) -> Plan:
-        """Return the plan for a model, less what is recorded in `file`."""
-        info = embedder.info
-        recorded = file.records if file and not self.settings.overwrite else {}
-        slow = any(chain.rewrites for chain in self.mitigators.values())
-        progress = self.settings.progress if slow else Silent()
-        given = self.tasks.for_kind(info.kind)
-        tasks = [task for task in given if isinstance(task, Task)]
-        label, n = f"{info.name}: planning", len(tasks) * len(self.mitigators)
-        with progress.stage(label, n, "tasks under mitigators") as advance:
-            return make(
-                info,
-                tasks,
-                self.mitigators,
-                unavailable=[
-                    dataclasses.replace(skipped, model=info.name, mitigator=name)
-                    for skipped in given
-                    if isinstance(skipped, Skipped)
-                    for name in self.mitigators
-                ],
-                fallback=self.fallback,
-                words=lambda: vocabulary_of(embedder).words,
-                recorded=recorded.__contains__,
-                seed=self.settings.seed,
-                advance=advance,
-            )
-
-    @contextlib.contextmanager
-    def store(self, info: ModelInfo) -> Iterator[Store]:
-        """Give the store of a model; one that cannot be named gets one that goes away."""
-        with adapters.store_folder(info, self.settings.cache or folders.embeddings()) as folder:
-            yield Store(folder, info.fingerprint)
-
     def embedder(self, model: str | object) -> Embedder | HarnessError:
-        """Return the embedder that is meant, or why it cannot be had."""
+        """Return the embedder of a name or object, or why it is not available.
+
+        Raises
+        ------
+        UsageError
+            If the name is unknown, or the object is no model.
+        """
         devices = self.settings.devices
         try:
             if isinstance(model, str):
@@ -198,104 +171,86 @@ class Run:
         except HarnessError as error:
             return error
 
+    def plan(self, embedder: Embedder, file: ResultsFile | None) -> Plan:
+        """Return the plan for a model, without the jobs that are recorded in `file`."""
+        info, seed = embedder.info, self.settings.seed
+        recorded = file.records if file and not self.settings.overwrite else {}
+        entries = self.tasks.for_kind(info.kind)
+        tasks = [entry for entry in entries if isinstance(entry, Task)]
+        unavailable = [
+            dataclasses.replace(entry, model=info.name, mitigator=name)
+            for entry in entries
+            if isinstance(entry, NotRun)
+            for name in self.mitigators
+        ]
+        is_slow = any(chain.rewrites for chain in self.mitigators.values())
+        progress = self.settings.progress if is_slow else Silent()
+        label, n = f"{info.name}: planning", len(tasks) * len(self.mitigators)
+        with progress.stage(label, n, "tasks under mitigators") as advance:
+            plan = make_plan(
+                embedder,
+                tasks,
+                self.mitigators,
+                fallback=self.fallback,
+                is_done=lambda job: job.is_recorded(recorded, info, seed),
+                advance=advance,
+            )
+        return dataclasses.replace(plan, not_run=(*unavailable, *plan.not_run))
+
+    @contextlib.contextmanager
+    def store(self, info: ModelInfo) -> Iterator[Store]:
+        """Open the store of a model; it is temporary for a model without a fingerprint."""
+        with adapters.store_folder(info, self.settings.cache or folders.embeddings()) as folder:
+            yield Store(folder, info.fingerprint)
+
     def model(self, embedder: Embedder, name: str | None) -> Records:
-        """Evaluate one model; `name` is what it was made from, if anything."""
-        info = embedder.info
+        """Evaluate one model; `name` is what users typed for it, if it was a name."""
+        info, seed = embedder.info, self.settings.seed
         file = ResultsFile(self.settings.results, info.name) if self.settings.results else None
-        todo = self.plan(embedder, file)
+        plan = self.plan(embedder, file)
         notices = list(file.notices) if file else []
-        made = dict(file.records) if file else {}
-        skipped = list(todo.skipped)
+        records = dict(file.records) if file else {}
+        not_run = list(plan.not_run)
         encoded = 0
-        if todo.jobs:
+        if plan.jobs:
             with self.store(info) as store:
                 store.describe({"name": info.name, "kind": info.kind, "revision": info.revision})
-                engine = self._engine(info)
-                vectors = StoredEmbedder(embedder, name, engine, store, self.settings.progress)
-                vectors.ensure(todo.texts)
+                vectors = StoredEmbedder(
+                    embedder, name, self._engine(info), store, self.settings.progress
+                )
+                vectors.ensure(plan.texts)
+                runner = JobRunner(vectors, self.settings, self.id)
                 label = f"{info.name}: scoring"
-                with self.settings.progress.stage(label, len(todo.jobs), "tasks") as advance:
-                    for job in todo.jobs:
-                        records = self._attempt(job, vectors, engine)
-                        if isinstance(records, Skipped):
-                            skipped.append(records)
+                with self.settings.progress.stage(label, len(plan.jobs), "tasks") as advance:
+                    for job in plan.jobs:
+                        result = runner.run(job)
+                        if isinstance(result, NotRun):
+                            not_run.append(result)
                         else:
-                            made |= {record.id: record for record in records}
+                            records |= {record.id: record for record in result}
                             if file:
-                                file.add(records)
+                                file.add(result)
                         advance(1)
                 encoded = vectors.encoded
-                notices += [*store.notices, *vectors.notices, *_lacking(todo.jobs, info)]
+                notices += [*store.notices, *vectors.notices]
+                notices += notices_of(plan.jobs, info.name)
                 notices += getattr(embedder, "notes", ())
-                notices += [
-                    f"'{job.part.name}': {note}"
-                    for job in todo.jobs
-                    for chain in job.chains
-                    for note in chain.notes
-                ]
-        jobs = (*todo.done, *todo.jobs)
-        wanted = [one for job in jobs for one in job.ids(info, self.settings.seed).values()]
+        ids = [id_ for job in (*plan.done, *plan.jobs) for id_ in job.ids(info, seed).values()]
         return Records(
-            [made[one] for one in wanted if one in made],
-            skipped=skipped,
+            [records[id_] for id_ in ids if id_ in records],
+            not_run=not_run,
             notices=notices,
             encoded=encoded,
         )
 
-    def _attempt(self, job: Job, vectors: StoredEmbedder, engine: Engine) -> list[Record] | Skipped:
-        """Return the records of a job, or why there are none; the run goes on."""
-        failed = True
-        try:
-            return self._score(job, vectors, engine)
-        except DiskError:
-            raise
-        except NotApplicable as error:
-            failed, reason = False, str(error)
-        except Exception as error:  # a plugin may raise anything
-            if self.settings.debug and not isinstance(error, HarnessError):
-                raise
-            reason = one_line(error)
-        return Skipped(vectors.info.name, job.part.name, job.task.name, reason, failed)
-
     def _engine(self, info: ModelInfo) -> Engine:
         devices = list(self.settings.devices)
-        # Looking words up is no work worth a process.
+        # A process of its own is not worth while for looking words up.
         name = self.settings.engine or (
             "devices" if len(devices) > 1 and info.kind == "text" else "local"
         )
         return self.registry.engine(name, devices)
 
-    def _score(self, job: Job, vectors: StoredEmbedder, engine: Engine) -> list[Record]:
-        for chain in job.chains:
-            chain.fit_once(vectors, job.concept)
-        measured = scoring.measure(
-            job, vectors.encode, seed=self.settings.seed, truncated=vectors.truncated
-        )
-        device = ",".join(engine.devices) or "default"
-        return [
-            record
-            for one in measured
-            for record in recording.records(
-                job, one, vectors.info, run=self.id, seed=self.settings.seed, device=device
-            )
-        ]
 
-
-def _lacking(jobs: Iterable[Job], info: ModelInfo) -> list[str]:
-    """Return a line for each list of words that mitigators were given and the model lacks."""
-    fitted: dict[tuple[str, ...], list[str]] = {}
-    for job in jobs:
-        for stage in job.mitigator.mitigators:
-            if stage.lacks:
-                about = f" on {job.concept.name}" if job.concept else ""
-                fitted.setdefault(stage.lacks, []).append(f"'{job.part.name}'{about}")
-    lines = []
-    for lacks, told in fitted.items():
-        more = f" and {len(lacks) - 5} more" if len(lacks) > 5 else ""
-        under = ", ".join(dict.fromkeys(told))
-        lines.append(f"{info.name} lacks {', '.join(lacks[:5])}{more}, fitted without: {under}")
-    return lines
-
-
-def _several(given: str | Iterable[str]) -> list[str]:
-    return [given] if isinstance(given, str) else list(given)
+def _as_list(names: str | Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)

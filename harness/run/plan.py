@@ -1,4 +1,4 @@
-"""The plan of a run: which jobs there are for a model, and the texts that they need, each once.
+"""The plan of a run: the jobs for a model, and the texts that they need, each once.
 
 Made before anything is encoded, over all tasks, scenarios and mitigators together.
 """
@@ -6,23 +6,25 @@ Made before anything is encoded, over all tasks, scenarios and mitigators togeth
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from sklearn.base import clone
+
 from harness import names
-from harness.arrays import Vectors
+from harness.chain import Chain
 from harness.concept import Concept
 from harness.digest import digest, json_like
-from harness.embedder import ModelInfo
-from harness.errors import HarnessError, NotApplicable, one_line
-from harness.mitigator import Chain
+from harness.embedder import Embedder, ModelInfo
+from harness.errors import NotApplicable, one_line
 from harness.results import record
+from harness.results.not_run import NotRun
 from harness.results.record import MitigatorPart
-from harness.results.records import Skipped
 from harness.task.inputs import Input
 from harness.task.task import Task
+from harness.vocabulary import vocabulary_of
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,14 @@ class Job:
     task
         The task.
     mitigator
-        The mitigator, with its stages that rewrite texts fitted.
+        The mitigator; its stages that rewrite texts are fitted.
     probing
-        The mitigator that probes go through: the same, or where it rewrites texts, one that is
-        fitted on texts as they are written.
+        The mitigator that probes go through: the same or, where it rewrites texts, the chain
+        without rewriting.
     concept
         Concept that it is fitted on; None if it needs none.
     part
-        How records name the mitigator.
+        The mitigator as records name it.
     """
 
     task: Task
@@ -50,35 +52,36 @@ class Job:
     concept: Concept | None
     part: MitigatorPart
 
-    def chain(self, given: Input) -> Chain:
+    def chain(self, input_: Input) -> Chain:
         """Return the mitigator that an input goes through."""
-        return self.probing if given.probe else self.mitigator
+        return self.probing if input_.probe else self.mitigator
 
-    def texts(self, given: Input) -> list[str]:
-        """Return the texts to embed for an input: rewritten, unless they are to be as written.
+    def texts(self, input_: Input) -> list[str]:
+        """Return the texts to embed for an input: rewritten, unless it is embedded as written.
 
         Raises
         ------
         HarnessError
-            If the mitigator does not give a text for each.
+            If the mitigator does not return one text for each.
         """
-        written = given.texts or ()
-        return list(written) if given.original else self.chain(given).rewrite(written)
+        texts = input_.texts or ()
+        return list(texts) if input_.original else self.chain(input_).rewrite(texts)
 
     @cached_property
     def chains(self) -> tuple[Chain, ...]:
         """The mitigators that the task's inputs go through, each once."""
-        probes = any(given.probe for given in self.task.texts())
-        splits = probes and self.probing is not self.mitigator
-        return (self.mitigator, self.probing) if splits else (self.mitigator,)
+        has_probes = any(input_.probe for input_ in self.task.texts())
+        if has_probes and self.probing is not self.mitigator:
+            return (self.mitigator, self.probing)
+        return (self.mitigator,)
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
         """The distinct texts to embed for the task and for fitting, in order."""
-        texts = [text for given in self.task.texts() for text in self.texts(given)]
-        for given in self.task.texts():
-            if not given.original:
-                texts += self.chain(given).reads(given.texts or (), self.concept)
+        texts = [text for input_ in self.task.texts() for text in self.texts(input_)]
+        for input_ in self.task.texts():
+            if not input_.original:
+                texts += self.chain(input_).reads(input_.texts or (), self.concept)
         for chain in self.chains:
             texts += chain.fitting_texts(self.concept)
         return tuple(dict.fromkeys(texts))
@@ -100,6 +103,10 @@ class Job:
             for score in measurement.metric.scores
         }
 
+    def is_recorded(self, ids: Container[str], info: ModelInfo, seed: int) -> bool:
+        """Return whether `ids` has the id of every record of the job."""
+        return all(id_ in ids for id_ in self.ids(info, seed).values())
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -108,16 +115,16 @@ class Plan:
     Parameters
     ----------
     jobs
-        What is to be run.
+        Jobs to run.
     done
-        Jobs whose records are all there.
-    skipped
-        What is not run, with the reason.
+        Jobs whose records exist already.
+    not_run
+        Tasks that are not run, with the reason.
     """
 
     jobs: tuple[Job, ...]
     done: tuple[Job, ...] = ()
-    skipped: tuple[Skipped, ...] = field(default=())
+    not_run: tuple[NotRun, ...] = ()
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -125,92 +132,113 @@ class Plan:
         return tuple(dict.fromkeys(text for job in self.jobs for text in job.needed))
 
 
-def make(
-    info: ModelInfo,
+def make_plan(
+    embedder: Embedder,
     tasks: Sequence[Task],
     mitigators: Mapping[str, Chain],
     *,
-    unavailable: Iterable[Skipped] = (),
     fallback: Concept | None = None,
-    words: Callable[[], Sequence[str]] = tuple,
-    recorded: Callable[[str], bool] = lambda _: False,
-    seed: int = 0,
+    is_done: Callable[[Job], bool] = lambda _: False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Plan:
-    """Return the plan for a model.
+    """Return the plan for a model. Stages that rewrite texts are fitted here, once.
 
     Parameters
     ----------
-    info
-        What the model is.
+    embedder
+        The model. It encodes nothing here; its vocabulary is read only for a task that takes its
+        texts from there.
     tasks
-        The tasks asked for.
+        The tasks to run.
     mitigators
         Unfitted mitigators by the name that users type.
-    unavailable
-        Tasks that could not be had at all.
     fallback
-        Concept to fit a mitigator on where the task's own lacks what it needs.
-    words
-        Gives the model's vocabulary; asked only if something that is to be run needs it.
-    recorded
-        Whether a record of that id is there already.
-    seed
-        Seed of the run.
+        Concept to fit a mitigator on if the task's own lacks a field that it needs.
+    is_done
+        Whether all records of a job exist already.
     advance
-        Called with 1 after each task under each mitigator: rewriting texts may take long.
+        Called with 1 after each task under each mitigator, since rewriting texts may be slow.
     """
-    from sklearn.base import clone
-
+    planner = _Planner(embedder, fallback)
     jobs: list[Job] = []
     done: list[Job] = []
-    skipped = list(unavailable)
-    filled: dict[str, Task] = {}
-    fitted: dict[tuple[str, str | None], tuple[Chain, Chain]] = {}
+    not_run: list[NotRun] = []
     for task in tasks:
-        seen: set[str] = set()
+        fingerprints: set[str] = set()
         for name, unfitted in mitigators.items():
             try:
-                if unfit := task.file.unfit_for(info.kind):
-                    raise NotApplicable(unfit)
-                concept = concept_for(unfitted, name, task, info, fallback)
-                key = (name, concept.name if concept else None)
-                part = mitigator_part(name, unfitted, concept)
-                if part.fingerprint in seen:
-                    continue  # the same under another spelling
-                seen.add(part.fingerprint)
-                if key not in fitted:
-                    chain = clone(unfitted).fit_rewriters(NotYetEncoding(info), concept)
-                    bare = clone(unfitted).set_params(rewriting=False) if chain.rewrites else chain
-                    fitted[key] = chain, bare
-                job = Job(task, *fitted[key], concept, part)
-                whole = all(recorded(one) for one in job.ids(info, seed).values())
-                if not whole:
-                    if task.needs_vocabulary:
-                        if task.name not in filled:
-                            filled[task.name] = task.of_words(words())
-                        job = dataclasses.replace(job, task=filled[task.name])
-                    _ = job.needed  # rewrites the texts, which may fail
+                job = planner.job(task, name, unfitted)
+                if job.part.fingerprint in fingerprints:
+                    continue  # the same mitigator in another spelling
+                fingerprints.add(job.part.fingerprint)
+                if is_done(job):
+                    done.append(job)
+                else:
+                    jobs.append(planner.with_texts(job))
             except NotApplicable as error:
-                skipped.append(Skipped(info.name, name, task.name, str(error)))
+                not_run.append(NotRun(embedder.info.name, name, task.name, str(error)))
             except Exception as error:  # a plugin may raise anything
-                skipped.append(Skipped(info.name, name, task.name, one_line(error), failed=True))
-            else:
-                (done if whole else jobs).append(job)
+                reason = one_line(error)
+                not_run.append(NotRun(embedder.info.name, name, task.name, reason, failed=True))
             finally:
                 advance(1)
-    return Plan(tuple(jobs), tuple(done), tuple(skipped))
+    return Plan(tuple(jobs), tuple(done), tuple(not_run))
+
+
+class _Planner:
+    """Makes the jobs of one model; fits each mitigator's rewriting, and fills each task, once."""
+
+    def __init__(self, embedder: Embedder, fallback: Concept | None) -> None:
+        self.embedder, self.fallback = embedder, fallback
+        self._chains: dict[str, tuple[Chain, Chain]] = {}  # by fingerprint
+        self._filled: dict[str, Task] = {}  # by name
+
+    def job(self, task: Task, name: str, unfitted: Chain) -> Job:
+        """Return the job of a task under a mitigator.
+
+        Raises
+        ------
+        NotApplicable
+            If the task, the mitigator and the model do not go together.
+        """
+        info = self.embedder.info
+        if reason := task.file.unfit_for(info.kind):
+            raise NotApplicable(reason)
+        concept = concept_for(unfitted, name, task, info, self.fallback)
+        part = mitigator_part(name, unfitted, concept)
+        if part.fingerprint not in self._chains:
+            chain = clone(unfitted).fit_rewriters(info, concept)
+            self._chains[part.fingerprint] = chain, chain.without_rewriting()
+        return Job(task, *self._chains[part.fingerprint], concept, part)
+
+    def with_texts(self, job: Job) -> Job:
+        """Return a job whose texts are known: rewritten, and taken from the vocabulary.
+
+        Raises
+        ------
+        NotApplicable
+            If the model has no such vocabulary.
+        HarnessError
+            If the mitigator does not rewrite each text as one.
+        """
+        if job.task.needs_vocabulary:
+            if job.task.name not in self._filled:
+                words = vocabulary_of(self.embedder).words
+                self._filled[job.task.name] = job.task.of_words(words)
+            job = dataclasses.replace(job, task=self._filled[job.task.name])
+        _ = job.needed  # rewrites the texts, which may fail
+        return job
 
 
 def concept_for(
     mitigator: Chain, name: str, task: Task, info: ModelInfo, fallback: Concept | None
 ) -> Concept | None:
-    """Return the concept to fit a mitigator on for a task: the task's, else the fallback.
+    """Return the concept to fit a mitigator on for a task: the task's own, else the fallback.
 
     Raises
     ------
     NotApplicable
-        If neither has what it needs, or it is not made for the kind of embedder.
+        If neither has what it needs, or it does not work on the kind of embedder.
     """
     if info.kind not in mitigator.all_kinds:
         raise NotApplicable(f"'{name}' does not work on {info.kind} embedders")
@@ -226,32 +254,28 @@ def concept_for(
 
 
 def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> MitigatorPart:
-    """Return how records name a mitigator."""
+    """Return a mitigator as records name it.
+
+    Parameters
+    ----------
+    name
+        The name that users type.
+    mitigator
+        The mitigator of that name, unfitted.
+    concept
+        Concept that it is fitted on; None if it needs none.
+    """
     params: dict[str, Any] = {}
-    for stage, made in zip(names.mitigators(name), mitigator.mitigators, strict=True):
-        key = stage.name
+    for stage_name, stage in zip(names.mitigators(name), mitigator.mitigators, strict=True):
+        key = stage_name.name
         while key in params:
             key += "'"
-        params[key] = json_like(made.get_params(deep=False))
+        params[key] = json_like(stage.get_params(deep=False))
     plain = names.plain(name)
-    about = digest(concept.model_dump(exclude={"title", "source"})) if concept else None
+    content = digest(concept.model_dump(exclude={"title", "source"})) if concept else None
     return MitigatorPart(
         name=plain,
         params=params[plain] if list(params) == [plain] else params,
         concept=concept.name if concept else None,
-        fingerprint=digest([plain, params, about, *mitigator.depends_on]),
+        fingerprint=digest([plain, params, content, *mitigator.depends_on]),
     )
-
-
-class NotYetEncoding:
-    """The embedder that mitigators see while the plan is made: it has info, and encodes nothing."""
-
-    def __init__(self, info: ModelInfo) -> None:
-        self.info = info
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Refuse."""
-        raise HarnessError(
-            "a mitigator that rewrites texts is fitted before anything is encoded, "
-            "so its fit cannot ask for vectors"
-        )

@@ -1,4 +1,4 @@
-"""Makes records of measurements: everything that is needed to trust and repeat a score."""
+"""Makes records of scores: everything that is needed to trust and repeat a score."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 import platform
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 
@@ -16,37 +17,45 @@ from harness.embedder import ModelInfo
 from harness.metrics import Score
 from harness.results.record import Environment, IntervalPart, ModelPart, Record, TaskPart, finite
 from harness.run.plan import Job
-from harness.run.scoring import Measured
+from harness.run.scoring import MetricScores
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers")
-"""Packages whose version can change a number."""
+"""Packages whose version can change a score."""
 
 
-def records(
-    job: Job, measured: Measured, info: ModelInfo, *, run: str, seed: int, device: str
-) -> Iterator[Record]:
-    """Yield the record of each score of a measurement.
+@dataclass(frozen=True)
+class Provenance:
+    """Where the records of one model in one run come from.
 
     Parameters
     ----------
-    job, measured, info
-        What was measured of which model.
     run
         Identifies the run.
+    model
+        The model as records name it.
     seed
         Seed of the run.
-    device
-        Devices that encoded.
+    environment
+        Versions and devices that it ran on.
     """
-    file, metric = job.task.file, measured.measurement.metric
+
+    run: str
+    model: ModelPart
+    seed: int
+    environment: Environment
+
+
+def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iterator[Record]:
+    """Yield a record for each score of a metric on a scenario of a job."""
+    file, metric = job.task.file, result.measurement.metric
     primary = (file.primary.scenario, file.primary.metric, file.primary.score)
-    for name, score in measured.scores.items():
+    for name, score in result.scores.items():
         scale = metric.scores[name]
         value = finite(score.value)
         record = Record(
-            run=run,
+            run=provenance.run,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            model=model_part(info),
+            model=provenance.model,
             mitigator=job.part,
             task=TaskPart(
                 name=file.name,
@@ -58,11 +67,11 @@ def records(
             concept=file.concept,
             category=file.category,
             language=file.language,
-            scenario=measured.scenario.name,
+            scenario=result.scenario.name,
             metric=metric.name,
-            options=json_like(measured.options),
+            options=json_like(result.options),
             score=name,
-            primary=(measured.scenario.name, metric.name, name) == primary,
+            primary=(result.scenario.name, metric.name, name) == primary,
             value=value,
             reason=None if value is not None else score.reason or "the metric is undefined here",
             ideal=scale.ideal,
@@ -70,20 +79,20 @@ def records(
             p_value=finite(score.p_value),
             interval=_interval(score) if value is not None else None,
             n=None if score.n is None else int(score.n),
-            clusters=measured.clusters,
+            clusters=result.clusters,
             details=json_like(score.details),
-            coverage=measured.coverage,
-            overlap=measured.overlap,
-            seed=seed,
-            seconds=measured.seconds,
-            environment=environment(device),
+            coverage=result.coverage,
+            overlap=result.overlap,
+            seed=provenance.seed,
+            seconds=result.seconds,
+            environment=provenance.environment,
         )
         yield record.keeping(score.tables, score.figures)
 
 
 @functools.cache
 def environment(device: str) -> Environment:
-    """Return what this process runs on."""
+    """Return the versions that this process runs on; `device` names the devices that encoded."""
     packages = {}
     for package in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -98,7 +107,7 @@ def environment(device: str) -> Environment:
 
 
 def model_part(info: ModelInfo) -> ModelPart:
-    """Return how records name a model."""
+    """Return a model as records name it."""
     return ModelPart(
         name=info.name,
         revision=info.revision,
@@ -112,7 +121,9 @@ def model_part(info: ModelInfo) -> ModelPart:
 
 
 def _interval(score: Score) -> IntervalPart | None:
-    given = score.interval
-    if given is None or finite(given.low) is None or finite(given.high) is None:
+    interval = score.interval
+    if interval is None or finite(interval.low) is None or finite(interval.high) is None:
         return None
-    return IntervalPart(low=given.low, high=given.high, level=given.level, method=given.method)
+    return IntervalPart(
+        low=interval.low, high=interval.high, level=interval.level, method=interval.method
+    )

@@ -1,4 +1,4 @@
-"""From stored vectors to scores: fits the mitigator, drops what is missing, calls the metrics."""
+"""From vectors to scores: encodes, mitigates, drops what is missing, and calls the metrics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from harness.arrays import Reals, Vectors, has_direction
 from harness.digest import digest
-from harness.errors import HarnessError
 from harness.metrics import Score
 from harness.results.record import Coverage
 from harness.run.plan import Job
@@ -23,16 +22,17 @@ from harness.task.task import Measurement, Scenario
 
 Encode = Callable[[Sequence[str]], Vectors]
 Truncated = Callable[[Sequence[str]], Sequence[bool] | None]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What a metric said of a scenario.
+class MetricScores:
+    """The scores of a metric on a scenario.
 
     Parameters
     ----------
     scenario, measurement
-        What was measured.
+        The scenario, and the metric with its inputs.
     options
         Options of the metric, defaults included.
     scores
@@ -42,7 +42,7 @@ class Measured:
     clusters
         Number of distinct items that the texts were made of.
     overlap
-        Texts that the mitigator was fitted on too.
+        Texts of the task that the mitigator was fitted on.
     seconds
         Time that the metric took.
     """
@@ -59,181 +59,194 @@ class Measured:
 
 def measure(
     job: Job, encode: Encode, *, seed: int, truncated: Truncated | None = None
-) -> list[Measured]:
-    """Return all measurements of a job; its mitigator must be fitted.
+) -> list[MetricScores]:
+    """Return the scores of all metrics of a job; its mitigator must be fitted.
 
     Parameters
     ----------
     job
         The task under its mitigator.
     encode
-        Gives the vectors, (n, d), of texts, unmitigated.
+        Returns the (n, d) vectors of texts, unmitigated.
     seed
         Seed of the run.
     truncated
-        Says whether the model cuts each text for its length, or None; None if nobody can say.
+        Returns for each text whether the model cuts it for its length, or None if the model
+        cannot say; None if no model can.
     """
-    fitted_on = {
-        text for stage in job.mitigator.mitigators for text in stage.fitting_texts(job.concept)
-    }  # as written: what is made of a word is about that word
-    measured = []
-    for scenario in job.task.scenarios:
-        vectors = {
-            name: _mitigated(job, given, encode)
-            for name, given in scenario.inputs.items()
-            if given.texts is not None
+    scorer = _Scorer(job, encode, seed, truncated)
+    return [scores for scenario in job.task.scenarios for scores in scorer.of_scenario(scenario)]
+
+
+def random_generator(seed: int, *purpose: str) -> np.random.Generator:
+    """Return the generator for random choices: a function of the seed and their purpose.
+
+    The model is no part of the purpose, so that all models are judged by the same draws.
+    """
+    return np.random.default_rng([seed, int(digest(list(purpose)), 16)])
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """The texts of a scenario, by the name of the input.
+
+    Parameters
+    ----------
+    vectors
+        (n, d) vectors.
+    truncated
+        Whether the model cuts each text, or None where it cannot say.
+    """
+
+    vectors: Mapping[str, Vectors]
+    truncated: Mapping[str, Sequence[bool] | None]
+
+
+class _Scorer:
+    """Scores one job; parameters as those of `measure`."""
+
+    def __init__(self, job: Job, encode: Encode, seed: int, truncated: Truncated | None) -> None:
+        self.job, self.encode, self.seed, self.truncated = job, encode, seed, truncated
+        # As written: a text that was made of a fitting word is about that word.
+        self.fitted_on = {
+            text for stage in job.mitigator.mitigators for text in stage.fitting_texts(job.concept)
         }
-        cut = {
-            name: truncated(job.texts(scenario.inputs[name])) if truncated else None
-            for name in vectors
-        }
+
+    def of_scenario(self, scenario: Scenario) -> Iterator[MetricScores]:
+        """Yield the scores of each metric of a scenario."""
+        inputs = {name: i for name, i in scenario.inputs.items() if i.texts is not None}
+        cut = self.truncated or (lambda _: None)
+        mitigated = _Encoded(
+            vectors={name: self._mitigated(input_) for name, input_ in inputs.items()},
+            truncated={name: cut(self.job.texts(input_)) for name, input_ in inputs.items()},
+        )
         for measurement in scenario.measurements:
-            generator = random_generator(
-                seed, job.task.digest, scenario.name, measurement.metric.name
+            rng = random_generator(
+                self.seed, self.job.task.digest, scenario.name, measurement.metric.name
             )
-            one = _measure(job, scenario, measurement, vectors, cut, fitted_on, generator)
-            if job.mitigator.mitigators and any(map(_nothing_left, one.scores.values())):
-                own = {name: encode(scenario.inputs[name].texts or ()) for name in vectors}
-                before = _measure(job, scenario, measurement, own, cut, fitted_on, generator)
-                one = dataclasses.replace(one, scores=_undone(one.scores, before.scores))
-            measured.append(one)
-    return measured
+            result = self._measured(scenario, measurement, mitigated, rng)
+            if self.job.mitigator.mitigators and any(map(_nothing_left, result.scores.values())):
+                vectors = {name: self.encode(i.texts or ()) for name, i in inputs.items()}
+                unmitigated = _Encoded(vectors, mitigated.truncated)
+                before = self._measured(scenario, measurement, unmitigated, rng)
+                scores = _without_difference(result.scores, before.scores)
+                result = dataclasses.replace(result, scores=scores)
+            yield result
 
+    def _mitigated(self, input_: Input) -> Vectors:
+        texts = input_.texts or ()
+        if input_.original:
+            return self.encode(texts)
+        return self.job.chain(input_).vectors_of(texts, self.encode)
 
-def random_generator(seed: int, *what: str) -> np.random.Generator:
-    """Return the generator for a random choice: a function of the seed and what it is for.
-
-    The model is left out, so that all models are judged by the same draws.
-    """
-    return np.random.default_rng([seed, int(digest(list(what)), 16)])
-
-
-def _mitigated(job: Job, given: Input, encode: Encode) -> Vectors:
-    texts = given.texts or ()
-    if given.original:
-        return encode(texts)
-    chain = job.chain(given)
-    if not chain.mitigators:
-        return encode(texts)
-    new = [text for text in dict.fromkeys(texts) if text not in chain.known]
-    if new:
-        rows = chain.transform(encode(chain.rewrite(new)), new)
-        if rows.ndim != 2 or len(rows) != len(new):
-            raise HarnessError(
-                f"'{job.part.name}' returned an array of shape {rows.shape} for {len(new)} texts"
-            )
-        chain.known.update(zip(new, rows, strict=True))
-    return np.stack([chain.known[text] for text in texts])
-
-
-def _measure(
-    job: Job,
-    scenario: Scenario,
-    measurement: Measurement,
-    vectors: Mapping[str, Vectors],
-    cut: Mapping[str, Sequence[bool] | None],
-    fitted_on: set[str],
-    rng: np.random.Generator,
-) -> Measured:
-    metric, inputs = measurement.metric, measurement.inputs
-    kept = _usable(inputs, vectors)
-    coverage = _coverage(inputs, vectors, cut)
-    options = metric.options | dict(measurement.options)
-    reason = _too_few(inputs, kept, job.task.file.max_missing)
-    started = time.perf_counter()
-    if reason:
-        scores = {name: Score(float("nan"), reason=reason) for name in metric.scores}
-    else:
-        arrays: dict[str, Reals] = {}
-        clusters, texts = {}, {}
-        for parameter, given in inputs.items():
-            values = vectors[given.name] if given.numbers is None else given.numbers
-            arrays[parameter] = values[kept[given.group]]
-            clusters[parameter] = given.clusters[kept[given.group]]
-            texts[parameter] = tuple(itertools.compress(given.texts or (), kept[given.group]))
-        scores = metric.measure(arrays, options, rng=rng, clusters=clusters, texts=texts)
-    asked = {text for given in inputs.values() for text in (*(given.texts or ()), *given.items)}
-    return Measured(
-        scenario=scenario,
-        measurement=measurement,
-        options=options,
-        scores=scores,
-        coverage=coverage,
-        clusters=sum(
-            len(np.unique(given.clusters[kept[given.group]]))
-            for given in {given.group: given for given in inputs.values()}.values()
-        ),
-        overlap=tuple(sorted(asked & fitted_on)),
-        seconds=time.perf_counter() - started,
-    )
+    def _measured(
+        self,
+        scenario: Scenario,
+        measurement: Measurement,
+        encoded: _Encoded,
+        rng: np.random.Generator,
+    ) -> MetricScores:
+        metric, inputs = measurement.metric, measurement.inputs
+        kept = _usable(inputs, encoded.vectors)
+        coverage = _coverage(inputs, encoded)
+        options = metric.options | dict(measurement.options)
+        reason = _too_few(inputs, kept, self.job.task.file.max_missing)
+        started = time.perf_counter()
+        if reason:
+            scores = {name: Score(float("nan"), reason=reason) for name in metric.scores}
+        else:
+            arrays: dict[str, Reals] = {}
+            clusters, texts = {}, {}
+            for parameter, input_ in inputs.items():
+                rows = kept[input_.group]
+                numbers = input_.numbers
+                arrays[parameter] = (encoded.vectors[input_.name] if numbers is None else numbers)[
+                    rows
+                ]
+                clusters[parameter] = input_.clusters[rows]
+                texts[parameter] = tuple(itertools.compress(input_.texts or (), rows))
+            scores = metric.measure(arrays, options, rng=rng, clusters=clusters, texts=texts)
+        seconds = time.perf_counter() - started
+        judged = {text for i in inputs.values() for text in (*(i.texts or ()), *i.items)}
+        one_of_each_group = {input_.group: input_ for input_ in inputs.values()}.values()
+        return MetricScores(
+            scenario=scenario,
+            measurement=measurement,
+            options=options,
+            scores=scores,
+            coverage=coverage,
+            clusters=sum(
+                len(np.unique(input_.clusters[kept[input_.group]])) for input_ in one_of_each_group
+            ),
+            overlap=tuple(sorted(judged & self.fitted_on)),
+            seconds=seconds,
+        )
 
 
 def _nothing_left(score: Score) -> bool:
-    """Return whether a score is undefined since there is no difference to measure."""
+    """Return whether a score is undefined because there is no difference to measure."""
     return score.without_difference is not None and not math.isfinite(score.value)
 
 
-def _undone(scores: Mapping[str, Score], before: Mapping[str, Score]) -> dict[str, Score]:
-    """Return the scores, those defined that have no value because of the mitigator alone."""
-    new = dict(scores)
+def _without_difference(
+    scores: Mapping[str, Score], before: Mapping[str, Score]
+) -> dict[str, Score]:
+    """Return the scores, with a value for those that only the mitigator made undefined.
+
+    Parameters
+    ----------
+    scores, before
+        Scores by name of the mitigated vectors, and of the model's own.
+    """
+    defined = dict(scores)
     for name, score in scores.items():
-        instead = score.without_difference if _nothing_left(score) else None
-        if instead is not None and math.isfinite(before[name].value):
-            new[name] = dataclasses.replace(
-                score,
-                value=instead,
-                reason=None,
-                details={**score.details, "undone": score.reason, "before": before[name].value},
-            )
-    return new
+        value = score.without_difference if _nothing_left(score) else None
+        if value is not None and math.isfinite(before[name].value):
+            details = {**score.details, "undone": score.reason, "before": before[name].value}
+            defined[name] = dataclasses.replace(score, value=value, reason=None, details=details)
+    return defined
 
 
-def _usable(
-    inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]
-) -> dict[str, np.ndarray[Any, np.dtype[np.bool_]]]:
-    """Return by group the rows that have a vector in every aligned input."""
-    kept = {given.group: np.ones(len(given), dtype=bool) for given in inputs.values()}
-    for given in inputs.values():
-        if given.texts is not None:
-            kept[given.group] &= has_direction(vectors[given.name])
+def _usable(inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]) -> dict[str, Mask]:
+    """Return by group which rows have a vector in every aligned input."""
+    kept = {input_.group: np.ones(len(input_), dtype=bool) for input_ in inputs.values()}
+    for input_ in inputs.values():
+        if input_.texts is not None:
+            kept[input_.group] &= has_direction(vectors[input_.name])
     return kept
 
 
-def _coverage(
-    inputs: Mapping[str, Input],
-    vectors: Mapping[str, Vectors],
-    cut: Mapping[str, Sequence[bool] | None],
-) -> Coverage:
-    found: dict[str, bool] = {}
+def _coverage(inputs: Mapping[str, Input], encoded: _Encoded) -> Coverage:
+    has_vector: dict[str, bool] = {}
     too_long: set[str] | None = set()
-    for given in inputs.values():
-        if given.texts is not None:
-            has = has_direction(vectors[given.name])
-            found |= dict(zip(given.texts, has.tolist(), strict=True))
-            marks = cut[given.name]
-            if marks is None or too_long is None:
-                too_long = None
-            else:
-                too_long.update(itertools.compress(given.texts, marks))
-    missing = tuple(text for text, has in found.items() if not has)
+    for input_ in inputs.values():
+        if input_.texts is None:
+            continue
+        usable = has_direction(encoded.vectors[input_.name]).tolist()
+        has_vector |= dict(zip(input_.texts, usable, strict=True))
+        cut = encoded.truncated[input_.name]
+        if cut is None or too_long is None:
+            too_long = None
+        else:
+            too_long.update(itertools.compress(input_.texts, cut))
+    missing = tuple(text for text, has in has_vector.items() if not has)
     return Coverage(
-        asked=len(found),
-        found=len(found) - len(missing),
+        asked=len(has_vector),
+        found=len(has_vector) - len(missing),
         missing=missing,
         truncated=None if too_long is None else len(too_long),
     )
 
 
 def _too_few(
-    inputs: Mapping[str, Input],
-    kept: Mapping[str, np.ndarray[Any, np.dtype[np.bool_]]],
-    max_missing: float,
+    inputs: Mapping[str, Input], kept: Mapping[str, Mask], max_missing: float
 ) -> str | None:
-    for given in inputs.values():
-        lost = 1 - float(kept[given.group].mean())
+    """Return the reason why the inputs cannot be scored, or None if they can."""
+    for input_ in inputs.values():
+        lost = 1 - float(kept[input_.group].mean())
         if lost > max_missing or lost == 1:
             return (
-                f"{lost:.0%} of '{given.name}' has no vector, "
+                f"{lost:.0%} of '{input_.name}' has no vector, "
                 f"more than the {max_missing:.0%} that the task allows"
             )
     return None

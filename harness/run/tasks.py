@@ -1,4 +1,4 @@
-"""The tasks of a run: which ones `--tasks` means, and reading those for a kind of model.
+"""The tasks of a run: selects those that `--tasks` names, and reads those for a kind of model.
 
 `--tasks` takes names, globs, tags, categories, `all`, or a path to a file.
 """
@@ -23,77 +23,85 @@ from harness.errors import (
 )
 from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
+from harness.results.not_run import NotRun
 from harness.task import yaml_files
 from harness.task.schema import TaskFile
 
 if TYPE_CHECKING:
-    from harness.results.records import Skipped
     from harness.task.task import Task
 
 ALL = "all"
 
 
 @dataclass(frozen=True)
-class Listed:
-    """A task as its file states it, not yet resolved; whether the user named just it."""
+class TaskEntry:
+    """A task file that is not resolved yet.
+
+    Parameters
+    ----------
+    document, file
+        The file as parsed, and as validated.
+    is_named
+        Whether the user gave the name or path of this very task.
+    """
 
     document: yaml_files.Document
     file: TaskFile
-    named: bool = False
+    is_named: bool = False
 
 
-def listed(registry: Registry) -> list[Listed]:
-    """Return every task there is, in the order of their names (WEAT 10 after WEAT 9).
+def list_tasks(registry: Registry) -> list[TaskEntry]:
+    """Return all known tasks in the order of their names (WEAT 10 after WEAT 9).
 
-    A file with a mistake in it is left out, and `registry.notices` says why.
+    A file with a mistake is left out, and `registry.notices` says why.
     """
-    files = []
+    entries = []
     for document in registry.task_files.values():
         try:
-            files.append(Listed(document, document.validate(TaskFile)))
+            entries.append(TaskEntry(document, document.validate(TaskFile)))
         except InvalidFile as error:
             registry.leave_out(error)
-    return sorted(files, key=lambda one: _natural(one.file.name))
+    return sorted(entries, key=lambda entry: _natural(entry.file.name))
 
 
-def select(registry: Registry, wanted: Iterable[str]) -> list[Listed]:
-    """Return the tasks that `wanted` names, each once, in the order of their names.
+def select(registry: Registry, patterns: Iterable[str]) -> list[TaskEntry]:
+    """Return the tasks that any of `patterns` matches, each once, in the order of their names.
 
     Raises
     ------
     UnknownName
-        If one of `wanted` names nothing.
+        If a pattern matches no task.
     UsageError
-        If nothing is wanted.
+        If there are no patterns.
     NameClash
-        If two different files of one name are wanted.
+        If two different files with one name match.
     """
-    wanted = list(wanted)
-    if not wanted:
-        raise UsageError("no task is asked for; 'all' means every task")
-    every = listed(registry)
-    chosen: dict[str, Listed] = {}
-    for want in wanted:
-        found = _matching(every, want)
-        if not found and Path(want).suffix in (".yaml", ".yml"):
-            document = yaml_files.load(Path(want))
-            found = [Listed(document, document.validate(TaskFile), named=True)]
-            _note_homonym(found[0], registry)
-        if not found and want in registry.task_files:
-            registry.task_files[want].validate(TaskFile)  # raises: it was left out
-        if not found:
-            raise UnknownName("task, tag or category", want, _known(every))
-        for one in found:
-            other = chosen.setdefault(one.file.name, one)
-            if other.document.path.resolve() != one.document.path.resolve():
+    patterns = list(patterns)
+    if not patterns:
+        raise UsageError("no task is given; 'all' means every task")
+    entries = list_tasks(registry)
+    selected: dict[str, TaskEntry] = {}
+    for pattern in patterns:
+        matches = _matching(entries, pattern)
+        if not matches and Path(pattern).suffix in (".yaml", ".yml"):
+            document = yaml_files.load(Path(pattern))
+            matches = [TaskEntry(document, document.validate(TaskFile), is_named=True)]
+            _note_homonym(matches[0], registry)
+        if not matches and pattern in registry.task_files:
+            registry.task_files[pattern].validate(TaskFile)  # raises: it was left out
+        if not matches:
+            raise UnknownName("task, tag or category", pattern, _known_names(entries))
+        for entry in matches:
+            other = selected.setdefault(entry.file.name, entry)
+            if other.document.path.resolve() != entry.document.path.resolve():
                 raise NameClash(
-                    f"two files claim the task '{one.file.name}': "
-                    f"{other.document.path} and {one.document.path}"
+                    f"two files claim the task '{entry.file.name}': "
+                    f"{other.document.path} and {entry.document.path}"
                 )
-    return sorted(chosen.values(), key=lambda one: _natural(one.file.name))
+    return sorted(selected.values(), key=lambda entry: _natural(entry.file.name))
 
 
-class Reader:
+class TaskReader:
     """Resolves the tasks of a run.
 
     Parameters
@@ -101,85 +109,84 @@ class Reader:
     registry
         Where names are looked up.
     selected
-        The tasks that were asked for.
+        The tasks of the run.
     progress
-        Where to show progress, if tables are made of others: what they are made by may be slow.
+        Where to show progress if a table is made by a plugin, which may be slow.
     """
 
-    def __init__(self, registry: Registry, selected: Sequence[Listed], progress: Progress) -> None:
+    def __init__(
+        self, registry: Registry, selected: Sequence[TaskEntry], progress: Progress
+    ) -> None:
         self.registry, self.selected, self.progress = registry, selected, progress
-        self._read: dict[str, Task | Skipped] = {}
+        self._resolved: dict[str, Task | NotRun] = {}
 
-    def for_kind(self, kind: Kind) -> list[Task | Skipped]:
-        """Return the tasks with their data read, or why one is not there.
+    def for_kind(self, kind: Kind) -> list[Task | NotRun]:
+        """Return each task with its data, or why it is not run.
 
-        Only those for the kind of embedder are read.
+        Only the tasks for this kind of embedder are read.
 
         Raises
         ------
         UsageError
-            If a task that was named has a mistake in it.
+            If a task that the user named has a mistake in it.
         """
-        from harness.results.records import Skipped  # builds a schema, which `list` can spare
-
-        unfit = {one.file.name: one.file.unfit_for(kind) for one in self.selected}
+        reasons = {entry.file.name: entry.file.unfit_for(kind) for entry in self.selected}
         new = [
-            one
-            for one in self.selected
-            if unfit[one.file.name] is None and one.file.name not in self._read
+            entry
+            for entry in self.selected
+            if reasons[entry.file.name] is None and entry.file.name not in self._resolved
         ]
-        slow = any(table.made_by for one in new for table in one.file.tables.values())
-        progress = self.progress if slow else Silent()
+        is_slow = any(table.made_by for entry in new for table in entry.file.tables.values())
+        progress = self.progress if is_slow else Silent()
         with progress.stage("reading tasks", len(new), "tasks") as advance:
-            for one in new:
-                self._read[one.file.name] = self._resolved(one)
+            for entry in new:
+                self._resolved[entry.file.name] = self._resolve(entry)
                 advance(1)
         return [
-            self._read[name] if reason is None else Skipped("", "", name, reason)
-            for name, reason in unfit.items()
+            self._resolved[name] if reason is None else NotRun("", "", name, reason)
+            for name, reason in reasons.items()
         ]
 
-    def _resolved(self, one: Listed) -> Task | Skipped:
-        from harness.results.records import Skipped
-
+    def _resolve(self, entry: TaskEntry) -> Task | NotRun:
         try:
-            return self.registry.resolve(one.document)
+            return self.registry.resolve(entry.document)
         except Exception as error:  # a plugin may raise anything
-            if one.named and isinstance(error, UsageError):
+            if entry.is_named and isinstance(error, UsageError):
                 raise
             failed = not isinstance(error, Unavailable)
-            return Skipped("", "", one.file.name, one_line(error), failed)
+            return NotRun("", "", entry.file.name, one_line(error), failed)
 
 
-def _note_homonym(one: Listed, registry: Registry) -> None:
-    other = registry.task_files.get(one.file.name)
-    if other is not None and other.path.resolve() != one.document.path.resolve():
+def _note_homonym(entry: TaskEntry, registry: Registry) -> None:
+    other = registry.task_files.get(entry.file.name)
+    if other is not None and other.path.resolve() != entry.document.path.resolve():
         registry.note(
-            f"{one.document.path} takes the name of the task '{one.file.name}' of {other.path}: "
-            "give it a name of its own, or its records will be taken for another version"
+            f"{entry.document.path} has the same name '{entry.file.name}' as the task of "
+            f"{other.path}: rename it, or its records will be taken for another version of that"
         )
 
 
-def _matching(every: Sequence[Listed], want: str) -> list[Listed]:
-    if want == ALL:
-        return list(every)
+def _matching(entries: Sequence[TaskEntry], pattern: str) -> list[TaskEntry]:
+    if pattern == ALL:
+        return list(entries)
     return [
-        dataclasses.replace(one, named=one.file.name == want)
-        for one in every
-        if fnmatch.fnmatchcase(one.file.name, want)
-        or want in one.file.tags
-        or want in (one.file.category, one.file.measures)
+        dataclasses.replace(entry, is_named=entry.file.name == pattern)
+        for entry in entries
+        if fnmatch.fnmatchcase(entry.file.name, pattern)
+        or pattern in entry.file.tags
+        or pattern in (entry.file.category, entry.file.measures)
     ]
 
 
-def _known(every: Iterable[Listed]) -> set[str]:
+def _known_names(entries: Iterable[TaskEntry]) -> set[str]:
     known = {ALL}
-    for one in every:
-        known |= {one.file.name, one.file.category, one.file.measures, *one.file.tags}
+    for entry in entries:
+        known |= {entry.file.name, entry.file.category, entry.file.measures, *entry.file.tags}
     return known
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
+    """Return the key that sorts names by the numbers in them."""
     pieces: list[tuple[int, str]] = []
     for piece in name.split("-"):
         digits = "".join(c for c in piece if c.isdigit())

@@ -13,11 +13,10 @@ from functools import cached_property
 import numpy as np
 
 from harness.arrays import Reals, has_direction
+from harness.chain import Chain
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.errors import HarnessError, NotApplicable, UsageError, one_line
-from harness.mitigator import Chain
-from harness.run.plan import NotYetEncoding
 from harness.run.scoring import random_generator
 from harness.study.calls import Call, Codes, Layout, Route, lay_out
 from harness.study.folds import Split, concept_without
@@ -119,7 +118,7 @@ class Bench:
     def needed(self, chain: Chain, split: Split, info: ModelInfo) -> list[str]:
         """Return the texts to encode before a mitigator can be judged in a split."""
         concept = self.concept(split)
-        chain.fit_rewriters(NotYetEncoding(info), concept)
+        chain.fit_rewriters(info, concept)
         texts = [*chain.rewrite(self.texts["mitigated"]), *chain.fitting_texts(concept)]
         texts += chain.reads(self.texts["mitigated"], concept)
         if chain.rewrites:  # for probes, the stages are fitted on texts that are not rewritten
@@ -144,17 +143,15 @@ class Bench:
     def _vectors(self, base: Embedder, chain: Chain, concept: Concept) -> dict[Route, Reals]:
         """Return the vectors of all texts by route."""
         vectors: dict[Route, Reals] = {}
-        fitted = False
+        chain.fit_rewriters(base.info, concept)
         for route, texts in self.texts.items():
             if not texts:
                 continue
             if route == "original":
                 vectors[route] = base.encode(texts)
                 continue
-            mitigator = Chain(chain.mitigators, rewriting=route == "mitigated")
-            if not fitted or chain.rewrites:
-                mitigator.fit(base, concept)
-                fitted = True
+            mitigator = chain if route == "mitigated" else chain.without_rewriting()
+            mitigator.fit_once(base, concept)
             vectors[route] = mitigator.transform(base.encode(mitigator.rewrite(texts)), texts)
         return vectors
 

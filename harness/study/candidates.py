@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from harness import names, options
+from harness.chain import Chain
 from harness.digest import digest, json_like
 from harness.errors import InvalidOption, UsageError, suggestion
-from harness.mitigator import Chain
 from harness.study.study_document import StudyDocument
 from harness.task import yaml_files
 

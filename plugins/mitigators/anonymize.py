@@ -96,8 +96,6 @@ class Anonymize(Mitigator):
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Make ready what finds names; return self. Nothing is learnt.
 
-        Fitted again with the same options it stays as it is, so that its notes count on.
-
         Raises
         ------
         InvalidOption
@@ -105,11 +103,7 @@ class Anonymize(Mitigator):
         Unavailable
             If spaCy or its pipeline is not installed, or the endpoint's key is not set.
         """
-        options = self.get_params()
-        if options == getattr(self, "options_", None):
-            return self
         self.finder_ = self._finder()
-        self.options_ = options
         self.n_texts_ = self.n_without_names_ = self.n_emptied_ = 0
         return self
 

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 import harness
+from harness.chain import Chain
 from harness.embedder import MockEmbedder
-from harness.mitigator import Chain, Mitigator
+from harness.errors import HarnessError, NotApplicable
+from harness.mitigator import Mitigator
 from harness.registry.registry import Registry
-from harness.run.plan import make
+from harness.run.plan import make_plan
 
 
 class Counting(MockEmbedder):
-    """Remembers the texts that it encoded."""
+    """A mock that remembers the texts that it encoded."""
 
     def __init__(self):
         super().__init__("text")
@@ -31,12 +33,10 @@ def registry():
 
 def job(registry, task, mitigator):
     mock = MockEmbedder()
-    (planned,) = make(
-        mock.info, [registry.task(task)], {mitigator: registry.mitigator(mitigator)}
-    ).jobs
-    for chain in planned.chains:
-        chain.fit_once(mock, planned.concept)
-    return planned
+    (job,) = make_plan(mock, [registry.task(task)], {mitigator: registry.mitigator(mitigator)}).jobs
+    for chain in job.chains:
+        chain.fit_once(mock, job.concept)
+    return job
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def job(registry, task, mitigator):
 def test_fitting_a_chain_encodes_only_texts_of_the_plan(registry, mitigator):
     mock = Counting()
     task = registry.task("gender-occupations")
-    (planned,) = make(mock.info, [task], {mitigator: registry.mitigator(mitigator)}).jobs
-    for chain in planned.chains:
-        chain.fit_once(mock, planned.concept)
+    (job,) = make_plan(mock, [task], {mitigator: registry.mitigator(mitigator)}).jobs
+    for chain in job.chains:
+        chain.fit_once(mock, job.concept)
     assert mock.encoded
-    assert set(mock.encoded) <= set(planned.needed)
+    assert set(mock.encoded) <= set(job.needed)
 
 
 def test_a_stage_is_fitted_on_rewritten_texts_wherever_the_rewriting_stage_stands(registry):
@@ -128,5 +128,81 @@ def test_each_text_is_rewritten_once():
     assert chain.mitigators[0].seen == ["a", "b", "c"]
 
 
-def test_a_chain_has_the_notes_of_its_stages():
+def test_each_text_is_encoded_and_transformed_once():
+    mock = Counting()
+    chain = Chain([Loud(), Swapped()]).fit(MockEmbedder())
+    rows = chain.vectors_of(["ab", "cd", "ab"], mock.encode)
+    expected = chain.transform(MockEmbedder().encode(["AB", "CD", "AB"]), ["ab", "cd", "ab"])
+    np.testing.assert_array_equal(rows, expected)
+    np.testing.assert_array_equal(chain.vectors_of(["cd", "ef"], mock.encode)[0], rows[1])
+    assert mock.encoded == ["AB", "CD", "EF"]
+
+
+def test_an_empty_chain_gives_the_vectors_as_they_are():
+    texts = ["a", "b", "a"]
+    rows = Chain([]).vectors_of(texts, MockEmbedder().encode)
+    np.testing.assert_array_equal(rows, MockEmbedder().encode(texts))
+
+
+class Fitted(Mitigator):
+    """Counts its fits, and remembers the embedder of the last."""
+
+    def fit(self, embedder, concept=None):
+        self.fits_ = getattr(self, "fits_", 0) + 1
+        self.embedder_ = embedder
+        return self
+
+
+class FittedRewriter(Fitted):
+    def rewrite(self, texts):
+        return list(texts)
+
+
+def test_each_stage_is_fitted_once_with_and_without_rewriting():
+    mock = MockEmbedder()
+    chain = Chain([FittedRewriter(), Fitted()]).fit_rewriters(mock.info, None)
+    bare = chain.without_rewriting()
+    for either in (chain, bare, chain):
+        either.fit_once(mock, None)
+    assert bare.mitigators[0] is chain.mitigators[0]
+    assert bare.mitigators[1] is not chain.mitigators[1]
+    assert [stage.fits_ for stage in (*chain.mitigators, bare.mitigators[1])] == [1, 1, 1]
+
+
+def test_a_chain_that_rewrites_nothing_is_its_own_without_rewriting():
+    chain = Chain([Fitted()])
+    assert chain.without_rewriting() is chain
+
+
+def test_fit_fits_all_stages_anew_and_forgets_what_it_returned():
+    chain = Chain([FittedRewriter(), Loud(), Fitted()])
+    for _ in range(2):
+        chain.fit(MockEmbedder())
+        chain.vectors_of(["a"], MockEmbedder().encode)
+    assert (chain.mitigators[0].fits_, chain.mitigators[2].fits_) == (2, 2)
+    assert chain.mitigators[1].seen == ["a", "a"]
+
+
+def test_a_stage_that_rewrites_is_fitted_with_an_embedder_that_encodes_nothing():
+    stage = FittedRewriter()
+    Chain([stage]).fit(MockEmbedder())
+    assert stage.embedder_.info == MockEmbedder().info
+    with pytest.raises(HarnessError, match="before anything is encoded"):
+        stage.embedder_.encode(["a"])
+
+
+def test_a_fit_that_failed_fails_again_without_another_fit():
+    class Broken(Fitted):
+        def fit(self, embedder, concept=None):
+            super().fit(embedder)
+            raise NotApplicable("singular")
+
+    chain = Chain([Broken()])
+    for _ in range(2):
+        with pytest.raises(NotApplicable, match="singular"):
+            chain.fit_once(MockEmbedder(), None)
+    assert chain.mitigators[0].fits_ == 1
+
+
+def test_the_notes_of_a_chain_are_those_of_its_stages():
     assert Chain([Loud(), Swapped()]).notes == ("all were swapped",)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import harness
+from harness.chain import Chain, MitigatedEmbedder
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.errors import NotApplicable
 from harness.metrics import Scale, metric
-from harness.mitigator import Chain, MitigatedEmbedder, Mitigator
+from harness.mitigator import Mitigator
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.vocabulary import vocabulary_of
 

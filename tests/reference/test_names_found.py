@@ -178,7 +178,7 @@ def test_precision_and_recall_of_names(file, model, options, precision, recall):
 )
 def test_anonymize_takes_name_bias_away(file, mitigator, wanted, area, registry):
     chain = registry.mitigator(mitigator)
-    chain.fit_rewriters(MockEmbedder(), None)
+    chain.fit_rewriters(MockEmbedder().info, None)
     assert area(file, chain.rewrite) == pytest.approx(wanted, abs=0.015)
 
 

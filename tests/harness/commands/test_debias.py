@@ -1,4 +1,4 @@
-"""`harness debias`, and the Python function that does its work."""
+"""`harness debias` and `harness.debias`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def source(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["bin", "txt", "vec", "safetensors"])
-def test_what_is_written_is_the_whole_vocabulary_debiased(harness, source, tmp_path, suffix):
+def test_the_file_has_the_debiased_vectors_of_every_word(harness, source, tmp_path, suffix):
     out = tmp_path / "new" / f"debiased.{suffix}"
     said = harness("debias", "-m", f"vectors:{source}", "-M", "hard-debias", "-o", out)
     assert said.code == 0, said.err
@@ -52,15 +52,15 @@ def test_what_is_written_is_the_whole_vocabulary_debiased(harness, source, tmp_p
     assert f"writing {out.name}: 308/308 words in " in said.err
 
 
-def test_json_tells_what_was_written(harness, source, tmp_path):
+def test_json_has_the_facts_about_the_file(harness, source, tmp_path):
     out = tmp_path / "v.safetensors"
     said = harness(
         "debias", "--model", f"vectors:{source}", "--mitigator", "normalize+hard-debias?k=2",
         "--concept", "gender", "--out", out, "--json",
     )  # fmt: skip
-    told = json.loads(said.out)
-    missing = told.pop("missing")
-    assert told == {
+    facts = json.loads(said.out)
+    missing = facts.pop("missing")
+    assert facts == {
         "path": str(out),
         "format": "safetensors",
         "model": f"vectors:{source}",
@@ -74,7 +74,7 @@ def test_json_tells_what_was_written(harness, source, tmp_path):
     assert not set(missing) & set(WORDS)
 
 
-def test_what_is_written_can_be_evaluated(harness, source, tmp_path):
+def test_the_file_is_a_model_again(harness, source, tmp_path):
     out = tmp_path / "v.bin"
     assert harness("debias", "-m", f"vectors:{source}", "-M", "hard-debias", "-o", out).code == 0
     made = package.debias(f"vectors:{out}", "none", tmp_path / "same.txt")
@@ -84,7 +84,7 @@ def test_what_is_written_can_be_evaluated(harness, source, tmp_path):
     )
 
 
-def test_gensims_form_tells_where_its_vectors_lie(harness, source, tmp_path):
+def test_gensims_format_has_a_second_file_with_the_vectors(harness, source, tmp_path):
     out = tmp_path / "v.kv"
     said = harness("debias", "-m", f"vectors:{source}", "-M", "normalize", "-o", out)
     assert said.code == 0
@@ -96,20 +96,20 @@ def test_gensims_form_tells_where_its_vectors_lie(harness, source, tmp_path):
     assert str(size) in said.out
 
 
-def test_a_file_that_is_there_stays_unless_told_otherwise(harness, source, tmp_path):
+def test_an_existing_file_is_replaced_only_with_overwrite(harness, source, tmp_path):
     out = tmp_path / "v.bin"
     out.write_text("precious")
     asked = ["debias", "-m", f"vectors:{source}", "-M", "normalize", "-o", out]
     said = harness(*asked)
-    assert (said.code, said.err) == (
-        2, f"harness: '{out}' is there already; --overwrite replaces it\n",
-    )  # fmt: skip
+    assert said.code == 2
+    assert str(out) in said.err
+    assert "--overwrite" in said.err
     assert out.read_text() == "precious"
     assert harness(*asked, "--overwrite").code == 0
     assert list(vectors_file(str(out)).words) == WORDS
 
 
-def test_the_source_itself_may_be_replaced(harness, source):
+def test_the_file_of_the_model_may_be_replaced(harness, source):
     asked = ["debias", "-m", f"vectors:{source}", "-M", "normalize", "-o", source, "--overwrite"]
     assert harness(*asked).code == 0
     np.testing.assert_allclose(np.linalg.norm(vectors_file(str(source)).vectors, axis=1), 1, 1e-6)
@@ -124,50 +124,46 @@ def refused(harness, tmp_path, *arguments, out="v.bin"):
     return said.err
 
 
-def test_mistakes_are_told_in_a_line_before_anything_is_written(harness, source, tmp_path):
+def test_a_mistake_is_one_line_and_nothing_is_written(harness, source, tmp_path):
     model = ("-m", f"vectors:{source}")
     hard = ("-M", "hard-debias")
-    assert "the suffix says no format" in refused(harness, tmp_path, *model, *hard, out="v.pkl")
-    assert "there is no format 'bin'" in refused(
-        harness, tmp_path, *model, *hard, "--format", "bin"
-    )
-    assert "unknown mitigator" in refused(harness, tmp_path, *model, "-M", "soft-boiled")
-    assert "unknown concept" in refused(harness, tmp_path, *model, *hard, "--concept", "gendre")
-    assert "needs definitional_pairs of a concept; none is given" in refused(
-        harness, tmp_path, *model, *hard, "--concept", "none"
-    )
-    assert "'context-injection' " in refused(harness, tmp_path, *model, "-M", "context-injection")
-    assert "there is no such file" in refused(harness, tmp_path, "-m", "vectors:none.bin", *hard)
+    assert "'v.pkl'" in refused(harness, tmp_path, *model, *hard, out="v.pkl")
+    assert "'bin'" in refused(harness, tmp_path, *model, *hard, "--format", "bin")
+    assert "'soft-boiled'" in refused(harness, tmp_path, *model, "-M", "soft-boiled")
+    assert "'gendre'" in refused(harness, tmp_path, *model, *hard, "--concept", "gendre")
+    assert "definitional_pairs" in refused(harness, tmp_path, *model, *hard, "--concept", "none")
+    assert "'context-injection'" in refused(harness, tmp_path, *model, "-M", "context-injection")
+    assert "none.bin" in refused(harness, tmp_path, "-m", "vectors:none.bin", *hard)
 
 
 def test_a_text_encoder_is_refused_before_it_is_loaded(tmp_path):
-    with pytest.raises(NotApplicable, match="is a text encoder and has no vocabulary"):
+    with pytest.raises(NotApplicable, match="text encoder"):
         package.debias(MockEmbedder("text"), "normalize", tmp_path / "v.bin")
 
 
 def test_a_concept_without_the_sets_that_are_needed_is_refused(source, tmp_path):
-    with pytest.raises(NotApplicable, match="'bare' lacks them"):
+    with pytest.raises(NotApplicable, match="'bare'"):
         package.debias(
             f"vectors:{source}", "hard-debias", tmp_path / "v.bin", concept=Concept(name="bare")
         )
     assert not (tmp_path / "v.bin").exists()
 
 
-def test_a_concept_may_be_given_as_an_object(tmp_path):
+def test_a_concept_may_be_an_object(tmp_path):
     model = WordVectors.of(WORDS, VECTORS, name="mine")
     concept = Concept(name="own", definitional_pairs=tuple(PAIRS))
     made = package.debias(model, "hard-debias", tmp_path / "v.bin", concept=concept)
     assert (made.model, made.concept, made.missing) == ("mine", "own", ())
 
 
-def test_a_word_with_a_space_is_refused_with_what_would_hold_it(tmp_path):
+def test_a_word_with_a_space_needs_a_format_that_can_hold_it(tmp_path):
     model = WordVectors.of(["new york", "rome"], VECTORS[:2], name="mine")
     with pytest.raises(package.HarnessError, match="'new york'"):
         package.debias(model, "normalize", tmp_path / "v.bin")
     assert package.debias(model, "normalize", tmp_path / "v.safetensors").words == 2
 
 
-def test_the_function_knows_no_names_beyond_the_registry(source, tmp_path):
+def test_an_unknown_model_is_an_error(source, tmp_path):
     with pytest.raises(UnknownName):
         package.debias("glove-6b-50", "normalize", tmp_path / "v.bin")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -26,10 +27,16 @@ def measured(registry):
 
     def make(**scores):
         task, chain = registry.task("toy-places"), registry.mitigator("none")
-        (job,) = plan.make(MOCK.info, [task], {"none": chain}).jobs
-        one = scoring.measure(job, MOCK.encode, seed=0)[0]
-        object.__setattr__(one, "scores", {**one.scores, **scores})
-        return list(recording.records(job, one, MOCK.info, run="r1", seed=0, device="cpu"))
+        (job,) = plan.make_plan(MOCK, [task], {"none": chain}).jobs
+        result = scoring.measure(job, MOCK.encode, seed=0)[0]
+        result = dataclasses.replace(result, scores={**result.scores, **scores})
+        provenance = recording.Provenance(
+            run="r1",
+            model=recording.model_part(MOCK.info),
+            seed=0,
+            environment=recording.environment("cpu"),
+        )
+        return list(recording.make_records(job, result, provenance))
 
     return make
 

@@ -6,7 +6,8 @@ import pytest
 
 import harness
 from harness.embedder import MockEmbedder
-from harness.results.records import Records, Skipped
+from harness.results.not_run import NotRun
+from harness.results.records import Records
 
 
 @pytest.fixture
@@ -46,6 +47,9 @@ def test_no_records_make_an_empty_frame():
     assert len(Records([]).to_pandas()) == 0
 
 
-def test_what_failed_is_told_from_what_does_not_apply():
-    skipped = [Skipped("m", "none", "a", "broke", True), Skipped("m", "none", "b", "is for words")]
-    assert Records([], skipped=skipped).failed == (skipped[0],)
+def test_what_failed_and_what_was_skipped_are_the_two_parts_of_what_was_not_run():
+    entries = (NotRun("m", "none", "a", "broke", True), NotRun("m", "none", "b", "is for words"))
+    records = Records([], not_run=entries, notices=["careful"])
+    assert records.not_run == entries
+    assert (records.failed, records.skipped) == (entries[:1], entries[1:])
+    assert (records[:0].not_run, records[:0].notices) == (entries, ("careful",))

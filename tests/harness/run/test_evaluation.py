@@ -1,4 +1,4 @@
-"""The main job from Python: what is run, encoded and recorded."""
+"""`harness.evaluate`: which jobs are run, encoded and recorded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TIMES = {"run", "created", "seconds"}
 
 
 def lasting(records):
-    """Return what of records must not depend on when they were made."""
+    """Return records without the fields that differ between runs."""
     return {record.id: record.model_dump(exclude=TIMES) for record in records}
 
 
@@ -26,7 +26,7 @@ def test_every_text_is_encoded_once(evaluate, toy):
     assert evaluate(tasks=["similarity"], mitigators=mitigators).encoded == 2  # calm, loud, please
 
 
-def test_a_second_run_on_the_results_does_nothing(evaluate, toy, tmp_path):
+def test_a_second_run_with_the_same_results_does_nothing(evaluate, toy, tmp_path):
     first = evaluate(results=tmp_path / "results")
     lines = (tmp_path / "results" / "toy-letters.jsonl").read_bytes()
     toy.clear()
@@ -77,15 +77,15 @@ def test_ids_differ_by_seed_model_options_and_mitigator_parameters(evaluate, tmp
 
 
 def test_two_names_of_one_fingerprint_are_one_model(evaluate):
-    one = evaluate("toy:2", tasks="toy-places")
-    two = evaluate("toy-letters?scale=2", tasks="toy-places")
-    assert (one.encoded, two.encoded) == (6, 0)
-    assert [r.id for r in one] == [r.id for r in two]
+    first = evaluate("toy:2", tasks="toy-places")
+    second = evaluate("toy-letters?scale=2", tasks="toy-places")
+    assert (first.encoded, second.encoded) == (6, 0)
+    assert [r.id for r in first] == [r.id for r in second]
     both = evaluate(["toy:2", "toy-letters?scale=2"], tasks="toy-places")
-    assert [r.id for r in both] == [r.id for r in one]
+    assert [r.id for r in both] == [r.id for r in first]
 
 
-def test_the_records_stand_in_the_order_that_was_asked_for(evaluate):
+def test_the_records_are_in_the_order_of_the_arguments(evaluate):
     records = evaluate(
         ["toy-words", "toy-letters"], ["toy-places", "toy-ratings"], ["toy-shift", "none"]
     )
@@ -98,7 +98,7 @@ def test_the_records_stand_in_the_order_that_was_asked_for(evaluate):
     ]
 
 
-def test_words_that_a_vocabulary_lacks_are_in_the_record(evaluate, write):
+def test_missing_words_are_in_the_record(evaluate, write):
     task = """
         name: mine
         version: 1
@@ -118,19 +118,18 @@ def test_words_that_a_vocabulary_lacks_are_in_the_record(evaluate, write):
     strict = write("strict.yaml", task.replace("0.5", "0.3").replace("mine", "strict"))
     gap, _ = evaluate("toy-words", str(strict))
     assert gap.value is None
-    assert gap.reason == (
-        "33% of 'targets_1' has no vector, more than the 30% that the task allows"
-    )
+    for fact in ("33%", "'targets_1'", "30%"):
+        assert fact in gap.reason
 
 
 @pytest.mark.parametrize("mitigator", ["none", "toy-shift", "toy-polite"])
-def test_a_mitigated_model_is_scored_as_its_mitigation_leaves_it(evaluate, registry, mitigator):
+def test_a_mitigated_model_is_scored_on_its_mitigated_vectors(evaluate, registry, mitigator):
     gap, _, _ = evaluate(tasks="toy-places", mitigators=mitigator)
-    letters, made = registry.embedder("toy-letters"), registry.mitigator(mitigator)
-    made.fit(letters, registry.concept("toy-place"))
-    sides = [["village", "farm", "barn"], ["city", "street", "tower"]]
-    one, two = (made.transform(letters.encode(made.rewrite(s)), s).mean(axis=0) for s in sides)
-    assert gap.value == pytest.approx(float(np.linalg.norm(one - two)), rel=1e-5)
+    letters, chain = registry.embedder("toy-letters"), registry.mitigator(mitigator)
+    chain.fit(letters, registry.concept("toy-place"))
+    sets = [["village", "farm", "barn"], ["city", "street", "tower"]]
+    means = [chain.transform(letters.encode(chain.rewrite(s)), s).mean(axis=0) for s in sets]
+    assert gap.value == pytest.approx(float(np.linalg.norm(means[0] - means[1])), rel=1e-5)
 
 
 def test_any_object_with_encode_is_a_model(evaluate, tmp_path):
@@ -150,7 +149,7 @@ def test_several_models_may_be_names_and_objects(evaluate):
     assert [r.model.name for r in records if r.primary] == ["toy-letters", "mock-text"]
 
 
-def test_no_name_is_run_before_all_are_known(evaluate, toy, tmp_path):
+def test_nothing_is_run_before_every_name_is_looked_up(evaluate, toy, tmp_path):
     for wrong in (
         {"model": ["toy-letters", "toy-leters"]},
         {"model": ["toy-letters", "toy-letters?scale=abc"]},
@@ -171,16 +170,16 @@ def test_without_a_results_folder_nothing_is_written_but_vectors(evaluate, tmp_p
     assert {path.name for path in tmp_path.iterdir() if path.is_dir()} <= {"cache", "site-toy"}
 
 
-@pytest.mark.parametrize("nothing", [object(), 3, []])
-def test_what_is_no_model_is_told(evaluate, nothing):
-    with pytest.raises(UsageError, match=r"expected a model's name|no model is asked for"):
-        evaluate(nothing, tasks="toy-places")
+@pytest.mark.parametrize("model", [object(), 3, []])
+def test_an_object_without_encode_is_a_usage_error(evaluate, model):
+    with pytest.raises(UsageError, match="model"):
+        evaluate(model, tasks="toy-places")
 
 
-def test_no_mitigator_and_no_such_device_are_told(evaluate):
-    with pytest.raises(UsageError, match="'none' means the model as it is"):
+def test_no_mitigator_and_an_unknown_device_are_usage_errors(evaluate):
+    with pytest.raises(UsageError, match="no mitigator"):
         evaluate(tasks="toy-places", mitigators=[])
-    with pytest.raises(UsageError, match="there is no device 'foo'"):
+    with pytest.raises(UsageError, match="'foo'"):
         evaluate(tasks="toy-places", devices="foo")
 
 

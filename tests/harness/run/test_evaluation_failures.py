@@ -1,4 +1,4 @@
-"""What fails in a run costs what it is about and is told: models, metrics, mitigators and data."""
+"""A failure in a run stops only its own part and is reported: models, metrics, mitigators, data."""
 
 from __future__ import annotations
 
@@ -22,25 +22,24 @@ def test_a_model_that_cannot_be_had_does_not_stop_the_others(evaluate, registry_
     records = evaluate(["mine", "toy-letters"], "toy-places", registry=registry)
     assert len(records) == 3
     (lost,) = records.failed
-    assert (lost.model, lost.reason) == (
-        "mine", "model 'mine' needs the package 'no_such_package': pip install no_such_package",
-    )  # fmt: skip
+    assert lost.model == "mine"
+    assert "pip install no_such_package" in lost.reason
     with pytest.raises(Unavailable):
         evaluate("mine", "toy-places", registry=registry)
 
 
 @pytest.mark.parametrize(
-    ("returned", "told"),
+    ("returned", "fact"),
     [
-        (lambda n: np.ones((n, 3)), "returned an array of shape (6, 3) for 6 texts"),
-        (lambda n: np.ones((n + 1, 4)), "returned an array of shape (7, 4) for 6 texts"),
-        (lambda n: np.ones(n), "returned an array of shape (6,) for 6 texts"),
+        (lambda n: np.ones((n, 3)), "(6, 3) for 6 texts"),
+        (lambda n: np.ones((n + 1, 4)), "(7, 4) for 6 texts"),
+        (lambda n: np.ones(n), "(6,) for 6 texts"),
         (lambda n: np.ones((n, 4), dtype=int), "int64"),
         (lambda n: None, "floats"),
-        (lambda n: 1 / 0, "failed on 6 texts, the first of them '"),
+        (lambda n: 1 / 0, "6 texts"),
     ],
 )
-def test_a_model_that_returns_something_else_is_told_and_the_others_go_on(evaluate, returned, told):
+def test_a_model_that_returns_no_vectors_fails_and_the_others_go_on(evaluate, returned, fact):
     class Wrong:
         info = ModelInfo(name="wrong", kind="text", dimensions=4, fingerprint="wrong")
 
@@ -49,11 +48,11 @@ def test_a_model_that_returns_something_else_is_told_and_the_others_go_on(evalua
 
     with pytest.raises(ModelError) as caught:
         evaluate(Wrong(), "toy-places")
-    assert told in str(caught.value)
+    assert fact in str(caught.value)
     assert "'wrong'" in str(caught.value)
     records = evaluate([Wrong(), "toy-letters"], "toy-places")
     assert len(records) == 3
-    assert told in records.failed[0].reason
+    assert fact in records.failed[0].reason
 
 
 def test_vectors_with_nan_in_some_dimensions_fail_the_tasks_that_need_them(evaluate):
@@ -66,10 +65,10 @@ def test_vectors_with_nan_in_some_dimensions_fail_the_tasks_that_need_them(evalu
     records = evaluate(Holes(), ["toy-places", "toy-places-10"])
     assert {r.task.name for r in records} == {"toy-places-10"}
     (failed,) = records.failed
-    assert failed.reason == "1 of its texts could not be encoded, the first is 'barn'"
-    assert records.notices == (
-        "not encoded: 'barn': its vector has NaN or infinity in some dimensions",
-    )
+    assert "'barn'" in failed.reason
+    (notice,) = records.notices
+    assert "'barn'" in notice
+    assert "NaN" in notice
 
 
 def test_a_zero_vector_counts_as_missing(evaluate):
@@ -115,7 +114,7 @@ TASK = """
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "reason"),
     [
         ("return 1 / 0", "ZeroDivisionError: division by zero"),
         ("raise ValueError('first\\nsecond')", "ValueError: first"),
@@ -128,7 +127,7 @@ TASK = """
     ],
 )  # fmt: skip
 def test_a_metric_that_fails_costs_its_own_task_only(
-    evaluate, registry_with, plugin, write, tmp_path, body, told
+    evaluate, registry_with, plugin, write, tmp_path, body, reason
 ):
     registry = registry_with(plugin(METRIC.replace("BODY", body)))
     path = write("mine.yaml", TASK)
@@ -138,7 +137,7 @@ def test_a_metric_that_fails_costs_its_own_task_only(
     assert {r.task.name for r in records} == {"toy-places"}
     (failed,) = records.failed
     assert (failed.task, failed.mitigator) == ("mine", "none")
-    assert failed.reason.startswith(told)
+    assert failed.reason.startswith(reason)
     assert results_files.read([tmp_path / "results"]).records == tuple(records)
 
 
@@ -148,7 +147,7 @@ def test_a_metric_whose_module_fails_costs_its_own_task_only(
     registry = registry_with(plugin(METRIC.replace("THIS:mine", "THIS:absent")))
     records = evaluate(tasks=[str(write("mine.yaml", TASK)), "toy-places"], registry=registry)
     assert {r.task.name for r in records} == {"toy-places"}
-    assert [(one.task, one.failed) for one in records.skipped] == [("mine", True)]
+    assert [(entry.task, entry.failed) for entry in records.not_run] == [("mine", True)]
     assert "cannot be imported" in records.failed[0].reason
 
 
@@ -162,15 +161,18 @@ def test_nan_of_a_metric_is_null_with_a_reason(evaluate, registry_with, plugin, 
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "reason"),
     [
-        ("def transform(self, vectors, texts): return vectors[1:]", "'mine' returned an array of "),
+        (
+            "def transform(self, vectors, texts): return vectors[1:]",
+            "a mitigator (Mine) returned an array of shape (2, ",
+        ),
         ("def fit(self, embedder, concept=None): return 1 / 0", "ZeroDivisionError: division by"),
         ("def rewrite(self, texts): return texts[1:]", "a mitigator (Mine) rewrote 3 texts as 2"),
     ],
 )
 def test_a_mitigator_that_fails_costs_its_own_column_only(
-    evaluate, registry_with, plugin, body, told
+    evaluate, registry_with, plugin, body, reason
 ):
     source = f"""
         from harness import Mitigator, MitigatorSpec, hookimpl
@@ -188,11 +190,11 @@ def test_a_mitigator_that_fails_costs_its_own_column_only(
     assert {r.mitigator.name for r in records} == {"none"}
     (failed,) = records.failed
     assert (failed.mitigator, failed.task) == ("mine", "toy-places")
-    assert failed.reason.startswith(told)
+    assert failed.reason.startswith(reason)
 
 
 @pytest.mark.parametrize(
-    ("fit", "rewrite", "told"),
+    ("fit", "rewrite", "reason"),
     [
         ("embedder.encode(['x'])", "texts", "a mitigator that rewrites texts is fitted before"),
         ("1 / 0", "texts", "ZeroDivisionError: division by zero"),
@@ -200,7 +202,7 @@ def test_a_mitigator_that_fails_costs_its_own_column_only(
     ],
 )
 def test_a_mitigator_of_texts_that_fails_costs_its_own_column_only(
-    evaluate, registry_with, plugin, fit, rewrite, told
+    evaluate, registry_with, plugin, fit, rewrite, reason
 ):
     source = f"""
         from harness import Mitigator, MitigatorSpec, hookimpl
@@ -220,10 +222,10 @@ def test_a_mitigator_of_texts_that_fails_costs_its_own_column_only(
         tasks="toy-places", mitigators=["mine", "none"], registry=registry_with(plugin(source))
     )
     assert {r.mitigator.name for r in records} == {"none"}
-    assert records.failed[0].reason.startswith(told)
+    assert records.failed[0].reason.startswith(reason)
 
 
-def test_what_was_recorded_stays_when_a_run_is_interrupted(
+def test_records_are_kept_when_a_run_is_interrupted(
     evaluate, registry_with, plugin, write, tmp_path
 ):
     registry = registry_with(plugin(METRIC.replace("BODY", "raise KeyboardInterrupt")))
@@ -236,7 +238,7 @@ def test_what_was_recorded_stays_when_a_run_is_interrupted(
     assert evaluate(tasks="toy-places", results=tmp_path / "results").encoded == 0
 
 
-def test_a_task_whose_data_is_not_here_is_told_and_the_rest_goes_on(evaluate, write, monkeypatch):
+def test_a_task_without_its_data_is_skipped_and_the_others_go_on(evaluate, write, monkeypatch):
     monkeypatch.delenv("HARNESS_DATA", raising=False)
     task = TASK.replace("metrics: {mine: {}}", "metrics: {toy-gap: {}}")
     task = task.replace("metric: mine, score: a", "metric: toy-gap, score: gap")
@@ -244,8 +246,7 @@ def test_a_task_whose_data_is_not_here_is_told_and_the_rest_goes_on(evaluate, wr
     task = task.replace("{words: [village, farm]}", "{table: t, column: x}")
     records = evaluate(tasks=[str(write("mine.yaml", task)), "toy-places"])
     assert {r.task.name for r in records} == {"toy-places"}
-    (one,) = records.skipped
-    assert (one.task, one.mitigator, one.failed) == ("mine", "none", False)
-    assert one.reason == (
-        "its data is not here: put 'absent.csv' in the folder that HARNESS_DATA names. Ask."
-    )
+    (skipped,) = records.skipped
+    assert (skipped.task, skipped.mitigator) == ("mine", "none")
+    for fact in ("absent.csv", "HARNESS_DATA", "Ask."):
+        assert fact in skipped.reason

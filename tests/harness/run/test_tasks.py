@@ -1,4 +1,4 @@
-"""What `--tasks` means."""
+"""The tasks that `--tasks` selects."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pytest
 
 from harness.errors import InvalidFile, NameClash, UnknownName, UsageError
 from harness.registry.registry import Registry
-from harness.run.tasks import listed, select
+from harness.run.tasks import list_tasks, select
 
 
 def names(registry, *wanted):
-    return [one.file.name for one in select(registry, wanted)]
+    return [entry.file.name for entry in select(registry, wanted)]
 
 
-def test_numbers_in_names_are_in_the_order_of_numbers(registry, write):
-    assert [one.file.name for one in listed(registry)] == [
+def test_tasks_are_sorted_by_the_numbers_in_their_names(registry, write):
+    assert [entry.file.name for entry in list_tasks(registry)] == [
         "toy-places",
         "toy-places-10",
         "toy-ratings",
@@ -24,7 +24,7 @@ def test_numbers_in_names_are_in_the_order_of_numbers(registry, write):
     ]
 
 
-def test_all_names_globs_tags_categories_and_what_is_measured(registry):
+def test_all_and_names_and_globs_and_tags_and_categories_select_tasks(registry):
     assert len(names(registry, "all")) == 4
     assert names(registry, "toy-places") == ["toy-places"]
     assert names(registry, "toy-places*") == ["toy-places", "toy-places-10"]
@@ -32,7 +32,7 @@ def test_all_names_globs_tags_categories_and_what_is_measured(registry):
     assert names(registry, "similarity") == names(registry, "usefulness") == ["toy-ratings"]
 
 
-def test_a_task_is_chosen_once(registry):
+def test_a_task_is_selected_once(registry):
     assert names(registry, "toy-places-10", "places", "toy-places", "small") == [
         "toy-places",
         "toy-places-10",
@@ -44,38 +44,35 @@ def test_a_file_may_be_named_by_its_path(registry, write):
     path = write(
         "mine.yaml", (Path(__file__).parents[1] / "toy/tasks/toy-ratings.yaml").read_text()
     )
-    (one,) = select(registry, [str(path)])
-    assert one.document.path == path
-    with pytest.raises(NameClash, match="two files claim the task 'toy-ratings'"):
+    (entry,) = select(registry, [str(path)])
+    assert entry.document.path == path
+    with pytest.raises(NameClash, match="'toy-ratings'"):
         select(registry, ["toy-ratings", str(path)])
 
 
-def test_a_file_with_a_mistake_is_left_out_and_told_unless_it_is_asked_for(registry, write):
+def test_a_file_with_a_mistake_is_a_notice_or_if_it_is_named_an_error(registry, write):
     path = write("more/bad.yaml", "name: bad\nversoin: 1")
     write("more/worse.yaml", "name: [")
     more = Registry(registry.plugins, include=[path.parent])
-    assert [one.file.name for one in select(more, ["toy-places"])] == ["toy-places"]
+    assert [entry.file.name for entry in select(more, ["toy-places"])] == ["toy-places"]
     assert len(more.notices) == 2
-    assert any(f"{path}:2: versoin: unknown key 'versoin'" in line for line in more.notices)
-    with pytest.raises(InvalidFile, match="did you mean 'version'"):
+    assert any(f"{path}:2: versoin" in line for line in more.notices)
+    with pytest.raises(InvalidFile, match="'version'"):
         select(more, ["bad"])
 
 
-def test_an_unknown_task_is_told_with_the_nearest_name_tag_or_category(registry):
-    with pytest.raises(UnknownName) as caught:
+def test_the_error_of_an_unknown_task_has_the_nearest_name_tag_or_category(registry):
+    with pytest.raises(UnknownName, match=r"'similarities'.*'similarity'"):
         names(registry, "toy-places", "similarities")
-    assert str(caught.value) == (
-        "unknown task, tag or category 'similarities'; did you mean 'similarity'?"
-    )
-    with pytest.raises(UnknownName, match="'weat-\\*'"):
+    with pytest.raises(UnknownName, match=r"'weat-\*'"):
         names(registry, "weat-*")
 
 
-def test_a_missing_file_is_told(registry):
-    with pytest.raises(InvalidFile, match=r"absent.yaml: cannot be read"):
+def test_a_missing_file_is_an_error(registry):
+    with pytest.raises(InvalidFile, match=r"absent.yaml"):
         names(registry, "absent.yaml")
 
 
-def test_nothing_asked_for_is_told(registry):
-    with pytest.raises(UsageError, match="no task is asked for"):
+def test_no_tasks_are_a_usage_error(registry):
+    with pytest.raises(UsageError, match="no task"):
         names(registry)

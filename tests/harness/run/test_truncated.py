@@ -1,4 +1,4 @@
-"""Facts about texts that are longer than a model reads: records count them."""
+"""Records count the texts that are longer than a model reads."""
 
 import pytest
 
@@ -7,15 +7,15 @@ from harness.embedder import MockEmbedder, ModelInfo
 
 
 class Short(MockEmbedder):
-    """Reads eight letters of a text, and says so."""
+    """Reads the first eight letters of a text, and remembers the texts that it was asked about."""
 
     def __init__(self):
         super().__init__()
         self.info = ModelInfo(name="short", kind="text", dimensions=16, fingerprint="short")
-        self.told = []
+        self.checked = []
 
     def truncated(self, texts):
-        self.told += texts
+        self.checked += texts
         return [len(text) > 8 for text in texts]
 
 
@@ -36,21 +36,21 @@ def coverages(registry):
     return run
 
 
-def test_texts_that_are_cut_are_counted_as_the_model_reads_them(coverages):
-    plain, shouted = Short(), Short()
+def test_truncated_texts_are_counted_as_the_mitigator_rewrites_them(coverages):
+    plain, rewritten = Short(), Short()
     first = coverages(plain)[0]
-    assert first.truncated == len({text for text in plain.told if len(text) > 8}) < first.asked
-    polite = coverages(shouted, "toy-polite")[0]
-    assert any(text.endswith(" please") for text in shouted.told)
+    assert first.truncated == len({text for text in plain.checked if len(text) > 8}) < first.asked
+    polite = coverages(rewritten, "toy-polite")[0]
+    assert any(text.endswith(" please") for text in rewritten.checked)
     assert polite.truncated > first.truncated
 
 
-def test_each_text_is_asked_about_once(coverages):
+def test_each_text_is_checked_once(coverages):
     model = Short()
     coverages(model)
-    assert len(model.told) == len(set(model.told))
+    assert len(model.checked) == len(set(model.checked))
 
 
-def test_a_model_that_cannot_say_is_not_counted(coverages):
+def test_the_count_is_none_if_the_model_cannot_say(coverages):
     assert coverages(MockEmbedder())[0].truncated is None
     assert coverages(Broken())[0].truncated is None

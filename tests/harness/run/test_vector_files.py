@@ -1,4 +1,4 @@
-"""Facts about the files of vectors that are written, read back by those who made the formats."""
+"""Files of word vectors, read back by gensim, by safetensors and by the harness itself."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_the_suffix_says_the_format_unless_one_is_named():
     }
     assert {name: vector_files.format_of(Path(name)) for name in asked} == asked
     assert vector_files.format_of(Path("v"), "gensim") == "gensim"
-    with pytest.raises(InvalidOption, match=r"'v\.pkl': the suffix says no format .*\.bin"):
+    with pytest.raises(InvalidOption, match=r"v\.pkl.*\.bin"):
         vector_files.format_of(Path("v.pkl"))
     with pytest.raises(InvalidOption, match="did you mean 'word2vec-binary'"):
         vector_files.format_of(Path("v.bin"), "word2vec-binry")
@@ -145,7 +145,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch,
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path):
+def test_a_folder_that_cannot_be_made_is_a_disk_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DiskError, match="cannot write"):
         write(tmp_path / "file" / "v.bin")
@@ -201,7 +201,7 @@ def test_of_equal_words_in_different_stretches_the_first_counts(tmp_path, small_
     np.testing.assert_array_equal(made.vectors, vectors[:7])
 
 
-def test_a_mistake_in_a_later_stretch_is_told_by_its_own_line(tmp_path, small_stretches):
+def test_a_mistake_in_a_later_stretch_is_reported_with_its_own_line(tmp_path, small_stretches):
     lines = [f"w{i} 1 2 3" for i in range(40)]
     lines[29] = "w29 1 x 3"
     (tmp_path / "v.txt").write_text("\n".join(lines))
@@ -225,7 +225,7 @@ def _changed(path, change):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "problem"),
     [
         (lambda header: header.pop("words"), "holds no word vectors"),
         (lambda header: header["vectors"].update(dtype="F16"), "wrong types"),
@@ -234,10 +234,10 @@ def _changed(path, change):
         (lambda header: header["vectors"].update(shape="ab"), "wrong types|holds no word"),
     ],
 )
-def test_other_safetensors_files_are_refused(tmp_path, change, told):
+def test_other_safetensors_files_are_refused(tmp_path, change, problem):
     write(tmp_path / "v.safetensors")
     _changed(tmp_path / "v.safetensors", change)
-    with pytest.raises(InvalidFile, match=told):
+    with pytest.raises(InvalidFile, match=problem):
         vectors_file(str(tmp_path / "v.safetensors"))
 
 

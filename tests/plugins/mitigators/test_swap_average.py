@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.chain import Chain
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.errors import NotApplicable
-from harness.mitigator import Chain
 from harness.plugins.mitigators.sent_debias import SentDebias
 from harness.plugins.mitigators.swap_average import SwapAverage
 

@@ -1,0 +1,270 @@
+"""Mitigators in a chain, and an embedder under a chain."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from harness.arrays import Reals, Vectors
+from harness.concept import Concept
+from harness.embedder import Embedder, Kind, ModelInfo
+from harness.errors import HarnessError
+from harness.mitigator import Mitigator
+from harness.vocabulary import Vocabulary, vocabulary_of
+
+
+class Chain(Mitigator):
+    """Mitigators one after another: all texts are rewritten in order, then vectors transformed.
+
+    A stage that rewrites is fitted first, on the concept alone. Each other stage is fitted on the
+    vectors that it will get: of texts as all stages rewrite them, under the transforms of the
+    stages before it. A chain remembers the texts and vectors that it returned, since many tasks
+    share texts.
+
+    Parameters
+    ----------
+    mitigators
+        The stages in order.
+    rewriting
+        Whether texts are rewritten. Probes (texts that define a concept) are embedded as they are
+        written, so they go through a chain that does not rewrite; see `without_rewriting`.
+    """
+
+    def __init__(self, mitigators: Sequence[Mitigator], rewriting: bool = True) -> None:
+        self.mitigators = mitigators
+        self.rewriting = rewriting
+        self._rewriters_fitted = False
+        self._fit_outcome: bool | HarnessError = False  # of `fit_once`
+        self._rewritten: dict[str, str] = {}
+        self._transformed: dict[str, Vectors] = {}
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether any stage changes texts."""
+        return self.rewriting and any(stage.rewrites for stage in self.mitigators)
+
+    @property
+    def all_needs(self) -> tuple[str, ...]:
+        """The concept's fields that any stage reads."""
+        return tuple(dict.fromkeys(need for stage in self.mitigators for need in stage.needs))
+
+    @property
+    def all_kinds(self) -> tuple[Kind, ...]:
+        """The kinds of embedder that every stage works on."""
+        kinds: tuple[Kind, ...] = ("word", "text")
+        return tuple(kind for kind in kinds if all(kind in s.kinds for s in self.mitigators))
+
+    @functools.cached_property
+    def depends_on(self) -> list[Any]:
+        """What the stages depend on, without those that depend on nothing; each is read once."""
+        return [value for stage in self.mitigators if (value := stage.depends_on)]
+
+    def fitting_texts(self, concept: Concept | None) -> list[str]:
+        """Return the fitting texts of every stage, as all stages rewrite them.
+
+        Stages that rewrite must have been fitted.
+        """
+        texts = [text for stage in self.mitigators for text in stage.fitting_texts(concept)]
+        return list(dict.fromkeys(self.rewrite(texts)))
+
+    def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
+        """Fit all stages anew: those that rewrite on the concept alone, the others on vectors."""
+        self.fit_rewriters(embedder.info, concept)
+        return self._fit_transforms(embedder, concept)
+
+    def fit_rewriters(self, info: ModelInfo, concept: Concept | None) -> Self:
+        """Fit only the stages that rewrite, which the plan needs; return self."""
+        for stage in self.mitigators:
+            if stage.rewrites:
+                stage.fit(NotYetEncoding(info), concept)
+        self._rewriters_fitted = True
+        self._rewritten.clear()
+        return self
+
+    def fit_once(self, embedder: Embedder, concept: Concept | None) -> None:
+        """Fit the stages that are not fitted yet.
+
+        Raises
+        ------
+        HarnessError
+            If the fit fails. Every later call raises the same error without another fit.
+        """
+        if self._fit_outcome is False:
+            try:
+                if not self._rewriters_fitted:
+                    self.fit_rewriters(embedder.info, concept)
+                self._fit_transforms(embedder, concept)
+                self._fit_outcome = True
+            except HarnessError as error:
+                self._fit_outcome = error
+        if isinstance(self._fit_outcome, HarnessError):
+            raise self._fit_outcome
+
+    def _fit_transforms(self, embedder: Embedder, concept: Concept | None) -> Self:
+        self._transformed.clear()
+        for i, stage in enumerate(self.mitigators):
+            if not stage.rewrites:
+                stage.fit(MitigatedEmbedder(embedder, self, stages=i), concept)
+        return self
+
+    def without_rewriting(self) -> Chain:
+        """Return the chain that probes go through, which leaves texts as they are written.
+
+        It shares the stages that rewrite, since these learn nothing from vectors. The other stages
+        are unfitted copies, to be fitted on texts as they are written. A chain that rewrites
+        nothing is returned itself.
+        """
+        if not self.rewrites:
+            return self
+        stages = [stage if stage.rewrites else clone(stage) for stage in self.mitigators]
+        chain = Chain(stages, rewriting=False)
+        chain._rewriters_fitted = self._rewriters_fitted
+        return chain
+
+    def rewrite(self, texts: Sequence[str]) -> list[str]:
+        """Rewrite `texts` by each stage in turn.
+
+        Raises
+        ------
+        HarnessError
+            If a stage does not return one text for each.
+        """
+        if not self.rewrites:
+            return list(texts)
+        before = [text for text in dict.fromkeys(texts) if text not in self._rewritten]
+        after = before
+        for stage in self.mitigators:
+            n, after = len(after), stage.rewrite(after)
+            name = f"a mitigator ({type(stage).__name__})"
+            if len(after) != n:
+                raise HarnessError(f"{name} rewrote {n} texts as {len(after)}")
+            if not all(isinstance(text, str) for text in after):
+                raise HarnessError(f"{name} rewrote a text as something else than text")
+        self._rewritten.update(zip(before, after, strict=True))
+        return [self._rewritten[text] for text in texts]
+
+    def reads(self, texts: Sequence[str], concept: Concept | None) -> list[str]:
+        """Return the further texts that any stage reads, as all stages rewrite them."""
+        read = [text for stage in self.mitigators for text in stage.reads(texts, concept)]
+        return self.rewrite(read)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes of every stage."""
+        return tuple(note for stage in self.mitigators for note in stage.notes)
+
+    def transform(
+        self, vectors: Reals, texts: Sequence[str], *, stages: int | None = None
+    ) -> Vectors:
+        """Transform `vectors`, (n, d), by each stage in turn, or by the first `stages` of them.
+
+        Raises
+        ------
+        HarnessError
+            If a stage does not return one vector for each text.
+        """
+        for stage in self.mitigators[:stages]:
+            vectors = stage.transform(vectors, texts)
+            if np.ndim(vectors) != 2 or len(vectors) != len(texts):
+                raise HarnessError(
+                    f"a mitigator ({type(stage).__name__}) returned an array of shape "
+                    f"{np.shape(vectors)} for {len(texts)} texts"
+                )
+        return np.asarray(vectors, dtype=np.float32)
+
+    def vectors_of(
+        self, texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors]
+    ) -> Vectors:
+        """Return the mitigated (n, d) vectors of `texts`; the chain must be fitted.
+
+        Each text is rewritten, encoded and transformed once, however often it is asked for.
+
+        Parameters
+        ----------
+        texts
+            The n texts as they are written.
+        encode
+            Returns the (n, d) vectors of texts, unmitigated.
+
+        Raises
+        ------
+        HarnessError
+            If a stage does not return one text or vector for each.
+        """
+        if not self.mitigators:
+            return encode(texts)
+        new = [text for text in dict.fromkeys(texts) if text not in self._transformed]
+        if new:
+            rows = self.transform(encode(self.rewrite(new)), new)
+            self._transformed.update(zip(new, rows, strict=True))
+        return np.stack([self._transformed[text] for text in texts])
+
+
+class MitigatedEmbedder:
+    """An embedder under a chain of mitigators; itself an embedder.
+
+    Parameters
+    ----------
+    embedder
+        The embedder to mitigate.
+    chain
+        The mitigators; those that are used must be fitted.
+    stages
+        How many of them transform, from the first; all by default.
+    """
+
+    def __init__(self, embedder: Embedder, chain: Chain, *, stages: int | None = None) -> None:
+        self.embedder, self.chain, self.stages = embedder, chain, stages
+        self._fingerprint = uuid.uuid4().hex  # the parameters do not identify what was learnt
+
+    @property
+    def info(self) -> ModelInfo:
+        """The embedder's info with a fingerprint of its own, so that it shares no vectors."""
+        return dataclasses.replace(self.embedder.info, fingerprint=self._fingerprint)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return the mitigated (n, d) vectors of `texts`."""
+        vectors = self.embedder.encode(self.chain.rewrite(texts))
+        return self.chain.transform(vectors, texts, stages=self.stages)
+
+    @property
+    def vocabulary_of(self) -> Vocabulary:
+        """The embedder's words, which stay as they are, with their mitigated vectors.
+
+        Where nothing is transformed it is the embedder's own vocabulary, with all its attributes.
+        """
+        inner = vocabulary_of(self.embedder)
+        if not self.chain.mitigators[: self.stages]:
+            return inner
+
+        def rows(start: int, stop: int) -> Vectors:
+            words = inner.words[start:stop]
+            return self.chain.transform(inner.rows(start, stop), words, stages=self.stages)
+
+        return Vocabulary(inner.words, rows)
+
+
+class NotYetEncoding:
+    """The embedder that mitigators of texts are fitted with: it has info, and encodes nothing.
+
+    Parameters
+    ----------
+    info
+        The info of the real embedder.
+    """
+
+    def __init__(self, info: ModelInfo) -> None:
+        self.info = info
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Raise HarnessError."""
+        raise HarnessError(
+            "a mitigator that rewrites texts is fitted before anything is encoded, "
+            "so its fit cannot encode texts"
+        )

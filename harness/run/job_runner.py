@@ -1,0 +1,101 @@
+"""Runs the jobs of one model: fits the mitigator, scores the task, makes the records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from harness.encode.stored_embedder import StoredEmbedder
+from harness.errors import DiskError, HarnessError, NotApplicable, one_line
+from harness.results.not_run import NotRun
+from harness.results.record import Record
+from harness.run import recording, scoring
+from harness.run.plan import Job
+from harness.run.settings import Settings
+
+
+class JobRunner:
+    """Runs the jobs of one model, one by one.
+
+    Parameters
+    ----------
+    vectors
+        The model; reads the vectors of texts from the store.
+    settings
+        The settings of the run.
+    run
+        Identifies the run.
+    """
+
+    def __init__(self, vectors: StoredEmbedder, settings: Settings, run: str) -> None:
+        self.vectors, self.settings, self.run_id = vectors, settings, run
+
+    def run(self, job: Job) -> list[Record] | NotRun:
+        """Return the records of a job, or why there are none.
+
+        Raises
+        ------
+        DiskError
+            If the disk is full or cannot be read.
+        """
+        failed = True
+        try:
+            return self._records(job)
+        except DiskError:
+            raise
+        except NotApplicable as error:
+            failed, reason = False, str(error)
+        except Exception as error:  # a plugin may raise anything
+            if self.settings.debug and not isinstance(error, HarnessError):
+                raise
+            reason = one_line(error)
+        return NotRun(self.vectors.info.name, job.part.name, job.task.name, reason, failed)
+
+    def _records(self, job: Job) -> list[Record]:
+        for chain in job.chains:
+            chain.fit_once(self.vectors, job.concept)
+        results = scoring.measure(
+            job,
+            self.vectors.encode,
+            seed=self.settings.seed,
+            truncated=self.vectors.truncated,
+        )
+        provenance = recording.Provenance(
+            run=self.run_id,
+            model=recording.model_part(self.vectors.info),
+            seed=self.settings.seed,
+            environment=recording.environment(",".join(self.vectors.engine.devices) or "default"),
+        )
+        return [
+            record
+            for result in results
+            for record in recording.make_records(job, result, provenance)
+        ]
+
+
+def notices_of(jobs: Sequence[Job], model: str) -> list[str]:
+    """Return what the user should know of the mitigators of jobs that were run, a line each."""
+    return [
+        *_missing_words(jobs, model),
+        *(
+            f"'{job.part.name}': {note}"
+            for job in jobs
+            for chain in job.chains
+            for note in chain.notes
+        ),
+    ]
+
+
+def _missing_words(jobs: Iterable[Job], model: str) -> list[str]:
+    """Return a line for each list of words of a fit that the model does not have."""
+    mitigators: dict[tuple[str, ...], list[str]] = {}
+    for job in jobs:
+        for stage in job.mitigator.mitigators:
+            if stage.missing_words:
+                on = f" on {job.concept.name}" if job.concept else ""
+                mitigators.setdefault(stage.missing_words, []).append(f"'{job.part.name}'{on}")
+    lines = []
+    for words, names in mitigators.items():
+        more = f" and {len(words) - 5} more" if len(words) > 5 else ""
+        under = ", ".join(dict.fromkeys(names))
+        lines.append(f"{model} lacks {', '.join(words[:5])}{more}, fitted without: {under}")
+    return lines
