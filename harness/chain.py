@@ -234,7 +234,7 @@ class MitigatedEmbedder:
         return self.chain.transform(vectors, texts, stages=self.stages)
 
     @property
-    def vocabulary_of(self) -> Vocabulary:
+    def vocabulary(self) -> Vocabulary:
         """The embedder's words, which stay as they are, with their mitigated vectors.
 
         Where nothing is transformed it is the embedder's own vocabulary, with all its attributes.
