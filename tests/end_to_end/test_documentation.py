@@ -22,17 +22,18 @@ from harness import names
 from harness.commands.main import COMMANDS, group, run
 from harness.registry import discovery
 from harness.registry.registry import Registry
+from harness.run.tasks import select
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+"""Followed by test_tutorials.py, each in an environment of its own."""
 NOT_RUN = {
     r"(pip|python3 -m pip) install .*": "needs the network; test_third_party.py installs",
     r"python3 -m venv .*": "makes an environment; test_packaging.py makes them",
     r"\. .*/bin/activate": "is of an environment",
     r"harness .*--devices cuda.*": "needs two GPUs",
-    r"harness .*--model my-model.*": "needs the stub installed; test_third_party.py runs one",
     r"harness study (run|show) (gender-|religion|context-)[a-z-]*( .*)?": "takes minutes",
-    r"harness .*--include \./my-tasks.*": "needs a folder of the reader's",
 }
 """Commands that are not run, as patterns of the whole command, and why."""
 SHORTENED = ("--tasks all", "--tasks weat-6,name-triplets")
@@ -83,7 +84,7 @@ def reason_not_to_run(command: str) -> str | None:
 
 @pytest.fixture(scope="module")
 def documentation() -> str:
-    return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    return "\n".join(page.read_text(encoding="utf-8") for page in [*PAGES, *TUTORIALS])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -138,7 +139,7 @@ def check_harness(arguments: list[str]) -> None:
     for mitigator in context.params.get("mitigators", ()):
         registry.mitigator(mitigator)
     tasks = [one for value in context.params.get("tasks", ()) for one in value.split(",")]
-    tasks.select(registry, [task for task in tasks if not task.endswith(".yaml")] or ["all"])
+    select(registry, [task for task in tasks if not task.endswith(".yaml")] or ["all"])
 
 
 def check_install(arguments: list[str]) -> None:
@@ -163,7 +164,7 @@ def test_no_exception_is_listed_in_vain() -> None:
     assert idle == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *TUTORIALS], ids=lambda page: page.name)
 def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
