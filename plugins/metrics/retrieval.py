@@ -149,21 +149,13 @@ def retrieval(
         n=len(similarities),
         details={"retrieved": float(n_retrieved.mean()), "k": k},
     )
-    retrieved_of = exposure.count_by_group(hits, member)
-    relevant_of = exposure.count_by_group(relevant, member)
-    gap = score(
-        partial(exposure.exposure_gap, exposure.shares(retrieved_of), exposure.shares(relevant_of)),
-        reason="no query retrieves a relevant document",
-    )
+    gap = _exposure_gap(score, hits, relevant, member, list(names.values()))
+    similarity_of = _named(list(names.values()), [similarities[:, m].mean() for m in member])
     labels = [names[code] for code in codes.tolist()]
     query_sets = {"queries": queries, "queries_1": queries_1, "queries_2": queries_2}
     gap = dataclasses.replace(
         gap,
-        details={
-            **gap.details,
-            **_by_group(list(names.values()), retrieved_of, relevant_of),
-            "similarity": _named(list(names.values()), [similarities[:, m].mean() for m in member]),
-        },
+        details={**gap.details, "similarity": similarity_of},
         tables={"ranking": ranking_table(ranked, relevant, labels, texts or {})},
         figures=retrieval_heatmap(query_sets, documents, labels, texts or {}),
     )
@@ -235,18 +227,39 @@ def _mean(values: Floats) -> Statistic:
     return mean
 
 
-def _by_group(names: Sequence[str], retrieved: Floats, relevant: Floats) -> dict[str, Any]:
-    """Return exposure, fair exposure and recall by group, from (q, g) numbers of documents."""
+def _exposure_gap(
+    score: Callable[..., Score], hits: Mask, relevant: Mask, member: Mask, names: Sequence[str]
+) -> Score:
+    """Return the gap with exposure, fair exposure and recall by group in the details.
+
+    Parameters
+    ----------
+    score
+        Makes a score of a statistic and a reason.
+    hits, relevant
+        (q, n) whether a document is retrieved and relevant, and whether it is relevant.
+    member
+        (g, n) whether a document belongs to a group.
+    names
+        Names of the g groups.
+    """
+    n_hits = exposure.count_by_group(hits, member)
+    n_relevant = exposure.count_by_group(relevant, member)
     values = {
-        "exposure": exposure.shares(retrieved),
-        "fair": exposure.shares(relevant),
-        "recall": exposure.ratio(retrieved, relevant),
+        "exposure": exposure.shares(n_hits),
+        "fair": exposure.shares(n_relevant),
+        "recall": exposure.ratio(n_hits, n_relevant),
     }
-    once = np.ones((1, len(retrieved)))
-    return {
+    gap = score(
+        partial(exposure.exposure_gap, values["exposure"], values["fair"]),
+        reason="no query retrieves a relevant document",
+    )
+    once = np.ones((1, len(hits)))
+    by_group = {
         key: _named(names, exposure.mean_over_queries(of_query, once)[0])
         for key, of_query in values.items()
     }
+    return dataclasses.replace(gap, details={**gap.details, **by_group})
 
 
 def _named(names: Sequence[str], values: Any) -> dict[str, float | None]:

@@ -145,14 +145,20 @@ def weat(
         n=n,
         details={
             "association": float(s_1.sum() - s_2.sum()),
-            "p_kind": test.kind,
-            "permute": test.permute,
-            "partitions": test.partitions if test.partitions <= EXACT_IN_JSON else None,
+            **_test_details(test),
             "alternative": alternative,
             "ddof": ddof,
             "largest": _largest(len(s_1), len(s_2), ddof),
         },
     )
+
+
+def _test_details(test: partitions.PartitionTest) -> dict[str, object]:
+    return {
+        "p_kind": test.kind,
+        "permute": test.permute,
+        "partitions": test.partitions if test.partitions <= EXACT_IN_JSON else None,
+    }
 
 
 def _largest(n: int, m: int, ddof: int) -> float:

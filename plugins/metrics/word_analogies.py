@@ -95,19 +95,19 @@ def word_analogies(
     equations 1 and 4.
     """
     rows = _rows([texts[name] for name in QUESTION], texts["vocabulary"])
-    asked = rows[(rows >= 0).all(axis=1)]
-    details = {"not_asked": len(rows) - len(asked)}
-    if len(asked) == 0:
+    questions = rows[(rows >= 0).all(axis=1)]
+    details = {"not_asked": len(rows) - len(questions)}
+    if len(questions) == 0:
         reason = "no question has all its words in the vocabulary"
         undefined = Score(float("nan"), n=0, reason=reason, details=details)
         return {"accuracy_3cosadd": undefined, "accuracy_3cosmul": undefined}
-    _, pairs = np.unique(asked[:, :2], axis=0, return_inverse=True)
+    _, pairs = np.unique(questions[:, :2], axis=0, return_inverse=True)
     order = np.argsort(pairs, kind="stable")
-    asked, pairs = asked[order], pairs[order]
+    questions, pairs = questions[order], pairs[order]
     unit = unit_rows(vocabulary).astype(np.float32)
     correct = np.concatenate(
-        [_correct(asked[i : i + BLOCK], pairs[i : i + BLOCK], unit)
-         for i in range(0, len(asked), BLOCK)], axis=1
+        [_correct(questions[i : i + BLOCK], pairs[i : i + BLOCK], unit)
+         for i in range(0, len(questions), BLOCK)], axis=1
     )  # fmt: skip
     scores = {}
     for name, right in zip(("accuracy_3cosadd", "accuracy_3cosmul"), correct, strict=True):
@@ -122,44 +122,44 @@ def word_analogies(
             method = "percentile bootstrap of the pairs a : b"
             interval = dataclasses.replace(interval, method=method)
         value = float(right.mean())
-        scores[name] = Score(value, interval=interval, n=len(asked), details=details)
+        scores[name] = Score(value, interval=interval, n=len(questions), details=details)
     return scores
 
 
-def _rows(questions: Sequence[Sequence[str]], words: Sequence[str]) -> Ints:
+def _rows(columns: Sequence[Sequence[str]], words: Sequence[str]) -> Ints:
     """Return the (n, 4) vocabulary rows of the question words; -1 for missing words."""
     rows = {word: row for row, word in reversed(list(enumerate(words)))}
     return np.array(
         [[rows.get(word, rows.get(word.lower(), -1)) for word in four]
-         for four in zip(*questions, strict=True)], dtype=np.intp
+         for four in zip(*columns, strict=True)], dtype=np.intp
     ).reshape(-1, len(QUESTION))  # fmt: skip
 
 
-def _correct(asked: Ints, pairs: Ints, unit: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+def _correct(questions: Ints, pairs: Ints, unit: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
     """Return (2, n) whether 3CosAdd and 3CosMul answer n questions with d; sorted by pair."""
-    distinct, inverse = np.unique(asked[:, :3], return_inverse=True)
+    distinct, inverse = np.unique(questions[:, :3], return_inverse=True)
     rows = inverse.reshape(-1, 3)
     cosines = unit[distinct] @ unit.T
-    answers = [_answers(cosines, cosines, asked, rows, pairs)]
+    answers = [_answers(cosines, cosines, questions, rows, pairs)]
     shifted = np.maximum((cosines + 1) / 2, 1e-12)  # a cosine of -1 has no logarithm
-    answers.append(_answers(np.log(shifted), np.log(shifted + EPSILON), asked, rows, pairs))
-    correct: npt.NDArray[np.bool_] = np.stack(answers) == asked[:, 3]
+    answers.append(_answers(np.log(shifted), np.log(shifted + EPSILON), questions, rows, pairs))
+    correct: npt.NDArray[np.bool_] = np.stack(answers) == questions[:, 3]
     return correct
 
 
 def _answers(
     near: npt.NDArray[np.float32],
     far: npt.NDArray[np.float32],
-    asked: Ints,
+    questions: Ints,
     rows: Ints,
     pairs: Ints,
 ) -> Ints:
     """Return the (n,) words x that maximise near(x, b) + near(x, c) − far(x, a)."""
-    answers = np.empty(len(asked), dtype=np.intp)
+    answers = np.empty(len(questions), dtype=np.intp)
     for part in _runs(pairs):
         a, b = rows[part.start, :2]
         sums = near[rows[part, 2]] + (near[b] - far[a])
-        np.put_along_axis(sums, asked[part, :3], -np.inf, axis=1)
+        np.put_along_axis(sums, questions[part, :3], -np.inf, axis=1)
         answers[part] = sums.argmax(axis=1)
     return answers
 
