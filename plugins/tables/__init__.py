@@ -1,4 +1,8 @@
-"""What can be made of a task's tables: a plugin that lists it; each is one file and one line."""
+"""Plugin of the built-in table makers: one file per maker, one line per maker here.
+
+A table maker turns the rows of a task's table into other rows. `slots` is a helper: the positions
+of names in a text.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,23 @@ from harness.specs import TableSpec, hookimpl
 
 @hookimpl
 def harness_tables() -> list[TableSpec]:
-    """List what is built in."""
+    """List the built-in table makers."""
     return [
-        _table("labelled-lines", "the label that each line begins with, and the text after it"),
-        _table("explode", "a row for each element of a list"),
-        _table("marked-names", "texts with marked names: their own, shared, removed or replaced"),
-        _table("named-texts", "the rows whose text names a person, by the places it names"),
-        _table("name-perturbations", "each text some times, with other people or countries"),
-        _table("query-variants", "search queries with no gender, one and the other, from JSON"),
-        _table("codes", "a column of words as their places in a list, for groups"),
-        _table("sample", "some of the rows, the same always, in the proportions of a column"),
+        _table("labelled-lines", "label and text of lines that begin with a label"),
+        _table("explode", "one row per element of a list"),
+        _table("marked-names", "texts with marked names: original, shared, removed or replaced"),
+        _table("named-texts", "rows whose text names a person, filtered by the places it names"),
+        _table("name-perturbations", "copies of each text with other people or countries"),
+        _table(
+            "query-variants", "search queries without gender, stereotyped and opposite, from JSON"
+        ),
+        _table("codes", "words of a column as integer codes"),
+        _table("sample", "random rows, reproducible, optionally stratified by a column"),
     ]
 
 
 def _table(name: str, summary: str) -> TableSpec:
-    """Describe a maker whose module and function have its name."""
+    """Describe a table maker whose module and function have its name."""
     module = name.replace("-", "_")
     target = f"harness.plugins.tables.{module}:{module}"
     return TableSpec(name=name, target=target, summary=summary)

@@ -1,4 +1,4 @@
-"""Words of a column as numbers, for metrics that take groups or classes as codes."""
+"""Words of a column as integer codes, for metrics that take groups or classes."""
 
 from __future__ import annotations
 
@@ -11,37 +11,36 @@ from harness.errors import InvalidOption, suggestion
 def codes(
     rows: Sequence[Mapping[str, Any]], *, column: str, values: tuple[str, ...], into: str = "code"
 ) -> list[dict[str, Any]]:
-    """Return the rows with one more column: each cell's place in a list, from 0.
+    """Return the rows with one more column: the index of a word in a list, from 0.
 
     Parameters
     ----------
     rows
         Rows of a table.
     column
-        Column that has the words.
+        Column with the words.
     values
-        The words in the order of their codes.
+        Words in the order of their codes.
     into
         Name of the new column.
 
     Raises
     ------
     InvalidOption
-        If there is no such column, a word stands twice among the values, or a cell is none of
-        them.
+        If the column is missing, `values` repeats a word, or a cell is not in `values`.
     """
-    places = {value: place for place, value in enumerate(values)}
-    if len(places) < len(values):
-        raise InvalidOption(f"codes: a word stands twice among the values {list(values)}")
+    code_of = {value: code for code, value in enumerate(values)}
+    if len(code_of) < len(values):
+        raise InvalidOption(f"codes: values={list(values)}: every word must be different")
     coded = []
     for i, row in enumerate(rows, start=1):
         if column not in row:
             raise InvalidOption(f"codes: row {i} has no column '{column}'{suggestion(column, row)}")
         word = str(row[column])
-        if word not in places:
+        if word not in code_of:
             raise InvalidOption(
-                f"codes: row {i} has '{word}' in column '{column}', which is none of the values"
-                f"{suggestion(word, places)}"
+                f"codes: row {i}, column '{column}': '{word}' is not in 'values'"
+                f"{suggestion(word, code_of)}"
             )
-        coded.append({**row, into: places[word]})
+        coded.append({**row, into: code_of[word]})
     return coded

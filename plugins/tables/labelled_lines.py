@@ -1,4 +1,4 @@
-"""Lines that begin with a label, as classification data often come: `1 a stirring , funny film`."""
+"""Lines that begin with a label, as in classification data: `1 a stirring , funny film`."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from harness.errors import InvalidOption
 def labelled_lines(
     rows: Sequence[Mapping[str, Any]], *, column: str = "line"
 ) -> list[dict[str, str]]:
-    """Return the columns `label`, up to the first space of a line, and `text`, the rest.
+    """Return the columns `label`, a line up to its first space, and `text`, the rest.
 
-    Blanks around a text are taken off. A line that has a label and nothing else is left out: there
-    is no text to embed.
+    Spaces around the text are removed. A line with a label but no text is left out.
 
     Parameters
     ----------
     rows
         Rows of a table.
     column
-        The column that has the lines.
+        Column with the lines.
 
     Raises
     ------
     InvalidOption
-        If there is no such column.
+        If the column is missing.
     """
     if any(column not in row for row in rows):
         raise InvalidOption(f"labelled-lines: the table has no column '{column}'")

@@ -1,4 +1,4 @@
-"""Texts in which a person has marked the names: as written, with other names, or with none."""
+"""Texts with names marked by hand: with the original names, other names, or none."""
 
 from __future__ import annotations
 
@@ -18,27 +18,29 @@ def marked_names(
     names: Names = "own",
     identifiers: edits.Identifiers = "letters",
 ) -> list[dict[str, Any]]:
-    """Return the rows with unmarked texts in some columns; see `harness.plugins.texts.marks`.
+    """Return the rows with the marks in some columns resolved.
+
+    See `harness.plugins.texts.marks` for the marks.
 
     Parameters
     ----------
     rows
         Rows of a table.
     columns
-        The columns that have marked texts.
+        Columns with marked texts.
     names
-        What becomes of the names: their `own`; `shared`, each text of a row names whom the first
-        column's text names, by kind and number; `removed`, with the possessive ending; `replaced`
-        by placeholders, which begin anew in each text.
+        `own`: the original names. `shared`: all texts of a row get the names in the text of the
+        first column, matched by kind and number. `removed`: no names and no possessive endings.
+        `replaced`: placeholders, numbered separately in each text.
     identifiers
-        Of placeholders: `letters` or `numbers`.
+        Identifiers in placeholders: `letters` or `numbers`.
 
     Raises
     ------
     InvalidOption
-        If there is no such column.
+        If a column is missing.
     HarnessError
-        If a bracket in a text is no mark.
+        If a text has brackets that are no mark.
 
     References
     ----------
@@ -55,16 +57,16 @@ def marked_names(
 def _texts(
     row: Mapping[str, Any], columns: Sequence[str], names: Names, identifiers: edits.Identifiers
 ) -> dict[str, str]:
-    written = {column: str(row[column]) for column in columns}
-    read = {column: marks.read(text) for column, text in written.items()}
+    marked = {column: str(row[column]) for column in columns}
+    parsed = {column: marks.read(text) for column, text in marked.items()}
     if names == "shared":
-        first = read[columns[0]].names
-        return {column: marks.renamed(text, first) for column, text in written.items()}
+        first = parsed[columns[0]].names
+        return {column: marks.renamed(text, first) for column, text in marked.items()}
     if names == "removed":
-        return {column: edits.without(one.text, one.mentions) for column, one in read.items()}
+        return {column: edits.without(text.text, text.mentions) for column, text in parsed.items()}
     if names == "replaced":
         return {
-            column: edits.replaced(one.text, one.mentions, identifiers)
-            for column, one in read.items()
+            column: edits.replaced(text.text, text.mentions, identifiers)
+            for column, text in parsed.items()
         }
-    return {column: one.text for column, one in read.items()}
+    return {column: text.text for column, text in parsed.items()}

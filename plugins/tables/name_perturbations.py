@@ -1,7 +1,7 @@
-"""Texts with other names in them: the same text K times, each time about other people or places.
+"""Perturbed texts: K copies of each text, each with other people or countries.
 
-What is left of a text when its names change is its meaning, so a model that reads for meaning
-finds all K alike. Gender is not minded: Mike may become Anna and stay a brother.
+The names change and the meaning does not, so a model without name bias finds all copies similar.
+Gender is ignored: Mike may become Anna and remain a brother.
 """
 
 from __future__ import annotations
@@ -34,46 +34,46 @@ def name_perturbations(
     seed: int = 0,
     model: str = MODEL,
 ) -> list[dict[str, Any]]:
-    """Return `k` perturbations of each text that names somebody or somewhere.
+    """Return `k` perturbations of each text that names a person or a country.
 
-    In one perturbation every person named in a text gets a name of the list, drawn without
-    replacement, wherever the text names that person, in full or in part; countries likewise. All
-    names are put in at once: if Mike becomes Donald and Donald becomes Shawn, Mike is not Shawn.
-    Draws are made by a hash of the seed and the text: they do not depend on the other rows, nor on
-    the version of any library.
+    In one perturbation, each person in a text gets a name from the list, drawn without
+    replacement. It replaces all mentions of that person, full or partial. Countries are replaced
+    in the same way. All replacements happen at once: if Mike becomes Donald and Donald becomes
+    Shawn, Mike does not become Shawn. The draws depend only on a hash of the seed and the text,
+    not on other rows or library versions.
 
-    Texts are left out in which nothing is found to replace, and those that name more people or
-    countries than the list has.
+    Texts without names to replace are left out, and so are texts with more people or countries
+    than the list has.
 
     Parameters
     ----------
     rows
         Rows of a table.
     column
-        The column that has the texts.
+        Column with the texts.
     what
-        Names of `people`, of `countries`, or `both`: of those that there are.
+        Names to replace: `people`, `countries` or `both`.
     people, countries
-        Which of the concept's groups of names to draw from: `people_france` for names of France.
+        Groups of names of the concept to draw from, such as `people_france` for French names.
     concept
-        The task's, which has the names.
+        Concept of the task, which has the names.
     k
         Number of perturbations of each text.
     seed
-        Another seed draws other names.
+        Seed of the draws.
     model
-        The spaCy pipeline that finds names.
+        Name of the spaCy pipeline that finds the names.
 
     Returns
     -------
     list of dict
-        `text_id`, a number that is the same for all perturbations of a text; `row`, its row;
-        `perturbation`, from 0; `text`.
+        `text_id`, a number shared by all perturbations of a text; `row`, the index of the text's
+        row; `perturbation`, from 0; `text`.
 
     Raises
     ------
     InvalidOption
-        If there is no such column or group of names, or `k` is not positive.
+        If the column, the concept or the group of names is missing, or `k` is below 1.
     Unavailable
         If spaCy or its pipeline is not installed.
 
@@ -82,19 +82,21 @@ def name_perturbations(
     What is in a name? Mitigating name bias in text embeddings via anonymization, algorithm 1.
     """
     if k < 1:
-        raise InvalidOption(f"name-perturbations: k={k}: 1 perturbation or more")
+        raise InvalidOption(f"name-perturbations: k={k}: must be at least 1")
     texts = column_of(rows, column, "name-perturbations")
     lists = (_names(concept, people), _names(concept, countries))
     perturbed = []
-    for row, (text, found) in enumerate(zip(texts, SpacyMentions(model).find(texts), strict=True)):
-        there = slots(text, found)
+    for row, (text, mentions) in enumerate(
+        zip(texts, SpacyMentions(model).find(texts), strict=True)
+    ):
+        name_slots = slots(text, mentions)
         if what != "both":
-            there = replace(there, **{"countries" if what == "people" else "people": ()})
-        needed = (len(there.people), len(there.countries))
+            name_slots = replace(name_slots, **{"countries" if what == "people" else "people": ()})
+        needed = (len(name_slots.people), len(name_slots.countries))
         if not any(needed) or needed[0] > len(lists[0]) or needed[1] > len(lists[1]):
             continue
         for i in range(k):
-            chosen = (
+            drawn = (
                 _drawn(names, n, f"{kind} {seed} {i} {text}")
                 for kind, names, n in zip(("person", "country"), lists, needed, strict=True)
             )
@@ -103,30 +105,30 @@ def name_perturbations(
                     "text_id": number(text),
                     "row": row,
                     "perturbation": i,
-                    "text": there.filled(text, *chosen),
+                    "text": name_slots.filled(text, *drawn),
                 }
             )
     return perturbed
 
 
 def number(text: str) -> int:
-    """Return a number that stands for a text, small enough to be exact in float64."""
+    """Return a number that identifies a text and is exact in float64."""
     return int(digest(text)[:12], 16)
 
 
 def _names(concept: Concept | None, group: str) -> tuple[str, ...]:
     if concept is None:
-        raise InvalidOption("name-perturbations needs a task with a concept that has names")
+        raise InvalidOption("name-perturbations: the task needs a concept with names")
     if group not in concept.names:
         raise InvalidOption(
-            f"name-perturbations: the concept '{concept.name}' has no names '{group}'"
+            f"name-perturbations: concept '{concept.name}' has no group of names '{group}'"
             f"{suggestion(group, concept.names)}"
         )
     return concept.names[group]
 
 
 def _drawn(names: Sequence[str], n: int, lot: str) -> list[str]:
-    """Return `n` of the names without replacement, by a hash of `lot` (Fisher and Yates)."""
+    """Draw `n` names without replacement: a Fisher-Yates shuffle by hashes of `lot`."""
     pool = list(names)
     for j in range(n):
         hashed = hashlib.blake2b(f"{j} {lot}".encode(), digest_size=8).digest()

@@ -1,4 +1,4 @@
-"""Texts chosen by the names in them: those about people, about countries, or that name no place."""
+"""Texts filtered by the names in them: with a person, and with any, only countries or no places."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ def named_texts(
     max_words: int | None = 249,
     model: str = MODEL,
 ) -> list[Mapping[str, Any]]:
-    """Return the rows whose text names a person, and no places but those wanted.
+    """Return the rows whose text names a person and has only the allowed kinds of places.
 
     Parameters
     ----------
     rows
         Rows of a table.
     column
-        The column that has the texts.
+        Column with the texts.
     places
-        `any` or none of them; `countries`: one at least, and no other place, building or
-        nationality; `none`: no place, building or nationality.
+        `any`: no restriction. `countries`: at least one country, and no other place, building or
+        nationality. `none`: no place, building or nationality.
     max_words
-        Longest text that is kept, in words; none for any length. The paper takes plots of fewer
-        than 250 words, which most encoders read whole.
+        Largest number of words of a text; None for no limit. The paper takes plots of fewer than
+        250 words, which most encoders do not truncate.
     model
-        The spaCy pipeline that finds names.
+        Name of the spaCy pipeline that finds the names.
 
     Raises
     ------
     InvalidOption
-        If there is no such column.
+        If the column is missing.
     Unavailable
         If spaCy or its pipeline is not installed.
 
@@ -55,8 +55,8 @@ def named_texts(
     short = [
         i for i, text in enumerate(texts) if max_words is None or len(text.split()) <= max_words
     ]
-    found = SpacyMentions(model).find([texts[i] for i in short])
-    return [rows[i] for i, names in zip(short, found, strict=True) if _fits(names, places)]
+    mentions = SpacyMentions(model).find([texts[i] for i in short])
+    return [rows[i] for i, names in zip(short, mentions, strict=True) if _fits(names, places)]
 
 
 def column_of(rows: Sequence[Mapping[str, Any]], column: str, maker: str) -> list[str]:
@@ -65,7 +65,7 @@ def column_of(rows: Sequence[Mapping[str, Any]], column: str, maker: str) -> lis
     Raises
     ------
     InvalidOption
-        If a row has no such column.
+        If a row does not have the column. The message names `maker`.
     """
     for row in rows:
         if column not in row:
@@ -77,7 +77,7 @@ def column_of(rows: Sequence[Mapping[str, Any]], column: str, maker: str) -> lis
 def _fits(mentions: Sequence[Mention], places: Places) -> bool:
     if not any(mention.kind == "person" for mention in mentions):
         return False
-    there = [mention for mention in mentions if mention.kind in PLACES]
+    mentioned = [mention for mention in mentions if mention.kind in PLACES]
     if places == "none":
-        return not there
-    return places == "any" or (bool(there) and all(map(country, there)))
+        return not mentioned
+    return places == "any" or (bool(mentioned) and all(map(country, mentioned)))

@@ -1,4 +1,4 @@
-"""Search queries in three variants, from a file that is one JSON object of objects of lists."""
+"""Search queries in three variants, from a JSON object of topics."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ GENDERS = {"F": "female", "M": "male"}
 
 
 def query_variants(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row for each query: how it is put with no gender, with the one and with the other.
+    """Return one row per query with its three variants.
 
-    Topics are the keys of the object, such as `4_M`: the number of the topic and the gender that
-    it is a stereotype of. Each query is `[neutral, own, other]`: without a gender, with that of
-    the stereotype, with the other.
+    The keys of the JSON object are topics such as `4_M`: a number and the gender that the topic is
+    a stereotype of. Each query is a list `[neutral, own, other]`: without a gender, with the
+    gender of the stereotype, and with the other gender.
 
     Parameters
     ----------
     rows
-        Lines of the file, in the column `line`.
+        Lines of the JSON file, in the column `line`.
 
     Returns
     -------
     list of dict
-        `topic`, its number, `stereotype` (`female` or `male`), `neutral`, `own`, `other`.
+        `topic`, its number; `stereotype`, `female` or `male`; `neutral`; `own`; `other`.
 
     Raises
     ------
     InvalidOption
-        If the lines are no such object.
+        If the lines are no such JSON object, or the column `line` is missing.
     """
     try:
         topics = json.loads("\n".join(row["line"] for row in rows))
@@ -42,8 +42,8 @@ def query_variants(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         ]
     except (KeyError, AttributeError, TypeError, ValueError) as error:
         raise InvalidOption(
-            "query-variants: expected lines of an object of topics such as '4_M', with lists of "
-            f"three queries ({type(error).__name__}: {error})"
+            "query-variants: the column 'line' must hold a JSON object of topics such as '4_M', "
+            f"with lists of three queries ({type(error).__name__}: {error})"
         ) from None
 
 

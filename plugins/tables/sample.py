@@ -1,4 +1,4 @@
-"""Some rows of a table in place of all: encoding tens of thousands of texts takes long."""
+"""Random sample of the rows of a table, because encoding many thousands of texts is slow."""
 
 from __future__ import annotations
 
@@ -14,52 +14,52 @@ from harness.errors import InvalidOption
 def sample(
     rows: Sequence[Mapping[str, Any]], *, n: int | None = None, by: str = "", seed: int = 0
 ) -> list[Mapping[str, Any]]:
-    """Return `n` of the rows, in their order.
+    """Return `n` random rows, in their original order.
 
-    Which ones is decided by a hash of the seed and of what is in the row, so that it is the same
-    with every version of every library, whatever the order of the rows. Rows are drawn without
-    replacement; equal rows are drawn in their order.
+    Rows are drawn without replacement by a hash of the seed and the cells of a row. The sample is
+    therefore the same with all library versions and in any order of the rows. Of equal rows, the
+    first ones are drawn.
 
     Parameters
     ----------
     rows
         Rows of a table.
     n
-        How many; none for all of them. A table that has fewer is left whole.
+        Number of rows; None for all. A table with fewer rows is returned as it is.
     by
-        A column: each of its values keeps its share of the rows, to within one row.
+        Column to stratify by: each of its values keeps its share of the rows, to within one row.
     seed
-        Another seed gives another sample.
+        Seed of the sample.
 
     Raises
     ------
     InvalidOption
-        If `n` is not positive, or there is no such column.
+        If `n` is below 1 or the column is missing.
     """
     if n is None or n >= len(rows):
         return list(rows)
     if n < 1:
-        raise InvalidOption(f"sample: n={n}: 1 row or more")
+        raise InvalidOption(f"sample: n={n}: must be at least 1")
     if by and any(by not in row for row in rows):
         raise InvalidOption(f"sample: by={by}: the table has no column '{by}'")
     strata: dict[str, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
         strata[str(row[by]) if by else ""].append(i)
-    lots = [_lot(seed, row) for row in rows]
+    hashes = [_hash(seed, row) for row in rows]
     chosen: list[int] = []
     sizes = _shares({value: len(members) for value, members in strata.items()}, n)
     for value, members in strata.items():
-        chosen += sorted(members, key=lambda i: lots[i])[: sizes[value]]
+        chosen += sorted(members, key=lambda i: hashes[i])[: sizes[value]]
     return [rows[i] for i in sorted(chosen)]
 
 
-def _lot(seed: int, row: Mapping[str, Any]) -> bytes:
-    written = json.dumps([seed, dict(row)], sort_keys=True, default=str)
-    return sha256(written.encode()).digest()
+def _hash(seed: int, row: Mapping[str, Any]) -> bytes:
+    content = json.dumps([seed, dict(row)], sort_keys=True, default=str)
+    return sha256(content.encode()).digest()
 
 
 def _shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
-    """Return how many of `n` fall to each value, in proportion, by largest remainder."""
+    """Divide `n` among the values in proportion to their sizes, by largest remainder."""
     total = sum(sizes.values())
     exact = {value: n * size / total for value, size in sizes.items()}
     shares = {value: int(share) for value, share in exact.items()}

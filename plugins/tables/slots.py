@@ -1,6 +1,6 @@
-"""Where a text names whom: the places of each person's and country's name, to be filled anew.
+"""Slots of a text: the positions of each person's and country's name, to fill with other names.
 
-Works on mentions that something else found. Tells people apart by their names alone.
+The mentions of names come from elsewhere. People are distinguished only by their names.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from harness.plugins.texts.mentions import Mention
 Span: TypeAlias = tuple[int, int]
 _ARTICLE = re.compile(r"\b[Tt]he $")
 
-# Names of countries by which mentions are known as such: the members and observers of the United
-# Nations, and what else English texts call a country, such as the parts of the United Kingdom.
+# A mention is a country if its text is one of these names: members and observers of the United
+# Nations, and other countries in English texts, such as the parts of the United Kingdom.
 # fmt: off
 COUNTRIES = frozenset("""
 Afghanistan|Albania|Algeria|Andorra|Angola|Antigua and Barbuda|Argentina|Armenia|Australia|Austria
@@ -49,21 +49,29 @@ Afghanistan|Albania|Algeria|Andorra|Angola|Antigua and Barbuda|Argentina|Armenia
 
 @dataclass(frozen=True)
 class Slots:
-    """The places of names in a text, each name's together.
+    """Positions of the names in a text.
 
     Parameters
     ----------
     people
-        For each person, in the order in which they come, where the text names them.
+        For each person, in order of appearance, the spans of their mentions.
     countries
-        For each country likewise, with the article of its name.
+        For each country likewise; a span includes the article before the name.
     """
 
     people: tuple[tuple[Span, ...], ...]
     countries: tuple[tuple[Span, ...], ...]
 
     def filled(self, text: str, people: Sequence[str], countries: Sequence[str]) -> str:
-        """Return the text with these names in the places, all put in at once."""
+        """Return the text with other names in all slots, replaced at once.
+
+        Parameters
+        ----------
+        text
+            The text that the slots belong to.
+        people, countries
+            One name per person and one per country, in the order of the slots.
+        """
         fillings = sorted(
             (*span, name)
             for spans, name in zip(
@@ -79,20 +87,20 @@ class Slots:
 
 
 def slots(text: str, mentions: Iterable[Mention]) -> Slots:
-    """Return where a text names whom, by the mentions in it, of which none overlap.
+    """Return the slots of a text from its mentions, which must not overlap.
 
-    A person's mentions are those of one name, and those of a part of it: `Kate` is Kate Powell
-    where no other Kate is named. A part that two people share, such as the surname of Kate and Ben
-    Powell, is a name of its own. A country is told by its name; an article before it belongs to it
-    (`in the Gambia` becomes `in France`).
+    All mentions of a name belong to one person, and so do mentions of a part of it: `Kate` is Kate
+    Powell if the text names no other Kate. A part that two people share, such as the surname of
+    Kate and Ben Powell, counts as a separate person. Countries are identified by their names. An
+    article before a country belongs to its name (`in the Gambia` becomes `in France`).
     """
     people: dict[str, list[Span]] = {}
     countries: dict[str, list[Span]] = {}
     mentions = sorted(mentions)
-    whole = _whole_names({m.text for m in mentions if m.kind == "person"})
+    full = _full_names({m.text for m in mentions if m.kind == "person"})
     for mention in mentions:
         if mention.kind == "person":
-            people.setdefault(whole[mention.text], []).append((mention.start, mention.end))
+            people.setdefault(full[mention.text], []).append((mention.start, mention.end))
         elif country(mention):
             article = _ARTICLE.search(text, max(0, mention.start - 4), mention.start)
             start = article.start() if article else mention.start
@@ -101,17 +109,17 @@ def slots(text: str, mentions: Iterable[Mention]) -> Slots:
 
 
 def country(mention: Mention) -> bool:
-    """Say whether a mention is of a country."""
+    """Return whether a mention is the name of a country."""
     return mention.kind == "place" and mention.text in COUNTRIES
 
 
-def _whole_names(names: Iterable[str]) -> dict[str, str]:
-    """Return each name with the one longer name that it is a part of, or itself."""
+def _full_names(names: Iterable[str]) -> dict[str, str]:
+    """Return for each name the only longest name that it is a part of, or itself."""
     words = {name: frozenset(name.split()) for name in names}
-    whole = {}
-    for name, own in words.items():
-        holders = [other for other, its in words.items() if own < its]
-        # of `Kate`, `Kate Powell` and `Kate Anne Powell` the last alone is nobody's part
-        longest = [one for one in holders if not any(words[one] < words[two] for two in holders)]
-        whole[name] = longest[0] if len(longest) == 1 else name
-    return whole
+    full = {}
+    for name, parts in words.items():
+        longer = [other for other in words if parts < words[other]]
+        # Of `Kate Powell` and `Kate Anne Powell`, only the second is a longest name.
+        longest = [a for a in longer if not any(words[a] < words[b] for b in longer)]
+        full[name] = longest[0] if len(longest) == 1 else name
+    return full
