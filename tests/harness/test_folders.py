@@ -51,6 +51,7 @@ def test_a_file_is_written_without_leftovers(tmp_path):
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["b.txt"]
 
 
+@pytest.mark.posix
 def test_a_full_disk_leaves_the_old_file_unchanged(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"old")

@@ -70,6 +70,7 @@ def test_a_path_out_of_the_folder_is_neither_copied_nor_linked(path, tmp_path, m
     assert attachments.copy([path], [tmp_path / "results"], tmp_path / "site") == set()
 
 
+@pytest.mark.posix
 def test_a_link_out_of_the_folder_is_not_followed(results, tmp_path, make_record):
     (tmp_path / "secret.html").write_text("secret")
     (results / FIGURE).unlink()

@@ -174,6 +174,7 @@ PEAK = (
 )
 
 
+@pytest.mark.posix
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts memory as Linux does")
 def test_memory_does_not_grow_with_the_vectors(tmp_path):
     taken, suffix = [], "bin"

@@ -166,6 +166,7 @@ def test_a_lock_that_cannot_be_made_is_told(tmp_path, records):
             file.add(some)
 
 
+@pytest.mark.posix
 def test_a_full_disk_keeps_what_was_there(tmp_path, records):
     file = ResultsFile(tmp_path / "results", "m")
     file.add(records[:2])

@@ -175,6 +175,7 @@ def test_two_processes_may_write_at_once(tmp_path):
     assert store.notices == []
 
 
+@pytest.mark.posix
 def test_a_kill_loses_only_rows_that_were_not_flushed(tmp_path):
     reader, writer = os.pipe()
     child = os.fork()

@@ -90,6 +90,7 @@ def test_a_damaged_segment_is_set_aside_with_a_notice_and_its_texts_are_missing(
     assert len(fresh.notices) == 1
 
 
+@pytest.mark.posix
 def test_a_segment_that_cannot_be_read_is_left_in_place_with_a_notice(fill):
     with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to others
         folder = Path(name)
@@ -156,6 +157,7 @@ def test_a_folder_that_cannot_be_created_is_a_disk_error_of_one_line(tmp_path, f
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.posix
 def test_a_full_disk_is_a_disk_error_of_one_line_and_earlier_vectors_stay(tmp_path):
     def limit():  # a file may have 20 kB: the first segment fits, the second does not
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
@@ -202,6 +204,7 @@ def not_as_root():
         os.seteuid(user)
 
 
+@pytest.mark.posix
 def test_a_read_only_store_can_be_read_and_raises_on_writing(fill):
     with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to others
         folder = Path(name)

@@ -210,6 +210,7 @@ def test_a_store_that_cannot_be_written_is_a_disk_error(tmp_path, plugin):
     assert str(tmp_path / "store") in str(caught.value)
 
 
+@pytest.mark.posix
 def test_an_interrupt_ends_the_workers_and_keeps_what_was_encoded(tmp_path, plugin):
     script = """
         import sys
@@ -250,6 +251,7 @@ def test_an_interrupt_ends_the_workers_and_keeps_what_was_encoded(tmp_path, plug
             os.kill(int(worker), 0)
 
 
+@pytest.mark.posix
 def test_workers_whose_parent_was_killed_write_what_they_have_and_end(tmp_path, plugin):
     child = os.fork()
     if child == 0:
