@@ -1,9 +1,7 @@
 """A study that is killed again and again ends with the records of an undisturbed one."""
 
-import os
+import multiprocessing
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -17,18 +15,17 @@ from harness.study.study_record import StudyRecord
 
 KILLS = 4
 OF_THE_RUN = {"run", "created", "seconds"}
-RUN = "import sys; from harness.study import running; running.run(sys.argv[1], results=sys.argv[2])"
 
 
 @pytest.fixture
 def study(tmp_path):
-    """A study of 240 rows in folds, some seconds of work, on pairs of a shipped concept."""
+    """A study of 240 rows in folds, about a second of work, on pairs of a shipped concept."""
     rng = np.random.default_rng(1)
     pairs = Registry().concept("gender-45").definitional_pairs[:12]
     words = [word for pair in pairs for word in pair] + list("abcdefgh")
     lines = [" ".join([word, *map(str, rng.normal(size=8).round(4))]) for word in words]
     (tmp_path / "vectors.txt").write_text("\n".join(lines) + "\n")
-    said = {
+    content = {
         "name": "killed",
         "version": 1,
         "title": "Killed again and again",
@@ -47,7 +44,7 @@ def study(tmp_path):
         "measures": {"WEAT": {"metric": "weat-association"}},
     }
     path = tmp_path / "killed.yaml"
-    path.write_text(yaml.safe_dump(said))
+    path.write_text(yaml.safe_dump(content))
     return path
 
 
@@ -56,21 +53,36 @@ def contents(path):
     return {record.id: record.model_dump(exclude=OF_THE_RUN) for record in records}
 
 
-def test_a_study_killed_again_and_again_ends_with_the_same_records(study, tmp_path):
-    whole = running.run(study, results=tmp_path / "undisturbed")
-    killed = tmp_path / "disturbed" / whole.path.name
-    wanted, deaths = len(whole.records), 0
+@pytest.fixture
+def start():
+    """Start a process that calls a function; the modules are imported once for all processes."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["harness.study.running", "sklearn.model_selection", "joblib"])
+
+    def make(function, *args, **options):
+        process = context.Process(target=function, args=args, kwargs=options)
+        process.start()
+        return process
+
+    return make
+
+
+def test_a_study_killed_again_and_again_ends_with_the_same_records(study, start, tmp_path):
+    undisturbed = running.run(study, results=tmp_path / "undisturbed")
+    path = tmp_path / "disturbed" / undisturbed.path.name
+    expected, deaths = len(undisturbed.records), 0
     for kill in range(KILLS):
-        process = subprocess.Popen([sys.executable, "-c", RUN, str(study), str(killed.parent)])
-        enough = wanted * (kill + 1) // (KILLS + 1)
-        while process.poll() is None:
-            if killed.exists() and killed.read_bytes().count(b"\n") >= enough:
-                os.kill(process.pid, signal.SIGKILL)
+        process = start(running.run, study, results=path.parent)
+        enough = expected * (kill + 1) // (KILLS + 1)
+        while process.is_alive():
+            if path.exists() and path.read_bytes().count(b"\n") >= enough:
+                process.kill()
                 break
             time.sleep(0.01)
-        deaths += process.wait() == -signal.SIGKILL
-    last = running.run(study, results=killed.parent)
+        process.join()
+        deaths += process.exitcode == -signal.SIGKILL
+    last = running.run(study, results=path.parent)
     assert deaths == KILLS
-    assert 0 < last.new < wanted
-    assert contents(killed) == contents(whole.path)
-    assert killed.read_bytes().count(b"\n") == wanted  # each once
+    assert 0 < last.new < expected
+    assert contents(path) == contents(undisturbed.path)
+    assert path.read_bytes().count(b"\n") == expected, "each record is written once"
