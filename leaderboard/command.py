@@ -44,9 +44,8 @@ def build(
     notices = (*reading.notices, *study_reading.notices)
     for notice in notices:
         click.echo(notice, err=True)
-    records = reading.records
-    if tasks and any(record.primary for record in records):
-        records = of_tasks(records, split(tasks))
+    scored = any(record.primary for record in reading.records)
+    records = of_tasks(reading.records, split(tasks)) if tasks and scored else reading.records
     boards = compile_boards(records)
     compared = studies.compile_studies(study_reading.records)
     if not boards and not compared:

@@ -5,6 +5,7 @@ In the first plot a point is a row; its colour is the model and its shape the mi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -41,33 +42,7 @@ def plot(board: Board) -> str | None:
     mitigators = sorted(set(rows["mitigator"]))
     symbols = {mitigator: _symbol(i) for i, mitigator in enumerate(mitigators)}
     for i, model in enumerate(sorted(set(rows["model"]))):
-        points = rows.filter(model=model)
-        repeat, colour = divmod(i, len(_COLOURS))
-        group = f"model {i}"
-        # The legend shows a stroke, since symbols stand for mitigators.
-        stroke = {"width": 7, "color": _COLOURS[colour], "dash": "dot" if repeat else "solid"}
-        figure.add_scatter(
-            x=[None], y=[None], mode="lines", name=escape(model), legendgroup=group, line=stroke
-        )
-        figure.add_scatter(
-            x=points["bias"].to_list(),
-            y=points["usefulness"].to_list(),
-            mode="markers",
-            name=escape(model),  # plotly renders some HTML in labels
-            legendgroup=group,
-            showlegend=False,
-            text=[escape(mitigator) for mitigator in points["mitigator"]],
-            hovertemplate="<b>%{fullData.name}</b><br>%{text}"
-            "<br>bias %{x:.3f}<br>usefulness %{y:.3f}<extra></extra>",
-            marker={
-                "color": _COLOURS[colour],
-                "symbol": [symbols[mitigator] for mitigator in points["mitigator"]],
-                "size": 12,
-                "opacity": 0.85,  # points may overlap
-                # A colour that is used again gets a thick edge.
-                "line": {"width": 1 + 2 * repeat, "color": "rgba(127,127,127,.8)"},
-            },
-        )
+        _add_model(figure, i, model, rows.filter(model=model), symbols)
     for mitigator, symbol in symbols.items():  # for the legend only
         figure.add_scatter(
             x=[None],
@@ -153,6 +128,38 @@ def published_plot(board: Board) -> str | None:
         showlegend=True,
     )
     return _html(figure, f"published-{board.kind}")
+
+
+def _add_model(
+    figure: Any, i: int, model: str, points: pl.DataFrame, symbols: Mapping[str, str]
+) -> None:
+    """Draw the rows of the `i`th model, and its entry in the legend."""
+    repeat, colour = divmod(i, len(_COLOURS))
+    group = f"model {i}"
+    # The legend shows a stroke, since symbols stand for mitigators.
+    stroke = {"width": 7, "color": _COLOURS[colour], "dash": "dot" if repeat else "solid"}
+    figure.add_scatter(
+        x=[None], y=[None], mode="lines", name=escape(model), legendgroup=group, line=stroke
+    )
+    figure.add_scatter(
+        x=points["bias"].to_list(),
+        y=points["usefulness"].to_list(),
+        mode="markers",
+        name=escape(model),  # plotly renders some HTML in labels
+        legendgroup=group,
+        showlegend=False,
+        text=[escape(mitigator) for mitigator in points["mitigator"]],
+        hovertemplate="<b>%{fullData.name}</b><br>%{text}"
+        "<br>bias %{x:.3f}<br>usefulness %{y:.3f}<extra></extra>",
+        marker={
+            "color": _COLOURS[colour],
+            "symbol": [symbols[mitigator] for mitigator in points["mitigator"]],
+            "size": 12,
+            "opacity": 0.85,  # points may overlap
+            # A colour that is used again gets a thick edge.
+            "line": {"width": 1 + 2 * repeat, "color": "rgba(127,127,127,.8)"},
+        },
+    )
 
 
 def _html(figure: Any, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -74,33 +74,23 @@ def laid_out(
     if width is not None and _total(widths.values()) > width:
         headers = [_broken(column) for column in columns]
         widths = _widths(columns, headers, cells)
-    shortest = max(MIN_WIDTH, len(shorten))
-    kept = dict(widths)
-    dropped: list[str] = []
-
-    def narrowest() -> int:
-        return _total([min(w, shortest) if c == shorten else w for c, w in kept.items()])
-
-    for column in drop:
-        if width is not None and narrowest() > width and kept.pop(column, None) is not None:
-            dropped.append(column)
-    if width is not None and shorten in kept:
-        excess = _total(kept.values()) - width
-        kept[shorten] = max(min(kept[shorten], shortest), kept[shorten] - max(0, excess))
+    if width is not None:
+        widths = _fitted(widths, width, shorten=shorten, drop=drop)
     grid = Table(box=SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False)
-    for i, column in enumerate(columns):
-        if column in kept:
-            numbers = bool(rows) and all(_is_number(row[i]) for row in rows)
-            grid.add_column(
-                headers[i],
-                justify="right" if numbers else "left",
-                no_wrap=True,
-                overflow="ellipsis",
-                max_width=kept[column],
-            )
+    kept = [i for i, column in enumerate(columns) if column in widths]
+    for i in kept:
+        numbers = bool(rows) and all(_is_number(row[i]) for row in rows)
+        grid.add_column(
+            headers[i],
+            justify="right" if numbers else "left",
+            no_wrap=True,
+            overflow="ellipsis",
+            max_width=widths[columns[i]],
+        )
     for row in cells:
-        grid.add_row(*(Text(row[i]) for i, column in enumerate(columns) if column in kept))
-    return grid, dropped, _total(kept.values())
+        grid.add_row(*(Text(row[i]) for i in kept))
+    dropped = [column for column in drop if column in columns and column not in widths]
+    return grid, dropped, _total(widths.values())
 
 
 def counted(n: int, noun: str) -> str:
@@ -125,6 +115,25 @@ def _widths(
         column: max(len(text) for text in (*headers[i].split("\n"), *(row[i] for row in cells)))
         for i, column in enumerate(columns)
     }
+
+
+def _fitted(
+    widths: Mapping[str, int], width: int, *, shorten: str, drop: Sequence[str]
+) -> dict[str, int]:
+    """Return the widths of the columns that are kept; see `laid_out`."""
+    kept = dict(widths)
+    shortest = max(MIN_WIDTH, len(shorten))
+
+    def narrowest() -> int:
+        return _total([min(w, shortest) if c == shorten else w for c, w in kept.items()])
+
+    for column in drop:
+        if narrowest() > width:
+            kept.pop(column, None)
+    if shorten in kept:
+        excess = _total(kept.values()) - width
+        kept[shorten] = max(min(kept[shorten], shortest), kept[shorten] - max(0, excess))
+    return kept
 
 
 def _total(widths: Iterable[int]) -> int:
