@@ -1,4 +1,4 @@
-"""Records made in code: three models under four mitigators, and single records."""
+"""Records for the tests: single ones, and those of three models under four mitigators."""
 
 import itertools
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def record_of(**changes: Any) -> Record:
 
 
 def records_of(values: dict[str, dict[str, float | None]], **changes: Any) -> list[Record]:
-    """Return the records of models' values by task, each with its ideal at 0 in [-2, 2]."""
+    """Return a record for each model and task; scores have the ideal 0 and the bounds [-2, 2]."""
     return [
         record_of(model__name=model, task__name=task, task__digest=f"d-{task}",
                     value=value, **changes)
@@ -71,7 +71,7 @@ def records_of(values: dict[str, dict[str, float | None]], **changes: Any) -> li
 
 
 def many_records(kind: str = "text", seed: int = 0) -> list[Record]:
-    """Return complete records of three models under four mitigators, drawn at random."""
+    """Return records of three models under four mitigators on all tasks, with random values."""
     rng = np.random.default_rng(seed)
     effect = dict(zip(MITIGATORS, (1.0, 0.95, 0.5, 0.7), strict=True))
     cost = dict(zip(MITIGATORS, (0.0, 0.0, 0.04, 0.1), strict=True))
@@ -143,8 +143,8 @@ DISTANCES = {
 def study_records(*, model: str = "glove", text: str = "", **changes: Any) -> list[StudyRecord]:
     """Return the records of a study whose rows differ clearly from the baseline, or not at all.
 
-    Keyword arguments replace what the study is; `text` is put into every text that a study or a
-    plugin can choose.
+    Keyword arguments replace fields of `STUDY`; `text` is appended to every text that the author
+    of a study or a plugin can choose.
     """
     study = STUDY | changes
     study["rows"] = [*study["rows"][:2], *(row + text for row in study["rows"][2:])]
@@ -184,8 +184,8 @@ def study_records(*, model: str = "glove", text: str = "", **changes: Any) -> li
             "held_out": [[f"she{i}{text}", f"he{i}{text}"] for i in range(3)],
             "missing": ["absent" + text],
             "inner": [
-                {"params": params, "fold": 0, "values": given}
-                for params, given in zip(grid, values, strict=False)
+                {"params": params, "fold": 0, "values": scores}
+                for params, scores in zip(grid, values, strict=False)
             ],
             "judged": judged,
             "seconds": 0.1,
@@ -197,23 +197,23 @@ def study_records(*, model: str = "glove", text: str = "", **changes: Any) -> li
 
 @pytest.fixture
 def make_study() -> Callable[..., list[StudyRecord]]:
-    """The records of a study; keyword arguments replace what the study is."""
+    """Make the records of a study; see `study_records`."""
     return study_records
 
 
 @pytest.fixture
 def make_record() -> Callable[..., Record]:
-    """One record; keyword arguments replace its fields, `a__b` those of its parts."""
+    """Make a record; keyword arguments replace its fields, `a__b` those of its parts."""
     return record_of
 
 
 @pytest.fixture
 def make_rows() -> Callable[..., list[Record]]:
-    """The records of models' values by task."""
+    """Make records from the values of models by task."""
     return records_of
 
 
 @pytest.fixture
 def make_many() -> Callable[..., list[Record]]:
-    """Complete records of three models under four mitigators."""
+    """Make records of three models under four mitigators on all tasks."""
     return many_records

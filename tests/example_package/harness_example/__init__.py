@@ -1,1 +1,1 @@
-"""An example of a package that adds to the Embedding Bias Harness."""
+"""Example of a plugin package for the Embedding Bias Harness."""

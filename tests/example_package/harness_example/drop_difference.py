@@ -1,4 +1,4 @@
-"""The mitigator `drop-difference`: projects out how a concept's pairs differ on average."""
+"""The mitigator `drop-difference`: projects out the mean difference of a concept's pairs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness import Concept, Embedder, Mitigator
 
 
 class DropDifference(Mitigator):
-    r"""Takes the part along the mean difference of the concept's pairs off every vector.
+    r"""Removes from every vector its part along the mean difference of the definitional pairs.
 
     .. math:: x' = x - \alpha \, (x \cdot u) \, u, \qquad
         u \propto \tfrac1n \textstyle\sum_i (a_i - b_i)
@@ -20,7 +20,7 @@ class DropDifference(Mitigator):
     Parameters
     ----------
     strength
-        The share :math:`\alpha` that is taken off, from 0 to 1; `drop-difference?strength=0.5`.
+        The share :math:`\alpha` to remove, from 0 to 1; users set `drop-difference?strength=0.5`.
 
     Attributes
     ----------
@@ -34,11 +34,11 @@ class DropDifference(Mitigator):
         self.strength = strength
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
-        """Return the words of the pairs."""
+        """Return the texts that `fit` encodes: the words of the pairs."""
         return [word for pair in concept.definitional_pairs for word in pair] if concept else []
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
-        """Learn the direction from the concept's pairs; pairs that lack a vector are left out."""
+        """Learn the direction from the concept's pairs; a pair with a missing vector is skipped."""
         vectors = np.asarray(embedder.encode(self.fitting_texts(concept)), dtype=np.float64)
         difference = np.nanmean(vectors[0::2] - vectors[1::2], axis=0)
         self.direction_ = difference / np.linalg.norm(difference)
@@ -47,6 +47,6 @@ class DropDifference(Mitigator):
     def transform(
         self, vectors: npt.NDArray[np.floating], texts: Sequence[str]
     ) -> npt.NDArray[np.float32]:
-        """Return the (n, d) float32 vectors less their part along the direction."""
+        """Return the (n, d) float32 vectors without their part along the direction."""
         along = np.outer(vectors @ self.direction_, self.direction_)
         return np.asarray(vectors - self.strength * along, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""The model `letter-trigrams`: a text as the counts of three letters in a row, hashed."""
+"""The model `letter-trigrams`: hashed counts of sequences of three characters."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from harness import Card, ModelInfo
 
 
 class LetterTrigrams:
-    """Turns texts into hashed counts of trigrams, so that texts spelt alike are near.
+    """Embeds a text as hashed counts of its trigrams; similar spellings give similar vectors.
 
     Parameters
     ----------
     name
-        What the user typed; the harness gives it, and the card, to models that take them.
+        The name that the user typed. The harness passes `name` and `card` to models with these
+        parameters.
     card
-        The card that the model was registered with.
+        The card of the model, from `plugin.py`.
     dimensions
-        Length of a vector; users set it by `letter-trigrams?dimensions=64`.
+        Length of a vector; users set it with `letter-trigrams?dimensions=64`.
     lower
-        Whether capitals count as small letters; `letter-trigrams?lower=false`.
+        Whether to lower-case texts first; `letter-trigrams?lower=false`.
     """
 
     def __init__(self, *, name: str, card: Card, dimensions: int = 256, lower: bool = True) -> None:
@@ -32,19 +33,19 @@ class LetterTrigrams:
             raise ValueError(f"dimensions must be at least 1, not {dimensions}")
         self.dimensions, self.lower = dimensions, lower
         facts = {field.name: getattr(card, field.name) for field in dataclasses.fields(card)}
-        # The fingerprint must differ wherever a vector may: stored vectors are kept under it.
+        # Cached vectors are found by the fingerprint: it must differ whenever a vector may.
         self.info = ModelInfo(
             **facts | {"name": name, "dimensions": dimensions},
             fingerprint=f"letter-trigrams {card.revision} d={dimensions} lower={lower}",
         )
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return the (n, d) float32 vectors of `n` texts."""
+        """Return the (n, d) float32 vectors of n texts."""
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, text in zip(vectors, texts, strict=True):
             padded = f"  {text.lower() if self.lower else text}  "
             for start in range(len(padded) - 2):
-                # Not hash(): that differs from one process to the next.
+                # Not hash(), which differs between processes.
                 code = zlib.crc32(padded[start : start + 3].encode())
                 row[code % self.dimensions] += 1
         return vectors

@@ -1,7 +1,7 @@
-"""What the package adds to the harness.
+"""The hooks of the package.
 
-The harness imports this module to list what there is, so it imports nothing heavy itself: each
-spec names an import path that is followed only when the thing is used.
+The harness imports this module whenever it lists names, so the module imports nothing heavy. Each
+spec names an import path, which is imported only when the model, metric or mitigator is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def harness_embedders() -> list[EmbedderSpec]:
         EmbedderSpec(
             name="letter-trigrams",
             target="harness_example.letter_trigrams:LetterTrigrams",
-            summary="hashed counts of three letters in a row",
+            summary="hashed counts of letter trigrams",
             card=Card(
                 name="letter-trigrams",
                 kind="text",
@@ -40,7 +40,7 @@ def harness_metrics() -> list[MetricSpec]:
         MetricSpec(
             name="nearer-share",
             target="harness_example.nearer_share:nearer_share",
-            summary="share of texts nearer to the first group than to the second",
+            summary="share of texts closer to group 1 than to group 2",
         )
     ]
 
@@ -52,12 +52,12 @@ def harness_mitigators() -> list[MitigatorSpec]:
         MitigatorSpec(
             name="drop-difference",
             target="harness_example.drop_difference:DropDifference",
-            summary="projects out how the concept's pairs differ on average",
+            summary="projects out the mean difference of the concept's pairs",
         )
     ]
 
 
 @hookimpl
 def harness_task_folders() -> list[Path]:
-    """Add the folder of tasks; the concepts lie in its subfolder `concepts`."""
+    """Add the folder of tasks; concepts are in its subfolder `concepts`."""
     return [Path(__file__).parent / "tasks"]
