@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +23,9 @@ def test_a_stub_is_a_package_that_passes_its_own_tests(harness, tmp_path, cache,
     assert f"harness show {kind} my-own" in next_steps
     assert "harness eval " in next_steps
     assert sorted(written) == sorted(str(p) for p in package.rglob("*") if p.is_file())
-    assert "<" not in (package / "pyproject.toml").read_text()
+    for path in written:
+        placeholders = re.findall(r"<[A-Za-z]+>", Path(path).read_text(encoding="utf-8"))
+        assert placeholders == [], path
     subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
         cwd=package,
@@ -40,6 +45,30 @@ def test_an_installed_stub_is_listed_and_shown(harness, tmp_path, install, kind)
     assert f"fresh-{kind}" in harness("list", f"{kind}s").out
     result = harness("show", kind, f"fresh-{kind}")
     assert result.code == 0, result.err
+
+
+@pytest.mark.parametrize("kind", ["model", "metric", "mitigator", "task"])
+def test_the_last_of_the_next_steps_prints_a_score(harness, tmp_path, toy, install, kind):
+    """The model of the step comes with an extra, so a toy model replaces it here."""
+    name = f"fresh-{kind}"
+    result = harness("new", kind, name, "--out", tmp_path)
+    if kind != "task":
+        module = f"harness_fresh_{kind}"
+        install(f"harness-{name}", {name: module})
+        (tmp_path / f"harness-{name}" / module).rename(tmp_path / f"site-harness-{name}" / module)
+    step = result.out.splitlines()[-1].split()
+    assert step[:2] == ["harness", "eval"]
+    toys = {"glove-6b-50d": "toy-letters", "weat-6": "seat-c6"}
+    arguments = [toys.get(argument, argument) for argument in step[1:]]
+    result = harness(*arguments, "--results", tmp_path / "results", "--json")
+    assert result.code == 0, result.err
+    records = json.loads(result.out)["records"]
+    assert records
+    assert all(record["value"] is not None for record in records)
+    if kind == "metric":
+        assert {record["metric"] for record in records} == {name}
+    if kind == "mitigator":
+        assert {record["mitigator"]["name"] for record in records} == {"none", name}
 
 
 def test_a_new_task_is_valid_and_passes_its_own_test(harness, tmp_path):
