@@ -93,7 +93,7 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options:
     help="Format of the output.",
 )
 def show(study: str, results: Path, kind: str) -> int:
-    """Show the results of a study, by its name or by the path of its records."""
+    """Show the results of a study, by its name or its file of records."""
     from harness.commands import output, study_report
     from harness.study import formats
     from harness.study.summary import summarize

@@ -15,7 +15,7 @@ TABLE_IV = {
     "RAN": "-.099 .037 =|-.233 .101 =|-.19 .036 ^|-.074 .034 =|.15 .123 =|-.341 .129 =",
     "HSR": "-.124 .032 ^|-.022 .092 v|-.157 .036 v|-.042 .033 v|-.151 .082 ^|-.229 .082 =",
 }
-"""Mean change ± deviation, and the arrow against HD."""
+"""Mean change ± standard deviation, and the arrow against HD."""
 FOLDS = Path(__file__).parents[1] / "reference" / "zambrano_weat_folds.tsv"
 
 

@@ -139,6 +139,10 @@ def test_records_are_shown_by_name_and_by_path(harness, recorded):
     assert "not told apart: new by ECT" in by_name.out
 
 
+def test_what_is_shown_of_a_study(transcript, golden, recorded):
+    golden("study", transcript("study show toy", "study show tay"))
+
+
 @pytest.mark.parametrize(
     ("kind", "start"),
     [
