@@ -34,6 +34,7 @@ nb_execution_mode = "off"  # the notebook holds its outputs; a test runs it
 
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"
+autodoc_type_aliases = {name: name for name in ("Codes", "Floats", "Reals", "Rows", "Vectors")}
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": False}
 napoleon_numpy_docstring = True

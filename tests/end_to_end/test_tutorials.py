@@ -17,7 +17,7 @@ import pytest
 
 from .conftest import ROOT, run
 
-PAGES = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+PAGES = sorted((ROOT / "docs" / "tutorials").glob("my-*.md"))
 FENCE = re.compile(
     r"(?:^`(?P<file>[^`\n]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.M | re.S
 )
