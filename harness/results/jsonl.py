@@ -1,9 +1,11 @@
 """JSONL files of records: read, and appended to.
 
-Trade-off: plain appended text, so that any tool reads it and a kill loses at most one line, against
-no index: a file is read whole. Lines are appended whole and synced. A torn last line, left by a
-kill, is skipped by readers and cut off by the next writer; one that lacks nothing but its newline
-is read, and completed.
+Trade-off: plain appended text, which any tool reads and of which a kill loses at most one line.
+There is no index: a file is read as a whole. Lines are appended in one piece and synced. A torn
+last line, left by a kill, is skipped by readers and removed by the next writer. A last line that
+lacks only its newline is read, and the next writer completes it.
+
+`jsonlines` reads the lines. It knows no torn lines, locks or syncing, so these are here.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
+import jsonlines
 from pydantic import ValidationError
 
 from harness import folders
@@ -23,22 +26,22 @@ from harness.results.record import Line
 
 try:
     import fcntl
-except ImportError:  # Windows: two runs must not write one file at once
-    fcntl = None  # type: ignore[assignment]  # a module elsewhere
+except ImportError:  # on Windows, where two runs must not write one file at once
+    fcntl = None  # type: ignore[assignment]  # the module on other systems
 
 Kind = TypeVar("Kind", bound=Line)
 
 
 @dataclass(frozen=True)
 class Reading(Generic[Kind]):
-    """What was read.
+    """The records that were read.
 
     Parameters
     ----------
     records
-        One record for each id, the last that was written or made.
+        One record per id: the last one.
     notices
-        One line for each thing that was passed over.
+        One line for each torn line that was skipped.
     """
 
     records: tuple[Kind, ...]
@@ -46,21 +49,21 @@ class Reading(Generic[Kind]):
 
 
 class RecordsFile(Generic[Kind]):
-    """A file of records, and what is in it by id.
+    """A file of records, with its records by id.
 
     Parameters
     ----------
     path
-        The file; its folder is made if it is not there.
+        The file; its folder is made if it does not exist.
     schema
-        What a line is.
+        The class of its records.
 
     Raises
     ------
     DiskError
         If the folder cannot be written to.
     InvalidFile
-        If a line that is not the last is no record.
+        If a line other than the last is no record.
     """
 
     def __init__(self, path: Path, schema: type[Kind]) -> None:
@@ -68,17 +71,17 @@ class RecordsFile(Generic[Kind]):
         notices: list[str] = []
         self.records: dict[str, Kind] = {}
         if path.exists():
-            self.records = {one.id: one for one in read(path, schema, notices)}
+            self.records = {record.id: record for record in read(path, schema, notices)}
         self.notices = tuple(notices)
-        self._size = -1  # of the file as this object left it
+        self._size = -1  # bytes of the file when this object last wrote it
 
     def add(self, records: Sequence[Kind]) -> None:
-        """Write records; those with an id that is there replace it.
+        """Write records; a record replaces the one with the same id.
 
         Raises
         ------
         DiskError
-            If the disk is full or the file cannot be written; what was there is left.
+            If the disk is full or the file cannot be written. The earlier records are kept.
         """
         try:
             with self._locked():
@@ -95,13 +98,13 @@ class RecordsFile(Generic[Kind]):
             raise DiskError(f"cannot write '{self.path}' ({error.strerror})") from None
 
     def _catch_up(self) -> None:
-        """Take in what another run wrote since, and cut or complete a line that a kill left."""
+        """Read the records of other runs since the last write; remove or complete a torn line."""
         if not self.path.exists() or self.path.stat().st_size == self._size:
             return
         notices: list[str] = []
-        self.records |= {one.id: one for one in read(self.path, self.schema, notices)}
+        self.records |= {record.id: record for record in read(self.path, self.schema, notices)}
         content = self.path.read_bytes()
-        if notices:  # only a torn line gives one
+        if notices:  # about a torn last line: there are no others
             os.truncate(self.path, content.rfind(b"\n") + 1)
         elif content and not content.endswith(b"\n"):
             self._append(b"\n")
@@ -123,7 +126,7 @@ class RecordsFile(Generic[Kind]):
 
 
 def files(paths: Iterable[Path], pattern: str) -> Iterator[Path]:
-    """Yield the files among `paths`, and those in folders among them, at any depth, of a pattern.
+    """Yield the files among `paths`, and the files in its folders, at any depth, of a pattern.
 
     Raises
     ------
@@ -132,17 +135,17 @@ def files(paths: Iterable[Path], pattern: str) -> Iterator[Path]:
     """
     for path in paths:
         if not path.exists():
-            raise InvalidFile("there is no such file or folder", path=path)
+            raise InvalidFile("no such file or folder", path=path)
         yield from sorted(path.rglob(pattern)) if path.is_dir() else [path]
 
 
 def read(path: Path, schema: type[Kind], notices: list[str]) -> Iterator[Kind]:
-    """Yield the records of a file in order; a torn last line is passed over with a notice.
+    """Yield the records of a file in order; a torn last line becomes a line in `notices`.
 
     Raises
     ------
     InvalidFile
-        If a line that is not the last is no record.
+        If a line other than the last is no record.
     DiskError
         If the file cannot be read.
     """
@@ -150,26 +153,45 @@ def read(path: Path, schema: type[Kind], notices: list[str]) -> Iterator[Kind]:
         lines = path.read_bytes().splitlines(keepends=True)
     except OSError as error:
         raise DiskError(f"cannot read '{path}' ({error.strerror})") from None
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            yield schema.model_validate_json(line)
-        except ValidationError as error:
-            problem = error.errors()[0]
-            # A record is one JSON object, and no object cut short is JSON.
-            if not line.endswith(b"\n") and problem["type"] == "json_invalid":
-                notices.append(f"{path}:{number}: the last line is torn and was passed over")
-                return
-            where = ".".join(str(part) for part in problem["loc"])
-            if where == "schema":
-                known = schema.model_fields["schema_version"].default
-                problem["msg"] = (
-                    f"its schema is {problem['input']!r} where this harness knows {known}; "
-                    "use the version of the harness that wrote it, or a newer one"
-                )
-            raise InvalidFile(
-                f"not a record: {where + ': ' if where else ''}{problem['msg']}",
-                path=path,
-                line=number,
-            ) from None
+    reader = jsonlines.Reader(lines, loads=schema.model_validate_json)
+    try:
+        yield from cast("Iterator[Kind]", reader.iter(skip_empty=True))
+    except jsonlines.InvalidLineError as error:
+        problem = _Problem.of(error, schema)
+        if not problem.is_json and not lines[error.lineno - 1].endswith(b"\n"):
+            notices.append(f"{path}:{error.lineno}: the last line is torn and was skipped")
+            return
+        raise InvalidFile(
+            f"not a record: {problem.message}", path=path, line=error.lineno
+        ) from None
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Why a line is no record.
+
+    Parameters
+    ----------
+    message
+        The first mistake, with its key.
+    is_json
+        Whether the line is valid JSON. A record is one JSON object, and a torn one is no JSON.
+    """
+
+    message: str
+    is_json: bool
+
+    @classmethod
+    def of(cls, error: jsonlines.InvalidLineError, schema: type[Line]) -> _Problem:
+        cause = error.__cause__
+        if not isinstance(cause, ValidationError):
+            return cls("not UTF-8", is_json=False)
+        mistake = cause.errors()[0]
+        message, key = mistake["msg"], ".".join(str(part) for part in mistake["loc"])
+        if key == "schema":
+            known = schema.model_fields["schema_version"].default
+            message = (
+                f"version {mistake['input']!r} of the schema is unknown, version {known} is "
+                "required; use the version of the harness that wrote it, or a newer one"
+            )
+        return cls(f"{key}: {message}" if key else message, mistake["type"] != "json_invalid")

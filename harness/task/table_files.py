@@ -10,13 +10,15 @@ import io
 import json
 import os
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256 as sha256_of
 from http.client import HTTPException
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
+
+import jsonlines
 
 from harness import folders
 from harness.digest import file_sha256
@@ -126,6 +128,8 @@ def _from_hub(reference: str) -> Path:
 
 
 def _parse(text: str, table: Table, path: Path) -> Sequence[Row]:
+    if path.suffix == ".jsonl":
+        return _objects(text, table, path)
     lines = io.StringIO(text, newline="")
     numbered = []
     sections, section = [], ""
@@ -135,8 +139,6 @@ def _parse(text: str, table: Table, path: Path) -> Sequence[Row]:
         elif line.strip() and not (table.comment and line.startswith(table.comment)):
             numbered.append((number, line.rstrip("\r\n")))
             sections.append(section)
-    if path.suffix == ".jsonl":
-        return [_json(line, path, number) for number, line in numbered]
     delimiter = table.delimiter or ("," if path.suffix == ".csv" else "\t")
     others = {}
     if not table.quoted:
@@ -165,11 +167,17 @@ def _parse(text: str, table: Table, path: Path) -> Sequence[Row]:
     return rows
 
 
-def _json(line: str, path: Path, number: int) -> Row:
+def _objects(text: str, table: Table, path: Path) -> Sequence[Row]:
+    """Return the objects of a JSONL file, one per line."""
+    lines: Iterable[str] = io.StringIO(text, newline="")
+    if table.comment:
+        comment = table.comment
+        lines = ("" if line.startswith(comment) else line for line in lines)
+    # Its own choice of a parser depends on what is installed, and numbers could differ.
+    reader = jsonlines.Reader(lines, loads=json.loads)
     try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InvalidFile(f"not JSON ({error.msg})", path=path, line=number) from None
-    if not isinstance(row, dict):
-        raise InvalidFile("expected a JSON object", path=path, line=number)
-    return row
+        return list(reader.iter(type=dict, skip_empty=True))
+    except jsonlines.InvalidLineError as error:
+        cause = error.__cause__
+        problem = f"not JSON ({cause})" if cause else "expected a JSON object"
+        raise InvalidFile(problem, path=path, line=error.lineno) from None

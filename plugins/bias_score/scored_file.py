@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+import jsonlines
+
 from harness import folders
 from harness.errors import DiskError, InvalidOption
 
@@ -46,7 +48,7 @@ class ScoredFile:
         self.path = path
         self._part = path.with_name(f"{path.name}.part")
         self._about = path.with_name(f"{path.name}.part.json")
-        self._file: IO[bytes] | None = None
+        self._file: IO[str] | None = None
         folders.make(path.parent)
         if path.exists() and not overwrite:
             raise InvalidOption(f"'{path}' exists already; --overwrite replaces it")
@@ -65,9 +67,8 @@ class ScoredFile:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of the partial file."""
-        with self._part.open("rb") as file:
-            for line in file:
-                yield json.loads(line)
+        with jsonlines.open(self._part, loads=json.loads) as reader:
+            yield from reader.iter(type=dict)
 
     def write(self, rows: list[dict[str, Any]]) -> None:
         """Append rows.
@@ -77,11 +78,10 @@ class ScoredFile:
         DiskError
             If they cannot be written.
         """
-        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
         try:
             if self._file is None:
-                self._file = self._part.open("ab")
-            self._file.write("".join(lines).encode("utf-8"))
+                self._file = self._part.open("a", encoding="utf-8", newline="\n")
+            jsonlines.Writer(self._file).write_all(rows)
             self._file.flush()
         except OSError as error:
             raise DiskError(f"cannot write '{self._part}' ({error.strerror})") from None
