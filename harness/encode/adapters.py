@@ -1,4 +1,4 @@
-"""What makes an embedder of any Python object that has `encode`."""
+"""Makes an embedder of any Python object that has `encode(texts)`."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from harness.embedder import Embedder, ModelInfo
 from harness.errors import UsageError
 
 UNNAMED = "unnamed-"
-"""Begins the fingerprint of an object that does not say what it is."""
+"""Prefix of the fingerprint of an object without an `info`."""
 
 
 class ObjectEmbedder:
     """Any object with `encode(texts)`, such as a `SentenceTransformer`, as a text embedder.
 
-    Nothing says which weights it has, so its fingerprint is new each time, and it shares no
-    vectors: give it an `info` to have them kept.
+    The weights of the object are unknown, so each instance has a new fingerprint and its vectors
+    are not kept. An object with an `info` of type `ModelInfo` is an embedder itself.
 
     Parameters
     ----------
-    thing
+    model
         The object.
     """
 
-    def __init__(self, thing: Any) -> None:
-        self.thing = thing
+    def __init__(self, model: Any) -> None:
+        self.model = model
         self.info = ModelInfo(
-            name=str(getattr(thing, "name", None) or type(thing).__name__),
+            name=str(getattr(model, "name", None) or type(model).__name__),
             kind="text",
             fingerprint=UNNAMED + uuid.uuid4().hex,
         )
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return what the object's `encode` gives, as a float32 array."""
-        return np.asarray(self.thing.encode(list(texts)), dtype=np.float32)
+        """Return the result of the object's `encode` as a float32 array."""
+        return np.asarray(self.model.encode(list(texts)), dtype=np.float32)
 
 
-def as_embedder(thing: object) -> Embedder:
+def as_embedder(model: object) -> Embedder:
     """Return an object as an embedder.
 
     Raises
@@ -52,19 +52,19 @@ def as_embedder(thing: object) -> Embedder:
     UsageError
         If it has no `encode`.
     """
-    if isinstance(thing, Embedder) and isinstance(thing.info, ModelInfo):
-        return thing
-    if not callable(getattr(thing, "encode", None)):
+    if isinstance(model, Embedder) and isinstance(model.info, ModelInfo):
+        return model
+    if not callable(getattr(model, "encode", None)):
         raise UsageError(
             f"expected a model's name, an Embedder or an object with encode(texts), "
-            f"not {type(thing).__name__}"
+            f"not {type(model).__name__}"
         )
-    return ObjectEmbedder(thing)
+    return ObjectEmbedder(model)
 
 
 @contextlib.contextmanager
 def store_folder(info: ModelInfo, folder: Path) -> Iterator[Path]:
-    """Give the folder of stores; an unnamed object gets one that goes away."""
+    """Yield the folder of stores: `folder`, or a temporary one for an unnamed object."""
     if not info.fingerprint.startswith(UNNAMED):
         yield folder
         return

@@ -1,6 +1,6 @@
-"""An embedder that reads from the store, and has encoded what the store lacks.
+"""An embedder that reads vectors from the store, and encodes texts that the store does not have.
 
-A text that could not be encoded is not tried again by the same object, which lives for one run.
+One object serves one run. It does not try a text again that could not be encoded.
 """
 
 from __future__ import annotations
@@ -21,14 +21,23 @@ class StoredEmbedder:
 
     Parameters
     ----------
-    embedder, name
-        The embedder, and the name that it was made from, if any.
+    embedder
+        The embedder.
+    name
+        The name that the embedder was made from; None if it was given as an object.
     engine
         Where encoding runs.
     store
-        Where vectors lie.
+        Where vectors are read and written.
     progress
-        Where to show progress.
+        Where progress is reported.
+
+    Attributes
+    ----------
+    encoded
+        Number of texts that were encoded so far.
+    notices
+        One line for each reason why texts could not be encoded.
     """
 
     def __init__(
@@ -53,16 +62,16 @@ class StoredEmbedder:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The embedder's own: its vectors are at hand as they are, so none goes to the store."""
+        """The embedder's own vocabulary: its vectors are available without the store."""
         return vocabulary_of(self.embedder)
 
     def ensure(self, texts: Sequence[str]) -> None:
-        """Encode those of `texts` that the store lacks and that have not failed yet.
+        """Encode those of `texts` that are not in the store and have not failed yet.
 
         Raises
         ------
         ModelError
-            If none of `texts` has a vector, now or from before, since the model fails on all.
+            If the model fails and none of `texts` has a vector.
         """
         missing = [text for text in self.store.missing(texts) if text not in self._failed]
         if not missing:
@@ -74,17 +83,17 @@ class StoredEmbedder:
         self.encoded += report.n_texts
         self._failed |= report.failed.keys()
         if report.failed and len(self.store.missing(texts)) == len(set(texts)):
-            text, why = next(iter(report.failed.items()))
+            text, reason = next(iter(report.failed.items()))
             raise ModelError(
-                f"model '{self.info.name}' failed on {len(report.failed)} texts, "
-                f"the first of them '{text[:60]}': {why}"
+                f"model '{self.info.name}' failed on {len(report.failed)} texts; "
+                f"the first is '{text[:60]}': {reason}"
             )
         by_reason: dict[str, list[str]] = {}
-        for text, why in report.failed.items():
-            by_reason.setdefault(why, []).append(text)
-        for why, lost in by_reason.items():
-            more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-            self.notices.append(f"not encoded: {lost[0][:60]!r}{more}: {why}")
+        for text, reason in report.failed.items():
+            by_reason.setdefault(reason, []).append(text)
+        for reason, failed in by_reason.items():
+            more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
+            self.notices.append(f"not encoded: {failed[0][:60]!r}{more}: {reason}")
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the (n, d) vectors of `texts`.
@@ -92,26 +101,26 @@ class StoredEmbedder:
         Raises
         ------
         HarnessError
-            If some cannot be encoded.
+            If some of them cannot be encoded.
         """
         self.ensure(texts)
         try:
             return self.store.get(texts)
         except KeyError:
-            lost = self.store.missing(texts)
+            failed = self.store.missing(texts)
             raise HarnessError(
-                f"{len(lost)} of its texts could not be encoded, the first is {lost[0][:60]!r}"
+                f"{len(failed)} of its texts could not be encoded; the first is {failed[0][:60]!r}"
             ) from None
 
     def truncated(self, texts: Sequence[str]) -> list[bool] | None:
-        """Return whether the embedder cuts each text for its length; None if it does not say."""
-        tell = getattr(self.embedder, "truncated", None)
-        if not callable(tell):
+        """Return whether the embedder truncates each text; None if it does not say."""
+        truncated = getattr(self.embedder, "truncated", None)
+        if not callable(truncated):
             return None
         new = [text for text in dict.fromkeys(texts) if text not in self._truncated]
         if new:
             try:
-                self._truncated.update(zip(new, map(bool, tell(new)), strict=True))
-            except Exception:  # a model may raise anything, and a score does not hang on this
+                self._truncated.update(zip(new, map(bool, truncated(new)), strict=True))
+            except Exception:  # a model may raise anything, and scores do not depend on this
                 return None
         return [self._truncated[text] for text in texts]

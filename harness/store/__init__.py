@@ -1,14 +1,14 @@
 """Vectors and expensive answers on disk.
 
 ====================  ==============================================================
-`store`               vectors of one embedder by text: what is missing, get, verify
+`store`               vectors of one embedder by text: missing texts, look-up, verification
 `segment`             one immutable file of keys and vectors
 `key_index`           finds the rows of many texts in many segments at once
 `writer`              collects vectors and writes them as segments
 `pruning`             all stores of a folder: list, remove, merge
-`answers`             on-disk cache of expensive per-text answers, such as names found
+`answers`             on-disk cache of expensive per-text answers
 ====================  ==============================================================
 
-No lock and no server: segments are written under a temporary name, synced and renamed. Several
-processes may write at once, and a kill loses only the rows that were not flushed.
+There is no lock and no server: a segment is written under a temporary name, synced and renamed.
+Several processes may write at once. A kill loses only the rows that were not flushed.
 """

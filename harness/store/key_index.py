@@ -1,4 +1,4 @@
-"""Finds vectors in segments by the keys of their texts. Knows no folder."""
+"""Finds vectors in open segments by the keys of their texts. Knows no folder."""
 
 from __future__ import annotations
 
@@ -20,50 +20,62 @@ def keys_of(texts: Iterable[str]) -> Keys:
 
 @dataclass(frozen=True)
 class KeyIndex:
-    """All keys of a store, sorted, each once, with the place of its vector."""
+    """All distinct keys of a store, sorted, with the position of each vector.
+
+    Parameters
+    ----------
+    first, second
+        (k,) the two halves of each key.
+    position
+        (k,) row of each key's vector, counted through all segments in their order.
+    starts
+        (segments + 1,) position of each segment's first row.
+    segments
+        The segments.
+    """
 
     first: npt.NDArray[np.uint64]
     second: npt.NDArray[np.uint64]
-    place: npt.NDArray[np.int64]  # row among the rows of all segments, one after the other
-    starts: npt.NDArray[np.int64]  # (segments + 1,) where each segment's rows begin
+    position: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
     segments: tuple[Segment, ...]
 
     @classmethod
     def of(cls, segments: Sequence[Segment]) -> KeyIndex:
-        """Return the index of some segments; of equal keys the first segment's is used."""
+        """Return the index of segments; of equal keys, the one in the first segment is used."""
         keys = np.concatenate([np.empty((0, 2), np.uint64), *(s.keys for s in segments)])
         order = np.lexsort((keys[:, 1], keys[:, 0]))  # stable: of equal keys the first stays first
         keys = keys[order]
-        new = np.ones(len(keys), dtype=bool)
-        new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+        is_new = np.ones(len(keys), dtype=bool)
+        is_new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
         starts = np.cumsum([0, *(len(s.keys) for s in segments)], dtype=np.int64)
-        first, second = np.ascontiguousarray(keys[new].T)
-        return cls(first, second, order[new], starts, tuple(segments))
+        first, second = np.ascontiguousarray(keys[is_new].T)
+        return cls(first, second, order[is_new], starts, tuple(segments))
 
     def find(self, keys: Keys) -> npt.NDArray[np.int64]:
-        """Return the place of each of the (n, 2) keys, -1 where there is none."""
+        """Return the (n,) position of each of the (n, 2) keys, -1 for a missing key."""
         n = len(self.first)
-        found = np.full(len(keys), -1, dtype=np.int64)
-        asked = np.arange(len(keys))
-        at = np.searchsorted(self.first, keys[:, 0])
-        while len(asked):  # once more for each text that shares half of its key with another
+        positions = np.full(len(keys), -1, dtype=np.int64)
+        open_ = np.arange(len(keys))  # keys that are not decided yet
+        at = np.searchsorted(self.first, keys[:, 0])  # candidate of each
+        while len(open_):  # repeats only for keys whose first half equals that of another key
             within = at < n
-            asked, at = asked[within], at[within]
-            same = self.first[at] == keys[asked, 0]
-            asked, at = asked[same], at[same]
-            hit = self.second[at] == keys[asked, 1]
-            found[asked[hit]] = self.place[at[hit]]
-            asked, at = asked[~hit], at[~hit] + 1
-        return found
+            open_, at = open_[within], at[within]
+            same = self.first[at] == keys[open_, 0]
+            open_, at = open_[same], at[same]
+            hit = self.second[at] == keys[open_, 1]
+            positions[open_[hit]] = self.position[at[hit]]
+            open_, at = open_[~hit], at[~hit] + 1
+        return positions
 
-    def gather(self, places: npt.NDArray[np.int64]) -> Vectors:
-        """Return the (n, d) vectors at `places`."""
+    def gather(self, positions: npt.NDArray[np.int64]) -> Vectors:
+        """Return the (n, d) vectors at `positions`, (n,)."""
         width = self.segments[0].vectors.shape[1] if self.segments else 0
-        vectors = np.empty((len(places), width), dtype=np.float32)
-        which = np.searchsorted(self.starts, places, side="right") - 1
-        order = np.argsort(which, kind="stable")
-        bounds = np.searchsorted(which[order], np.arange(len(self.segments) + 1))
-        for i, part in enumerate(self.segments):
+        vectors = np.empty((len(positions), width), dtype=np.float32)
+        segment_of = np.searchsorted(self.starts, positions, side="right") - 1
+        order = np.argsort(segment_of, kind="stable")
+        bounds = np.searchsorted(segment_of[order], np.arange(len(self.segments) + 1))
+        for i, segment in enumerate(self.segments):
             rows = order[bounds[i] : bounds[i + 1]]
-            vectors[rows] = part.vectors[places[rows] - self.starts[i]]
+            vectors[rows] = segment.vectors[positions[rows] - self.starts[i]]
         return vectors

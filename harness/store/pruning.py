@@ -1,7 +1,7 @@
-"""All the stores of a folder: lists them, removes what is not needed, merges small segments.
+"""All stores of a folder: lists them, removes some, and merges small segments.
 
-Safe beside running evaluations of the same machine: segments are removed only after the one that
-they were merged into is there, and who has them open goes on reading them.
+It may run while evaluations run on the same machine: segments are deleted only after the merged
+segment is written, and a process that has a deleted segment open can still read it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from harness.store import segment
 from harness.store.segment import Segment
 from harness.store.store import DAMAGED, LEFTOVERS, MODEL_FILE, Info, Store, segment_files
 
-_STILL_WRITTEN = 3600  # seconds; a younger temporary file may be another process's
-_SMALL = 4096  # rows; a segment with fewer is merged
+_STILL_WRITTEN = 3600  # seconds; another process may still write a younger temporary file
+_SMALL = 4096  # rows; segments with fewer rows are merged
 _MERGED_BYTES = 64 << 20
 
 
@@ -36,13 +36,13 @@ class Pruned:
     Parameters
     ----------
     removed
-        Stores that were removed.
+        The removed stores.
     leftovers
-        Temporary and damaged files that were removed.
+        Number of removed temporary and damaged files.
     merged
-        Small segments that were merged.
+        Number of small segments that were merged.
     freed
-        Bytes.
+        Number of bytes that were freed.
     """
 
     removed: tuple[Info, ...]
@@ -52,13 +52,13 @@ class Pruned:
 
 
 def stores(folder: Path) -> list[Info]:
-    """Return what each store of a folder holds, the last used first."""
-    found = [store.info() for store in _stores(folder)]
-    return sorted(found, key=lambda info: info.last_used, reverse=True)
+    """Return the content of each store of a folder, the most recently used first."""
+    infos = [store.info() for store in _stores(folder)]
+    return sorted(infos, key=lambda info: info.last_used, reverse=True)
 
 
 def store_of(info: Info) -> Store:
-    """Return the store that `stores` lists, to verify it for instance."""
+    """Return the store that `info` describes."""
     return Store(info.folder.parent, info.fingerprint)
 
 
@@ -69,18 +69,19 @@ def prune(
     unused_days: float | None = None,
     max_bytes: int | None = None,
 ) -> Pruned:
-    """Remove stores that are not needed; tidy up those that stay.
+    """Remove stores; remove leftovers and merge small segments in the stores that remain.
 
     Parameters
     ----------
     folder
         Folder of the stores.
     names
-        Patterns (`*`, `?`) of model names or fingerprints: what matches is removed.
+        Patterns (`*`, `?`) of model names or fingerprints; stores that match are removed.
     unused_days
-        What was not used for so many days is removed.
+        Stores that were not used for more than this many days are removed.
     max_bytes
-        Of the rest, what was not used for longest is removed until so much is left.
+        The least recently used of the other stores are removed until their total size is at most
+        this.
 
     Raises
     ------
@@ -91,13 +92,13 @@ def prune(
     kept: list[Info] = []
     now, total = datetime.now(UTC), 0
     for info in stores(folder):
-        known_as = (str(info.model.get("name", "")), info.fingerprint)
-        unwanted = any(fnmatchcase(name, pattern) for name in known_as for pattern in names)
+        own_names = (str(info.model.get("name", "")), info.fingerprint)
+        remove = any(fnmatchcase(name, pattern) for name in own_names for pattern in names)
         age = (now - info.last_used).total_seconds() / 86_400
-        unwanted = unwanted or (unused_days is not None and age > unused_days)
-        unwanted = unwanted or (max_bytes is not None and total + info.bytes > max_bytes)
-        total += 0 if unwanted else info.bytes
-        (removed if unwanted else kept).append(info)
+        remove = remove or (unused_days is not None and age > unused_days)
+        remove = remove or (max_bytes is not None and total + info.bytes > max_bytes)
+        total += 0 if remove else info.bytes
+        (removed if remove else kept).append(info)
     leftovers = merged = freed = 0
     try:
         for info in removed:
@@ -110,14 +111,15 @@ def prune(
                     path.unlink(missing_ok=True)
                     leftovers += 1
             merged += merge(store_of(info))
-            os.utime(info.folder, times=(info.last_used.timestamp(),) * 2)  # tidying is no use
+            # Pruning does not count as use.
+            os.utime(info.folder, times=(info.last_used.timestamp(),) * 2)
     except OSError as error:
         raise DiskError(f"cannot prune '{error.filename or folder}' ({error.strerror})") from None
     return Pruned(tuple(removed), leftovers, merged, freed)
 
 
 def merge(store: Store) -> int:
-    """Write small segments of a store together; return how many there were.
+    """Merge the small segments of a store, and return how many were merged.
 
     Raises
     ------
@@ -129,48 +131,60 @@ def merge(store: Store) -> int:
         with contextlib.suppress(FileNotFoundError, segment.Damaged, segment.Foreign):
             opened = segment.read(path, store.fingerprint)
             if len(opened.keys) < _SMALL:
-                segment.check(opened)  # a flipped bit must not get a new checksum
+                segment.check(opened)  # a damaged vector must not get a new checksum
                 small.append(opened)
     count = 0
-    while small:
-        width = small[0].vectors.shape[1]
-        room = max(1, _MERGED_BYTES // (4 * width))
-        group: list[Segment] = []
-        while small and small[0].vectors.shape[1] == width:
-            room -= len(small[0].keys)
-            if room < 0 and group:
-                break
-            group.append(small.pop(0))
+    for group in _groups(small):
         if len(group) > 1:
-            keys = np.concatenate([each.keys for each in group])
-            order = np.lexsort((keys[:, 1], keys[:, 0]))
-            new = np.ones(len(keys), dtype=bool)
-            new[1:] = (keys[order][1:] != keys[order][:-1]).any(axis=1)
-            order = order[new]
-            vectors = np.concatenate([each.vectors for each in group])
-            segment.write(store.folder, store.fingerprint, keys[order], vectors[order])
-            for each in group:
-                each.path.unlink(missing_ok=True)
+            _merge_group(store, group)
             count += len(group)
     store.refresh()
     return count
 
 
+def _groups(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """Return neighbouring segments of one width in groups that fit into a merged segment."""
+    groups: list[list[Segment]] = []
+    width = room = 0
+    for item in segments:
+        room -= len(item.keys)
+        if not groups or item.vectors.shape[1] != width or room < 0:
+            width = item.vectors.shape[1]
+            room = max(1, _MERGED_BYTES // (4 * width)) - len(item.keys)
+            groups.append([])
+        groups[-1].append(item)
+    return groups
+
+
+def _merge_group(store: Store, group: Sequence[Segment]) -> None:
+    """Write one segment with each key of the group once, and delete the group's segments."""
+    keys = np.concatenate([item.keys for item in group])
+    order = np.lexsort((keys[:, 1], keys[:, 0]))
+    is_new = np.ones(len(keys), dtype=bool)
+    is_new[1:] = (keys[order][1:] != keys[order][:-1]).any(axis=1)
+    order = order[is_new]
+    vectors = np.concatenate([item.vectors for item in group])
+    segment.write(store.folder, store.fingerprint, keys[order], vectors[order])
+    for item in group:
+        item.path.unlink(missing_ok=True)
+
+
 def _stores(folder: Path) -> list[Store]:
     found = []
-    for place in sorted(folder.iterdir()) if folder.is_dir() else []:
-        fingerprint = _fingerprint(place) if place.is_dir() else None
+    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+        fingerprint = _fingerprint(path) if path.is_dir() else None
         if fingerprint is not None:
             store = Store(folder, fingerprint)
-            if store.folder == place:
+            if store.folder == path:
                 found.append(store)
     return found
 
 
-def _fingerprint(place: Path) -> str | None:
+def _fingerprint(store_folder: Path) -> str | None:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        return str(json.loads((place / MODEL_FILE).read_text(encoding="utf-8"))["fingerprint"])
-    for path in segment_files(place):
+        text = (store_folder / MODEL_FILE).read_text(encoding="utf-8")
+        return str(json.loads(text)["fingerprint"])
+    for path in segment_files(store_folder):
         with contextlib.suppress(OSError, segment.Damaged):
             return segment.read_header(path)[0].get("fingerprint")
     return None

@@ -1,7 +1,7 @@
-"""One segment of a store: a safetensors file of text keys and their vectors, never changed.
+"""One segment of a store: an immutable safetensors file of text keys and their vectors.
 
-It is written to a temporary name in its folder, synced and renamed, so that a reader sees all of
-it or nothing. Knows one file; which segments there are is the subject of `harness.store.store`.
+It is written under a temporary name in its folder, synced and renamed, so that a reader never sees
+a part of it. This module knows one file; `harness.store.store` knows the files of a store.
 
 Tensors: `keys`, (n, 2) uint64, sorted, and `vectors`, (n, d) float32. The header's metadata hold
 the schema's version, the embedder's fingerprint and a CRC-32 of keys and vectors.
@@ -33,15 +33,15 @@ SCHEMA = "1"
 """Version of the segment's layout."""
 SUFFIX = ".safetensors"
 TEMPORARY = ".tmp"
-_LONGEST_HEADER = 1 << 16  # bytes; ours have about 400
+_LONGEST_HEADER = 1 << 16  # bytes; a header of ours has about 400
 
 
 class Damaged(Exception):
-    """A file that is no whole segment of its store; the message says why."""
+    """A file that is not a valid segment of its store; the message says why."""
 
 
 class Foreign(Exception):
-    """A segment of another version of the harness, to be left alone."""
+    """A segment of another version of the harness; it must not be changed."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Segment:
     path
         The file.
     keys
-        (n, 2), sorted.
+        (n, 2) keys of the texts, sorted.
     vectors
-        (n, d).
+        (n, d) vectors of the texts.
     checksum
-        CRC-32 of keys and vectors as the header states it.
+        CRC-32 of keys and vectors, as stated in the header.
     """
 
     path: Path
@@ -72,11 +72,11 @@ def write(folder: Path, fingerprint: str, keys: Keys, vectors: Vectors) -> Path:
     Raises
     ------
     DiskError
-        If the folder cannot be written or the disk is full; nothing is left behind.
+        If the folder cannot be written or the disk is full; no part of the segment is left.
     """
     payload = [np.ascontiguousarray(part).data.cast("B") for part in (keys, vectors)]
     header = _header(fingerprint, keys, vectors, zlib.crc32(payload[1], zlib.crc32(payload[0])))
-    # Names sort by the time of writing, and no two processes or machines make the same one.
+    # Names sort by time of writing, and two processes or machines never choose the same name.
     path = folder / f"{time.time_ns():016x}-{uuid.uuid4().hex}{SUFFIX}"
     temporary = path.with_suffix(TEMPORARY)
     try:
@@ -89,7 +89,8 @@ def write(folder: Path, fingerprint: str, keys: Keys, vectors: Vectors) -> Path:
         temporary.rename(path)
     except OSError as error:
         raise DiskError(
-            f"cannot write embeddings to '{folder}' ({error.strerror}); those written so far stay"
+            f"cannot write embeddings to '{folder}' ({error.strerror}); "
+            "embeddings written before are kept"
         ) from None
     finally:
         with contextlib.suppress(OSError):
@@ -98,37 +99,37 @@ def write(folder: Path, fingerprint: str, keys: Keys, vectors: Vectors) -> Path:
 
 
 def read(path: Path, fingerprint: str) -> Segment:
-    """Open a segment; its keys and vectors are mapped, not read.
+    """Open a segment; its keys and vectors are memory-mapped.
 
     Raises
     ------
     Damaged
-        If it is truncated, has a wrong header or shapes, or belongs to another embedder.
+        If it is truncated, has an invalid header or shapes, or belongs to another embedder.
     Foreign
-        If its layout is of another version.
+        If its layout has another version.
     FileNotFoundError
-        If it is gone.
+        If it was deleted.
     OSError
-        If it cannot be read now, which says nothing of its content.
+        If it cannot be read now; its content may be valid.
     """
     metadata, header, start = read_header(path)
     if metadata.get("schema") != SCHEMA:
-        raise Foreign(f"its layout is version {metadata.get('schema')}, not {SCHEMA}")
+        raise Foreign(f"its layout has version {metadata.get('schema')}, expected {SCHEMA}")
     if metadata.get("fingerprint") != fingerprint:
-        raise Damaged("it holds vectors of another embedder")
+        raise Damaged("it has vectors of another embedder")
     try:
         (n, halves), (rows, d) = header["keys"]["shape"], header["vectors"]["shape"]
-        kinds = header["keys"]["dtype"], header["vectors"]["dtype"]
+        dtypes = header["keys"]["dtype"], header["vectors"]["dtype"]
         offsets = header["keys"]["data_offsets"], header["vectors"]["data_offsets"]
         checksum = int(metadata["crc32"])
         middle, end = 16 * n, 16 * n + 4 * rows * d
-        whole = start + end == path.stat().st_size
+        is_complete = start + end == path.stat().st_size
     except (KeyError, TypeError, ValueError):
-        raise Damaged("its header is not that of a segment") from None
-    if (kinds, halves, rows, offsets) != (("U64", "F32"), 2, n, ([0, middle], [middle, end])):
-        raise Damaged("its tensors have the wrong types or shapes")
-    if not whole:
-        raise Damaged("it is truncated, or longer than it says")
+        raise Damaged("its header is not the header of a segment") from None
+    if (dtypes, halves, rows, offsets) != (("U64", "F32"), 2, n, ([0, middle], [middle, end])):
+        raise Damaged("its tensors have wrong types or shapes")
+    if not is_complete:
+        raise Damaged("its size differs from the size in its header")
     if not n or not d:
         raise Damaged("it is empty")
     data = np.memmap(path, dtype=np.uint8, mode="r", offset=start)
@@ -140,19 +141,19 @@ def read(path: Path, fingerprint: str) -> Segment:
 
 
 def read_header(path: Path) -> tuple[dict[str, str], Mapping[str, Any], int]:
-    """Return the metadata of a safetensors file, its tensors' entries, and where data begin.
+    """Return the metadata of a safetensors file, its tensor entries, and the offset of the data.
 
     Raises
     ------
     Damaged
-        If there is no such header.
+        If the file has no valid header.
     FileNotFoundError
-        If the file is gone.
+        If the file was deleted.
     """
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if not 2 <= length <= _LONGEST_HEADER:
-            raise Damaged("it does not begin with a header")
+            raise Damaged("it has no header")
         try:
             header = json.loads(file.read(length))
             metadata = header.pop("__metadata__")
@@ -164,16 +165,16 @@ def read_header(path: Path) -> tuple[dict[str, str], Mapping[str, Any], int]:
 
 
 def check(segment: Segment) -> None:
-    """Read all of a segment and compare it with its checksum.
+    """Read a whole segment and compare it with its checksum.
 
     Raises
     ------
     Damaged
-        If they differ.
+        If the checksum differs.
     """
-    found = zlib.crc32(segment.keys.data)
-    if zlib.crc32(segment.vectors.data, found) != segment.checksum:
-        raise Damaged("its content does not fit its checksum")
+    crc = zlib.crc32(segment.keys.data)
+    if zlib.crc32(segment.vectors.data, crc) != segment.checksum:
+        raise Damaged("its checksum differs from the checksum in its header")
 
 
 def _header(fingerprint: str, keys: Keys, vectors: Vectors, checksum: int) -> bytes:
@@ -188,7 +189,7 @@ def _header(fingerprint: str, keys: Keys, vectors: Vectors, checksum: int) -> by
         },
     }
     text = json.dumps(content).encode()
-    text += b" " * (-len(text) % 64)  # the format allows spaces: tensors begin aligned
+    text += b" " * (-len(text) % 64)  # aligns the tensors; the format allows spaces here
     return len(text).to_bytes(8, "little") + text
 
 

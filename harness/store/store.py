@@ -1,9 +1,9 @@
-"""The embeddings of one embedder on disk: what was encoded once is not encoded again.
+"""The vectors of one embedder on disk, so that no text is encoded twice.
 
 A store is a folder of immutable segments (`segment.py`). There is no lock: several processes and
-machines may write at once, each its own segments; a text in two of them has one vector up to
-rounding, and the first is used. A kill loses at most the rows not yet flushed. What lies in many
-stores together, and pruning, is the subject of `harness.store.pruning`.
+machines may write at once, each its own segments. If two segments have the same text, their
+vectors are equal up to rounding, and the first one is used. A kill loses only the rows that were
+not flushed. `harness.store.pruning` works on all stores of a folder.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from harness.store.segment import Segment
 from harness.store.writer import Writer
 
 MODEL_FILE = "model.json"
-"""Beside the segments: says of which model they are."""
+"""File beside the segments that describes their model."""
 DAMAGED = ".damaged"
 LEFTOVERS = (DAMAGED, segment.TEMPORARY)
-"""Suffixes of what `harness cache prune` removes."""
+"""Suffixes of the files that `harness cache prune` removes."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What `verify` found of one segment.
+    """The result of verifying one segment.
 
     Parameters
     ----------
     name
-        Its file.
+        Name of the file.
     rows
-        Number of vectors, 0 if that cannot be told.
+        Number of vectors, 0 if unknown.
     problem
-        Why it is not whole (then it was set aside) or cannot be read; empty if it is whole.
+        Why the segment is damaged (then it was set aside) or cannot be read; empty if it is valid.
     """
 
     name: str
@@ -54,26 +54,28 @@ class Checked:
 
     @property
     def ok(self) -> bool:
-        """Whether the segment is whole."""
+        """Whether the segment is valid."""
         return not self.problem
 
 
 @dataclass(frozen=True)
 class Info:
-    """What a store holds.
+    """The content of a store.
 
     Parameters
     ----------
-    folder, fingerprint
-        Where it lies and whose it is.
+    folder
+        Folder of the store.
+    fingerprint
+        Fingerprint of the embedder.
     model
-        What `describe` wrote.
+        Facts about the model, as `describe` wrote them.
     segments, rows, bytes
-        How many segments, vectors in them, and bytes on disk.
+        Number of segments, of vectors, and of bytes on disk.
     last_used
-        When it was last read or written, in UTC.
+        Time of the last reading or writing, in UTC.
     leftovers
-        Damaged segments, and temporary files that a kill left or that are being written.
+        Number of damaged segments and temporary files.
     """
 
     folder: Path
@@ -94,17 +96,17 @@ class Store:
     folder
         Folder of all stores.
     fingerprint
-        The embedder's fingerprint; stores of different fingerprints share nothing.
+        The embedder's fingerprint; each fingerprint has its own store.
 
     Attributes
     ----------
     notices
-        One line for each segment that is not used, for the caller to print.
+        One line for each segment that is not used; the caller prints them.
     """
 
     def __init__(self, folder: Path, fingerprint: str) -> None:
         self.fingerprint = fingerprint
-        # The digest keeps apart what safe_name or a case-blind file system would join.
+        # The digest distinguishes names that are equal after safe_name, or without regard to case.
         self.folder = folder / f"{folders.safe_name(fingerprint)[:80]}-{digest(fingerprint)[:12]}"
         self.notices: list[str] = []
         self._segments: dict[str, Segment] = {}
@@ -116,36 +118,36 @@ class Store:
     def missing(self, texts: Iterable[str]) -> list[str]:
         """Return the distinct texts without a vector, in the order first seen."""
         distinct = list(dict.fromkeys(texts))
-        found = self._current().find(keys_of(distinct))
-        return [distinct[i] for i in np.flatnonzero(found < 0)]
+        positions = self._current().find(keys_of(distinct))
+        return [distinct[i] for i in np.flatnonzero(positions < 0)]
 
     def get(self, texts: Sequence[str]) -> Vectors:
-        """Return the (n, d) vectors of `texts`, in their order; a text may stand there twice.
+        """Return the (n, d) vectors of `texts`, in their order; a text may occur twice.
 
         Raises
         ------
         KeyError
-            If some have none; the message says how many.
+            If some texts have no vector; the message has their number.
         """
         index = self._current()
-        found = index.find(keys_of(texts))
-        lacking = int((found < 0).sum())
-        if lacking:
-            raise KeyError(f"{lacking} of {len(texts)} texts have no vector in '{self.folder}'")
-        return index.gather(found)
+        positions = index.find(keys_of(texts))
+        n_missing = int((positions < 0).sum())
+        if n_missing:
+            raise KeyError(f"{n_missing} of {len(texts)} texts have no vector in '{self.folder}'")
+        return index.gather(positions)
 
     def refresh(self) -> None:
-        """See the segments that others wrote since the last look."""
+        """Look for segments of other processes at the next look-up."""
         self._stale = True
 
     def writer(self, rows: int = 8192, seconds: float = 30) -> Writer:
-        """Return a writer that makes a segment every `rows` texts or `seconds`."""
+        """Return a writer that writes a segment every `rows` texts or `seconds`."""
         return Writer(
             self.folder, self.fingerprint, rows=rows, seconds=seconds, on_flush=self.refresh
         )
 
     def describe(self, info: Mapping[str, Any]) -> None:
-        """Write facts on the model (its name at least) beside the segments, for people."""
+        """Write facts about the model, at least its name, to a file beside the segments."""
         content = {"fingerprint": self.fingerprint, **info}
         path = self.folder / MODEL_FILE
         text = json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n"
@@ -155,7 +157,7 @@ class Store:
         folders.write_atomically(path, text.encode())
 
     def verify(self) -> list[Checked]:
-        """Read every segment, compare it with its checksum, and set damaged ones aside."""
+        """Compare every segment with its checksum, and set damaged segments aside."""
         report = []
         for path in segment_files(self.folder):
             rows = 0
@@ -165,7 +167,7 @@ class Store:
                 segment.check(opened)
                 report.append(Checked(path.name, rows))
             except FileNotFoundError:
-                continue  # merged into another one meanwhile
+                continue  # another process merged it meanwhile
             except segment.Damaged as error:
                 self._set_aside(path, error)
                 self._segments.pop(path.name, None)
@@ -176,7 +178,7 @@ class Store:
         return report
 
     def info(self) -> Info:
-        """Return what the store holds, without reading vectors."""
+        """Return what the store contains, without reading vectors."""
         rows = size = leftovers = 0
         paths = segment_files(self.folder)
         for path in paths:
@@ -185,7 +187,7 @@ class Store:
                 rows += int(segment.read_header(path)[1]["vectors"]["shape"][0])
         with contextlib.suppress(OSError):
             leftovers = sum(p.suffix in LEFTOVERS for p in self.folder.iterdir())
-        used = self.folder.stat().st_mtime if self.folder.is_dir() else 0
+        last_used = self.folder.stat().st_mtime if self.folder.is_dir() else 0
         return Info(
             folder=self.folder,
             fingerprint=self.fingerprint,
@@ -193,7 +195,7 @@ class Store:
             segments=len(paths),
             rows=rows,
             bytes=size,
-            last_used=datetime.fromtimestamp(used, UTC),
+            last_used=datetime.fromtimestamp(last_used, UTC),
             leftovers=leftovers,
         )
 
@@ -205,9 +207,9 @@ class Store:
             opened = {n: s for n, s in self._segments.items() if n in paths}
             try:
                 for name in paths.keys() - opened.keys() - self._ignored:
-                    found = self._open(paths[name])
-                    if found is not None:
-                        opened[name] = found
+                    new = self._open(paths[name])
+                    if new is not None:
+                        opened[name] = new
             except FileNotFoundError:
                 continue
             break
@@ -217,8 +219,8 @@ class Store:
             self._index = KeyIndex.of([opened[name] for name in sorted(opened)])
         if not self._touched:
             self._touched = True
-            with contextlib.suppress(OSError):  # a store that may only be read
-                os.utime(self.folder)  # `last used`
+            with contextlib.suppress(OSError):  # a read-only store
+                os.utime(self.folder)  # the time of last use
         self._stale = False
         return self._index
 
@@ -231,9 +233,9 @@ class Store:
             self._set_aside(path, error)
         except segment.Foreign as error:
             self.notices.append(f"embeddings in '{path}' are not used: {error}")
-        except OSError as error:  # says nothing of the segment: lack of memory, rights, network
+        except OSError as error:  # the segment may be valid: out of memory, no permission, network
             self.notices.append(
-                f"embeddings in '{path}' are not used: they cannot be read now ({error.strerror})"
+                f"embeddings in '{path}' are not used: cannot be read now ({error.strerror})"
             )
         self._ignored.add(path.name)
         return None
@@ -248,21 +250,21 @@ class Store:
                 self._ignored.add(name)
                 self._set_aside(
                     opened[name].path,
-                    segment.Damaged(f"its vectors do not have the length {width} of the others"),
+                    segment.Damaged(f"its vectors do not have {width} dimensions like the others"),
                 )
         return kept
 
-    def _set_aside(self, path: Path, why: Exception) -> None:
-        with contextlib.suppress(OSError):  # a store that may only be read, or another was faster
+    def _set_aside(self, path: Path, reason: Exception) -> None:
+        with contextlib.suppress(OSError):  # a read-only store, or another process was faster
             path.rename(path.with_name(path.name + DAMAGED))
         self.notices.append(
-            f"a damaged segment of embeddings was set aside, its texts are encoded again: "
-            f"'{path}': {why}"
+            f"set aside a damaged segment of embeddings: '{path}': {reason}; "
+            "its texts will be encoded again"
         )
 
 
 def segment_files(folder: Path) -> list[Path]:
-    """Return the segments of a store's folder, the oldest first; none if it is not there."""
+    """Return the segment files of a store, the oldest first; none if the folder does not exist."""
     with contextlib.suppress(FileNotFoundError):
         return sorted(p for p in folder.iterdir() if p.name.endswith(segment.SUFFIX))
     return []

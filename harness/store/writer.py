@@ -1,4 +1,4 @@
-"""Adds vectors to a store: gathers rows and writes them as segments of some thousands."""
+"""Adds vectors to a store: collects rows and writes them as segments of some thousand rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SEGMENT_BYTES = 64 << 20  # a segment of a wide embedder has fewer rows
 
 
 class Writer:
-    """Writes vectors as segments; leaving its context flushes, also on an exception.
+    """Writes vectors as segments; leaving its context flushes it, also after an exception.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ class Writer:
     fingerprint
         The embedder's fingerprint.
     rows
-        A segment is written when this many rows wait ...
+        A segment is written when this many rows are waiting.
     seconds
-        ... or this long after the first of them was added.
+        A segment is also written this long after the first waiting row was added.
     on_flush
         Called after each segment.
     """
@@ -58,20 +58,22 @@ class Writer:
         Raises
         ------
         ModelError
-            If the vectors differ in length from earlier ones.
+            If the vectors have another number of dimensions than earlier ones.
         DiskError
-            If a segment is due and cannot be written.
+            If a segment must be written now and cannot be written.
         """
         n, d = vectors.shape
         if n != len(texts):
-            raise ValueError(f"{len(texts)} texts, {n} vectors")
+            raise ValueError(f"{len(texts)} texts but {n} vectors")
         if not n:
             return
         if not self._buffer.size:
             room = max(1, min(self._rows, _SEGMENT_BYTES // (4 * d)))
             self._buffer = np.empty((room, d), dtype=np.float32)
         if self._buffer.shape[1] != d:
-            raise ModelError(f"a vector has length {d}, earlier ones {self._buffer.shape[1]}")
+            raise ModelError(
+                f"a vector has {d} dimensions, but earlier vectors have {self._buffer.shape[1]}"
+            )
         keys = keys_of(texts)
         start = 0
         while start < n:
@@ -86,7 +88,7 @@ class Writer:
                 self.flush()
 
     def flush(self) -> None:
-        """Write what waits as a segment."""
+        """Write the waiting rows as a segment."""
         if not self._n:
             return
         keys = np.concatenate(self._keys)
