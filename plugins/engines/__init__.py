@@ -1,4 +1,4 @@
-"""The built-in engines: a plugin that lists them; each is one file and one line here."""
+"""The plugin of the built-in engines; each engine is one file and one entry here."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ def harness_engines() -> list[EngineSpec]:
         EngineSpec(
             name="devices",
             target=f"{here}.devices:DevicesEngine",
-            summary="one process a device: several GPUs, or several CPU processes",
+            summary="one process a device, for several GPUs or CPU processes",
         ),
     ]

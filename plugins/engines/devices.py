@@ -1,8 +1,8 @@
-"""The engine `devices`: one process a device, each with its own copy of the model.
+"""The engine `devices` runs one process a device, each with its own copy of the model.
 
-This process hands out batches, longest first, to whoever is free; the workers (`.worker`) write
-segments themselves. What failed, and the batch of a worker that died, is tried once more, by new
-workers, text by text and last; what a dead worker had not yet written is encoded again.
+This process sends batches to the workers (`.worker`), longest texts first; the workers write the
+segments themselves. Texts that failed, and the batch of a worker that died, are tried once more by
+new workers, one by one and last. Vectors that a dead worker had not written are encoded again.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 from harness.embedder import Embedder
 from harness.encode.batches import split, token_budget, token_lengths
@@ -24,8 +25,10 @@ from harness.errors import DiskError, ModelError, UsageError
 from harness.plugins.engines import worker
 from harness.store.store import Store
 
-_ROUNDS = 4  # with new workers each: enough for some texts that kill, an end for a model that does
-_PATIENCE = 30  # seconds that a worker has for its last batch and segment before it is ended
+_ROUNDS = (
+    4  # each with new workers: enough if a few texts kill, and an end if the model always dies
+)
+_PATIENCE = 30  # seconds that a worker has for its last batch and segment before it is killed
 
 
 class DevicesEngine:
@@ -34,18 +37,20 @@ class DevicesEngine:
     Parameters
     ----------
     devices
-        One worker each: `["cuda:0", "cuda:1"]`, or `["cpu", "cpu"]` for two processes that share
-        the cores.
+        One worker for each device: `["cuda:0", "cuda:1"]`, or `["cpu", "cpu"]` for two processes
+        that share the cores.
 
     Raises
     ------
     UsageError
-        If there is none.
+        If there is no device.
     """
 
     def __init__(self, devices: Sequence[str]) -> None:
         if not devices:
-            raise UsageError("the engine 'devices' needs devices, such as cuda:0,cuda:1 or cpu,cpu")
+            raise UsageError(
+                "engine 'devices' needs a list of devices, such as cuda:0,cuda:1 or cpu,cpu"
+            )
         self.devices = tuple(devices)
 
     def encode(
@@ -62,40 +67,35 @@ class DevicesEngine:
         Raises
         ------
         UsageError
-            If the embedder has no name by which a worker could make its own.
+            If the embedder has no name from which a worker could make its own copy.
         ModelError
-            If no worker can make it, or it does not do what an embedder must.
+            If no worker can make the embedder, or it violates the contract of an embedder.
         DiskError
             If the store cannot be written.
         """
         if name is None:
             raise UsageError(
-                "several devices need a model given by its name: each process makes its own, "
-                "which an embedder given as an object does not allow"
+                "engine 'devices' needs a model given by its name, not as an object: "
+                "each process makes its own copy"
             )
         began = time.perf_counter()
         job = _Job(name, store, self.devices, _Progress(len(texts), on_done))
-        blamed: Counter[str] = Counter()
+        n_failures: Counter[str] = Counter()
         reasons: dict[str, str] = {}
         failed: dict[str, str] = {}
-        left = list(texts)
+        missing = list(texts)
         for _ in range(_ROUNDS):
-            tokens = min(token_budget(embedder, device) for device in self.devices)
-            fresh = [text for text in left if not blamed[text]]
-            lengths = token_lengths(embedder, fresh)
-            units = [worker.Unit([fresh[i] for i in batch]) for batch in split(lengths, tokens)]
-            units += [worker.Unit([text], suspect=True) for text in left if blamed[text]]
-            accused = job.run(units)
-            blamed.update(accused.keys())
-            reasons |= accused
+            new_reasons = job.run(self._units(embedder, missing, suspects=n_failures))
+            n_failures.update(new_reasons.keys())
+            reasons |= new_reasons
             store.refresh()
-            left = store.missing(texts)
-            failed |= {text: reasons[text] for text in left if blamed[text] > 1}
-            left = [text for text in left if text not in failed]
-            if not left or not (job.n_batches or job.deaths):  # it fails on each text alone
+            missing = store.missing(texts)
+            failed |= {text: reasons[text] for text in missing if n_failures[text] > 1}
+            missing = [text for text in missing if text not in failed]
+            # Without a batch and without a death, the model fails on each text alone.
+            if not missing or not (job.n_batches or job.deaths):
                 break
-        gave_up = "the processes that were to encode it died"
-        failed |= {text: reasons.get(text, gave_up) for text in left}
+        failed |= {text: reasons.get(text, "its processes died") for text in missing}
         job.progress.finish()
         return Report(
             n_texts=len(texts) - len(failed),
@@ -105,26 +105,36 @@ class DevicesEngine:
             failed=failed,
         )
 
+    def _units(
+        self, embedder: Embedder, texts: Sequence[str], *, suspects: Counter[str]
+    ) -> list[worker.Unit]:
+        """Return batches of new texts, longest first, and then each suspect alone."""
+        tokens = min(token_budget(embedder, device) for device in self.devices)
+        new = [text for text in texts if not suspects[text]]
+        batches = split(token_lengths(embedder, new), tokens)
+        units = [worker.Unit([new[i] for i in batch]) for batch in batches]
+        return units + [worker.Unit([text], suspect=True) for text in texts if suspects[text]]
+
 
 class _Progress:
-    """Counts every text once, whatever is encoded twice."""
+    """Counts every text once, even if it is encoded twice."""
 
     def __init__(self, total: int, on_done: OnDone) -> None:
-        self._left, self._on_done = total, on_done
+        self._remaining, self._on_done = total, on_done
 
     def add(self, n: int) -> None:
-        n = min(n, self._left)
-        self._left -= n
+        n = min(n, self._remaining)
+        self._remaining -= n
         if n:
             self._on_done(n)
 
     def finish(self) -> None:
-        self.add(self._left)
+        self.add(self._remaining)
 
 
 @dataclass
 class _Worker:
-    """A process, and the unit that it is at."""
+    """A process, and the unit that it is encoding."""
 
     process: BaseProcess
     connection: Connection
@@ -133,8 +143,27 @@ class _Worker:
 
 
 @dataclass
+class _Round:
+    """The units that one set of workers encodes.
+
+    Parameters
+    ----------
+    waiting
+        Units that no worker has received.
+    reasons
+        Why each text failed, or how its worker died.
+    problem
+        Why a worker could not be used; empty if all could.
+    """
+
+    waiting: deque[worker.Unit]
+    reasons: dict[str, str] = field(default_factory=dict)
+    problem: str = ""
+
+
+@dataclass
 class _Job:
-    """What is encoded, by which workers, and what came of it so far."""
+    """The encoding of one model into one store, and its counts over all rounds."""
 
     name: str
     store: Store
@@ -145,90 +174,94 @@ class _Job:
     deaths: int = 0
 
     def run(self, units: Sequence[worker.Unit]) -> dict[str, str]:
-        """Have the units encoded; return by text why it failed, or what its worker died of."""
-        waiting = deque(units)
-        accused: dict[str, str] = {}
-        problem = ""
+        """Encode units with new workers; return why each text failed, or how its worker died."""
+        current = _Round(deque(units))
         with self._workers(min(len(self.devices), len(units))) as workers:
-            busy = {each.connection: each for each in workers}
-            while busy:
-                for ready in wait(list(busy)):
-                    each = busy[ready]  # type: ignore[index]  # wait() returns what it was given
+            active = {item.connection: item for item in workers}
+            while active:
+                for ready in wait(list(active)):
+                    sender = active[ready]  # type: ignore[index]  # wait() returns its arguments
                     try:
-                        answer = each.connection.recv()
+                        message = sender.connection.recv()
                     except (EOFError, OSError):
-                        del busy[each.connection]
-                        reason = _epitaph(each)
-                        if each.unit is not None:
-                            self.deaths += 1
-                            accused |= dict.fromkeys(each.unit.texts, reason)
-                        problem = problem or reason
+                        del active[sender.connection]
+                        self._count_death(sender, current)
                         continue
-                    if isinstance(answer, worker.Unusable):
-                        problem = answer.reason.removeprefix(f"model '{self.name}' ")
-                        self.store.notices.append(
-                            f"model '{self.name}' is not used on {each.device}: {problem}"
-                        )
-                        continue
-                    if isinstance(answer, worker.Notes):
-                        self.store.notices += [f"{each.device}: {line}" for line in answer.lines]
-                        continue
-                    if isinstance(answer, worker.Unwritable):
-                        raise DiskError(answer.reason)
-                    if isinstance(answer, worker.Raised):
-                        raise ModelError(answer.reason)
-                    if isinstance(answer, Report):
-                        self._count(answer)
-                        accused |= answer.failed
-                    each.unit = waiting.popleft() if waiting else None
-                    with suppress(OSError):  # its death is seen when it is read from
-                        each.connection.send(each.unit)
-        if waiting and not self.n_batches and not accused:
-            raise ModelError(f"model '{self.name}' cannot be used: {problem}")
-        return accused
+                    if self._handle(message, sender, current):
+                        sender.unit = current.waiting.popleft() if current.waiting else None
+                        with suppress(OSError):  # a dead worker is noticed at the next recv()
+                            sender.connection.send(sender.unit)
+        if current.waiting and not self.n_batches and not current.reasons:
+            raise ModelError(f"model '{self.name}' cannot be used: {current.problem}")
+        return current.reasons
 
-    def _count(self, report: Report) -> None:
-        self.n_batches += report.n_batches
-        self.n_halvings += report.n_halvings
-        self.progress.add(report.n_texts)
+    def _handle(self, message: Any, sender: _Worker, current: _Round) -> bool:
+        """Handle a worker's message; return whether the worker waits for its next unit."""
+        match message:
+            case worker.Unusable(reason):
+                current.problem = reason.removeprefix(f"model '{self.name}' ")
+                self.store.notices.append(
+                    f"model '{self.name}' is not used on {sender.device}: {current.problem}"
+                )
+                return False
+            case worker.Notes(lines):
+                self.store.notices += [f"{sender.device}: {line}" for line in lines]
+                return False
+            case worker.Unwritable(reason):
+                raise DiskError(reason)
+            case worker.Raised(reason):
+                raise ModelError(reason)
+            case Report():
+                self.n_batches += message.n_batches
+                self.n_halvings += message.n_halvings
+                self.progress.add(message.n_texts)
+                current.reasons |= message.failed
+        return True
+
+    def _count_death(self, dead: _Worker, current: _Round) -> None:
+        reason = _cause_of_death(dead)
+        if dead.unit is not None:
+            self.deaths += 1
+            current.reasons |= dict.fromkeys(dead.unit.texts, reason)
+        current.problem = current.problem or reason
 
     @contextmanager
     def _workers(self, n: int) -> Iterator[list[_Worker]]:
-        """Start a worker on each of the first n devices; end them however this is left."""
+        """Start a worker on each of the first `n` devices; end all of them on leaving."""
         context = multiprocessing.get_context("spawn")  # CUDA does not survive a fork
         threads = max(1, _cores() // n)
         started: list[_Worker] = []
         try:
             for device in self.devices[:n]:
-                mine, its = context.Pipe()
-                order = worker.Order(
+                own_end, worker_end = context.Pipe()
+                job = worker.Job(
                     self.name, device, threads, self.store.folder.parent, self.store.fingerprint
                 )
-                process = context.Process(target=worker.work, args=(its, order), daemon=True)
+                process = context.Process(target=worker.work, args=(worker_end, job), daemon=True)
                 process.start()
-                its.close()
-                started.append(_Worker(process, mine, device))
+                worker_end.close()
+                started.append(_Worker(process, own_end, device))
             yield started
         finally:
-            for each in started:
-                each.connection.close()  # it finishes its batch, writes what it has, and ends
+            for item in started:
+                item.connection.close()  # the worker finishes its batch, writes, and ends
             deadline = time.monotonic() + _PATIENCE
             try:
-                for each in started:
-                    each.process.join(max(0.0, deadline - time.monotonic()))
+                for item in started:
+                    item.process.join(max(0.0, deadline - time.monotonic()))
             finally:
-                for each in started:
-                    if each.process.is_alive():
-                        each.process.kill()
-                        each.process.join()
+                for item in started:
+                    if item.process.is_alive():
+                        item.process.kill()
+                        item.process.join()
 
 
-def _epitaph(dead: _Worker) -> str:
+def _cause_of_death(dead: _Worker) -> str:
     dead.process.join(5)
     code = dead.process.exitcode
-    how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+    cause = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
     hint = "" if dead.unit else "; a script must call it under `if __name__ == '__main__':`"
-    return f"the process for {dead.device} died ({how}){hint}"
+    return f"the process for {dead.device} died ({cause}){hint}"
 
 
 def _cores() -> int:

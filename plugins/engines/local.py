@@ -1,4 +1,4 @@
-"""The engine `local`: encodes in this process, on one device."""
+"""The engine `local` encodes in this process, on one device."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class LocalEngine:
     Parameters
     ----------
     devices
-        At most one, the one that the embedder was made for; none leaves the choice to it.
+        At most one device, the one that the embedder was made for. If empty, the embedder chooses.
 
     Raises
     ------
     UsageError
-        If there are several.
+        If there are several devices.
     """
 
     def __init__(self, devices: Sequence[str] = ()) -> None:
         if len(devices) > 1:
             raise UsageError(
-                f"the engine 'local' uses one device, not {len(devices)}; "
-                "the engine 'devices' uses several"
+                f"engine 'local' uses one device, not {len(devices)}; "
+                "use engine 'devices' for several"
             )
         self.devices = tuple(devices)
 
@@ -44,15 +44,15 @@ class LocalEngine:
         name: str | None,
     ) -> Report:
         """Encode `texts` into the store; see `harness.encode.engine.Engine`."""
-        tokens = token_budget(embedder, self.devices[0] if self.devices else _best())
+        tokens = token_budget(embedder, self.devices[0] if self.devices else _default_device())
         with store.writer() as writer:
             return encode_batches(embedder, texts, writer, batch_tokens=tokens, on_done=on_done)
 
 
-def _best() -> str:
-    """Return the kind of device that a model takes if it is told none."""
+def _default_device() -> str:
+    """Return the kind of device that a model uses by default."""
     if not Path("/dev/nvidiactl").exists():
-        return "cpu"  # known without importing torch
+        return "cpu"  # without importing torch
     import torch
 
     return "cuda" if torch.cuda.is_available() else "cpu"

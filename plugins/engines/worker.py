@@ -1,8 +1,8 @@
-"""The process of one device: makes the embedder by name and encodes the units it is handed.
+"""The process of one device: makes the embedder from its name, and encodes the units it receives.
 
-Speaks with `.devices` over one connection: it sends `Ready`, and for each `Unit` a `Report` or
-`Raised`. When it is sent None, or the other side is gone, it writes what it has, sends `Notes` and
-ends.
+It communicates with `.devices` over one connection: it sends `Ready`, and for each `Unit` a
+`Report` or `Raised`. When it receives None, or the connection is closed, it writes the remaining
+vectors, sends `Notes`, and ends.
 """
 
 from __future__ import annotations
@@ -23,8 +23,22 @@ from harness.store.writer import Writer
 
 
 @dataclass(frozen=True)
-class Order:
-    """What a worker is to do: which model, where, into which store."""
+class Job:
+    """What a worker does.
+
+    Parameters
+    ----------
+    name
+        Name of the model.
+    device
+        Device of the worker.
+    threads
+        Number of CPU threads.
+    folder
+        Folder of all stores.
+    fingerprint
+        The embedder's fingerprint.
+    """
 
     name: str
     device: str
@@ -35,7 +49,15 @@ class Order:
 
 @dataclass(frozen=True)
 class Unit:
-    """Texts to encode; before a suspect, which may kill, all else is written."""
+    """Texts to encode in one step.
+
+    Parameters
+    ----------
+    texts
+        The texts.
+    suspect
+        Whether the texts may kill the process; earlier vectors are then written first.
+    """
 
     texts: Sequence[str]
     suspect: bool = False
@@ -43,79 +65,79 @@ class Unit:
 
 @dataclass(frozen=True)
 class Ready:
-    """The embedder is made."""
+    """The embedder has been made."""
 
 
 @dataclass(frozen=True)
 class Unusable:
-    """The embedder cannot be made."""
+    """The embedder cannot be made, for this reason."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Raised:
-    """The embedder does not do what an embedder must, or says that it can do no more."""
+    """The embedder raised a HarnessError: it cannot encode at all."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Notes:
-    """What the embedder tells users at the end."""
+    """The embedder's notes, which are printed when the run ends."""
 
     lines: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Unwritable:
-    """The store cannot be written."""
+    """The store cannot be written, for this reason."""
 
     reason: str
 
 
-def work(connection: Connection, order: Order) -> None:
-    """Be a worker until there is no more to do."""
-    # Ctrl-C reaches the whole group of processes; the one that hands out work decides.
+def work(connection: Connection, job: Job) -> None:
+    """Encode the units that arrive on `connection` until it sends None or is closed."""
+    # Ctrl-C reaches the whole process group; the parent process decides when workers end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         try:
-            embedder = _make(order)
+            embedder = _make(job)
         except Exception as error:  # a model may raise anything
             connection.send(Unusable(str(error) or type(error).__name__))
             return
         connection.send(Ready())
         try:
-            with Store(order.folder, order.fingerprint).writer() as writer:
-                _serve(connection, embedder, writer, order)
+            with Store(job.folder, job.fingerprint).writer() as writer:
+                _serve(connection, embedder, writer, job)
             connection.send(Notes(tuple(getattr(embedder, "notes", ()))))
         except DiskError as error:
             connection.send(Unwritable(str(error)))
         finally:
             getattr(embedder, "close", lambda: None)()
     except (EOFError, OSError):
-        pass  # the other side is gone
+        pass  # the parent process closed the connection or died
     finally:
         connection.close()
 
 
-def _make(order: Order) -> Embedder:
-    # For what is not imported yet; torch may be, by the script that is run.
+def _make(job: Job) -> Embedder:
+    # For libraries that are not imported yet; the user's script may have imported torch already.
     for variable in ("OMP_NUM_THREADS", "RAYON_NUM_THREADS"):
-        os.environ.setdefault(variable, str(order.threads))
+        os.environ.setdefault(variable, str(job.threads))
     from harness.registry.registry import Registry
 
-    embedder = Registry().embedder(order.name, device=order.device)
-    if embedder.info.fingerprint != order.fingerprint:
+    embedder = Registry().embedder(job.name, device=job.device)
+    if embedder.info.fingerprint != job.fingerprint:
         raise ModelError(
-            f"in another process it is a different model "
-            f"({embedder.info.fingerprint}, not {order.fingerprint})"
+            f"another process made a different model of this name "
+            f"(fingerprint {embedder.info.fingerprint}, expected {job.fingerprint})"
         )
     return embedder
 
 
-def _serve(connection: Connection, embedder: Embedder, writer: Writer, order: Order) -> None:
-    tokens = token_budget(embedder, order.device)
+def _serve(connection: Connection, embedder: Embedder, writer: Writer, job: Job) -> None:
+    tokens = token_budget(embedder, job.device)
     while True:
         unit = connection.recv()
         if unit is None:
@@ -124,7 +146,7 @@ def _serve(connection: Connection, embedder: Embedder, writer: Writer, order: Or
             writer.flush()
         if "torch" in sys.modules:
             torch = sys.modules["torch"]
-            torch.set_num_threads(min(order.threads, torch.get_num_threads()))
+            torch.set_num_threads(min(job.threads, torch.get_num_threads()))
         try:
             report = encode_batches(
                 embedder, unit.texts, writer, batch_tokens=tokens, on_done=lambda n: None
