@@ -146,8 +146,7 @@ class _Distances:
             self._differences(key),
             test_to_train=self.n_test / self.n_train,
             confidence=1 - self.study.alpha,
-            published=self.study.protocol == "published",
-            folds=self.study.folds,
+            published_folds=self.study.folds if self.study.protocol == "published" else None,
             resolution=RESOLUTION,
         )
 

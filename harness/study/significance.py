@@ -62,8 +62,7 @@ def corrected_t_test(
     *,
     test_to_train: float,
     confidence: float = 0.95,
-    published: bool = False,
-    folds: int | None = None,
+    published_folds: int | None = None,
     resolution: float = 0.0,
 ) -> Comparison:
     """Test whether the mean difference over the folds is 0.
@@ -91,11 +90,9 @@ def corrected_t_test(
         n_test / n_train of a fold: 1/9 for ten folds.
     confidence
         Level of the interval, between 0 and 1.
-    published
-        Whether to use s² (1/n) (1 + 1/folds) instead, like the published code of Zambrano et al.:
-        with ten folds and no repeats t is 1.39 times as large.
-    folds
-        Number of folds; only needed if `published`.
+    published_folds
+        If given, the number of folds k; the variance is then s² (1/n) (1 + 1/k), as in the
+        published code of Zambrano et al. With ten folds and no repeats t is 1.39 times as large.
     resolution
         Precision of the compared values: smaller differences count as 0, and a smaller range as no
         spread. Otherwise rounding errors of one sign in all folds would be significant.
@@ -103,7 +100,7 @@ def corrected_t_test(
     Raises
     ------
     InvalidOption
-        If an option is out of its range, or `folds` is needed and missing.
+        If an option is out of its range.
 
     References
     ----------
@@ -113,13 +110,14 @@ def corrected_t_test(
     if not 0 < test_to_train < np.inf:
         raise InvalidOption(f"test_to_train={test_to_train}: more than 0 is needed, such as 1/9")
     _check_share("confidence", confidence)
-    if published:
-        if folds is None or folds < 2:
-            raise InvalidOption(f"folds={folds}: the published variance needs at least 2")
-        method = f"t-test with the published code's variance, s²/n (1 + 1/{folds})"
-    else:
-        method = f"corrected resampled t-test, n_test/n_train = {test_to_train:.4g}"
     d = summarised(differences, resolution)
+    added = test_to_train  # to 1/n
+    method = f"corrected resampled t-test, n_test/n_train = {test_to_train:.4g}"
+    if published_folds is not None:
+        if published_folds < 2:
+            raise InvalidOption(f"published_folds={published_folds}: at least 2 is needed")
+        added = 1 / (max(d.n, 1) * published_folds)
+        method = f"t-test with the published code's variance, s²/n (1 + 1/{published_folds})"
     t = p_value = margin = np.nan
     if d.sd == 0:
         t = float(np.copysign(np.inf, d.mean)) if d.reason else 0.0
@@ -127,7 +125,6 @@ def corrected_t_test(
     elif d.n >= 2:
         from scipy import stats
 
-        added = 1 / (d.n * folds) if published and folds else test_to_train
         error = d.sd * float(np.sqrt(1 / d.n + added))
         t = d.mean / error
         p_value = float(2 * stats.t.sf(abs(t), d.n - 1))

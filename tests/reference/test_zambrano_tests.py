@@ -33,9 +33,8 @@ def folds() -> dict[str, dict[str, np.ndarray]]:
 
 
 def both_tests(differences):
-    options = {"test_to_train": NINTH, "folds": FOLDS}
-    published = corrected_t_test(differences, published=True, **options)
-    return published, corrected_t_test(differences, **options)
+    published = corrected_t_test(differences, test_to_train=NINTH, published_folds=FOLDS)
+    return published, corrected_t_test(differences, test_to_train=NINTH)
 
 
 def test_108_p_values_by_the_published_variance_become_nadeau_and_bengios(expected_tests):

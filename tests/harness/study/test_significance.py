@@ -43,7 +43,7 @@ def test_three_differences_by_hand():
 
 def test_the_published_variance_by_hand():
     # s² (1/3) (1 + 1/3) = 4/9
-    found = corrected_t_test([1.0, 2.0, 3.0], test_to_train=1 / 2, published=True, folds=3)
+    found = corrected_t_test([1.0, 2.0, 3.0], test_to_train=1 / 2, published_folds=3)
     assert found.t == pytest.approx(3.0)
     assert "published" in found.method
     assert "published" not in corrected_t_test([1.0, 2.0], test_to_train=NINTH).method
@@ -52,7 +52,7 @@ def test_the_published_variance_by_hand():
 def test_with_ten_folds_the_published_t_is_larger_by_1_39():
     d = np.random.default_rng(3).normal(size=10)
     ours = corrected_t_test(d, test_to_train=NINTH)
-    theirs = corrected_t_test(d, test_to_train=NINTH, published=True, folds=10)
+    theirs = corrected_t_test(d, test_to_train=NINTH, published_folds=10)
     assert theirs.t / ours.t == pytest.approx(math.sqrt((0.1 + NINTH) / 0.11))
     assert theirs.t / ours.t == pytest.approx(1.385, abs=5e-4)
 
@@ -220,8 +220,7 @@ def test_without_a_p_value_there_is_no_verdict():
         {"test_to_train": 0.0},
         {"test_to_train": np.nan},
         {"test_to_train": 0.1, "confidence": 1.0},
-        {"test_to_train": 0.1, "published": True},
-        {"test_to_train": 0.1, "published": True, "folds": 1},
+        {"test_to_train": 0.1, "published_folds": 1},
         {"test_to_train": 0.1, "resolution": -1.0},
     ],
 )
