@@ -1,4 +1,12 @@
-"""The built-in mitigators: a plugin that lists them; each is one file and one line here."""
+"""The built-in mitigators: one file each, and one line in the plugin below.
+
+==================  ================================================================
+`subspaces`         subspaces of a concept, and projections
+`neighbourhoods`    nearest neighbours, and the objective of RAN-Debias
+`sentences`         sentences for the fit of text encoders
+`fitting`           word lists, requirements and caches that several fits share
+==================  ================================================================
+"""
 
 from __future__ import annotations
 
@@ -9,25 +17,30 @@ from harness.specs import MitigatorSpec, hookimpl
 def harness_mitigators() -> list[MitigatorSpec]:
     """List the built-in mitigators."""
     return [
+        _mitigator("normalize", "Normalize", "unit length, as a baseline", unit_length=True),
         _mitigator(
-            "normalize",
-            "Normalize",
-            "unit length and nothing else, to compare with",
-            unit_length=True,
+            "context-injection",
+            "ContextInjection",
+            "adds a sentence that says the group is unknown",
         ),
-        _mitigator("context-injection", "ContextInjection", "a sentence that says what is unknown"),
-        _mitigator("anonymize", "Anonymize", "takes names out of texts, or puts placeholders"),
-        _mitigator("hard-debias", "HardDebias", "projects the concept out, equalises its pairs"),
-        _mitigator("multiclass-hard-debias", "MulticlassHardDebias", "the same for several groups"),
-        _mitigator("double-hard-debias", "DoubleHardDebias", "takes word frequency out first"),
-        _mitigator("half-sibling-regression", "HalfSiblingRegression", "regresses the concept out"),
-        _mitigator("soft-debias", "SoftDebias", "one linear map that trades bias against change"),
-        _mitigator("ran", "Ran", "repels biased neighbours, word by word"),
-        _mitigator("inlp", "Inlp", "projects out what classifiers find, again and again"),
-        _mitigator("leace", "Leace", "erases what a linear classifier finds, changing least"),
-        _mitigator("sent-debias", "SentDebias", "projects out what tells a concept in sentences"),
-        _mitigator("swap-average", "SwapAverage", "the mean with the text about the other group"),
-        _mitigator("whitening", "Whitening", "lets all directions vary alike, of whatever concept"),
+        _mitigator("anonymize", "Anonymize", "removes names from texts, or replaces them"),
+        _mitigator("hard-debias", "HardDebias", "neutralises and equalises, with word pairs"),
+        _mitigator(
+            "multiclass-hard-debias", "MulticlassHardDebias", "hard debiasing of several groups"
+        ),
+        _mitigator(
+            "double-hard-debias", "DoubleHardDebias", "hard debiasing without word frequency"
+        ),
+        _mitigator(
+            "half-sibling-regression", "HalfSiblingRegression", "ridge regression on gendered words"
+        ),
+        _mitigator("soft-debias", "SoftDebias", "linear map that trades bias against change"),
+        _mitigator("ran", "Ran", "repulsion of biased neighbours, word by word"),
+        _mitigator("inlp", "Inlp", "iterative projection of classifier directions"),
+        _mitigator("leace", "Leace", "least-squares erasure of a concept"),
+        _mitigator("sent-debias", "SentDebias", "projection of a subspace of sentences"),
+        _mitigator("swap-average", "SwapAverage", "mean of a text and its swapped version"),
+        _mitigator("whitening", "Whitening", "equal variance in all directions, no concept"),
     ]
 
 

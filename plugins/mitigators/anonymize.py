@@ -1,4 +1,4 @@
-"""Anonymisation: names are taken out of the text before it is embedded, or replaced."""
+"""Anonymisation: names are removed from texts before they are embedded, or replaced."""
 
 from __future__ import annotations
 
@@ -16,59 +16,68 @@ ALL = "all"
 
 
 class Finder(Protocol):
-    """What finds names in texts."""
+    """Finds names in texts."""
 
     def find(self, texts: Sequence[str]) -> list[list[Mention]]:
-        """Return the mentions in each text, in order, none overlapping another."""
+        """Return the mentions of each text, in order, without overlaps."""
         ...
 
     @property
     def identity(self) -> object:
-        """What an answer depends on besides the text, as JSON-like values."""
+        """Everything besides the text that the mentions depend on, as JSON-like values."""
         ...
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know of its work so far."""
+        """Warnings for the user."""
         ...
 
 
 class Anonymize(Mitigator):
-    """Take names out of texts, or put placeholders in their place.
+    """Remove names from texts, or replace them by placeholders.
 
-    A name that is found once in a text goes everywhere in it, and so do the parts of a person's
-    name. What is no name stays as it is, titles and pronouns too. Nothing is left of a text that
-    is a name and nothing else.
+    Removes a name in all places of a text if it was found in one of them, with the parts of a
+    person's name. Keeps everything else, including titles and pronouns. A text that is only a name
+    becomes empty.
+
+    It needs no concept.
 
     Parameters
     ----------
     mode
-        `remove`, with the possessive ending; or `replace` by `CHAR_A`, `LOC_A`, `ORG_A` and so on,
-        beginning anew in each text, so that who is who stays known. A name that is not found does
-        more harm among placeholders than among gaps.
+        `remove`: remove names with their possessive endings. `replace`: replace them by `CHAR_A`,
+        `LOC_A`, `ORG_A` and so on, which start at A in each text; the same name always has the same
+        placeholder. The two modes of the paper; a name that is not found does more harm with
+        `replace`.
     entities
-        Kinds of names, with commas: `person`, `place`, `organisation`, `group` (nationalities and
-        religions), `product`, `facility`, `other` (proper nouns of no known kind); or `all`. A
-        recogniser often takes one kind for another, so that fewer kinds leave more of every kind.
+        Kinds of names, separated by commas: `person`, `place`, `organisation`, `group`
+        (nationalities and religions), `product`, `facility`, `other` (other proper nouns); or
+        `all`. Recognisers confuse kinds, so fewer kinds leave more names of every kind.
     engine
-        What finds names: `spacy`, or `llm`, a language model behind an OpenAI-compatible endpoint.
-        Either is asked once for each text; its answers are kept on disk.
+        `spacy`, or `llm` for a language model behind an OpenAI-compatible endpoint. Either reads
+        each text once; mentions are cached on disk.
     model
-        The spaCy pipeline, by default `en_core_web_md`; or the language model's name.
+        The spaCy pipeline, by default `en_core_web_md`; or the name of the language model.
     proper_nouns
-        Whether spaCy's tagger is asked too, and what it takes for a proper noun is a name of the
-        kind `other`. It finds more, and takes about half as long again. Language models have their
-        own way with other names.
+        Whether words that spaCy tags as proper nouns are names of the kind `other`. It finds more
+        names and takes 1.5 times as long. Language models ignore it.
     identifiers
-        Of placeholders: `letters` or `numbers`.
+        Identifiers in placeholders: `letters` or `numbers`.
     base_url, key
-        Of the endpoint, and the environment variable that has its key.
+        Address of the endpoint, and name of the environment variable with its key.
+
+    Raises
+    ------
+    InvalidOption, Unavailable
+        See `fit`.
+    ModelError
+        See `rewrite`.
 
     References
     ----------
     What is in a name? Mitigating name bias in text embeddings via anonymization, section 4 and
-    appendix F. Its names are found by language models that return the edited text; here they
-    mark the names, and the edit is ours.
+    appendix F. There, language models return the edited text. Here they mark the names, and the
+    edit is the same for all engines.
     """
 
     kinds: ClassVar[tuple[Kind, ...]] = ("text",)
@@ -94,12 +103,12 @@ class Anonymize(Mitigator):
         self.key = key
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
-        """Make ready what finds names; return self. Nothing is learnt.
+        """Set up the finder of names; return self. Nothing is learnt.
 
         Raises
         ------
         InvalidOption
-            If a kind of names is unknown, or the options do not go together.
+            If a kind of name is unknown, or options contradict each other.
         Unavailable
             If spaCy or its pipeline is not installed, or the endpoint's key is not set.
         """
@@ -113,11 +122,11 @@ class Anonymize(Mitigator):
         Raises
         ------
         Unavailable
-            If the endpoint cannot be had; the answers that it gave are kept.
+            If the endpoint is unavailable; the answers so far are kept.
         ModelError
-            If no answer of the language model is of use, or the pipeline cannot be loaded.
+            If every answer of the language model is invalid, or the pipeline cannot be loaded.
         """
-        new: list[str] = []
+        edited_texts: list[str] = []
         for text, mentions in zip(texts, self.finder_.find(texts), strict=True):
             if self.mode == "replace":
                 edited = edits.replaced(text, mentions, self.identifiers)
@@ -126,50 +135,52 @@ class Anonymize(Mitigator):
             self.n_texts_ += 1
             self.n_without_names_ += not mentions
             self.n_emptied_ += bool(mentions) and not edited
-            new.append(edited)
-        return new
+            edited_texts.append(edited)
+        return edited_texts
 
     @property
     def depends_on(self) -> object:
-        """What finds the names: the pipeline and its version, or the prompt."""
+        """The finder of names: the pipeline and its version, or the prompt."""
         return self._finder().identity
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """In how many texts no name was found, of how many nothing is left, and the finder's."""
+        """Counts of texts without names and of texts that became empty; notes of the finder."""
         if not getattr(self, "n_texts_", 0):
             return ()
         lines = [f"no name was found in {self.n_without_names_} of {self.n_texts_} texts"]
         if self.n_emptied_:
-            were = "text that was" if self.n_emptied_ == 1 else "texts that were"
-            lines.append(f"nothing is left of {self.n_emptied_} {were} names alone")
+            texts = "text" if self.n_emptied_ == 1 else "texts"
+            lines.append(f"{self.n_emptied_} {texts} became empty, without any word but names")
         return (*lines, *self.finder_.notes)
 
     def _finder(self) -> Finder:
-        kinds = chosen(self.entities)
+        kinds = parse_entities(self.entities)
         if self.engine == "llm":
             from harness.plugins.texts.language_model import LanguageModelMentions
 
             if self.model is None:
-                raise InvalidOption("anonymize?engine=llm needs the language model's name: &model=")
+                raise InvalidOption(
+                    "anonymize?engine=llm needs the name of the language model: &model="
+                )
             return LanguageModelMentions(
                 self.model, kinds=kinds, base_url=self.base_url, key=self.key
             )
         from harness.plugins.texts.spacy_mentions import MODEL, SpacyMentions
 
         if self.base_url is not None or self.key is not None:
-            raise InvalidOption("base_url and key are options of engine=llm")
+            raise InvalidOption("anonymize: base_url and key need engine=llm")
         tagger = self.proper_nouns and "other" in kinds
         return SpacyMentions(self.model or MODEL, kinds=kinds, proper_nouns=tagger)
 
 
-def chosen(entities: str) -> tuple[str, ...]:
-    """Return the kinds of names in `person,place`; all for `all`.
+def parse_entities(entities: str) -> tuple[str, ...]:
+    """Return the kinds of names in a list such as `person,place`; all kinds for `all`.
 
     Raises
     ------
     InvalidOption
-        If there is none, or no such kind.
+        If the list is empty, or a kind is unknown.
     """
     if entities == ALL:
         return KINDS
@@ -177,7 +188,9 @@ def chosen(entities: str) -> tuple[str, ...]:
     for kind in kinds:
         if kind not in KINDS:
             hint = suggestion(kind, (*KINDS, ALL))
-            raise InvalidOption(f"there is no kind of names called '{kind}'{hint}")
+            raise InvalidOption(f"anonymize: unknown kind of name '{kind}'{hint}")
     if not kinds:
-        raise InvalidOption(f"entities={entities}: name a kind of names, such as person")
+        raise InvalidOption(
+            f"anonymize: entities={entities}: expected at least one kind of name, such as person"
+        )
     return kinds

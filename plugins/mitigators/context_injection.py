@@ -1,4 +1,4 @@
-"""Debiasing by context injection (Uriot 2024, section 2.2): a sentence is added to the text."""
+"""Debiasing by context injection (Uriot 2024, section 2.2): a sentence is added to each text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import NotApplicable, suggestion
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.fitting.needed import needed
+from harness.plugins.mitigators.fitting.concept_requirements import require
 
 SENTENCE_ENDS = (".", "!", "?", "…")
 CLOSERS = "\"'”’)]»"
@@ -18,24 +18,33 @@ CLOSERS = "\"'”’)]»"
 class ContextInjection(Mitigator):
     """Add one of the concept's context sentences after each text.
 
-    The paper's templates are whole sentences, with the context as the next one. So a text that
-    ends as a sentence does gets a space and the context; one that does not, such as a single
-    word, gets a full stop first. A text that already ends with the context is left as it is.
+    Removes the concept as far as the encoder takes the sentence into account; keeps the text
+    itself. The paper's templates are whole sentences, and the context is the next one. A text that
+    ends like a sentence is followed by a space and the context. Other texts, such as single words,
+    get a full stop first. A text that already ends with the context is unchanged.
+
+    The concept needs `contexts`.
 
     Parameters
     ----------
     context
-        Which of the concept's contexts: `debiasing`, which says that the concept is unknown, or
-        `positive` and `negative`, which name one group.
+        Name of one of the concept's contexts: `debiasing` says that the group is unknown;
+        `positive` and `negative` name a group. The default is the one of the paper.
 
     Attributes
     ----------
     sentence_
         The sentence that is added.
 
+    Raises
+    ------
+    NotApplicable
+        See `fit`.
+
     References
     ----------
-    Uriot (2024), On debiasing text embeddings through context injection, tables 2, 7 and 8.
+    Uriot (2024), On debiasing text embeddings through context injection, section 2.2 and tables 2,
+    7 and 8.
     """
 
     kinds: ClassVar[tuple[Kind, ...]] = ("text",)
@@ -45,15 +54,15 @@ class ContextInjection(Mitigator):
         self.context = context
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
-        """Take the sentence from the concept; return self.
+        """Read the sentence from the concept; return self.
 
         Raises
         ------
         NotApplicable
-            If the concept has no such context.
+            If there is no concept, or it has no such context.
         """
-        told = "context-injection needs a concept with contexts"
-        concept = needed(concept, lambda given: given.contexts, told)
+        requirement = "context-injection needs a concept with contexts"
+        concept = require(concept, lambda concept: concept.contexts, requirement)
         if self.context not in concept.contexts:
             raise NotApplicable(
                 f"context-injection: concept '{concept.name}' has no context '{self.context}'"
@@ -64,9 +73,9 @@ class ContextInjection(Mitigator):
 
     def rewrite(self, texts: Sequence[str]) -> list[str]:
         """Return the `n` texts, each followed by the sentence."""
-        return [self._rewritten(text) for text in texts]
+        return [self._with_sentence(text) for text in texts]
 
-    def _rewritten(self, text: str) -> str:
+    def _with_sentence(self, text: str) -> str:
         text = text.rstrip()
         if text.endswith(self.sentence_):
             return text

@@ -1,4 +1,4 @@
-"""Double-hard debiasing (Wang et al. 2020): word frequency is taken out before the concept."""
+"""Double-hard debiasing (Wang et al. 2020): removes word frequency before the concept."""
 
 from __future__ import annotations
 
@@ -17,38 +17,47 @@ from harness.mitigator import Mitigator
 from harness.plugins.mitigators.fitting import listed_words
 from harness.plugins.mitigators.fitting.vocabulary_survey import scale, survey
 from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.plugins.mitigators.subspaces.projection import Solver, in_blocks, neutralized, take_out
+from harness.plugins.mitigators.subspaces.projection import (
+    Solver,
+    in_blocks,
+    neutralized,
+    project_out,
+)
 from harness.vocabulary import Vocabulary, vocabulary_of
 
-STARTS = 3  # of k-means, whose best is taken
+STARTS = 3  # runs of k-means; the best is used
 
 
 class DoubleHardDebias(Mitigator):
-    """Take the direction of word frequency out of all vectors, then hard-debias.
+    """Project the direction of word frequency out of all vectors, then hard-debias.
 
-    Frequency distorts the concept's direction, since the words that define it are of very
-    different frequency. Which of the vocabulary's first principal components carries it shows
-    when it is taken out before hard debiasing: the words that lean most to either side then fall
-    worst into two clusters by their side. Those words only choose the component. What is
-    debiased is whatever is asked for, definitional words included: w' = (I − uuᵀ)(w − μ), with μ
-    the mean of the vocabulary and u the component, then hard debiasing fitted on w'.
+    Removes the mean of the vocabulary, one of its first principal components, and the concept as
+    hard debiasing does; keeps the rest. All words lose mean and component, including definitional
+    ones: w' = (I − uuᵀ)(w − μ), with μ the mean and u the component; hard debiasing is fitted on
+    w'.
 
-    The mean and the components are those of the vocabulary, whatever the concept: they are found
-    once in a process while it lives (`vocabulary_survey`).
+    Frequency distorts the concept's direction, because definitional words differ in frequency. To
+    find the component that carries it, each is removed in turn, followed by hard debiasing. The
+    most biased words of either side are then clustered in two. The component with which the
+    clusters agree least with the sides is chosen. These words are used for nothing else.
+
+    The mean and the components do not depend on the concept; they are cached in the process
+    (`vocabulary_survey`). The concept needs `definitional_pairs`.
 
     Parameters
     ----------
     k, normalize, equalize, solver
-        As in `hard-debias`; vectors come to length 1 before anything else.
+        As in `HardDebias`; `normalize` sets lengths before anything else.
     n_components
-        How many principal components are tried.
+        Number of principal components to try, at least 1; by default 20.
     n_words
-        How many words of either side choose among them, of those that are not about the concept.
+        Number of most biased words of each side that choose the component, at least 1; by default
+        500. Words about the concept are skipped.
     seed
-        Of the k-means clusterings, and as in `hard-debias`.
+        Seed of k-means, and of the solvers as in `HardDebias`.
     published
-        Whether w' = w − μ − uuᵀw, as the paper and its code have it, so that all words keep the
-        same −uuᵀμ.
+        Whether w' = w − μ − uuᵀw, as in the paper and its code; all words then keep the same
+        −uuᵀμ.
 
     Attributes
     ----------
@@ -57,17 +66,22 @@ class DoubleHardDebias(Mitigator):
     frequency_
         (1, d) the component u.
     accuracies_
-        (n_components,) share of the most biased words whose side k-means tells once the component
-        and the concept are out, in [.5, 1]; u has the lowest.
+        (n_components,) share of the most biased words whose cluster agrees with their side, in
+        [.5, 1], for each component; u has the lowest.
     hard_debias_
-        The hard debiasing fitted on w'.
+        The hard debiasing that is fitted on w'.
     missing_
-        As in `hard-debias`.
+        As in `HardDebias`.
+
+    Raises
+    ------
+    InvalidOption, NotApplicable
+        See `fit`.
 
     References
     ----------
     Wang, Lin, Rajani, McCann, Ordonez and Xiong (2020), Double-hard debias: tailoring word
-    embeddings for gender bias mitigation.
+    embeddings for gender bias mitigation, algorithm 1.
     """
 
     kinds: ClassVar[tuple[Kind, ...]] = ("word",)
@@ -94,23 +108,25 @@ class DoubleHardDebias(Mitigator):
         self.solver = solver
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
-        """Return the texts that hard debiasing learns from."""
+        """Return the words that hard debiasing is fitted on."""
         return HardDebias(k=self.k, equalize=self.equalize).fitting_texts(concept)
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
-        """Find the direction of frequency, then the concept's subspace; return self.
+        """Find the component of frequency, then the concept's subspace; return self.
 
         Raises
         ------
         InvalidOption
-            If an option is none that there is.
+            If an option is out of its range.
         NotApplicable
-            If the concept has no definitional pairs, or the embedder too few of them or no
-            vocabulary.
+            If the concept has no definitional pairs, or the embedder knows too few of them or has
+            no vocabulary.
         """
         for name in ("n_components", "n_words"):
             if getattr(self, name) < 1:
-                raise InvalidOption(f"double-hard-debias: {name}={getattr(self, name)}: 1 or more")
+                raise InvalidOption(
+                    f"double-hard-debias: {name}={getattr(self, name)}; expected 1 or more"
+                )
         plain = self._hard_debias(embedder, concept, equalize=False)
         words = vocabulary_of(embedder)
         surveyed = survey(words, plain.subspace_[0], unit=self.normalize)
@@ -121,9 +137,9 @@ class DoubleHardDebias(Mitigator):
         accuracies = []
         for component in components:
             cleaned = self._cleaned(embedder, component[None])
-            tried = self._hard_debias(cleaned, concept, equalize=False)
-            rows = neutralized(cleaned.change(vectors), tried.subspace_, unit=self.normalize)
-            accuracies.append(_told_apart(rows, second, self.seed))
+            candidate = self._hard_debias(cleaned, concept, equalize=False)
+            rows = neutralized(cleaned.change(vectors), candidate.subspace_, unit=self.normalize)
+            accuracies.append(_cluster_accuracy(rows, second, self.seed))
         self.accuracies_ = np.array(accuracies)
         self.frequency_ = components[[self.accuracies_.argmin()]]
         cleaned = self._cleaned(embedder, self.frequency_)
@@ -132,7 +148,7 @@ class DoubleHardDebias(Mitigator):
         return self
 
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) vectors without frequency and the concept, by what the text is."""
+        """Return (n, d) vectors without frequency, hard-debiased according to their texts."""
         cleaned = without_frequency(
             vectors, self.mean_, self.frequency_, unit=self.normalize, published=self.published
         )
@@ -153,7 +169,7 @@ class DoubleHardDebias(Mitigator):
     def _hard_debias(
         self, embedder: Embedder, concept: Concept | None, *, equalize: bool
     ) -> HardDebias:
-        made = HardDebias(
+        hard_debias = HardDebias(
             k=self.k,
             normalize=self.normalize,
             equalize=equalize,
@@ -161,22 +177,22 @@ class DoubleHardDebias(Mitigator):
             seed=self.seed,
         )
         try:
-            return made.fit(embedder, concept)
+            return hard_debias.fit(embedder, concept)
         except (InvalidOption, NotApplicable) as error:
             raise type(error)(str(error).replace("hard-debias", "double-hard-debias", 1)) from error
 
     def _most_biased(
         self, leanings: Floats, words: Vocabulary, plain: HardDebias
     ) -> tuple[list[str], npt.NDArray[np.bool_]]:
-        """Return the words that lean most to either side, and which of them to the second."""
+        """Return the most biased words of both sides, and whether each is of the second side."""
         order, half = np.argsort(leanings), len(leanings) // 2
         first = self._neutral(order[:half], words, plain)
         second = self._neutral(order[::-1][:half], words, plain)
         n = min(len(first), len(second))
         if n < 2:
             raise NotApplicable(
-                "double-hard-debias needs a vocabulary of which 2 words or more lean to either "
-                f"side and are not about the concept; of {len(words)} words {n} do"
+                "double-hard-debias needs 2 or more words of each side that are not about the "
+                f"concept; the vocabulary of {len(words)} words has {n}"
             )
         return first[:n] + second[:n], np.repeat([False, True], n)
 
@@ -184,20 +200,20 @@ class DoubleHardDebias(Mitigator):
         self, order: npt.NDArray[np.intp], words: Vocabulary, plain: HardDebias
     ) -> list[str]:
         """Return the first `n_words` in `order` that are not about the concept."""
-        found: list[str] = []
+        neutral: list[str] = []
         for start in range(0, len(order), self.n_words):
             texts = [words.words[row] for row in order[start : start + self.n_words].tolist()]
             about = listed_words.find(texts, plain.left_alone_, ignoring_case=plain.ignores_case_)
-            found += [text for i, text in enumerate(texts) if i not in about]
-            if len(found) >= self.n_words:
+            neutral += [text for i, text in enumerate(texts) if i not in about]
+            if len(neutral) >= self.n_words:
                 break
-        return found[: self.n_words]
+        return neutral[: self.n_words]
 
 
 def without_frequency(
     vectors: Reals, mean: Floats, frequency: Floats, *, unit: bool, published: bool = False
 ) -> Vectors:
-    """Return w' = (I − uuᵀ)(w − μ) of the rows of `vectors`, (n, d), in float32, in blocks.
+    """Return w' = (I − uuᵀ)(w − μ) for the rows of `vectors`, (n, d), in float32, in blocks.
 
     Parameters
     ----------
@@ -208,7 +224,7 @@ def without_frequency(
     frequency
         (1, d) u, of length 1.
     unit
-        Whether each w comes to length 1 first.
+        Whether to set each w to length 1 first.
     published
         Whether w' = w − μ − uuᵀw, as Wang et al. and their code have it: all words keep −uuᵀμ.
     """
@@ -221,7 +237,7 @@ def without_frequency(
         if unit:
             rows *= scale(rows)[:, None]
         rows -= centre
-        take_out(rows, axis)
+        project_out(rows, axis)
         if published:
             rows -= common
     return out
@@ -237,10 +253,10 @@ class _Cleaned:
         return self.change(self.embedder.encode(texts))
 
 
-def _told_apart(rows: Vectors, second: npt.NDArray[np.bool_], seed: int) -> float:
-    """Return the share of rows whose side two clusters tell, in [.5, 1]."""
+def _cluster_accuracy(rows: Vectors, second: npt.NDArray[np.bool_], seed: int) -> float:
+    """Return the share of rows whose cluster, of two, agrees with their side, in [.5, 1]."""
     from sklearn.cluster import KMeans
 
     clusters = KMeans(2, n_init=STARTS, random_state=seed).fit_predict(rows)
-    agreeing = float(np.mean((clusters == 1) == second))
-    return max(agreeing, 1 - agreeing)
+    accuracy = float(np.mean((clusters == 1) == second))
+    return max(accuracy, 1 - accuracy)

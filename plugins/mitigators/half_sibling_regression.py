@@ -1,4 +1,4 @@
-"""Half-sibling regression (Yang and Feng 2020): what gendered words predict is subtracted."""
+"""Half-sibling regression (Yang and Feng 2020): subtracts the prediction from gendered words."""
 
 from __future__ import annotations
 
@@ -13,41 +13,48 @@ from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators.fitting import listed_words
-from harness.plugins.mitigators.fitting.needed import needed
+from harness.plugins.mitigators.fitting.concept_requirements import require
 
-BLOCK = 4096  # rows in float64 that stay in a processor's cache: 1.6 MB at 50 dimensions
-SINGULAR = 1e-6  # of the largest singular value: what float32 vectors leave where nothing is
+BLOCK = 4096  # rows in float64 that fit into a processor's cache: 1.6 MB at 50 dimensions
+SINGULAR = 1e-6  # share of the largest singular value that is rounding error of float32
 
 
 class HalfSiblingRegression(Mitigator):
-    """Subtract from each neutral word what the words about the concept predict of it.
+    """Subtract from each neutral word its ridge regression on the words about the concept.
 
-    With X, (d, m), the vectors of the m words about the concept as columns, a neutral word w is
-    regressed on them by ridge, W = (XᵀX + αI)⁻¹ Xᵀw, without intercept, and left with w − XW. That
-    is one (d, d) matrix for all neutral words, I − X(XᵀX + αI)⁻¹Xᵀ, so that they are independent of
-    each other once it is fitted. Words about the concept stay as they are: definitional pairs
-    and sets, equalize sets and specific words, each counted once. The specific words alone are
-    what the paper and WEFE's example regress on.
+    Removes what the words about the concept predict of a neutral word. Keeps the residual, and the
+    words about the concept: definitional pairs and sets, equalize sets and specific words, without
+    duplicates. The paper and WEFE's example regress on the specific words only.
 
-    Texts are looked up among them as they are, then lower-cased; without regard to case at all if
-    the embedder has none.
+    With X, (d, m), the vectors of the m words about the concept as columns, a neutral word w
+    becomes w − XW with W = (XᵀX + αI)⁻¹ Xᵀw, without intercept. This is the same (d, d) matrix for
+    all neutral words, I − X(XᵀX + αI)⁻¹Xᵀ, so they are independent of each other.
+
+    Texts are looked up as written, then in lower case; if the embedder ignores case, in lower case
+    only. The concept needs any of these lists.
 
     Parameters
     ----------
     alpha
-        Weight of the penalty α, in units of squared length: vectors of unit length need less of it
-        than GloVe's, of length 5. 0 is least squares.
+        Weight α of the penalty, at least 0, in units of squared length; by default 60, as in
+        WEFE. Vectors of unit length need a lower value than those of GloVe, with length 5. 0 is
+        least squares.
 
     Attributes
     ----------
     kept_
-        (d, d) symmetric matrix I − X(XᵀX + αI)⁻¹Xᵀ; a neutral row is multiplied by it.
+        (d, d) symmetric matrix I − X(XᵀX + αI)⁻¹Xᵀ, by which neutral rows are multiplied.
     left_alone_
         Words about the concept.
     missing_
-        Those of them that the embedder lacks.
+        Words about the concept that the embedder does not know.
     ignores_case_
-        Whether the embedder gives these words the same vector in lower case.
+        Whether the embedder gives each of these words the same vector in lower case.
+
+    Raises
+    ------
+    InvalidOption, NotApplicable
+        See `fit`.
 
     References
     ----------
@@ -61,50 +68,50 @@ class HalfSiblingRegression(Mitigator):
         self.alpha = alpha
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
-        """Return the words about the concept, as written and lower-cased."""
+        """Return the words about the concept, as written and in lower case."""
         return listed_words.with_lower_case(_about(concept))
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
-        """Find the matrix that is left of neutral words; return self.
+        """Find the matrix that gives the residuals; return self.
 
         Raises
         ------
         InvalidOption
             If `alpha` is negative.
         NotApplicable
-            If the concept has no words, the embedder none of them, or the fit is singular.
+            If the concept has no words, the embedder knows none of them, or the fit is singular.
         """
         if not self.alpha >= 0:
-            raise InvalidOption(f"half-sibling-regression: alpha={self.alpha}: 0 or more is needed")
-        told = "half-sibling-regression needs a concept with words about it"
-        concept = needed(concept, _about, told)
+            raise InvalidOption(f"half-sibling-regression: alpha={self.alpha}; expected 0 or more")
+        requirement = "half-sibling-regression needs a concept with words about it"
+        concept = require(concept, _about, requirement)
         words = _about(concept)
         vectors = listed_words.look_up(embedder, listed_words.with_lower_case(words), unit=False)
         self.missing_ = sorted(set(words) - set(vectors))
         self.ignores_case_ = listed_words.ignores_case(vectors, words)
-        found = {self._key(word): vectors[word] for word in words if word in vectors}
-        if not found:
+        known = {self._key(word): vectors[word] for word in words if word in vectors}
+        if not known:
             raise NotApplicable(
-                f"half-sibling-regression: '{embedder.info.name}' has none of the {len(words)} "
+                f"half-sibling-regression: '{embedder.info.name}' knows none of the {len(words)} "
                 f"words about concept '{concept.name}'"
             )
-        # In the axes of X = U S Vᵀ, X(XᵀX + αI)⁻¹Xᵀ is U S²/(S² + α) Uᵀ.
-        axes, strengths, _ = np.linalg.svd(np.array(list(found.values())).T, full_matrices=False)
-        d, rank = len(axes), int((strengths > SINGULAR * strengths[0]).sum())
-        if self.alpha == 0 and (rank < len(found) or rank == d):
+        # With X = U S Vᵀ, X(XᵀX + αI)⁻¹Xᵀ = U S²/(S² + α) Uᵀ.
+        u, s, _ = np.linalg.svd(np.array(list(known.values())).T, full_matrices=False)
+        d, rank = len(u), int((s > SINGULAR * s[0]).sum())
+        if self.alpha == 0 and (rank < len(known) or rank == d):
             raise NotApplicable(
-                f"half-sibling-regression: alpha=0 with {len(found)} words about concept "
+                f"half-sibling-regression: alpha=0 with {len(known)} words about concept "
                 f"'{concept.name}', which span {rank} of the {d} dimensions of "
-                f"'{embedder.info.name}', is singular or leaves nothing of any word; give an alpha "
-                "above 0, such as 60"
+                f"'{embedder.info.name}', is singular or removes every word; set alpha above 0, "
+                "such as 60"
             )
-        predicted = (axes * (strengths**2 / (strengths**2 + self.alpha))) @ axes.T
+        predicted = (u * (s**2 / (s**2 + self.alpha))) @ u.T
         self.kept_ = np.eye(d) - predicted
         self.left_alone_ = {self._key(word) for word in words}
         return self
 
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) vectors: neutral words without what is predicted, others as they were."""
+        """Return (n, d) vectors: residuals of neutral words, others unchanged."""
         vectors = np.asarray(vectors)
         out = np.empty(vectors.shape, dtype=np.float32)
         for start in range(0, len(vectors), BLOCK):
@@ -119,7 +126,7 @@ class HalfSiblingRegression(Mitigator):
 
 
 def _about(concept: Concept | None) -> list[str]:
-    """Return the words about a concept, each once."""
+    """Return the words about a concept, without duplicates."""
     if concept is None:
         return []
     sets = (*concept.definitional_pairs, *concept.definitional_sets, *concept.equalize_sets)

@@ -18,30 +18,39 @@ Subspace = Literal["centred-pairs", "unit-differences"]
 
 
 class HardDebias(SubspaceDebias):
-    """Project a concept of two groups out of all words but those that are about it.
+    """Project a concept of two groups out of all words not about it.
 
-    What neutralise and equalise do, and which words are left alone, stands at `SubspaceDebias`.
+    Removes the component of neutral words in the concept's subspace B, and the differences of the
+    words of an equalize set outside B. Keeps everything else of neutral words, and definitional and
+    specific words. `SubspaceDebias` describes both steps and the words that are left alone.
+
+    The concept needs `definitional_pairs`; `equalize_sets` and `specific_words` are optional.
 
     Parameters
     ----------
     k
-        Dimensions of the concept's subspace B.
+        Dimensions of B, at least 1; by default 1, as in the paper.
     normalize
-        Whether to set all vectors to length 1 first and neutral ones again at the end, as
-        published. If not, lengths stay: an equalised word has the root mean square length of its
+        Whether to set all vectors to length 1 first, and neutral ones again at the end, as in the
+        paper. Otherwise lengths are kept: an equalised word gets the root mean square length of its
         set.
     equalize
-        Whether to equalise, or only neutralise.
+        Whether to equalise, as in the paper, or only neutralise.
     subspace
-        How B is found: `centred-pairs`, the principal components of the definitional words less
-        the mean of their pair, as the paper's algorithm, debiaswe and WEFE have it; or
-        `unit-differences`, those of the differences of the pairs, each at length 1, not centred,
-        so that no single pair, such as a pair of names, dominates.
+        Definition of B. `centred-pairs`, as in the paper, debiaswe and WEFE: the principal
+        components of the definitional words minus the mean of their pair. `unit-differences`: those
+        of the differences of the pairs at length 1, without centring, so that no single pair, such
+        as a pair of names, dominates.
     solver
-        `full`, `randomized` or `arpack`, as scikit-learn's PCA names them. On a few dozen pairs
-        they agree to 3e-7, so that searching over them finds nothing.
+        `full`, `randomized` or `arpack`, named as in scikit-learn's PCA. With a few dozen pairs
+        they agree to 3e-7, so there is nothing to tune.
     seed
-        Of the random start of the last two.
+        Seed of the random start of `randomized` and `arpack`.
+
+    Raises
+    ------
+    InvalidOption, NotApplicable
+        See `fit`.
 
     References
     ----------
@@ -75,13 +84,13 @@ class HardDebias(SubspaceDebias):
         Raises
         ------
         InvalidOption
-            If `k`, `subspace` or `solver` is none.
+            If `k` is below 1, or `subspace` or `solver` is unknown.
         NotApplicable
-            If the concept has no definitional pairs, or the embedder too few of them.
+            If the concept has no definitional pairs, or the embedder knows too few of them.
         """
         if self.subspace not in ("centred-pairs", "unit-differences"):
             raise InvalidOption(
-                f"hard-debias: subspace={self.subspace}: there are centred-pairs, unit-differences"
+                f"hard-debias: subspace={self.subspace}; expected centred-pairs or unit-differences"
             )
         return super().fit(embedder, concept)
 
@@ -89,7 +98,7 @@ class HardDebias(SubspaceDebias):
         return concept.definitional_pairs
 
     def _bias_rows(self, sets: Sequence[Floats]) -> Floats:
-        # The two words of a pair less their mean are plus and minus half the difference, so that
-        # these rows have the principal components of the words centred pair by pair.
+        # The two words of a pair minus their mean are ± half the difference, so the differences
+        # have the same principal components as the centred words.
         differences = np.array([second - first for first, second in sets])
         return unit_rows(differences) if self.subspace == "unit-differences" else differences

@@ -1,4 +1,4 @@
-"""Iterative nullspace projection (Ravfogel et al. 2020): no classifier finds the concept again."""
+"""Iterative nullspace projection (Ravfogel et al. 2020): hides a concept from classifiers."""
 
 from __future__ import annotations
 
@@ -13,58 +13,61 @@ from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
+from harness.plugins.mitigators.fitting.concept_requirements import require
 from harness.plugins.mitigators.fitting.listed_words import look_up
-from harness.plugins.mitigators.fitting.needed import needed
 from harness.plugins.mitigators.hard_debias import Subspace
-from harness.plugins.mitigators.sentences.contextualised import contexts, defining_sets
+from harness.plugins.mitigators.sentences.templates import defining_sets, template_texts
 from harness.plugins.mitigators.subspaces.concept_subspace import fit_subspace, pair_words
 from harness.vocabulary import vocabulary_of
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Parts: TypeAlias = tuple[Floats, Floats, Codes, Codes]
-"""Vectors to learn from, vectors to judge by, and the groups of either."""
-HELD_OUT = 0.3  # share of words that judge a classifier, as in the paper's 49 / 21 / 30 split
-ZERO = 1e-8
+"""Training vectors, held-out vectors, and the groups of either."""
+HELD_OUT = 0.3  # share of words, as in the paper's 49 / 21 / 30 split
+ZERO = 1e-8  # share of a coefficient's length that is rounding error
 
 
 class Inlp(Mitigator):
-    """Project out, one after another, the directions by which a linear classifier tells the groups.
+    """Project out, one after another, the directions of linear classifiers that predict the group.
 
-    A linear support vector machine learns to tell the groups apart, its direction is projected out,
-    and another one is trained on what is left, until it does no better on held-out texts than
-    `stop_accuracy`. The projection P is onto the intersection of all nullspaces; it is
-    orthogonal, P = Pᵀ = P². All texts are projected, also those about the concept.
+    Removes the directions by which a linear support vector machine predicts the group of a text: it
+    is trained, its direction is projected out, and the next one is trained on the rest, until its
+    accuracy on held-out texts falls to `stop_accuracy`. Keeps everything orthogonal to these
+    directions. The projection P is onto the intersection of all nullspaces, and orthogonal: P = Pᵀ
+    = P². All texts are projected, including those about the concept.
 
-    *Word embedders.* The words that lie farthest along the concept's direction are taken as those
-    of its two sides.
+    **Word embedders.** The groups are the words that lie farthest along the concept's direction, on
+    either side.
 
-    *Text encoders* have no vocabulary to take words from. There the words of the definitional sets
-    (pairs, where there are no sets), each alone and in a dozen plain sentences, are the texts of
-    the groups, of which there may be more than two. Texts to judge by have other words than those
-    learnt from, else a classifier would know the words again. A few dozen words are soon used up:
-    with all-MiniLM-L6-v2 it stops after two or three rounds for gender, when no classifier of those
-    words holds for others, while one that learns from more sentences still tells them apart.
+    **Text encoders** have no vocabulary. The groups are the words of the definitional sets (of the
+    pairs, if there are no sets), alone and in twelve sentences; there may be more than two groups.
+    Held-out texts have other words than training texts, otherwise the classifier would recognise
+    the words. A few dozen words are soon used up: with all-MiniLM-L6-v2 and gender, it stops after
+    two or three rounds, when no classifier generalises to other words; one trained on more
+    sentences still predicts the gender.
 
-    Each round costs a dimension, or as many as there are groups if those are more than two: with
-    few dimensions, what else the vectors know is lost too.
+    Each round removes one dimension, or one for each group if there are more than two. With few
+    dimensions, other information is lost too. The concept needs `definitional_pairs`.
 
     Parameters
     ----------
     n_iterations
-        Most classifiers to train, as the paper's 35.
+        Number of classifiers at most, at least 1; by default 35, as in the paper.
     stop_accuracy
-        Accuracy on held-out texts, in [0.5, 1], at or below which it stops; chance is 0.5. Of more
-        than two groups the same distance from chance counts: 0.55 is 0.383 of three.
+        Accuracy on held-out texts, in [0.5, 1], at which it stops; chance is 0.5. With more than
+        two groups the same distance from chance counts: 0.55 means 0.383 for three groups.
     n_words
-        Words of each side; the paper has 5 % of its vocabulary. Of no account for text encoders.
+        Number of words of each side, at least 5; by default 2500, which is 5 % of
+        `vocabulary_size` as in the paper. Ignored for text encoders.
     vocabulary_size
-        Most frequent words of the vocabulary to choose them from; of no account likewise.
+        Number of most frequent words from which they are chosen, at least 1. Ignored for text
+        encoders.
     normalize
         Whether to set all vectors to length 1 first.
     subspace
-        How the concept's direction is found for words, as in hard-debias.
+        Definition of the concept's direction for word embedders, as in `HardDebias`.
     seed
-        Of the split into texts to learn from and to judge by, and of the classifier.
+        Seed of the split into training and held-out texts, and of the classifier.
 
     Attributes
     ----------
@@ -75,12 +78,17 @@ class Inlp(Mitigator):
     accuracies_
         Accuracy on held-out texts before each projection, and after the last.
     missing_
-        Words of the definitional pairs, or texts of the sets, that the embedder lacks.
+        Words of the definitional pairs, or texts of the sets, that the embedder does not know.
+
+    Raises
+    ------
+    InvalidOption, NotApplicable
+        See `fit`.
 
     References
     ----------
     Ravfogel, Elazar, Gonen, Twiton and Goldberg (2020), Null it out: guarding protected attributes
-    by iterative nullspace projection.
+    by iterative nullspace projection, algorithm 1.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("definitional_pairs",)
@@ -104,9 +112,9 @@ class Inlp(Mitigator):
         self.seed = seed
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
-        """Return the words of the definitional pairs, and the sets in sentences for encoders."""
+        """Return the words of the definitional pairs, and of the sets in template sentences."""
         words = (word for members in defining_sets(concept) for word in members)
-        return list(dict.fromkeys([*pair_words(concept), *contexts(words)]))
+        return list(dict.fromkeys([*pair_words(concept), *template_texts(words)]))
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Find P from the pairs and the most biased words, or from sentences; return self.
@@ -114,13 +122,14 @@ class Inlp(Mitigator):
         Raises
         ------
         InvalidOption
-            If a number is out of its range.
+            If an option is out of its range.
         NotApplicable
-            If the concept has no definitional pairs, or the embedder too few of them or of words.
+            If the concept has no definitional pairs, or the embedder knows too few of them or has
+            too few words.
         """
         self._check_options()
-        told = "inlp needs a concept with definitional_pairs"
-        concept = needed(concept, lambda given: given.definitional_pairs, told)
+        requirement = "inlp needs a concept with definitional_pairs"
+        concept = require(concept, lambda concept: concept.definitional_pairs, requirement)
         if embedder.info.kind == "word":
             self._project_out(*self._biased_words(embedder, concept), groups=2)
         else:
@@ -129,14 +138,14 @@ class Inlp(Mitigator):
         return self
 
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) projected vectors P w; of length 1 before, less after it."""
+        """Return (n, d) projected vectors P w."""
         return (self._prepared(vectors) @ self.projection_).astype(np.float32)
 
     def _prepared(self, vectors: Reals) -> Floats:
         return unit_rows(vectors) if self.normalize else np.asarray(vectors, dtype=np.float64)
 
     def _biased_words(self, embedder: Embedder, concept: Concept) -> Parts:
-        """Return words to learn from and to judge by, and their sides."""
+        """Return training and held-out words, and their sides."""
         from sklearn.model_selection import train_test_split
 
         hard = fit_subspace(
@@ -147,83 +156,90 @@ class Inlp(Mitigator):
         rows = rows[has_direction(rows)]
         if len(rows) < 2 * self.n_words:
             raise NotApplicable(
-                f"inlp: n_words={self.n_words} of each side need {2 * self.n_words} words; the "
-                f"vocabulary of '{embedder.info.name}' offers {len(rows)}: lower n_words"
+                f"inlp: n_words={self.n_words} needs {2 * self.n_words} words; the vocabulary of "
+                f"'{embedder.info.name}' has {len(rows)}; set a lower n_words"
             )
         order = np.argsort(rows @ hard.subspace_[0], kind="stable")
         ends = np.concatenate([order[: self.n_words], order[-self.n_words :]])
         sides = np.repeat([0, 1], self.n_words)
-        learn, judge, y_learn, y_judge = train_test_split(
+        train, held_out, y_train, y_held_out = train_test_split(
             rows[ends], sides, test_size=HELD_OUT, stratify=sides, random_state=self.seed
         )
-        return learn, judge, y_learn, y_judge
+        return train, held_out, y_train, y_held_out
 
     def _sentences(self, embedder: Embedder, concept: Concept) -> Parts:
-        """Return sentences to learn from and to judge by, and the groups of their words."""
+        """Return training and held-out sentences, and the groups of their words."""
         groups: dict[str, int] = {}
         for members in defining_sets(concept):
             for group, word in enumerate(members):
                 groups.setdefault(word, group)
-        vectors = look_up(embedder, contexts(groups), unit=self.normalize)
-        self.missing_ = sorted(set(contexts(groups)) - set(vectors))
+        vectors = look_up(embedder, template_texts(groups), unit=self.normalize)
+        self.missing_ = sorted(set(template_texts(groups)) - set(vectors))
         rng = np.random.default_rng(self.seed)
-        learn: list[str] = []
-        judge: list[str] = []
+        train: list[str] = []
+        held_out: list[str] = []
         for group in sorted(set(groups.values())):
             words = [word for word in groups if groups[word] == group]
             if len(words) < 2:
                 raise NotApplicable(
-                    f"inlp: group {group + 1} of concept '{concept.name}' has {len(words)} words: "
-                    "one to learn from and one to judge by are needed"
+                    f"inlp: group {group + 1} of concept '{concept.name}' has {len(words)} words; "
+                    "2 or more are required, for training and as held-out words"
                 )
             words = [words[i] for i in rng.permutation(len(words))]
-            held_out = max(1, round(HELD_OUT * len(words)))
-            judge += words[:held_out]
-            learn += words[held_out:]
-        (x_learn, y_learn), (x_judge, y_judge) = (
-            _labelled(part, groups, vectors) for part in (learn, judge)
-        )
-        return x_learn, x_judge, y_learn, y_judge
+            n_held_out = max(1, round(HELD_OUT * len(words)))
+            held_out += words[:n_held_out]
+            train += words[n_held_out:]
+        x_train, y_train = _labelled(train, groups, vectors)
+        x_held_out, y_held_out = _labelled(held_out, groups, vectors)
+        return x_train, x_held_out, y_train, y_held_out
 
     def _project_out(
-        self, learn: Floats, judge: Floats, y_learn: Codes, y_judge: Codes, *, groups: int
+        self,
+        train: Floats,
+        held_out: Floats,
+        y_train: Codes,
+        y_held_out: Codes,
+        *,
+        groups: int,
     ) -> None:
         """Set `directions_`, `accuracies_` and `projection_` from labelled texts."""
         from sklearn.svm import LinearSVC
 
-        directions = np.zeros((0, learn.shape[1]))
+        directions = np.zeros((0, train.shape[1]))
         self.accuracies_: list[float] = []
         stop = self.stop_accuracy - 0.5 + 1 / groups
         while True:
-            projection: Floats = np.eye(learn.shape[1]) - directions.T @ directions
+            projection: Floats = np.eye(train.shape[1]) - directions.T @ directions
             classifier = LinearSVC(dual=False, random_state=self.seed)
-            classifier.fit(learn @ projection, y_learn)
-            self.accuracies_.append(float(classifier.score(judge @ projection, y_judge)))
+            classifier.fit(train @ projection, y_train)
+            self.accuracies_.append(float(classifier.score(held_out @ projection, y_held_out)))
             if self.accuracies_[-1] <= stop or len(self.accuracies_) > self.n_iterations:
                 break
-            # The nullspaces' intersection is what is orthogonal to all directions at once.
+            # The intersection of the nullspaces is orthogonal to all directions.
             _, lengths, new = np.linalg.svd(classifier.coef_ @ projection, full_matrices=False)
             new = new[lengths > ZERO * np.linalg.norm(classifier.coef_)]
             if len(new) == 0:
                 break
-            new -= new @ directions.T @ directions  # twice is enough against rounding
+            new -= new @ directions.T @ directions  # projecting twice removes the rounding error
             directions = np.vstack([directions, np.linalg.qr(new.T)[0].T])
         self.directions_, self.projection_ = directions, projection
 
     def _check_options(self) -> None:
         if self.n_iterations < 1:
-            raise InvalidOption(f"inlp: n_iterations={self.n_iterations}: 1 or more are needed")
+            raise InvalidOption(f"inlp: n_iterations={self.n_iterations}; expected 1 or more")
         if self.n_words < 5:
-            raise InvalidOption(f"inlp: n_words={self.n_words}: 5 or more of a side are needed")
+            raise InvalidOption(f"inlp: n_words={self.n_words}; expected 5 or more")
         if not 0.5 <= self.stop_accuracy <= 1:
-            raise InvalidOption(f"inlp: stop_accuracy={self.stop_accuracy}: it lies in [0.5, 1]")
+            raise InvalidOption(f"inlp: stop_accuracy={self.stop_accuracy}; expected 0.5 to 1")
         if self.vocabulary_size < 1:
-            raise InvalidOption(f"inlp: vocabulary_size={self.vocabulary_size}: it is at least 1")
+            raise InvalidOption(f"inlp: vocabulary_size={self.vocabulary_size}; expected 1 or more")
 
 
 def _labelled(
     words: Sequence[str], groups: Mapping[str, int], vectors: Mapping[str, Floats]
 ) -> tuple[Floats, Codes]:
-    """Return the vectors of `words` in all contexts, and the group of each."""
-    texts = [(text, groups[word]) for word in words for text in contexts([word]) if text in vectors]
-    return np.array([vectors[t] for t, _ in texts]), np.array([group for _, group in texts])
+    """Return the vectors of `words` in all templates, and the group of each."""
+    texts = [
+        (text, groups[word]) for word in words for text in template_texts([word]) if text in vectors
+    ]
+    return np.array([vectors[text] for text, _ in texts]), np.array([group for _, group in texts])

@@ -1,4 +1,4 @@
-"""Least-squares concept erasure (Belrose et al. 2023): the smallest change that hides a concept."""
+"""Least-squares concept erasure (Belrose et al. 2023): hides a concept with the smallest change."""
 
 from __future__ import annotations
 
@@ -12,73 +12,77 @@ from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
+from harness.plugins.mitigators.fitting.concept_requirements import require
 from harness.plugins.mitigators.fitting.listed_words import look_up, with_lower_case
-from harness.plugins.mitigators.fitting.needed import needed
-from harness.plugins.mitigators.fitting.per_vocabulary import PerVocabulary
-from harness.plugins.mitigators.sentences.contextualised import contextualised, defining_sets
+from harness.plugins.mitigators.fitting.vocabulary_cache import VocabularyCache
+from harness.plugins.mitigators.sentences.templates import defining_sets, sets_in_templates
 from harness.vocabulary import Vocabulary, vocabulary_of
 
-RANK = 1e-10  # eigenvalues below this share of the largest are rounded zeros
+RANK = 1e-10  # share of the largest eigenvalue that is rounding error
 
 
 class Leace(Mitigator):
-    """Erase what a linear classifier could tell the concept's groups by, changing least otherwise.
+    """Remove what linear classifiers need to predict the group, with the smallest change.
 
-    r(x) = x − W⁺ P W (x − μ), with W = Σ_XX^(−½) and P the orthogonal projection onto the columns
-    of W Σ_XZ. X are vectors and Z says to which group a word belongs: the side of a
-    definitional pair or, where the concept has definitional sets, the place in them, for any
-    number of groups. Equalize pairs join in if there are two groups; since their order is not
-    always that of the definitional pairs, the word that lies further along the mean difference of
-    those is taken for the second side. A word with places in two groups counts for the first.
+    Removes the cross-covariance of vectors and groups; keeps vectors as near to the original as
+    possible. r(x) = x − W⁺ P W (x − μ), with W = Σ_XX^(−½) and P the orthogonal projection onto the
+    columns of W Σ_XZ. X are vectors, and Z is the group of a word: its side in a definitional pair
+    or, if the concept has definitional sets, its position in a set, for any number of groups.
+    Equalize pairs are added if there are two groups. Their order may differ from that of the
+    definitional pairs, so the word farther along the mean difference of those gets the second side.
+    A word with two groups gets the first.
 
-    **What is guaranteed.** On the labelled words that it was fitted on, each counted once, vectors
-    and groups have cross-covariance 0, so that no linear classifier, of any convex loss, does
-    better there than one that always gives the same answer. This holds for any
-    Σ_XX, which only decides what change is the least. It holds neither for other words, of which a
-    few dozen labelled ones say little, nor for classifiers that are not linear.
+    **Guarantee.** On the labelled words, each counted once, the cross-covariance of vectors and
+    groups is 0, so no linear classifier, with any convex loss, is better there than a constant one.
+    This holds for any Σ_XX, which decides only which change is the smallest. It does not hold for
+    other words, because the labelled ones are only a few dozen, nor for non-linear classifiers.
 
-    **Words or sentences.** With `templates`, texts are labelled in place of words: each word alone
-    and in a dozen plain sentences, for encoders of text. With all-MiniLM-L6-v2 it makes little
-    difference to what is left of gender.
+    **Words or sentences.** With `templates`, words are labelled alone and in twelve plain
+    sentences, for text encoders. With all-MiniLM-L6-v2 the bias that remains is about the same.
 
-    **Which Σ_XX.** For a word embedder, that of its whole vocabulary, each word counted once, and μ
-    is its mean: the change is the least, in mean square over the vocabulary. A text encoder has
-    none: there it is that of the labelled words, with the shrinkage of Ledoit and Wolf towards a
-    multiple of the identity, and μ is their mean, since with fewer words than dimensions the rest
-    of the space would have variance 0 and nothing would say how to change it least.
+    **Choice of Σ_XX.** For a word embedder, Σ_XX and the mean μ are those of the whole vocabulary,
+    each word counted once: the change is the smallest in mean square over the vocabulary. A text
+    encoder has no vocabulary; there they are those of the labelled words, with the shrinkage of
+    Ledoit and Wolf towards a multiple of the identity. With fewer words than dimensions, Σ_XX would
+    be singular without shrinkage.
 
-    All texts are changed, also those about the concept. Lengths are not restored, for that would
-    not be linear.
+    All texts are changed, including those about the concept. Lengths are not restored, because that
+    would not be linear. The concept needs `definitional_pairs` or `definitional_sets`.
 
     Parameters
     ----------
     shrinkage
-        Weight in [0, 1] of a multiple of the identity in Σ_XX: at 1, P is an orthogonal projection.
-        By default 0 for word embedders, that of Ledoit and Wolf for text encoders.
+        Weight in [0, 1] of a multiple of the identity in Σ_XX; with 1, P is an orthogonal
+        projection. By default 0 for word embedders, and that of Ledoit and Wolf for text encoders.
     equalize
-        Whether equalize pairs join the labelled words.
+        Whether to add equalize pairs to the labelled words.
     normalize
         Whether to set all vectors to length 1 first.
     templates
-        Whether words are labelled in sentences too; a word embedder has none of those.
+        Whether to label words in sentences too; for text encoders only.
 
     Attributes
     ----------
     projection_
-        (d, d) W⁺ P W, to apply to a column.
+        (d, d) W⁺ P W, which is applied to columns.
     mean_
         (d,) μ.
     shrinkage_
         Weight that was used.
     labelled_
-        Group, from 0, of each word or text it was fitted on.
+        Group, from 0, of each labelled word or text.
     missing_
-        Listed words that the embedder lacks.
+        Listed words that the embedder does not know.
+
+    Raises
+    ------
+    InvalidOption, NotApplicable
+        See `fit`.
 
     References
     ----------
     Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff and Biderman (2023), LEACE: perfect linear
-    concept erasure in closed form.
+    concept erasure in closed form, section 4.
     Ledoit and Wolf (2004), A well-conditioned estimator for large-dimensional covariance matrices.
     """
 
@@ -97,7 +101,7 @@ class Leace(Mitigator):
         self.templates = templates
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
-        """Return the texts that are labelled; words as written and lower-cased."""
+        """Return the labelled texts; without templates, words as written and in lower case."""
         texts = [text for members in self._sets(concept) for text in members]
         return list(dict.fromkeys(texts)) if self.templates else with_lower_case(texts)
 
@@ -107,22 +111,22 @@ class Leace(Mitigator):
         Raises
         ------
         InvalidOption
-            If `shrinkage` is none.
+            If `shrinkage` is not in [0, 1].
         NotApplicable
-            If the concept has neither pairs nor sets, the embedder too few of their words, the
-            groups do not differ, or Σ_XX is 0 where they do.
+            If the concept has neither pairs nor sets, the embedder knows too few of their words,
+            the groups have equal means, or Σ_XX is 0 where the groups differ.
         """
         if self.shrinkage is not None and not 0 <= self.shrinkage <= 1:
-            raise InvalidOption(f"leace: shrinkage={self.shrinkage}: it lies in [0, 1]")
-        told = "leace needs definitional_pairs or definitional_sets"
-        concept = needed(concept, defining_sets, told)
+            raise InvalidOption(f"leace: shrinkage={self.shrinkage}; expected 0 to 1")
+        requirement = "leace needs definitional_pairs or definitional_sets"
+        concept = require(concept, defining_sets, requirement)
         name = embedder.info.name
         x, z = self._label(embedder, concept)
         sigma_xz = (x - x.mean(axis=0)).T @ (z - z.mean(axis=0)) / len(x)
         if np.linalg.norm(sigma_xz) <= RANK * np.linalg.norm(x) ** 2 / len(x):
             raise NotApplicable(
-                f"leace: the groups of concept '{concept.name}' have the same mean in '{name}': "
-                "there is nothing to erase"
+                f"leace: the groups of concept '{concept.name}' have the same mean in '{name}'; "
+                "nothing to erase"
             )
         if embedder.info.kind == "word":
             self.mean_, sigma_xx = _moments(vocabulary_of(embedder), unit=self.normalize)
@@ -135,8 +139,8 @@ class Leace(Mitigator):
         sigma_xx = (1 - self.shrinkage_) * sigma_xx
         sigma_xx[np.diag_indices_from(sigma_xx)] += self.shrinkage_ * spread
         self.projection_ = eraser(sigma_xx, sigma_xz)
-        left = sigma_xz - self.projection_ @ sigma_xz
-        if np.linalg.norm(left) > 1e-6 * np.linalg.norm(sigma_xz):
+        remaining = sigma_xz - self.projection_ @ sigma_xz
+        if np.linalg.norm(remaining) > 1e-6 * np.linalg.norm(sigma_xz):
             raise NotApplicable(
                 f"leace: the groups of concept '{concept.name}' differ where the vocabulary of "
                 f"'{name}' has no variance; set a small shrinkage, such as 0.01"
@@ -157,7 +161,7 @@ class Leace(Mitigator):
 
     def _defining(self, concept: Concept | None) -> list[tuple[str, ...]]:
         sets = defining_sets(concept)
-        return contextualised(sets) if self.templates else sets
+        return sets_in_templates(sets) if self.templates else sets
 
     def _equalize_pairs(self, concept: Concept | None) -> list[tuple[str, ...]]:
         if concept is None or not self.equalize:
@@ -167,7 +171,7 @@ class Leace(Mitigator):
         pairs: list[tuple[str, ...]] = [
             members for members in concept.equalize_sets if len(members) == 2
         ]
-        return contextualised(pairs) if self.templates else pairs
+        return sets_in_templates(pairs) if self.templates else pairs
 
     def _label(self, embedder: Embedder, concept: Concept) -> tuple[Floats, Floats]:
         """Return the vectors, (n, d), and groups, (n, c) of 0 and 1, of labelled texts."""
@@ -183,8 +187,9 @@ class Leace(Mitigator):
         sizes = np.bincount(list(groups.values()), minlength=max(map(len, definitional)))
         if sizes.min() < 1 or sizes.sum() <= len(sizes):
             raise NotApplicable(
-                f"leace: '{embedder.info.name}' has too few words of concept '{concept.name}': "
-                f"{', '.join(map(str, sizes))} of its groups; it needs one of each, and some more"
+                f"leace: '{embedder.info.name}' knows too few words of concept '{concept.name}': "
+                f"{', '.join(map(str, sizes))} of its groups; one of each group and at least "
+                "one more are required"
             )
         self._add_equalize_pairs(equalize, vectors, groups)
         self.labelled_ = groups
@@ -195,7 +200,7 @@ class Leace(Mitigator):
     def _add_equalize_pairs(
         pairs: Sequence[Sequence[str]], vectors: dict[str, Floats], groups: dict[str, int]
     ) -> None:
-        """Label the words of pairs by which lies further along the definitional difference."""
+        """Label the words of equalize pairs by their position along the definitional difference."""
         sides = [np.mean([vectors[w] for w, g in groups.items() if g == s], axis=0) for s in (0, 1)]
         towards_second = sides[1] - sides[0]
         for pair in pairs:
@@ -206,7 +211,7 @@ class Leace(Mitigator):
 
 
 def eraser(sigma_xx: Floats, sigma_xz: Floats) -> Floats:
-    """Return W⁺ P W, (d, d), idempotent, whose complement takes Σ_XZ to 0.
+    """Return W⁺ P W, (d, d): idempotent, and its complement maps Σ_XZ to 0.
 
     Parameters
     ----------
@@ -218,22 +223,19 @@ def eraser(sigma_xx: Floats, sigma_xz: Floats) -> Floats:
     values, axes = np.linalg.eigh(sigma_xx)
     kept = values > RANK * values[-1]
     axes, roots = axes[:, kept], np.sqrt(values[kept])
-    # In the basis of Σ_XX's own axes W is diagonal.
+    # In the eigenbasis of Σ_XX, W is diagonal.
     u, singular_values, _ = np.linalg.svd((axes.T @ sigma_xz) / roots[:, None], full_matrices=False)
     u = u[:, singular_values > 1e-8 * singular_values[0]]
     oblique: Floats = (axes * roots) @ u @ (u.T @ (axes / roots).T)
     return oblique
 
 
-_MOMENTS: PerVocabulary[dict[bool, tuple[Floats, Floats]]] = PerVocabulary(dict)
-"""Means and covariances by `unit`, of the last vocabularies."""
+_MOMENTS: VocabularyCache[dict[bool, tuple[Floats, Floats]]] = VocabularyCache(dict)
+"""Means and covariances by `unit`, for the last vocabularies."""
 
 
 def _moments(words: Vocabulary, *, unit: bool) -> tuple[Floats, Floats]:
-    """Return the mean, (d,), and covariance, (d, d), of all words that have a vector.
-
-    Found once in a process while the vocabulary lives, since no concept is in them.
-    """
+    """Return the mean, (d,), and covariance, (d, d), of all known words; cached in the process."""
     known = _MOMENTS.of(words)
     if unit not in known:
         total, products, n = np.zeros(1), np.zeros(1), 0

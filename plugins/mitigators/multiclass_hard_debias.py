@@ -1,4 +1,4 @@
-"""Hard debiasing of concepts of more than two groups (Manzini et al. 2019)."""
+"""Hard debiasing of concepts with more than two groups (Manzini et al. 2019)."""
 
 from __future__ import annotations
 
@@ -14,26 +14,32 @@ from harness.plugins.mitigators.subspaces.subspace_debias import SubspaceDebias
 class MulticlassHardDebias(SubspaceDebias):
     """Project a concept of several groups, such as religions, out of all words not about it.
 
-    The subspace B has the principal components of the definitional words, each less the mean of
-    its set. What neutralise and equalise do, and which words are left alone, stands at
-    `SubspaceDebias`. A concept without definitional sets is taken by its pairs, as sets of two;
-    with k = 1 that is hard debiasing.
+    Removes and keeps the same as hard debiasing (`SubspaceDebias`), with another subspace B: the
+    principal components of the definitional words minus the mean of their set.
+
+    The concept needs `definitional_sets`, or `definitional_pairs`, which then are sets of two; with
+    pairs and k = 1 the result is that of hard debiasing. `equalize_sets` and `specific_words` are
+    optional.
 
     Parameters
     ----------
     k
-        Dimensions of B; by default one less than the largest set has words, as many as the
-        groups' differences span. No more than the sets span: further components are directions
-        of rounding, and taking them out removes what has nothing to do with the concept.
+        Dimensions of B, at least 1. By default the size of the largest set minus 1, because the
+        differences of the groups span that many dimensions. It must not exceed the dimensions that
+        the sets span: further components are rounding errors, and removing them would remove
+        something unrelated to the concept.
     normalize
-        Whether to set all vectors to length 1 first and neutral ones again at the end, as
-        published.
+        Whether to set all vectors to length 1 first, and neutral ones again at the end, as in the
+        paper.
     equalize
-        Whether to equalise, or only neutralise.
-    solver
-        `full`, `randomized` or `arpack`, as scikit-learn's PCA names them.
-    seed
-        Of the random start of the last two.
+        Whether to equalise, as in the paper, or only neutralise.
+    solver, seed
+        As in `HardDebias`.
+
+    Raises
+    ------
+    InvalidOption, NotApplicable
+        See `fit`.
 
     References
     ----------

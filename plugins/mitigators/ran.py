@@ -1,4 +1,4 @@
-"""RAN-Debias (Kumar et al. 2020): repel biased neighbours, stay near the original, neutralise."""
+"""RAN-Debias (Kumar et al. 2020): repulsion, attraction and neutralisation, word by word."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.embedder import Embedder, Kind
 from harness.errors import InvalidOption
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators.hard_debias import Subspace
-from harness.plugins.mitigators.neighbourhoods.known_neighbours import sought
+from harness.plugins.mitigators.neighbourhoods.neighbour_cache import cached_nearest
 from harness.plugins.mitigators.neighbourhoods.neighbours import Neighbours
 from harness.plugins.mitigators.neighbourhoods.ran_minimum import Objective
 from harness.plugins.mitigators.subspaces.concept_subspace import (
@@ -26,52 +26,57 @@ from harness.vocabulary import vocabulary_of
 
 
 class Ran(Mitigator):
-    """Move each word by itself: away from neighbours it has through bias, and not far.
+    """Move each word away from its biased neighbours, but not far from its original vector.
 
-    For a word w with concept direction g the new vector w_d minimises
+    Removes the proximity of a word to neighbours that is due to the concept, and part of its
+    component along the concept's direction g. Keeps the word near its original vector w. The new
+    vector w_d minimises
 
         F(w_d) = λ₁ F_r + λ₂ F_a + λ₃ F_n
         repulsion       F_r = Σ over n in S of |cos(w_d, n)| / |S|
         attraction      F_a = |cos(w_d, w) − 1| / 2
         neutralisation  F_n = |cos(w_d, g)|
 
-    where S are those of the `n_neighbours` nearest words of the vocabulary whose indirect bias
-    β(w, n) is above `theta`; without any, F_r is 0. If λ₂ > 2 (λ₁ + λ₃), as by default, the minimum
-    is the only one. Words are independent. Where w_d has all of S on its side, as nearly always,
-    the minimum is known in closed form; other words are optimised by Adam from w with a step that
-    falls to 0, for at a constant one w_d would swing about the corners of F_r and F_n.
+    S are those of the `n_neighbours` nearest words whose indirect bias β(w, n) is above `theta`; if
+    there are none, F_r = 0. If λ₂ > 2 (λ₁ + λ₃), as by default, the minimum is unique. Words are
+    independent of each other. If every n·w_d keeps the sign of n·w, which is nearly always so, the
+    minimum has a closed form. Other words are optimised by Adam with a decreasing step; with a
+    constant step, w_d would oscillate around the corners of F_r and F_n. The neighbours of words
+    are cached in the process (`neighbour_cache`).
 
-    A word's neighbours are sought once in a process while the vocabulary lives, whatever the
-    concept, `theta` and a smaller `n_neighbours`: `known_neighbours` says how much is kept.
+    Words of the definitional pairs, the equalize sets and the specific words are left alone; the
+    paper finds these words with a classifier and dictionaries. All vectors are set to length 1. The
+    concept needs `definitional_pairs`.
 
-    The definitional pairs, equalize sets and specific words of the concept are left alone, at
-    length 1; the paper finds those words by a classifier and dictionaries instead. All vectors
-    come out at length 1.
-
-    WEFE 1.0.1 passes `w` and `w_b` the wrong way round, so that attraction has no anchor, and
-    weighs the three alike. With an anchor that is 0.33 three times.
+    WEFE 1.0.1 swaps `w` and `w_b`, so that attraction does not tie w_d to w, and it weights the
+    three terms equally: λ = 0.33 each.
 
     Parameters
     ----------
     repulsion, attraction, neutralisation
-        λ₁, λ₂, λ₃ ≥ 0: by default the paper's 1/8, 6/8, 1/8.
+        λ₁, λ₂, λ₃, at least 0 and not all 0; by default 1/8, 6/8 and 1/8, as in the paper.
     theta
-        Least indirect bias of a neighbour to repel.
+        Threshold of the indirect bias of a neighbour; by default 0.05, as in WEFE.
     n_neighbours
-        How many neighbours are looked at.
+        Number of neighbours, at least 1; by default 100, as in WEFE.
     epochs
-        Steps of Adam, for the words that need it.
+        Number of steps of Adam, at least 1; by default 300, as in WEFE.
     learning_rate
-        Its first step.
+        First step of Adam, above 0; by default 0.01, as in WEFE.
     subspace
-        How the concept's direction is found, as in hard-debias.
+        Definition of g, as in `HardDebias`.
 
     Attributes
     ----------
     direction_
         (d,) unit vector g.
     missing_
-        Words of the definitional pairs that the embedder lacks.
+        Words of the definitional pairs that the embedder does not know.
+
+    Raises
+    ------
+    InvalidOption, NotApplicable
+        See `fit`.
 
     References
     ----------
@@ -104,19 +109,19 @@ class Ran(Mitigator):
         self.subspace = subspace
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
-        """Return the words of the definitional pairs, as written and lower-cased."""
+        """Return the words of the definitional pairs, as written and in lower case."""
         return pair_words(concept)
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
-        """Find the concept's direction, and keep the vocabulary at hand; return self.
+        """Find the concept's direction, and keep the vocabulary for `transform`; return self.
 
         Raises
         ------
         InvalidOption
-            If a number is out of its range.
+            If an option is out of its range.
         NotApplicable
-            If the concept has no definitional pairs, or the embedder too few of them or no
-            vocabulary.
+            If the concept has no definitional pairs, or the embedder knows too few of them or has
+            no vocabulary.
         """
         self._check_options()
         self._hard = fit_subspace("ran", embedder, concept, subspace=self.subspace)
@@ -125,22 +130,22 @@ class Ran(Mitigator):
         return self
 
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) vectors of length 1: optimised, or as they were if about the concept."""
+        """Return (n, d) vectors of length 1: w_d, or w for words about the concept."""
         rows = unit_rows(vectors)
         moves = has_direction(rows) & ~about_concept(self._hard, texts)
-        asked = np.flatnonzero(moves)
-        for block, near in sought(rows[asked], self._vocabulary, self.n_neighbours):
-            rows[asked[block]] = self._moved(rows[asked[block]], near)
+        moving = np.flatnonzero(moves)
+        for block, near in cached_nearest(rows[moving], self._vocabulary, self.n_neighbours):
+            rows[moving[block]] = self._moved(rows[moving[block]], near)
         return rows.astype(np.float32)
 
     def _moved(self, w: Floats, near: Neighbours) -> Floats:
-        """Return w_d, (m, d), of the words w, both of length 1."""
+        """Return w_d, (m, d), for the words w, (m, d), all of length 1."""
         kept = indirect_bias(w, near, self.direction_) > self.theta
         objective = Objective(self.repulsion, self.attraction, self.neutralisation, self.direction_)
         moved, exact = objective.closed_form(w, near, kept)
         rest = np.flatnonzero(~exact)
         if len(rest):
-            moved[rest] = objective.descended(
+            moved[rest] = objective.by_adam(
                 w[rest],
                 Neighbours(near.vectors, near.at[rest], near.cosines[rest]),
                 kept[rest],
@@ -153,34 +158,36 @@ class Ran(Mitigator):
         weights = (self.repulsion, self.attraction, self.neutralisation)
         if not all(0 <= weight < np.inf for weight in weights) or not any(weights):
             raise InvalidOption(
-                f"ran: weights {weights}: repulsion, attraction and neutralisation are 0 or more, "
-                "and one is above 0"
+                f"ran: repulsion, attraction, neutralisation={weights}; expected numbers of 0 or "
+                "more, one of them above 0"
             )
         for name in ("n_neighbours", "epochs"):
             if getattr(self, name) < 1:
-                raise InvalidOption(f"ran: {name}={getattr(self, name)}: it is at least 1")
+                raise InvalidOption(f"ran: {name}={getattr(self, name)}; expected 1 or more")
         if not 0 < self.learning_rate < np.inf:
-            raise InvalidOption(f"ran: learning_rate={self.learning_rate}: it is above 0")
+            raise InvalidOption(
+                f"ran: learning_rate={self.learning_rate}; expected a number above 0"
+            )
 
 
 def indirect_bias(rows: Floats, near: Neighbours, direction: Floats) -> Floats:
-    """Return β(w, n), (m, n): the share of a cosine that comes from the direction.
+    """Return β(w, n), (m, n): the share of a cosine that is due to the direction.
 
-    β(w, v) = (w·v − w⊥·v⊥ / (‖w⊥‖ ‖v⊥‖)) / w·v for unit vectors; NaN where w·v is next to 0 or
-    a word has nothing beside the direction, so that no threshold is met.
+    β(w, v) = (w·v − w⊥·v⊥ / (‖w⊥‖ ‖v⊥‖)) / w·v for unit vectors. It is NaN, and so never above a
+    threshold, if w·v is about 0 or a word lies along the direction.
     """
     along_w, along_n = rows @ direction, np.empty(len(near.vectors))
-    for start, block in in_blocks(near.vectors):
-        along_n[start : start + len(block)] = block @ direction
+    for start, vectors in in_blocks(near.vectors):
+        along_n[start : start + len(vectors)] = vectors @ direction
     beside_w, beside_n = (np.sqrt(np.maximum(1 - along**2, 0.0)) for along in (along_w, along_n))
     share = np.full(near.at.shape, np.nan)
     size = max(1, CACHE // max(1, near.at.shape[1]))
     for start in range(0, len(rows), size):
-        some = slice(start, start + size)
-        at, cosines = near.at[some], near.cosines[some].astype(np.float64)
-        beside = beside_w[some, None] * beside_n[at]
+        block = slice(start, start + size)
+        at, cosines = near.at[block], near.cosines[block].astype(np.float64)
+        beside = beside_w[block, None] * beside_n[at]
         defined = (beside > 1e-6) & (np.abs(cosines) > 1e-6)
-        rest = cosines - along_w[some, None] * along_n[at]
-        np.divide(rest, beside * cosines, out=share[some], where=defined)
-        np.subtract(1.0, share[some], out=share[some])
+        rest = cosines - along_w[block, None] * along_n[at]
+        np.divide(rest, beside * cosines, out=share[block], where=defined)
+        np.subtract(1.0, share[block], out=share[block])
     return share

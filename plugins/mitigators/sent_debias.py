@@ -1,4 +1,4 @@
-"""SentDebias (Liang et al. 2020): the concept's subspace of sentences is projected out of texts."""
+"""SentDebias (Liang et al. 2020): projects a concept's subspace of sentences out of texts."""
 
 from __future__ import annotations
 
@@ -12,51 +12,58 @@ from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
+from harness.plugins.mitigators.fitting.concept_requirements import require
 from harness.plugins.mitigators.fitting.listed_words import look_up
-from harness.plugins.mitigators.fitting.needed import needed
-from harness.plugins.mitigators.sentences.contextualised import contextualised, defining_sets
+from harness.plugins.mitigators.sentences.templates import defining_sets, sets_in_templates
 from harness.plugins.mitigators.subspaces.projection import neutralized, principal_axes, set_centred
 
 
 class SentDebias(Mitigator):
-    """Project a concept's subspace, found from sentences, out of every text.
+    """Project the concept's subspace, estimated from sentences, out of every text.
 
-    The words of each definitional set (pair, where there are no sets) are put into the same
-    sentences, so that the sentences of a set differ in the concept alone. The subspace is spanned
-    by the first k principal components of their vectors, each set less its mean.
+    Removes the component of every text in the subspace, including texts about the concept: `she`
+    and `he` become almost equal. Keeps everything orthogonal to it. The words of each definitional
+    set (of each pair, if there are no sets) are put into the same sentences, so that the sentences
+    of a set differ in the concept alone. The subspace has the first k principal components of their
+    vectors minus the mean of each set.
 
-    It is hard debiasing for encoders of text, but for two things. The subspace comes from sentences
-    and not from bare words: with all-MiniLM-L6-v2 its direction of gender has a cosine of .94 with
-    that of some 1,800 sentences that people wrote, each with its gender swapped; that of bare
-    words has .79. And every text loses its component, also one that is about the concept: `she` and
-    `he` come to differ in little.
+    It differs from hard debiasing in two ways: sentences replace single words, and no text is left
+    alone. With all-MiniLM-L6-v2, its gender direction has a cosine of .94 with that of about 1,800
+    sentences by people and their gender-swapped versions; the direction of single words has .79.
 
-    It hides nothing from a classifier. With that model it takes away four fifths of what differs
-    between the sentences of Winogender about women and about men, and of what is left a linear
-    classifier still tells 99 % of them apart. Names of people are not among the words: associations
-    that are tested by names stay.
+    It does not hide the concept from classifiers. With that model it removes four fifths of the
+    difference between the sentences of Winogender about women and about men; a linear classifier
+    still predicts the gender of 99 % of them. Names of people are not among the words, so
+    associations that are tested with names remain.
 
-    The paper finds sentences with the words in five corpora and swaps the words there. Here they
-    are a dozen plain ones of the harness's own, so that any concept has them.
+    The paper takes sentences with the words from five corpora and swaps the words there. The twelve
+    plain sentences here are our own, so that any concept can be used. The concept needs
+    `definitional_pairs` or `definitional_sets`.
 
     Parameters
     ----------
     k
-        Dimensions of the subspace; by default one less than a set has words: 1 for pairs.
+        Dimensions of the subspace, at least 1; by default the size of a set minus 1, which is 1 for
+        pairs.
     normalize
-        Whether to set all vectors to length 1 first and what is left of them again at the end.
+        Whether to set all vectors to length 1 first, and the result again at the end.
 
     Attributes
     ----------
     subspace_
         (k, d) orthonormal rows.
     explained_
-        (k,) share along each of the variance within the sets, in [0, 1].
+        (k,) share of the variance within the sets along each row, in [0, 1].
+
+    Raises
+    ------
+    InvalidOption, NotApplicable
+        See `fit`.
 
     References
     ----------
     Liang, Li, Zheng, Lim, Salakhutdinov and Morency (2020), Towards debiasing sentence
-    representations.
+    representations, algorithm 1.
     """
 
     kinds: ClassVar[tuple[Kind, ...]] = ("text",)
@@ -67,8 +74,8 @@ class SentDebias(Mitigator):
         self.normalize = normalize
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
-        """Return the sentences, and the words alone, of the definitional sets."""
-        sets = contextualised(defining_sets(concept))
+        """Return the words of the definitional sets, alone and in sentences."""
+        sets = sets_in_templates(defining_sets(concept))
         return list(dict.fromkeys(text for texts in sets for text in texts))
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
@@ -79,26 +86,26 @@ class SentDebias(Mitigator):
         InvalidOption
             If `k` is below 1.
         NotApplicable
-            If the concept has neither pairs nor sets, or they have fewer than k directions.
+            If the concept has neither pairs nor sets, or they span fewer than k dimensions.
         """
         if self.k is not None and self.k < 1:
-            raise InvalidOption(f"sent-debias: k={self.k}: 1 direction or more are needed")
-        told = "sent-debias needs definitional_pairs or definitional_sets"
-        concept = needed(concept, defining_sets, told)
+            raise InvalidOption(f"sent-debias: k={self.k}; expected 1 or more")
+        requirement = "sent-debias needs definitional_pairs or definitional_sets"
+        concept = require(concept, defining_sets, requirement)
         defining = defining_sets(concept)
         k = max(map(len, defining)) - 1 if self.k is None else self.k
         vectors = look_up(embedder, self.fitting_texts(concept), unit=self.normalize)
         sets = [
             np.array([vectors[text] for text in texts if text in vectors])
-            for texts in contextualised(defining)
+            for texts in sets_in_templates(defining)
         ]
         sets = [rows for rows in sets if len(rows) > 1]
         rows = set_centred(sets) if sets else np.zeros((0, 1))
-        most = np.linalg.matrix_rank(rows) if rows.any() else 0
-        if most < k:
+        rank = np.linalg.matrix_rank(rows) if rows.any() else 0
+        if rank < k:
             raise NotApplicable(
-                f"sent-debias: k={k}: in '{embedder.info.name}' the words of concept "
-                f"'{concept.name}' differ in {most} directions"
+                f"sent-debias: k={k}, but in '{embedder.info.name}' the words of concept "
+                f"'{concept.name}' span only {rank} dimensions"
             )
         towards = np.sum([members[0] - members[-1] for members in sets], axis=0)
         axes = principal_axes(rows, k, towards=towards)

@@ -1,4 +1,4 @@
-"""Soft debiasing (Bolukbasi et al. 2016): one linear map that trades bias against change."""
+"""Soft debiasing (Bolukbasi et al. 2016): a linear map that trades bias against change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.fitting.per_vocabulary import PerVocabulary
+from harness.plugins.mitigators.fitting.vocabulary_cache import VocabularyCache
 from harness.plugins.mitigators.hard_debias import HardDebias, Subspace
 from harness.plugins.mitigators.subspaces.concept_subspace import (
     about_concept,
@@ -21,39 +21,42 @@ from harness.plugins.mitigators.subspaces.concept_subspace import (
 )
 from harness.vocabulary import Vocabulary, vocabulary_of
 
-PSD = 1e-10  # an eigenvalue of -PSD times the largest is a rounded 0
-ITERATIONS = 20_000
-CONVERGED = 1e-12
+PSD = 1e-10  # share of the largest eigenvalue that is rounding error
+ITERATIONS = 20_000  # at most
+CONVERGED = 1e-12  # change of Y in a step, as a share of the norm of A
 
 
 class SoftDebias(Mitigator):
-    """Map all words linearly so that neutral ones lose most of the concept and all change little.
+    """Map all words linearly, with less bias in neutral words and little other change.
 
-    With W all words, N those that should be neutral and B the concept's subspace, all of unit
-    length, the map T minimises
+    Removes most of the component of neutral words in the concept's subspace B; keeps inner products
+    as far as possible. With W all words, N the neutral words, all of unit length, the map T
+    minimises
 
         ‖(TW)ᵀTW − WᵀW‖² + λ ‖(TN)ᵀTB‖²    (section 6, step 2b)
 
-    over X = TᵀT, positive semidefinite. Only the d × d second moments of W and N matter, so that
-    any vocabulary fits in memory. T is the symmetric root of X: another root turns the space, and
-    with it B. All words are mapped, also those about the concept, and set to length 1 after it.
+    over X = TᵀT, positive semidefinite. Only the d × d second moments of W and N are needed, so any
+    vocabulary fits in memory. T is the symmetric root of X; another root would rotate the space,
+    and B with it. All words are mapped, including those about the concept, and set to length 1.
 
-    How λ is scaled decides what it does. The paper's terms are sums over |W|² and |N| entries,
-    so that its λ = 0.2 changes next to nothing in a vocabulary of thousands. With `scale=mean`, the
-    default, the first term is divided by |W|² and the second by |N|, and λ means the same at any
-    size of vocabulary. Bias is lower along B as it was before; a direction learnt anew from
-    debiased vectors can show more.
+    The scale of λ matters. The terms of the paper are sums over |W|² and |N| entries, so that λ =
+    0.2 changes almost nothing in a vocabulary of thousands. With `scale=mean`, the first term is
+    divided by |W|² and the second by |N|, and λ means the same for any size of vocabulary. The bias
+    is lower along the original B; a direction that is fitted again on the debiased vectors can show
+    more.
+
+    The concept needs `definitional_pairs`.
 
     Parameters
     ----------
     lam
-        λ > 0: the higher, the less bias is left.
+        λ > 0; by default 0.2, as in the paper. A higher value leaves less bias.
     scale
-        `mean`, or `sum` as published.
+        `mean`, or `sum` as in the paper.
     k
-        Dimensions of B.
+        Dimensions of B, at least 1; by default 1.
     subspace
-        How B is found, as in hard-debias.
+        Definition of B, as in `HardDebias`.
 
     Attributes
     ----------
@@ -62,11 +65,16 @@ class SoftDebias(Mitigator):
     transform_
         (d, d) symmetric T.
     objective_
-        Value reached, divided as `scale` says.
+        Value of the objective, divided according to `scale`.
     smallest_eigenvalue_
-        Of X: how near the constraint is.
+        Smallest eigenvalue of X; 0 if the constraint is active.
     missing_
-        Words of the definitional pairs that the embedder lacks.
+        Words of the definitional pairs that the embedder does not know.
+
+    Raises
+    ------
+    InvalidOption, NotApplicable
+        See `fit`.
 
     References
     ----------
@@ -90,7 +98,7 @@ class SoftDebias(Mitigator):
         self.subspace = subspace
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
-        """Return the words of the definitional pairs, as written and lower-cased."""
+        """Return the words of the definitional pairs, as written and in lower case."""
         return pair_words(concept)
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
@@ -99,29 +107,29 @@ class SoftDebias(Mitigator):
         Raises
         ------
         InvalidOption
-            If `lam`, `scale`, `k` or `subspace` is none.
+            If `lam` or `k` is out of its range, or `scale` or `subspace` is unknown.
         NotApplicable
-            If the concept has no definitional pairs, the embedder too few of them, no vocabulary,
-            or one that does not span its dimensions.
+            If the concept has no definitional pairs, or the embedder knows too few of them, has no
+            vocabulary, or has one that does not span its dimensions.
         """
         if not 0 < self.lam < np.inf:
-            raise InvalidOption(f"soft-debias: lam={self.lam}: it must be a number above 0")
+            raise InvalidOption(f"soft-debias: lam={self.lam}; expected a number above 0")
         if self.scale not in ("mean", "sum"):
-            raise InvalidOption(f"soft-debias: scale={self.scale}: there are mean, sum")
+            raise InvalidOption(f"soft-debias: scale={self.scale}; expected mean or sum")
         hard = fit_subspace("soft-debias", embedder, concept, k=self.k, subspace=self.subspace)
         self.subspace_, self.missing_ = hard.subspace_, hard.missing_
         words = vocabulary_of(embedder)
         a, c, n_words, n_neutral = second_moments(words, hard)
         if not n_neutral:
             raise NotApplicable(
-                f"soft-debias: all words of '{embedder.info.name}' are listed as being about the "
-                "concept; it needs some that should be neutral"
+                f"soft-debias: all words of '{embedder.info.name}' are about the concept; neutral "
+                "words are required"
             )
         values = np.linalg.eigvalsh(a)
-        if values[0] <= 1e-10 * values[-1]:
+        if values[0] <= PSD * values[-1]:
             raise NotApplicable(
                 f"soft-debias: the {n_words} words of '{embedder.info.name}' span fewer than its "
-                f"{len(a)} dimensions; it needs a larger vocabulary"
+                f"{len(a)} dimensions; a larger vocabulary is required"
             )
         lam = self.lam if self.scale == "mean" else self.lam * n_neutral / n_words**2
         x, objective = soften(a, c, self.subspace_, lam)
@@ -132,31 +140,31 @@ class SoftDebias(Mitigator):
         return self
 
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) vectors T w of the words at length 1, at length 1 again."""
+        """Return (n, d) vectors T w, with w and the result at length 1."""
         return unit_rows(unit_rows(vectors) @ self.transform_).astype(np.float32)
 
 
 def second_moments(words: Vocabulary, hard: HardDebias) -> tuple[Floats, Floats, int, int]:
-    """Return the mean of w wᵀ over all words and over neutral ones, (d, d), and their numbers.
+    """Return the means of w wᵀ over all words and over neutral words, (d, d), and the word counts.
 
-    Words are set to length 1; those with a zero vector count as none.
+    Words are set to length 1; zero vectors are skipped.
     """
     moment, n_words = _moment(words)
     listed = np.flatnonzero(about_concept(hard, words.words)).tolist()
-    found = [words.rows(i, i + 1) for i in listed]
-    about = unit_rows(np.concatenate(found)) if found else np.zeros((0, len(moment)))
+    rows = [words.rows(i, i + 1) for i in listed]
+    about = unit_rows(np.concatenate(rows)) if rows else np.zeros((0, len(moment)))
     about = about[has_direction(about)]
     n_neutral = n_words - len(about)
     neutral = (moment - about.T @ about) / max(n_neutral, 1)
     return moment / max(n_words, 1), neutral, n_words, n_neutral
 
 
-_MOMENTS: PerVocabulary[list[tuple[Floats, int]]] = PerVocabulary(list)
-"""Sums over the last vocabularies."""
+_MOMENTS: VocabularyCache[list[tuple[Floats, int]]] = VocabularyCache(list)
+"""Σ w wᵀ and the word count, for the last vocabularies."""
 
 
 def _moment(words: Vocabulary) -> tuple[Floats, int]:
-    """Return Σ w wᵀ over all words, (d, d), and their number; found once in a process."""
+    """Return Σ w wᵀ over all words, (d, d), and their number, from the cache if possible."""
     known = _MOMENTS.of(words)
     if not known:
         moment, n = np.zeros((1, 1)), 0
@@ -171,13 +179,13 @@ def _moment(words: Vocabulary) -> tuple[Floats, int]:
 def soften(a: Floats, c: Floats, b: Floats, lam: float) -> tuple[Floats, float]:
     """Return X, (d, d), that minimises ‖A^½ (X − I) A^½‖² + λ tr(B X C X Bᵀ), and the minimum.
 
-    In Y = A^½ X A^½ this is ‖Y − A‖² + λ tr(G Y C̃ Y), with C̃ = A^(−½) C A^(−½), b̃ = A^(−½) b
-    and G = Σ b̃ b̃ᵀ: quadratic, strictly convex, and solved by
+    With Y = A^½ X A^½ this is ‖Y − A‖² + λ tr(G Y C̃ Y), where C̃ = A^(−½) C A^(−½), b̃ = A^(−½) b
+    and G = Σ b̃ b̃ᵀ. It is quadratic and strictly convex, with the solution
 
         Y = A − λ/2 Σ_j (C̃ z_j b̃_jᵀ + b̃_j z_jᵀ C̃),    z_i = Y b̃_i
 
-    where the k vectors z come from one linear system of k d unknowns. If this Y is not positive
-    semidefinite, the constraint binds, and projected gradients find the minimum on the cone.
+    The k vectors z are the solution of a linear system with k d unknowns. If this Y is not positive
+    semidefinite, projected gradients find the minimum on the cone.
 
     Parameters
     ----------
@@ -187,6 +195,11 @@ def soften(a: Floats, c: Floats, b: Floats, lam: float) -> tuple[Floats, float]:
         (k, d) orthonormal rows of B.
     lam
         λ > 0.
+
+    Raises
+    ------
+    NotApplicable
+        If the projected gradients do not converge.
     """
     values, axes = np.linalg.eigh(a)
     inverse_root = axes / np.sqrt(values) @ axes.T
@@ -202,7 +215,7 @@ def soften(a: Floats, c: Floats, b: Floats, lam: float) -> tuple[Floats, float]:
 
 
 def unconstrained(a: Floats, c_tilde: Floats, b_tilde: Floats, lam: float) -> Floats:
-    """Return Y in closed form, (d, d), positive semidefinite or not."""
+    """Return Y in closed form, (d, d), without the constraint that it is positive semidefinite."""
     k, d = b_tilde.shape
     gram = b_tilde @ b_tilde.T
     cb = b_tilde @ c_tilde  # rows C̃ b̃_i
@@ -216,8 +229,8 @@ def unconstrained(a: Floats, c_tilde: Floats, b_tilde: Floats, lam: float) -> Fl
 def on_the_cone(a: Floats, c_tilde: Floats, b_tilde: Floats, lam: float) -> Floats:
     """Return the positive semidefinite Y, (d, d), by accelerated projected gradients.
 
-    The objective's curvature lies between 2 and L = 2 + 2 λ ‖C̃‖ ‖G‖, so that with Nesterov's
-    constant momentum the error falls by 1 − √(2/L) a step.
+    The curvature of the objective lies between 2 and L = 2 + 2 λ ‖C̃‖ ‖G‖. With Nesterov's constant
+    momentum, each step reduces the error by a factor 1 − √(2/L).
 
     Raises
     ------
@@ -240,6 +253,4 @@ def on_the_cone(a: Floats, c_tilde: Floats, b_tilde: Floats, lam: float) -> Floa
         y = new
         if moved <= CONVERGED * np.linalg.norm(a):
             return y
-    raise NotApplicable(
-        f"soft-debias: no solution after {ITERATIONS} steps; a smaller lam is easier to solve"
-    )
+    raise NotApplicable(f"soft-debias: no convergence after {ITERATIONS} steps; set a lower lam")

@@ -1,7 +1,7 @@
-"""Whitening (Su et al. 2021): vectors that are spread alike in all directions.
+"""Whitening (Su et al. 2021): vectors that vary equally in all directions.
 
-Not about any concept: encoders crowd texts into a narrow cone, which makes all cosines high and
-may hide or feign an association. What remains of a bias after it was not due to that.
+It is not about any concept. Encoders place texts in a narrow cone, which makes all cosines high and
+can hide or imitate an association. Bias that remains after whitening is not due to that.
 """
 
 from __future__ import annotations
@@ -21,35 +21,38 @@ from harness.mitigator import Mitigator
 from harness.plugins.mitigators.sentences.neutral_sentences import neutral_sentences
 from harness.vocabulary import vocabulary_of
 
-RANK = 1e-10  # variances below this share of the largest are rounded zeros
+RANK = 1e-10  # share of the largest variance that is rounding error
 
 
 class Whitening(Mitigator):
-    """Centre vectors and rescale them, so that over a sample all directions vary alike.
+    """Centre and rescale vectors so that they vary equally in all directions over a sample.
 
-    x̃ = (x − μ) U Λ^(−½) Uᵀ with μ the sample's mean and U Λ Uᵀ its covariance. Su et al. leave the
-    last Uᵀ out, which turns the space as a whole and changes no cosine. With `k` only the k
-    directions of largest variance are kept, and the rest becomes 0.
+    Removes the mean and the differences in variance between directions; keeps no length, and with
+    `k` only some directions. x̃ = (x − μ) U Λ^(−½) Uᵀ, with μ the mean of the sample and U Λ Uᵀ its
+    covariance. Su et al. omit the last Uᵀ, which is a rotation and changes no cosine. With `k`, the
+    k directions of largest variance are kept, and the others become 0.
 
-    **The sample.** Of a word embedder it is the head of its vocabulary. A text encoder has none:
-    the sample is 640 plain sentences of the harness's own, or a file of yours. That is few for
-    hundreds of dimensions, of which many hardly vary in them; divided by such variances, a text of
-    another sort flies apart. Therefore the covariance is shrunk towards a multiple of the identity,
-    by default with the weight of Ledoit and Wolf. An encoder that was trained to spread its vectors
-    has nothing to gain: all-MiniLM-L6-v2 loses .03 of .82 on STS-B. Su et al. fit on the texts that
-    are then judged, which a mitigator here never does.
+    **The sample.** For a word embedder, it is the most frequent words. A text encoder has no
+    vocabulary: the sample is 640 plain sentences of our own, or a file of the user. That is little
+    for hundreds of dimensions, many of which hardly vary in it; division by such variances would
+    move other texts far away. Therefore the covariance is shrunk towards a multiple of the
+    identity, by default with the weight of Ledoit and Wolf. An encoder that was trained to spread
+    its vectors gains nothing: all-MiniLM-L6-v2 loses .03 of .82 on STS-B. Su et al. fit on the
+    texts of the evaluation; mitigators of the harness never do that.
+
+    It needs no concept.
 
     Parameters
     ----------
     k
-        Directions to keep; by default all.
+        Number of directions to keep, at least 1; by default all.
     shrinkage
-        Weight in [0, 1] of a multiple of the identity in the covariance: at 1 vectors are centred
-        and nothing else. By default that of Ledoit and Wolf.
+        Weight in [0, 1] of a multiple of the identity in the covariance; 1 only centres. By default
+        that of Ledoit and Wolf.
     texts
-        Path of a text file, one text a line, to fit text encoders on.
+        Path of a text file, one text per line, for text encoders.
     vocabulary_size
-        Most frequent words to fit word embedders on.
+        Number of most frequent words, at least 2, for word embedders.
     normalize
         Whether to set all vectors to length 1 first and again at the end.
 
@@ -62,10 +65,15 @@ class Whitening(Mitigator):
     shrinkage_
         Weight that was used.
 
+    Raises
+    ------
+    InvalidOption, NotApplicable
+        See `fit`.
+
     References
     ----------
     Su, Cao, Liu and Ou (2021), Whitening sentence representations for better semantics and faster
-    retrieval.
+    retrieval, algorithm 1.
     Ledoit and Wolf (2004), A well-conditioned estimator for large-dimensional covariance matrices.
     """
 
@@ -85,7 +93,7 @@ class Whitening(Mitigator):
 
     @property
     def depends_on(self) -> str | None:
-        """The hash of the file of texts, if one is given."""
+        """The hash of the file of texts, if there is one."""
         return digest(_lines(self.texts)) if self.texts else None
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
@@ -104,42 +112,31 @@ class Whitening(Mitigator):
         Raises
         ------
         InvalidOption
-            If a number is out of its range, or `texts` cannot be read.
+            If an option is out of its range, or `texts` cannot be read.
         NotApplicable
-            If the sample varies in fewer directions than are to be kept.
+            If the sample varies in fewer directions than `k`.
         """
-        from sklearn.covariance import ledoit_wolf_shrinkage
-
         self._check_options()
-        if embedder.info.kind == "word":
-            found = vocabulary_of(embedder).head(self.vocabulary_size)[1]
-        else:
-            found = embedder.encode(self.fitting_texts(concept))
-        x = self._prepared(found)
-        x = x[has_direction(x)]
+        x = self._sample(embedder, concept)
         n, d = x.shape
         k = d if self.k is None else self.k
         self.mean_ = x.mean(axis=0) if n else np.zeros(d)
         centred = x - self.mean_
         if n < 2 or not centred.any() or k > d:
             raise NotApplicable(
-                f"whitening: '{embedder.info.name}' gives {n} vectors of {d} dimensions to fit on, "
-                f"from which {k} directions cannot be had"
+                f"whitening: k={k} directions cannot be fitted on {n} vectors of {d} dimensions "
+                f"from '{embedder.info.name}'"
             )
-        self.shrinkage_ = (
-            float(ledoit_wolf_shrinkage(centred, assume_centered=True))
-            if self.shrinkage is None
-            else float(self.shrinkage)
-        )
+        self.shrinkage_ = _ledoit_wolf(centred) if self.shrinkage is None else float(self.shrinkage)
         covariance = centred.T @ centred / n
         spread = np.trace(covariance) / d
         values, axes = np.linalg.eigh((1 - self.shrinkage_) * covariance)
         values, axes = (values + self.shrinkage_ * spread)[::-1][:k], axes[:, ::-1][:, :k]
         if values[-1] <= RANK * values[0]:
-            most = int((values > RANK * values[0]).sum())
+            rank = int((values > RANK * values[0]).sum())
             raise NotApplicable(
-                f"whitening: the {n} texts that it is fitted on vary in {most} directions in "
-                f"'{embedder.info.name}': set k={most} or less, or some shrinkage"
+                f"whitening: the {n} texts of the sample vary in only {rank} directions in "
+                f"'{embedder.info.name}'; set k={rank} or less, or a higher shrinkage"
             )
         self.matrix_ = (axes / np.sqrt(values)) @ axes.T
         return self
@@ -149,16 +146,33 @@ class Whitening(Mitigator):
         white = (self._prepared(vectors) - self.mean_) @ self.matrix_
         return (unit_rows(white) if self.normalize else white).astype(np.float32)
 
+    def _sample(self, embedder: Embedder, concept: Concept | None) -> Floats:
+        """Return the (n, d) vectors to fit on."""
+        if embedder.info.kind == "word":
+            vectors = vocabulary_of(embedder).head(self.vocabulary_size)[1]
+        else:
+            vectors = embedder.encode(self.fitting_texts(concept))
+        x = self._prepared(vectors)
+        return x[has_direction(x)]
+
     def _prepared(self, vectors: Reals) -> Floats:
         return unit_rows(vectors) if self.normalize else np.asarray(vectors, dtype=np.float64)
 
     def _check_options(self) -> None:
         if self.k is not None and self.k < 1:
-            raise InvalidOption(f"whitening: k={self.k}: 1 direction or more are needed")
+            raise InvalidOption(f"whitening: k={self.k}; expected 1 or more")
         if self.shrinkage is not None and not 0 <= self.shrinkage <= 1:
-            raise InvalidOption(f"whitening: shrinkage={self.shrinkage}: it lies in [0, 1]")
+            raise InvalidOption(f"whitening: shrinkage={self.shrinkage}; expected 0 to 1")
         if self.vocabulary_size < 2:
-            raise InvalidOption(f"whitening: vocabulary_size={self.vocabulary_size}: 2 or more")
+            raise InvalidOption(
+                f"whitening: vocabulary_size={self.vocabulary_size}; expected 2 or more"
+            )
+
+
+def _ledoit_wolf(centred: Floats) -> float:
+    from sklearn.covariance import ledoit_wolf_shrinkage
+
+    return float(ledoit_wolf_shrinkage(centred, assume_centered=True))
 
 
 def _lines(path: str) -> list[str]:

@@ -80,7 +80,7 @@ def test_the_closed_form_is_exact_for_all_of_them_and_a_long_descent_finds_nothi
     objective = Objective(*PAPER, g)
     u, exact = objective.closed_form(w, near, kept)
     assert exact.all()
-    adam = objective.descended(w, near, kept, epochs=1000, learning_rate=0.01)
+    adam = objective.by_adam(w, near, kept, epochs=1000, learning_rate=0.01)
     assert (u * adam).sum(axis=1).min() > 0.9999
 
     def value(x):

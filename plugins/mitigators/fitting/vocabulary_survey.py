@@ -1,7 +1,7 @@
-"""What a whole vocabulary is like: its mean, its principal components, and how its words lean.
+"""Mean and principal components of a vocabulary, and cosines of its words with a direction.
 
-Read in blocks, once. What does not depend on a concept is not found again in a process while the
-vocabulary lives; of which vocabularies, `per_vocabulary` says.
+The vocabulary is read once, in blocks. The mean and the components do not depend on a concept, and
+are cached in the process (`vocabulary_cache`).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.arrays import Floats, Reals
-from harness.plugins.mitigators.fitting.per_vocabulary import PerVocabulary
+from harness.plugins.mitigators.fitting.vocabulary_cache import VocabularyCache
 from harness.vocabulary import Vocabulary
 
-BLOCK = 4096  # words in float64 that stay in a processor's cache: 1.6 MB at 50 dimensions
+BLOCK = 4096  # words in float64 that fit into a processor's cache: 1.6 MB at 50 dimensions
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What one pass over a vocabulary finds.
+    """The result of one pass over a vocabulary.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Survey:
     components
         (d, d) principal components as rows, strongest first.
     leanings
-        (n,) cosine of each word with the direction asked about; 0 of a zero vector.
+        (n,) cosine of each word with the direction; 0 for a zero vector.
     """
 
     mean: Floats
@@ -37,23 +37,23 @@ class Survey:
     leanings: Floats
 
 
-_KNOWN: PerVocabulary[dict[bool, tuple[Floats, Floats]]] = PerVocabulary(dict)
-"""Mean and components by `unit`: some kilobytes of each of the last vocabularies."""
+_KNOWN: VocabularyCache[dict[bool, tuple[Floats, Floats]]] = VocabularyCache(dict)
+"""Mean and components by `unit`: a few kilobytes for each vocabulary."""
 
 
 def survey(words: Vocabulary, direction: Floats, *, unit: bool) -> Survey:
-    """Read the vocabulary.
+    """Return the mean, the components and the cosines of a vocabulary.
 
     Parameters
     ----------
     words
         The vocabulary.
     direction
-        (d,), of length 1.
+        (d,) unit vector.
     unit
-        Whether the mean and the components are those of the vectors at length 1.
+        Whether vectors are set to length 1 for the mean and the components.
     """
-    known = _KNOWN.of(words)  # two threads may both find what is missing, and find the same
+    known = _KNOWN.of(words)  # two threads may compute the same result twice; that does no harm
     total, products = np.zeros(len(direction)), np.zeros((len(direction),) * 2)
     leanings = []
     for rows in _rows(words):
@@ -72,7 +72,7 @@ def survey(words: Vocabulary, direction: Floats, *, unit: bool) -> Survey:
 
 
 def scale(rows: Reals) -> Reals:
-    """Return what brings each of the rows, (n, d), to length 1; 1 for a zero row."""
+    """Return (n,) factors that set `rows`, (n, d), to length 1; 1 for a zero row."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     lengths[lengths == 0] = 1
     factors: Reals = 1 / lengths
@@ -80,7 +80,7 @@ def scale(rows: Reals) -> Reals:
 
 
 def _rows(words: Vocabulary) -> Iterator[Floats]:
-    """Yield the vectors, (b, d), some at a time, in arrays that may be written to."""
+    """Yield the vectors in blocks, (b, d), as arrays that the caller may change."""
     for _, vectors in words.blocks():
         for start in range(0, len(vectors), BLOCK):
             yield np.array(vectors[start : start + BLOCK], dtype=np.float64)

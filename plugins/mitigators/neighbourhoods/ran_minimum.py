@@ -1,6 +1,6 @@
-"""The minimum of RAN-Debias' objective: in closed form where that is exact, else by Adam.
+"""The minimum of the objective of RAN-Debias: in closed form where that is exact, else by Adam.
 
-Knows words, their neighbours and which of these repel; which do is for `ran` to say.
+The caller, `ran`, decides which neighbours repel.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy.typing as npt
 from harness.arrays import Floats, Vectors, unit_rows
 from harness.plugins.mitigators.neighbourhoods.neighbours import Neighbours
 
-OPTIMISED = 32  # words optimised at once: at 50 dimensions their neighbours fit a core's cache
-BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # Adam's own defaults
-NOTHING = 1e-6  # of the weights: what float32 vectors leave where nothing should be
+BATCH = 32  # words optimised together: with 50 dimensions their neighbours fit into a cache
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # the defaults of Kingma and Ba (2015), Adam
+ROUNDING = 1e-6  # share of the weights that is rounding error of float32
 
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
@@ -25,9 +25,9 @@ Rows = npt.NDArray[np.intp]
 class Objective:
     """F(u) = λ₁ Σ over n in S of |u·n| / |S| + λ₂ (1 − u·w) / 2 + λ₃ |u·g| of unit vectors u.
 
-    Up to λ₂/2 it is the support function of the points z − a, with a = λ₂ w / 2 and z any of the
-    zonotope Z = {λ₁ Σ tᵢ nᵢ / |S| + λ₃ t g; all tᵢ and t in [−1, 1]}. Therefore, if a is not in Z,
-    its minimum is the only one and lies along a − z*, with z* the point of Z nearest to a.
+    Except for the constant λ₂/2, F is the support function of the set Z − a, with a = λ₂ w / 2 and
+    the zonotope Z = {λ₁ Σ tᵢ nᵢ / |S| + λ₃ t g; all tᵢ and t in [−1, 1]}. Therefore, if a is not in
+    Z, the minimum is unique and has the direction of a − z*, with z* the point of Z nearest to a.
 
     Parameters
     ----------
@@ -43,67 +43,68 @@ class Objective:
     direction: Floats
 
     def closed_form(self, w: Floats, near: Neighbours, kept: Mask) -> tuple[Floats, Mask]:
-        """Return vectors u, (m, d), and which of them, (m,), are the minimum.
+        """Return vectors u, (m, d), and whether each is the minimum, (m,).
 
-        Neighbours are near: nearly always tᵢ is the sign of nᵢ·w at z*, here 1. Then all that is
-        left to find is t, and with a' = a − λ₁ Σ tᵢ nᵢ / |S|
+        At z*, tᵢ nearly always is the sign of nᵢ·w. Then only t is unknown, and with
+        a' = a − λ₁ Σ tᵢ nᵢ / |S|
 
             u ∝ a' − clip(a'·g, −λ₃, λ₃) g
 
-        It is the minimum if, and as Z is convex only if, every nᵢ·u has the sign tᵢ or is 0.
+        Because Z is convex, u is the minimum if and only if every nᵢ·u has the sign tᵢ or is 0.
 
         Parameters
         ----------
         w
             (m, d) words, of length 1.
         near, kept
-            Their neighbours, and which, (m, n), are in S.
+            Their neighbours, and whether each is in S, (m, n).
         """
-        apart = self.attraction / 2 * w - self.repulsion * _means(near, kept)
-        along = np.clip(apart @ self.direction, -self.neutralisation, self.neutralisation)
-        apart -= along[:, None] * self.direction
-        lengths = np.linalg.norm(apart, axis=1)
+        target = self.attraction / 2 * w - self.repulsion * _means(near, kept)
+        along = np.clip(target @ self.direction, -self.neutralisation, self.neutralisation)
+        target -= along[:, None] * self.direction
+        lengths = np.linalg.norm(target, axis=1)
         weights = self.repulsion + self.attraction + self.neutralisation
-        defined = lengths > NOTHING * weights
-        u = apart / np.where(defined, lengths, 1.0)[:, None]
-        # From u to w and on to the farthest of S: less than a right angle leaves all on their side.
+        defined = lengths > ROUNDING * weights
+        u = target / np.where(defined, lengths, 1.0)[:, None]
+        # If the angles from u to w and from w to the farthest of S add up to less than 90°, all
+        # nᵢ·u keep their sign. Only other words need the products.
         farthest = np.min(np.abs(near.cosines), axis=1, initial=1.0, where=kept)
         angles = _angles(np.einsum("ij,ij->i", u, w)) + _angles(farthest)
         exact = defined & (angles < np.pi / 2)
-        doubtful = np.flatnonzero(defined & ~exact)
-        for start in range(0, len(doubtful), OPTIMISED):
-            rows = doubtful[start : start + OPTIMISED]
-            exact[rows] = _on_their_sides(u[rows], near, kept, rows)
+        undecided = np.flatnonzero(defined & ~exact)
+        for start in range(0, len(undecided), BATCH):
+            rows = undecided[start : start + BATCH]
+            exact[rows] = _same_signs(u[rows], near, kept, rows)
         return u, exact
 
-    def descended(
+    def by_adam(
         self, w: Floats, near: Neighbours, kept: Mask, *, epochs: int, learning_rate: float
     ) -> Floats:
-        """Return u, (m, d), as Adam finds it from `w`, (m, d), by the analytic gradient.
+        """Return u, (m, d), found by Adam from `w`, (m, d), with the analytic gradient.
 
-        The step falls to 0, for at a constant one u would swing about the corners of F. Where a
-        lies in Z there may be many minima, and it finds one of them.
+        The step decreases to 0; with a constant step u would oscillate around the corners of F. If
+        a lies in Z there may be several minima; one of them is found.
 
         Parameters
         ----------
         w, near, kept
             As in `closed_form`.
         epochs, learning_rate
-            How many steps, and the first.
+            Number of steps, and the first step.
         """
-        order = np.argsort(-kept.sum(axis=1), kind="stable")  # of a batch, sets have about one size
+        order = np.argsort(-kept.sum(axis=1), kind="stable")  # sets of similar size share a batch
         u = np.empty_like(w)
-        for start in range(0, len(w), OPTIMISED):
-            batch = order[start : start + OPTIMISED]
+        for start in range(0, len(w), BATCH):
+            batch = order[start : start + BATCH]
             size = int(kept[batch].sum(axis=1).max())
             first = np.argsort(~kept[batch], axis=1, kind="stable")[:, :size]
-            there = np.take_along_axis(kept[batch], first, axis=1)[:, :, None]
+            in_s = np.take_along_axis(kept[batch], first, axis=1)[:, :, None]
             s = near.vectors[np.take_along_axis(near.at[batch], first, axis=1)]
-            u[batch] = self._adam(w[batch], np.where(there, s, 0.0), epochs, learning_rate)
+            u[batch] = self._adam(w[batch], np.where(in_s, s, 0.0), epochs, learning_rate)
         return u
 
     def _adam(self, w: Floats, s: Vectors, epochs: int, learning_rate: float) -> Floats:
-        """Return u, (m, d), for words w and the sets S, (m, n, d), where zero rows are none."""
+        """Return u, (m, d), for words w and their sets S, (m, n, d), padded with zero rows."""
         w = w.astype(np.float32)
         g = self.direction.astype(np.float32)
         sizes = np.maximum(s.any(axis=2).sum(axis=1), 1).astype(np.float32)
@@ -126,14 +127,14 @@ class Objective:
 
 
 def _means(near: Neighbours, kept: Mask) -> Floats:
-    """Return Σ tᵢ nᵢ / |S|, (m, d), with tᵢ the sign of nᵢ·w; 0 where S is empty."""
+    """Return Σ tᵢ nᵢ / |S|, (m, d), with tᵢ the sign of nᵢ·w; 0 if S is empty."""
     from scipy.sparse import csr_array
 
     sizes = kept.sum(axis=1)
     ends = np.concatenate([[0], np.cumsum(sizes)])
     signs = np.sign(near.cosines[kept]).astype(np.float32)
-    chosen = csr_array((signs, near.at[kept], ends), shape=(len(kept), len(near.vectors)))
-    means: Floats = (chosen @ near.vectors) / np.maximum(sizes, 1)[:, None]
+    selection = csr_array((signs, near.at[kept], ends), shape=(len(kept), len(near.vectors)))
+    means: Floats = (selection @ near.vectors) / np.maximum(sizes, 1)[:, None]
     return means
 
 
@@ -142,8 +143,8 @@ def _angles(cosines: Floats) -> Floats:
     return angles
 
 
-def _on_their_sides(u: Floats, near: Neighbours, kept: Mask, rows: Rows) -> Mask:
-    """Return, (b,), whether no nᵢ·u of S has the sign against that of nᵢ·w; u are of `rows`."""
+def _same_signs(u: Floats, near: Neighbours, kept: Mask, rows: Rows) -> Mask:
+    """Return (b,) whether each nᵢ·u of S has the sign of nᵢ·w or is 0; `u` belongs to `rows`."""
     products = np.einsum("ijk,ik->ij", near.gathered(rows), u)
-    sides: Mask = (~kept[rows] | (products * near.cosines[rows] >= 0)).all(axis=1)
-    return sides
+    same: Mask = (~kept[rows] | (products * near.cosines[rows] >= 0)).all(axis=1)
+    return same

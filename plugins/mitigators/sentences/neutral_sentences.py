@@ -1,7 +1,7 @@
-"""Plain sentences about nobody: a sample of language for what learns how vectors are spread.
+"""640 plain sentences that mention no person: a sample for fitting the covariance of an encoder.
 
-They are the harness's own, ten fields of eight subjects and eight predicates each. Six hundred
-simple sentences are no corpus: what is learnt from them is how an encoder spreads such sentences.
+Ten fields with eight subjects and eight predicates each, all our own. The sample is much smaller
+and simpler than a corpus: a covariance fitted on it is that of simple sentences.
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ FIELDS: Sequence[tuple[str, str]] = (
         "was damaged by water; looks better than before; takes up too much space; will be replaced",
     ),
 )
-"""Subjects and predicates of each field; any subject goes with any predicate of its field."""
+"""Subjects and predicates of each field; every subject fits every predicate of its field."""
 
 
 def neutral_sentences() -> list[str]:
-    """Return all sentences, each once."""
+    """Return all sentences."""
     return [
         f"{subject} {predicate}."
         for subjects, predicates in FIELDS

@@ -1,6 +1,6 @@
 """The subspace of a concept's definitional pairs, for mitigators that start from it.
 
-Found as hard debiasing finds it, so that methods differ in what they do with it alone.
+It is that of hard debiasing, so that methods differ only in what they do with it.
 """
 
 from __future__ import annotations
@@ -26,38 +26,36 @@ def fit_subspace(
     subspace: Subspace = "centred-pairs",
     normalize: bool = True,
 ) -> HardDebias:
-    """Return a fitted hard debiasing that does not equalise: `subspace_`, `missing_` and lists.
+    """Return a fitted hard debiasing without equalisation, for its subspace and word lists.
 
     Parameters
     ----------
     name
-        The mitigator that asks, for what errors say.
+        Name of the mitigator, for error messages.
     embedder, concept
-        What it is fitted on.
+        The embedder and the concept to fit on.
     k, subspace, normalize
         As in `HardDebias`.
 
     Raises
     ------
     InvalidOption, NotApplicable
-        As `HardDebias` does.
+        As `HardDebias.fit`.
     """
     hard = HardDebias(k=k, equalize=False, subspace=subspace, normalize=normalize)
     try:
         return hard.fit(embedder, concept)
-    except InvalidOption as error:
-        raise InvalidOption(str(error).replace("hard-debias", name, 1)) from error
-    except NotApplicable as error:
-        raise NotApplicable(str(error).replace("hard-debias", name, 1)) from error
+    except (InvalidOption, NotApplicable) as error:
+        raise type(error)(str(error).replace("hard-debias", name, 1)) from error
 
 
 def pair_words(concept: Concept | None) -> list[str]:
-    """Return the words of the definitional pairs, as written and lower-cased."""
+    """Return the words of the definitional pairs, as written and in lower case."""
     return HardDebias(equalize=False).fitting_texts(concept)
 
 
 def about_concept(hard: HardDebias, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Return, (n,), which texts stand on the concept's lists, as they are or lower-cased."""
+    """Return (n,) whether a text is on the concept's lists, as written or in lower case."""
     listed = np.zeros(len(texts), dtype=bool)
     listed[list(find(texts, hard.left_alone_, ignoring_case=hard.ignores_case_))] = True
     return listed

@@ -1,6 +1,6 @@
 """The linear algebra of hard debiasing: a concept's subspace, neutralise, equalise.
 
-Knows vectors alone: which words they belong to is for the mitigators to say.
+Knows vectors only, not the words that they belong to.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from harness.errors import InvalidOption
 
 Solver = Literal["full", "randomized", "arpack"]
 SOLVERS = ("full", "randomized", "arpack")
-CACHE = 2**16  # numbers that stay in a processor's cache beside others: 256 kB
-NOTHING = 1e-6  # of a length: what float32 vectors leave where nothing should be
+CACHE = 2**16  # numbers of a block that fits into a processor's cache: 256 kB
+ROUNDING = 1e-6  # share of a length that is rounding error of float32
 
 
 @dataclass(frozen=True)
 class Axes:
-    """Principal axes.
+    """Principal axes of some rows.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Axes:
     strengths
         (k,) singular values, largest first.
     shares
-        (k,) share of the rows' sum of squares along each, in [0, 1].
+        (k,) share of the rows' sum of squares along each axis, in [0, 1].
     """
 
     components: Floats
@@ -40,33 +40,33 @@ class Axes:
 
     @property
     def rank(self) -> int:
-        """How many of them carry more than rounding."""
-        return int((self.strengths > NOTHING * self.strengths[0]).sum())
+        """Number of axes whose strength exceeds rounding error."""
+        return int((self.strengths > ROUNDING * self.strengths[0]).sum())
 
 
 def principal_axes(
     rows: Floats, k: int, *, towards: Floats, solver: Solver = "full", seed: int = 0
 ) -> Axes:
-    """Return the `k` axes along which `rows`, (m, d), are longest; rows are not centred.
+    """Return the first `k` principal axes of `rows`, (m, d), without centring.
 
     Parameters
     ----------
     rows
-        (m, d) vectors, with m and d at least `k`.
+        (m, d) vectors; m and d are at least `k`.
     k
-        How many axes.
+        Number of axes.
     towards
-        (d,) vector to which no axis is opposed: the sign of an axis is else arbitrary.
+        (d,) vector that decides the sign of each axis: their product is at least 0.
     solver
-        As scikit-learn's PCA names them: `full`, all of them by LAPACK; `randomized` and
-        `arpack` approach only the first k, which pays with thousands of rows.
+        Named as in scikit-learn's PCA. `full` computes all axes with LAPACK; `randomized` and
+        `arpack` approximate the first k, which is faster with thousands of rows.
     seed
-        Of the random start of the last two.
+        Seed of the random start of `randomized` and `arpack`.
 
     Raises
     ------
     InvalidOption
-        If there is no such solver, or it cannot find as many axes.
+        If the solver is unknown or cannot find `k` axes.
     """
     if solver == "full":
         _, strengths, components = np.linalg.svd(rows, full_matrices=False)
@@ -77,45 +77,45 @@ def principal_axes(
     elif solver == "arpack":
         from scipy.sparse.linalg import svds
 
-        fewest = min(rows.shape)
-        if k >= fewest:
-            raise InvalidOption(f"solver=arpack finds fewer than {fewest} directions here, not {k}")
-        start = np.random.default_rng(seed).uniform(-1.0, 1.0, fewest)
+        limit = min(rows.shape)
+        if k >= limit:
+            raise InvalidOption(f"solver=arpack needs k below {limit} here, not k={k}")
+        start = np.random.default_rng(seed).uniform(-1.0, 1.0, limit)
         _, strengths, components = svds(rows, k, v0=start, solver="arpack")
         strengths, components = strengths[::-1], components[::-1]
     else:
-        raise InvalidOption(f"solver={solver}: there are {', '.join(SOLVERS)}")
+        raise InvalidOption(f"solver={solver}: expected one of {', '.join(SOLVERS)}")
     strengths, components = strengths[:k], components[:k]
     signs = np.where(components @ towards < 0, -1.0, 1.0)
     return Axes(components * signs[:, None], strengths, strengths**2 / (rows**2).sum())
 
 
 def set_centred(sets: Sequence[Floats]) -> Floats:
-    """Return the words of all `sets`, (m_i, d) each, less the mean of their set: (Σ m_i, d)."""
+    """Return (Σ m_i, d) words of all `sets`, (m_i, d) each, minus the mean of their set."""
     return np.concatenate([words - words.mean(axis=0) for words in sets])
 
 
 def in_blocks(array: Vectors) -> Iterator[tuple[int, Vectors]]:
-    """Yield the rows of `array`, (n, d), in blocks that stay in a processor's cache.
+    """Yield the rows of `array`, (n, d), in blocks that fit into a processor's cache.
 
     Yields
     ------
     (int, (b, d))
-        The place of a block's first row, and a view of the block.
+        The index of the first row of a block, and a view of the block.
     """
     size = max(1, CACHE // max(1, array.shape[1]))
     for start in range(0, len(array), size):
         yield start, array[start : start + size]
 
 
-def take_out(rows: Vectors, axes: Vectors) -> Vectors:
-    """Take the components along orthonormal `axes`, (k, d), out of `rows`, (n, d), in place.
+def project_out(rows: Vectors, axes: Vectors) -> Vectors:
+    """Subtract from `rows`, (n, d), their components along orthonormal `axes`, (k, d), in place.
 
     Returns
     -------
-    (n, k) what was taken
+    (n, k) the components that were subtracted
     """
-    from scipy.linalg.blas import sgemm  # C ← C − BA in place, which numpy does not offer
+    from scipy.linalg.blas import sgemm  # C ← C − BA in place; numpy has no such function
 
     inside: Vectors = rows @ axes.T
     sgemm(-1.0, axes.T, inside.T, 1.0, rows.T, overwrite_c=True)
@@ -125,10 +125,9 @@ def take_out(rows: Vectors, axes: Vectors) -> Vectors:
 def neutralized(vectors: Reals, subspace: Floats, *, unit: bool) -> Vectors:
     """Return `vectors`, (n, d), without their components in the subspace (step 2a), in float32.
 
-    Besides the answer little memory is used. Float32, half the traffic of float64, is as good:
-    what rounding leaves in the subspace is some 1e-7 of a row's length, and the few rows of which
-    the subspace holds half or more, where that would count, are done over in float64. A row of NaN
-    stays NaN.
+    Works in blocks, so that little memory is used besides the result. Float32 is precise enough:
+    the error in the subspace is about 1e-7 of a row's length. The few rows with half or more of
+    their squared length in the subspace are computed again in float64. A row of NaN stays NaN.
 
     Parameters
     ----------
@@ -137,18 +136,18 @@ def neutralized(vectors: Reals, subspace: Floats, *, unit: bool) -> Vectors:
     subspace
         (k, d) orthonormal rows.
     unit
-        Whether what is left comes to length 1; where nothing is left, it is zero.
+        Whether to set the result to length 1; a row that lies in the subspace becomes 0.
     """
     vectors = np.asarray(vectors)
     axes = subspace.astype(np.float32)
     out = np.empty(vectors.shape, dtype=np.float32)
     for start, rows in in_blocks(out):
         rows[:] = vectors[start : start + len(rows)]
-        inside = take_out(rows, axes)
+        inside = project_out(rows, axes)
         left = np.einsum("ij,ij->i", rows, rows)
         within = np.flatnonzero(np.einsum("ij,ij->i", inside, inside) >= left)
         if unit:
-            with np.errstate(divide="ignore", invalid="ignore"):  # nothing left: done over below
+            with np.errstate(divide="ignore", invalid="ignore"):  # length 0: see below
                 rows *= (1.0 / np.sqrt(left))[:, None]
         if len(within):
             rows[within] = _neutralized_exactly(vectors[start + within], subspace, unit=unit)
@@ -156,11 +155,11 @@ def neutralized(vectors: Reals, subspace: Floats, *, unit: bool) -> Vectors:
 
 
 def _neutralized_exactly(vectors: Reals, subspace: Floats, *, unit: bool) -> Floats:
-    """Return what `neutralized` does, in float64."""
+    """Return `vectors` without their components in the subspace, computed in float64."""
     rows = np.asarray(vectors, dtype=np.float64)
     left = rows - (rows @ subspace.T) @ subspace
-    left -= (left @ subspace.T) @ subspace  # what rounding left of the first
-    nothing = (left**2).sum(axis=1) <= NOTHING**2 * (rows**2).sum(axis=1)
+    left -= (left @ subspace.T) @ subspace  # the rounding error of the first projection
+    nothing = (left**2).sum(axis=1) <= ROUNDING**2 * (rows**2).sum(axis=1)
     if unit:
         left = unit_rows(left)
         left[nothing] = 0
@@ -168,11 +167,11 @@ def _neutralized_exactly(vectors: Reals, subspace: Floats, *, unit: bool) -> Flo
 
 
 def equalized(words: Floats, subspace: Floats) -> Floats:
-    """Return the words of one equalize set, (m, d), made equal outside the subspace (step 2a).
+    """Return the equalised words of one equalize set, (m, d) (step 2a).
 
-    w = ν + √(r² − ‖ν‖²) (w_B − μ_B)/‖w_B − μ_B‖, with μ the set's mean, ν its part outside B and r
-    the root mean square length of the words: 1 for unit vectors, as in the paper. A word without
-    any component of its own in B becomes ν at length r.
+    w = ν + √(r² − ‖ν‖²) (w_B − μ_B)/‖w_B − μ_B‖, with μ the mean of the set, ν its part outside B,
+    and r the root mean square length of the words: 1 for unit vectors, as in the paper. A word with
+    w_B = μ_B becomes ν at length r.
 
     Parameters
     ----------
@@ -193,6 +192,6 @@ def equalized(words: Floats, subspace: Floats) -> Floats:
     lengths = np.sqrt((own**2).sum(axis=1, keepdims=True))
     has_own = lengths > 1e-12 * np.sqrt(r_squared)
     directions = own / np.where(has_own, lengths, 1.0)
-    apart = nu + np.sqrt(max(r_squared - nu @ nu, 0.0)) * directions @ subspace
-    same: Floats = np.where(has_own, apart, unit_rows(nu[None]) * np.sqrt(r_squared))
-    return same
+    equal = nu + np.sqrt(max(r_squared - nu @ nu, 0.0)) * directions @ subspace
+    result: Floats = np.where(has_own, equal, unit_rows(nu[None]) * np.sqrt(r_squared))
+    return result

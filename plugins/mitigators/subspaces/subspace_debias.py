@@ -1,7 +1,6 @@
-"""What hard debiasing is whatever defines the concept: neutralise outside it, equalise within it.
+"""Base class of hard debiasing: neutralise, then equalise, with a subspace of the concept.
 
-The subspace itself is found by the mitigators built on this: `hard-debias` from pairs,
-`multiclass-hard-debias` from sets.
+The subclasses find the subspace: `hard-debias` from pairs, `multiclass-hard-debias` from sets.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
 from harness.plugins.mitigators.fitting import listed_words
-from harness.plugins.mitigators.fitting.needed import needed
+from harness.plugins.mitigators.fitting.concept_requirements import require
 from harness.plugins.mitigators.subspaces.projection import (
     Solver,
     equalized,
@@ -28,32 +27,33 @@ from harness.plugins.mitigators.subspaces.projection import (
 
 
 class SubspaceDebias(Mitigator):
-    """Project a concept's subspace B out of all words but those that are about the concept.
+    """Project the concept's subspace B out of all words that are not about the concept.
 
     *Neutralise*: a word loses its component in B and is set to length 1. *Equalise*: the words of
-    an equalize set get one common part outside B and, within B, equal lengths in the directions in
-    which they differ from the set's mean, so that any neutral word is equally near to all of them.
-    Words of the definitional and equalize sets and the concept's specific words are never
-    neutralised: if they were, equalising would have no direction left to go by. Text encoders are
-    treated alike, and a text that is not on those lists is neutral.
+    an equalize set get the same part outside B. Within B they keep the direction of their
+    difference from the mean of the set, with equal lengths. So every neutral word has the same
+    cosine with all of them.
 
-    A text is looked up on the lists as it is, then lower-cased; without regard to case at all if
-    the embedder has none.
+    Words of the definitional and equalize sets and the specific words are not neutralised;
+    equalising would have no direction otherwise. A text that is not on these lists is neutral, also
+    with a text encoder. Texts are looked up as written, then in lower case; if the embedder ignores
+    case, in lower case only.
 
     Attributes
     ----------
     subspace_
         (k, d) orthonormal rows of B.
     explained_
-        (k,) share along each of the variance within the sets, in [0, 1].
+        (k,) share of the variance within the sets along each row, in [0, 1].
     equalized_
-        (d,) vector of each equalised word.
+        (d,) vector of each equalised word, by word.
     left_alone_
         Words that are not neutralised.
     missing_
-        Listed words that the embedder lacks: their pair or their place in a set is dropped.
+        Listed words that the embedder does not know. Their pair, or their place in a set, is
+        skipped.
     ignores_case_
-        Whether the embedder gives listed words the same vector in lower case.
+        Whether the embedder gives each listed word the same vector in lower case.
     """
 
     name: ClassVar[str]
@@ -66,14 +66,14 @@ class SubspaceDebias(Mitigator):
 
     @abstractmethod
     def _defining_sets(self, concept: Concept) -> Sequence[Sequence[str]]:
-        """Return the sets whose words differ in the concept alone."""
+        """Return the sets of words that define the concept."""
 
     @abstractmethod
     def _bias_rows(self, sets: Sequence[Floats]) -> Floats:
         """Return the rows, (m, d), whose principal axes are B, from `sets` of (m_i, d) vectors."""
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
-        """Return the words of definitional and equalize sets, as written and lower-cased."""
+        """Return the words of definitional and equalize sets, as written and in lower case."""
         if concept is None:
             return []
         sets = [
@@ -88,14 +88,14 @@ class SubspaceDebias(Mitigator):
         Raises
         ------
         InvalidOption
-            If an option is none that there is.
+            If an option is out of its range.
         NotApplicable
             If the concept has no definitional pairs or sets, or the embedder too few of them.
         """
         if self.k is not None and self.k < 1:
-            raise InvalidOption(f"{self.name}: k={self.k}: 1 direction or more are needed")
-        told = f"{self.name} needs a concept with {self.defined_by}"
-        concept = needed(concept, self._defining_sets, told)
+            raise InvalidOption(f"{self.name}: k={self.k}; expected 1 or more")
+        requirement = f"{self.name} needs a concept with {self.defined_by}"
+        concept = require(concept, self._defining_sets, requirement)
         texts = self.fitting_texts(concept)
         vectors = listed_words.look_up(embedder, texts, unit=self.normalize)
         defining = self._defining_sets(concept)
@@ -110,13 +110,13 @@ class SubspaceDebias(Mitigator):
         return self
 
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) vectors: neutralised, equalised or as they were, by what the text is."""
+        """Return (n, d) vectors, each neutralised, equalised or unchanged according to its text."""
         vectors = np.asarray(vectors)
         out = neutralized(vectors, self.subspace_, unit=self.normalize)
-        found = listed_words.find(texts, self.left_alone_, ignoring_case=self.ignores_case_)
-        listed = list(found)
+        matches = listed_words.find(texts, self.left_alone_, ignoring_case=self.ignores_case_)
+        listed = list(matches)
         out[listed] = unit_rows(vectors[listed]) if self.normalize else vectors[listed]
-        for row, key in found.items():
+        for row, key in matches.items():
             if key in self.equalized_ and np.isfinite(out[row]).all():
                 out[row] = self.equalized_[key]
         return out
@@ -128,16 +128,16 @@ class SubspaceDebias(Mitigator):
         model: str,
         concept: str,
     ) -> None:
-        """Find B and the share of variance along each of its rows."""
+        """Set `subspace_` and `explained_`."""
         k = max(map(len, defining)) - 1 if self.k is None else self.k
-        found = [
+        known = [
             np.array([vectors[word] for word in members if word in vectors]) for members in defining
         ]
-        sets = [rows for rows in found if len(rows) > 1 and np.ptp(rows, axis=0).any()]
+        sets = [rows for rows in known if len(rows) > 1 and np.ptp(rows, axis=0).any()]
         if sum(len(rows) - 1 for rows in sets) < k:
             raise NotApplicable(
-                f"{self.name}: k={k} needs as many {self.defined_by} that differ; {model} has "
-                f"{len(sets)} of the {len(defining)} of concept '{concept}'"
+                f"{self.name}: k={k} needs at least {k} {self.defined_by} whose words differ; "
+                f"{model} has {len(sets)} of the {len(defining)} of concept '{concept}'"
             )
         axes = principal_axes(
             self._bias_rows(sets),
@@ -149,22 +149,22 @@ class SubspaceDebias(Mitigator):
         if axes.rank < k:
             raise NotApplicable(
                 f"{self.name}: k={k}, but the {self.defined_by} of concept '{concept}' in {model} "
-                f"span fewer dimensions: {axes.rank}; ask for no more"
+                f"span only {axes.rank} dimensions; set k={axes.rank} or less"
             )
         self.subspace_, self.explained_ = axes.components, axes.shares
 
     def _equalized(
         self, sets: Iterable[Sequence[str]], vectors: Mapping[str, Floats]
     ) -> dict[str, Floats]:
-        """Return the equalised vectors by key; a word in two sets belongs to the first of them."""
-        done: dict[str, Floats] = {}
+        """Return the equalised vectors by key; a word in two sets belongs to the first one."""
+        result: dict[str, Floats] = {}
         for members in sets:
-            found = {self._key(word): vectors[word] for word in members if word in vectors}
-            free = {key: vector for key, vector in found.items() if key not in done}
-            if len(free) > 1:
-                equal = equalized(np.array(list(free.values())), self.subspace_)
-                done.update(zip(free, equal, strict=True))
-        return done
+            known = {self._key(word): vectors[word] for word in members if word in vectors}
+            new = {key: vector for key, vector in known.items() if key not in result}
+            if len(new) > 1:
+                equal = equalized(np.array(list(new.values())), self.subspace_)
+                result.update(zip(new, equal, strict=True))
+        return result
 
     def _key(self, word: str) -> str:
         return word.lower() if self.ignores_case_ else word

@@ -1,4 +1,4 @@
-"""A sentence is added to the text."""
+"""Context injection adds a sentence to each text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def fitted(**options) -> ContextInjection:
         (f"This person is a nurse. {UNKNOWN}", f"This person is a nurse. {UNKNOWN}"),
     ],
 )
-def test_the_context_follows_as_a_sentence_of_its_own(text, rewritten):
+def test_the_context_follows_the_text_as_a_sentence(text, rewritten):
     assert fitted().rewrite([text]) == [rewritten]
 
 
@@ -44,32 +44,32 @@ def test_another_context_can_be_chosen():
 
 
 @given(st.lists(st.text(max_size=20)))
-def test_every_text_ends_with_the_context_once_however_often_it_is_added(texts):
+def test_adding_the_context_twice_equals_adding_it_once(texts):
     once = fitted().rewrite(texts)
     assert len(once) == len(texts)
     assert all(text.endswith(UNKNOWN) for text in once)
     assert fitted().rewrite(once) == once
 
 
-def test_vectors_are_left_as_they_are():
+def test_vectors_are_unchanged():
     rows = MockEmbedder().encode(["a", "b"])
     assert (fitted().transform(rows, ["a", "b"]) == rows).all()
 
 
-def test_an_unknown_context_is_refused_with_those_that_there_are():
-    with pytest.raises(NotApplicable, match=r"no context 'debias'; did you mean 'debiasing'\?"):
+def test_the_error_of_an_unknown_context_names_the_known_ones():
+    with pytest.raises(NotApplicable, match=r"'debias'.*'debiasing'"):
         fitted(context="debias")
-    with pytest.raises(NotApplicable, match="debiasing, positive"):
+    with pytest.raises(NotApplicable, match=r"'neutral'.*debiasing, positive"):
         fitted(context="neutral")
 
 
 @pytest.mark.parametrize("concept", [None, Concept(name="age")])
-def test_a_concept_without_contexts_is_refused(concept):
-    with pytest.raises(NotApplicable, match="needs a concept with contexts"):
+def test_a_concept_without_contexts_is_not_applicable(concept):
+    with pytest.raises(NotApplicable, match="contexts"):
         ContextInjection().fit(MockEmbedder(), concept)
 
 
-def test_it_works_on_texts_alone_and_can_be_cloned():
+def test_it_rewrites_texts_and_can_be_cloned():
     assert ContextInjection.kinds == ("text",)
     assert ContextInjection().rewrites
     assert clone(ContextInjection(context="positive")).context == "positive"

@@ -1,4 +1,4 @@
-"""Hard debiasing: what is neutral, what is equal, what is left alone."""
+"""Hard debiasing: neutral words, equalised words and words that are left alone."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def debiased(embedder, texts, concept=GENDER, **options) -> np.ndarray:
         return mitigator.transform(embedder.encode(texts), texts)
 
 
-def test_one_pair_in_the_plane_is_debiased_as_by_hand():
+def test_one_pair_in_two_dimensions_equals_the_computation_by_hand():
     embedder = Vocabulary(
         {"she": [1, 1], "he": [-1, 1], "nurse": [3, 4], "girl": [0.8, 0.6], "boy": [0, 1]}
     )
     concept = Concept(
         name="gender", definitional_pairs=(("she", "he"),), equalize_sets=(("girl", "boy"),)
     )
-    found = debiased(embedder, ["nurse", "girl", "boy"], concept)
+    result = debiased(embedder, ["nurse", "girl", "boy"], concept)
     # the direction is the first axis; girl and boy share the mean, 0.8, of their second parts
-    assert found == pytest.approx(np.array([[0, 1], [0.6, 0.8], [-0.6, 0.8]]), abs=1e-6)
+    assert result == pytest.approx(np.array([[0, 1], [0.6, 0.8], [-0.6, 0.8]]), abs=1e-6)
 
 
 @settings(max_examples=30)
@@ -65,35 +65,35 @@ def test_neutral_words_are_equally_near_to_all_words_of_a_set(seed, subspace):
     assert np.linalg.norm(np.vstack([neutral, equal]), axis=1) == pytest.approx(1, abs=1e-6)
 
 
-def test_specific_and_definitional_words_only_come_to_length_one():
+def test_specific_and_definitional_words_are_only_normalised():
     embedder = vocabulary()
     for word in ("she", "his", "beard"):
         row = embedder.rows[word]
         assert debiased(embedder, [word])[0] == pytest.approx(row / np.linalg.norm(row), abs=1e-6)
 
 
-def test_without_equalising_the_words_of_the_sets_are_still_left_alone():
+def test_without_equalisation_the_words_of_equalize_sets_are_left_alone():
     embedder = vocabulary()
-    found = debiased(embedder, ["girl"], equalize=False)
+    result = debiased(embedder, ["girl"], equalize=False)
     row = embedder.rows["girl"]
-    assert found[0] == pytest.approx(row / np.linalg.norm(row), abs=1e-6)
+    assert result[0] == pytest.approx(row / np.linalg.norm(row), abs=1e-6)
     assert HardDebias(equalize=False).fitting_texts(GENDER) == ["she", "he", "her", "his"]
 
 
-def test_without_normalising_lengths_stay():
+def test_without_normalisation_lengths_are_kept():
     embedder = vocabulary()
-    raw, found = embedder.encode(WORDS), debiased(embedder, WORDS, normalize=False)
+    raw, result = embedder.encode(WORDS), debiased(embedder, WORDS, normalize=False)
     at = {word: i for i, word in enumerate(WORDS)}
     b = HardDebias(normalize=False).fit(embedder, GENDER).subspace_[0]
     nurse = raw[at["nurse"]]
-    assert found[at["nurse"]] == pytest.approx(nurse - nurse @ b * b, abs=1e-5)
-    assert found[at["beard"]] == pytest.approx(raw[at["beard"]])
+    assert result[at["nurse"]] == pytest.approx(nurse - nurse @ b * b, abs=1e-5)
+    assert result[at["beard"]] == pytest.approx(raw[at["beard"]])
     pair = [at["girl"], at["boy"]]
-    lengths = np.linalg.norm(found[pair], axis=1)
+    lengths = np.linalg.norm(result[pair], axis=1)
     assert lengths == pytest.approx(np.sqrt((raw[pair] ** 2).sum(axis=1).mean()), abs=1e-5)
 
 
-def test_two_dimensions_are_both_taken_out():
+def test_a_subspace_of_two_dimensions_is_removed():
     embedder = vocabulary()
     mitigator = HardDebias(k=2).fit(embedder, GENDER)
     assert mitigator.subspace_ @ mitigator.subspace_.T == pytest.approx(np.eye(2), abs=1e-12)
@@ -102,7 +102,7 @@ def test_two_dimensions_are_both_taken_out():
     assert neutral @ mitigator.subspace_.T == pytest.approx(0, abs=1e-6)
 
 
-def test_centred_pairs_have_the_principal_components_of_the_papers_covariance():
+def test_the_subspace_of_centred_pairs_has_the_components_of_the_papers_covariance():
     embedder = vocabulary()
     c = np.zeros((8, 8))
     for pair in GENDER.definitional_pairs:
@@ -116,7 +116,7 @@ def test_centred_pairs_have_the_principal_components_of_the_papers_covariance():
     assert mitigator.explained_[0] == pytest.approx(values[-1] / values.sum())
 
 
-def test_unit_differences_let_no_pair_dominate():
+def test_no_pair_dominates_with_unit_differences():
     embedder = Vocabulary(
         {"she": [1, 0.1, 0], "he": [1, -0.1, 0], "her": [1, 0, 0.1], "his": [1, 0, -0.1]}
         | {"mary": [0, 0, 1], "john": [0, 0, -1]}
@@ -132,32 +132,32 @@ def test_unit_differences_let_no_pair_dominate():
     assert shares["unit-differences"] == pytest.approx(2 / 3)
 
 
-def test_a_set_of_three_is_equalised_too():
+def test_a_set_of_three_words_is_equalised():
     rng = np.random.default_rng(1)
     words = rng.standard_normal((3, 6))
     words /= np.linalg.norm(words, axis=1, keepdims=True)
     subspace = np.eye(6)[:2]
-    found = equalized(words, subspace)
-    assert np.linalg.norm(found, axis=1) == pytest.approx(1.0)
-    assert np.ptp(found[:, 2:], axis=0) == pytest.approx(0)
-    assert found[0, 2:] == pytest.approx(words[:, 2:].mean(axis=0))
+    result = equalized(words, subspace)
+    assert np.linalg.norm(result, axis=1) == pytest.approx(1.0)
+    assert np.ptp(result[:, 2:], axis=0) == pytest.approx(0)
+    assert result[0, 2:] == pytest.approx(words[:, 2:].mean(axis=0))
 
 
-def test_words_with_nothing_of_their_own_in_the_subspace_keep_length_one():
+def test_words_without_a_difference_in_the_subspace_keep_length_one():
     words = np.array([[0.0, 0.6, 0.8], [0.0, 0.8, 0.6]])
-    found = equalized(words, np.eye(3)[:1])
-    assert found == pytest.approx(np.tile([0, 0.5**0.5, 0.5**0.5], (2, 1)))
+    result = equalized(words, np.eye(3)[:1])
+    assert result == pytest.approx(np.tile([0, 0.5**0.5, 0.5**0.5], (2, 1)))
 
 
-def test_only_the_rows_asked_for_come_back_and_missing_words_stay_missing():
+def test_the_result_has_the_requested_rows_and_nan_for_missing_words():
     embedder = vocabulary()
     texts = ["nurse", "unheard", "boy"]
-    found = debiased(embedder, texts)
-    assert found.shape == (3, 8)
-    assert found.dtype == np.float32
-    assert np.isnan(found[1]).all()
-    assert np.isfinite(found[[0, 2]]).all()
-    assert found[0] == pytest.approx(debiased(embedder, ["nurse"])[0])
+    result = debiased(embedder, texts)
+    assert result.shape == (3, 8)
+    assert result.dtype == np.float32
+    assert np.isnan(result[1]).all()
+    assert np.isfinite(result[[0, 2]]).all()
+    assert result[0] == pytest.approx(debiased(embedder, ["nurse"])[0])
     assert debiased(embedder, []).shape == (0, 8)
 
 
@@ -166,7 +166,7 @@ def test_a_zero_vector_stays_zero():
     assert (debiased(embedder, ["void"]) == 0).all()
 
 
-def test_pairs_with_a_missing_side_are_dropped_and_missing_words_told():
+def test_pairs_with_a_missing_word_are_skipped_and_missing_words_are_named():
     embedder = vocabulary()
     concept = GENDER.model_copy(
         update={
@@ -177,18 +177,18 @@ def test_pairs_with_a_missing_side_are_dropped_and_missing_words_told():
     mitigator = HardDebias().fit(embedder, concept)
     assert mitigator.missing_ == ["emperor", "mother"]
     assert mitigator.subspace_ == pytest.approx(HardDebias().fit(embedder, GENDER).subspace_)
-    row = embedder.rows["queen"]  # whose set has no other word left
-    found = mitigator.transform(row[None], ["queen"])[0]
-    assert found == pytest.approx(row / np.linalg.norm(row), abs=1e-6)
+    row = embedder.rows["queen"]  # its set has no other known word
+    result = mitigator.transform(row[None], ["queen"])[0]
+    assert result == pytest.approx(row / np.linalg.norm(row), abs=1e-6)
 
 
-def test_texts_are_looked_up_as_they_are_then_lower_cased():
+def test_texts_are_looked_up_as_written_then_in_lower_case():
     embedder = vocabulary()
     assert debiased(embedder, ["Girl"]) == pytest.approx(debiased(embedder, ["girl"]))
     assert debiased(embedder, ["BEARD"]) == pytest.approx(debiased(embedder, ["beard"]))
 
 
-def test_case_counts_only_where_the_embedder_has_it():
+def test_case_matters_only_if_it_matters_to_the_embedder():
     rows = vocabulary().rows
     concept = GENDER.model_copy(update={"definitional_pairs": (("She", "He"), ("her", "his"))})
     blind = Vocabulary(rows)
@@ -201,7 +201,7 @@ def test_case_counts_only_where_the_embedder_has_it():
     assert she @ mitigator.subspace_.T == pytest.approx(0, abs=1e-6)
 
 
-def test_listed_words_without_a_lower_case_form_are_no_obstacle():
+def test_listed_words_may_lack_a_lower_case_form():
     rows = vocabulary().rows
     cased = Vocabulary(
         {k: v for k, v in rows.items() if k not in ("she", "he")}
@@ -214,25 +214,25 @@ def test_listed_words_without_a_lower_case_form_are_no_obstacle():
     assert not mitigator.ignores_case_
 
 
-def test_a_word_in_two_sets_belongs_to_the_first():
+def test_a_word_in_two_sets_belongs_to_the_first_set():
     embedder = vocabulary()
     concept = GENDER.model_copy(
         update={"equalize_sets": (("girl", "boy"), ("Girl", "Boy"), ("king", "boy"))}
     )
-    found = debiased(embedder, ["girl", "boy"], concept)
-    assert found == pytest.approx(debiased(embedder, ["girl", "boy"]))
+    result = debiased(embedder, ["girl", "boy"], concept)
+    assert result == pytest.approx(debiased(embedder, ["girl", "boy"]))
 
 
-def test_text_encoders_are_debiased_alike():
+def test_text_encoders_are_debiased_too():
     embedder = MockEmbedder("text", 16)
     texts = ["She is a nurse.", "girl", "boy"]
     mitigator = HardDebias().fit(embedder, GENDER)
-    found = mitigator.transform(embedder.encode(texts), texts)
-    assert found[0] @ mitigator.subspace_[0] == pytest.approx(0, abs=1e-6)
-    assert found[0] @ (found[1] - found[2]) == pytest.approx(0, abs=1e-6)
+    result = mitigator.transform(embedder.encode(texts), texts)
+    assert result[0] @ mitigator.subspace_[0] == pytest.approx(0, abs=1e-6)
+    assert result[0] @ (result[1] - result[2]) == pytest.approx(0, abs=1e-6)
 
 
-def test_it_learns_from_pairs_and_sets_as_written_and_lower_cased():
+def test_fitting_texts_are_pairs_and_sets_as_written_and_in_lower_case():
     concept = GENDER.model_copy(update={"definitional_pairs": (("Mary", "John"),)})
     texts = HardDebias().fitting_texts(concept)
     assert texts == ["Mary", "John", "girl", "boy", "queen", "king", "mary", "john"]
@@ -240,22 +240,22 @@ def test_it_learns_from_pairs_and_sets_as_written_and_lower_cased():
 
 
 @pytest.mark.parametrize("concept", [None, Concept(name="age")])
-def test_a_concept_without_pairs_is_refused(concept):
-    with pytest.raises(NotApplicable, match="needs a concept with definitional_pairs"):
+def test_a_concept_without_pairs_is_not_applicable(concept):
+    with pytest.raises(NotApplicable, match="definitional_pairs"):
         HardDebias().fit(vocabulary(), concept)
 
 
-def test_pairs_of_which_the_vocabulary_has_none_are_refused():
+def test_pairs_of_unknown_words_are_not_applicable():
     concept = Concept(name="age", definitional_pairs=(("old", "young"), ("aged", "youthful")))
-    with pytest.raises(NotApplicable, match=r"'vocabulary' has 0 of the 2 of concept 'age'"):
+    with pytest.raises(NotApplicable, match=r"'vocabulary' has 0 of the 2 .*'age'"):
         HardDebias().fit(vocabulary(), concept)
 
 
-def test_more_directions_than_pairs_are_refused():
-    with pytest.raises(NotApplicable, match="k=3 needs as many"):
+def test_more_dimensions_than_the_pairs_span_are_not_applicable():
+    with pytest.raises(NotApplicable, match=r"k=3.*2 of the 2"):
         HardDebias(k=3).fit(vocabulary(), GENDER)
     flat = Vocabulary({"she": [1, 1], "he": [-1, 1], "her": [2, 2], "his": [-2, 2]})
-    with pytest.raises(NotApplicable, match="span fewer dimensions"):
+    with pytest.raises(NotApplicable, match=r"k=2.*\b1 dim"):
         HardDebias(k=2, equalize=False).fit(flat, GENDER)
 
 
@@ -263,54 +263,54 @@ def test_more_directions_than_pairs_are_refused():
 @pytest.mark.parametrize("solver", ["randomized", "arpack"])
 def test_the_solvers_agree(solver, subspace):
     embedder = vocabulary()
-    one = HardDebias(subspace=subspace, solver=solver).fit(embedder, GENDER)
-    other = HardDebias(subspace=subspace).fit(embedder, GENDER)
-    assert one.subspace_ == pytest.approx(other.subspace_, abs=1e-6)
-    assert one.explained_ == pytest.approx(other.explained_)
+    approximate = HardDebias(subspace=subspace, solver=solver).fit(embedder, GENDER)
+    full = HardDebias(subspace=subspace).fit(embedder, GENDER)
+    assert approximate.subspace_ == pytest.approx(full.subspace_, abs=1e-6)
+    assert approximate.explained_ == pytest.approx(full.explained_)
 
 
-def test_a_word_with_nothing_outside_the_subspace_becomes_zero_not_noise():
+def test_a_word_inside_the_subspace_becomes_zero_not_noise():
     embedder = Vocabulary({"she": [0.3, 0.1], "he": [-0.3, -0.1], "pure": [0.9, 0.3]})
     concept = Concept(name="gender", definitional_pairs=(("she", "he"),))
     assert (debiased(embedder, ["pure"], concept) == 0).all()
 
 
-def test_a_large_array_is_debiased_in_blocks_as_its_rows_are():
+def test_the_result_in_blocks_equals_that_of_single_rows():
     rng = np.random.default_rng(0)
     mitigator = HardDebias().fit(vocabulary(), GENDER)
     rows = rng.standard_normal((5000, 8)).astype(np.float32) * 100
     texts = ["word"] * 4999 + ["girl"]
-    found = mitigator.transform(rows, texts)
-    assert np.abs(found[:-1] @ mitigator.subspace_.T).max() < 1e-6
-    some = [0, 2047, 2048, 4998, 4999]
-    alone = [mitigator.transform(rows[[i]], [texts[i]])[0] for i in some]
-    assert found[some] == pytest.approx(np.array(alone), abs=1e-6)
+    result = mitigator.transform(rows, texts)
+    assert np.abs(result[:-1] @ mitigator.subspace_.T).max() < 1e-6
+    rows_alone = [0, 2047, 2048, 4998, 4999]
+    alone = [mitigator.transform(rows[[i]], [texts[i]])[0] for i in rows_alone]
+    assert result[rows_alone] == pytest.approx(np.array(alone), abs=1e-6)
 
 
-def test_equalised_words_have_length_one_where_wefe_divides_by_the_length_of_another_vector():
-    # WEFE 1.0.1 neutralises words before it equalises them and at last divides by the lengths
-    # that gensim remembers of what is neutralised: kings and queens come out at 1.22 in GloVe.
+def test_equalised_words_have_length_one_where_wefe_divides_by_another_length():
+    # WEFE 1.0.1 neutralises words before it equalises them, and then divides by the lengths of
+    # the neutralised vectors, which gensim caches: in GloVe, `king` and `queen` get length 1.22.
     embedder = vocabulary(3)
-    right = debiased(embedder, EQUAL)
-    assert np.linalg.norm(right, axis=1) == pytest.approx(1.0, abs=1e-6)
+    equal = debiased(embedder, EQUAL)
+    assert np.linalg.norm(equal, axis=1) == pytest.approx(1.0, abs=1e-6)
     b = HardDebias().fit(embedder, GENDER).subspace_
     unit = embedder.encode(EQUAL)
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-    remembered = np.linalg.norm(unit - unit @ b.T @ b, axis=1, keepdims=True)
-    published = right / remembered
+    cached = np.linalg.norm(unit - unit @ b.T @ b, axis=1, keepdims=True)
+    published = equal / cached
     assert np.linalg.norm(published, axis=1).max() > 1.01
-    assert not np.allclose(*np.linalg.norm(published[:2], axis=1))  # not even alike in a pair
+    assert not np.allclose(*np.linalg.norm(published[:2], axis=1))  # not even equal within a pair
 
 
 @pytest.mark.parametrize("options", [{"k": 0}, {"subspace": "centred"}, {"solver": "svd"}])
-def test_options_that_are_none_are_refused(options):
+def test_invalid_options_are_errors(options):
     with pytest.raises(InvalidOption, match=next(iter(options))):
         HardDebias(**options).fit(vocabulary(), GENDER)
 
 
-def test_clones_have_the_parameters_and_nothing_learnt():
+def test_a_clone_has_the_parameters_but_is_not_fitted():
     fitted = HardDebias(k=2, equalize=False).fit(vocabulary(), GENDER)
-    found = clone(fitted)
-    assert found.get_params() == fitted.get_params()
-    assert not hasattr(found, "subspace_")
+    result = clone(fitted)
+    assert result.get_params() == fitted.get_params()
+    assert not hasattr(result, "subspace_")
     assert not fitted.rewrites

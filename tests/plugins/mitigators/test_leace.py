@@ -1,4 +1,4 @@
-"""Least-squares concept erasure: what is guaranteed on the words it was fitted on."""
+"""Least-squares concept erasure: the guarantee on the words of the fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.leace import Leace, eraser
-from harness.plugins.mitigators.sentences.contextualised import TEMPLATES
+from harness.plugins.mitigators.sentences.templates import TEMPLATES
 
 PAIRS = tuple((f"f{i}", f"m{i}") for i in range(30))
 SETS = tuple((f"f{i}", f"m{i}", f"n{i}") for i in range(20))
@@ -30,7 +30,7 @@ def vocabulary(seed: int = 0, d: int = 6) -> WordVectors:
 
 
 def erased(mitigator: Leace, embedder) -> tuple[np.ndarray, np.ndarray]:
-    """Return, in float64, what the words it was fitted on become, and their groups."""
+    """Return the erased vectors of the labelled words, in float64, and their groups."""
     words = list(mitigator.labelled_)
     rows = embedder.encode(words).astype(np.float64)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -45,7 +45,7 @@ def erased(mitigator: Leace, embedder) -> tuple[np.ndarray, np.ndarray]:
     st.sampled_from([None, 0.5]),
     st.booleans(),
 )
-def test_no_covariance_with_the_groups_is_left_on_the_words_it_was_fitted_on(
+def test_the_covariance_with_the_groups_is_zero_on_the_labelled_words(
     seed, concept, shrinkage, is_word
 ):
     embedder = vocabulary(seed) if is_word else MockEmbedder("text", 200)
@@ -67,10 +67,10 @@ def test_a_logistic_regression_on_those_words_is_at_chance(concept, chance):
     assert probabilities == pytest.approx(np.full(probabilities.shape, chance), abs=1e-3)
 
 
-def test_in_the_plane_it_is_as_by_hand():
+def test_the_eraser_in_two_dimensions_equals_that_computed_by_hand():
     # Σ_XX = diag(4, 1) and Σ_XZ along (1, 1): W Σ_XZ ∝ (1/2, 1), P its projection
-    found = eraser(np.diag([4.0, 1.0]), np.array([[1.0, -1.0], [1.0, -1.0]]))
-    assert found == pytest.approx(np.array([[0.2, 0.8], [0.2, 0.8]]))
+    result = eraser(np.diag([4.0, 1.0]), np.array([[1.0, -1.0], [1.0, -1.0]]))
+    assert result == pytest.approx(np.array([[0.2, 0.8], [0.2, 0.8]]))
 
 
 def test_no_other_linear_eraser_changes_the_vocabulary_less():
@@ -84,13 +84,13 @@ def test_no_other_linear_eraser_changes_the_vocabulary_less():
     assert values[1] < 1e-9
     for shift in rng.standard_normal((20, 1, 6)):
         row = np.linalg.svd(mitigator.projection_)[2][:1] + 0.1 * shift
-        other = column @ row / (row @ column)  # erases the same column, along another way
+        other = column @ row / (row @ column)  # erases the same column along another direction
         assert ((rows @ other.T) ** 2).sum() >= least * (1 - 1e-9)
 
 
 @settings(max_examples=15)
 @given(st.integers(0, 2**32 - 1))
-def test_erasing_twice_is_erasing_once(seed):
+def test_erasing_twice_equals_erasing_once(seed):
     embedder = vocabulary(seed)
     mitigator = Leace(normalize=False).fit(embedder, FAITH)
     assert mitigator.projection_ @ mitigator.projection_ == pytest.approx(
@@ -100,11 +100,11 @@ def test_erasing_twice_is_erasing_once(seed):
 
 
 def test_full_shrinkage_projects_orthogonally():
-    found = Leace(shrinkage=1).fit(vocabulary(), GENDER).projection_
-    assert found == pytest.approx(found.T, abs=1e-9)
+    result = Leace(shrinkage=1).fit(vocabulary(), GENDER).projection_
+    assert result == pytest.approx(result.T, abs=1e-9)
 
 
-def test_equalize_pairs_join_whatever_their_order():
+def test_equalize_pairs_are_labelled_in_any_order():
     embedder = vocabulary()
     rows = dict(zip(WORDS, embedder.vectors, strict=True))
     low, high = np.full(6, -9.0), np.full(6, 9.0)
@@ -127,12 +127,12 @@ def test_nan_stays_nan_and_missing_words_are_named():
     concept = GENDER.model_copy(update={"definitional_pairs": (*PAIRS, ("vixen", "fox"))})
     mitigator = Leace().fit(vocabulary(), concept)
     assert mitigator.missing_ == ["fox", "vixen"]
-    found = mitigator.transform(np.full((1, 6), np.nan, np.float32), ["x"])
-    assert np.isnan(found).all()
-    assert found.dtype == np.float32
+    result = mitigator.transform(np.full((1, 6), np.nan, np.float32), ["x"])
+    assert np.isnan(result).all()
+    assert result.dtype == np.float32
 
 
-def test_with_templates_the_sentences_are_labelled_and_hidden():
+def test_with_templates_the_sentences_are_labelled_and_erased():
     embedder = MockEmbedder("text", 50)
     few = Concept(name="gender", definitional_pairs=PAIRS[:3], equalize_sets=PAIRS[3:5])
     mitigator = Leace(templates=True).fit(embedder, few)
@@ -144,7 +144,7 @@ def test_with_templates_the_sentences_are_labelled_and_hidden():
     assert after[groups == 0].mean(axis=0) == pytest.approx(after[groups == 1].mean(axis=0))
 
 
-def test_a_concept_that_has_sets_alone_is_enough():
+def test_a_concept_with_sets_only_is_sufficient():
     alone = Concept(name="faith", definitional_sets=SETS)
     assert alone.has(Leace.needs)
     assert GENDER.has(Leace.needs)
@@ -153,14 +153,14 @@ def test_a_concept_that_has_sets_alone_is_enough():
     assert not Concept(name="x", specific_words=("beard",)).has(Leace.needs)
 
 
-def test_it_refuses_what_it_cannot_do():
+def test_unsuitable_concepts_embedders_and_options_are_errors():
     with pytest.raises(InvalidOption, match="shrinkage=2"):
         Leace(shrinkage=2).fit(vocabulary(), GENDER)
-    with pytest.raises(NotApplicable, match="'empty' has none"):
+    with pytest.raises(NotApplicable, match="'empty'"):
         Leace().fit(vocabulary(), Concept(name="empty"))
-    with pytest.raises(NotApplicable, match="too few words of concept 'gender': 1, 1"):
+    with pytest.raises(NotApplicable, match=r"'gender': 1, 1 "):
         Leace().fit(vocabulary(), Concept(name="gender", definitional_pairs=PAIRS[:1]))
     same = WordVectors.of(["a", "b", "c", "d"], np.eye(4)[[0, 0, 1, 1]])
     pairs = Concept(name="x", definitional_pairs=(("a", "b"), ("c", "d")))
-    with pytest.raises(NotApplicable, match="the same mean"):
+    with pytest.raises(NotApplicable, match=r"'x'.*same mean"):
         Leace().fit(same, pairs)

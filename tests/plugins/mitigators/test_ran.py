@@ -1,4 +1,4 @@
-"""RAN-Debias: the minimum it finds, the neighbours it looks at, and the words it leaves alone."""
+"""RAN-Debias: the minimum of its objective, its neighbours, and the words it leaves alone."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def least(w, s, g, weights) -> np.ndarray:
     """
     columns = np.column_stack([weights[0] * s.T / max(len(s), 1), weights[2] * g])
     target = weights[1] / 2 * w
-    found = lsq_linear(columns, target, (-1, 1), tol=1e-14, max_iter=500).x
-    return unit_rows((target - columns @ found)[None])[0]
+    result = lsq_linear(columns, target, (-1, 1), tol=1e-14, max_iter=500).x
+    return unit_rows((target - columns @ result)[None])[0]
 
 
 def repelled(mitigator: Ran, embedder, row) -> np.ndarray:
@@ -56,27 +56,27 @@ def repelled(mitigator: Ran, embedder, row) -> np.ndarray:
 
 @settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1))
-def test_it_finds_the_minimum_of_the_objective(seed):
+def test_the_result_is_the_minimum_of_the_objective(seed):
     embedder = vocabulary(seed)
     mitigator = Ran(n_neighbours=10).fit(embedder, GENDER)
     texts = WORDS[5:15]
     rows = unit_rows(embedder.encode(texts))
-    for row, found in zip(rows, mitigator.transform(rows, texts), strict=True):
+    for row, result in zip(rows, mitigator.transform(rows, texts), strict=True):
         s = repelled(mitigator, embedder, row)
         arguments = row, s, mitigator.direction_, (0.125, 0.75, 0.125)
         best = least(*arguments)
-        assert found @ best > 0.998
-        assert objective(found, *arguments) == pytest.approx(objective(best, *arguments), abs=2e-3)
+        assert result @ best > 0.998
+        assert objective(result, *arguments) == pytest.approx(objective(best, *arguments), abs=2e-3)
 
 
-def test_a_word_without_biased_neighbours_is_as_by_hand():
+def test_a_word_without_biased_neighbours_equals_the_computation_by_hand():
     # λ₃ = 1/8 outweighs λ₂/2 · .3 along g: the minimum has nothing along g
     rows = [[-1, 0, 0], [1, 0, 0], [0.3, np.sqrt(1 - 0.09), 0]]
     embedder = WordVectors.of(["she", "he", "nurse"], rows)
     concept = Concept(name="gender", definitional_pairs=(("she", "he"),))
     mitigator = Ran(theta=2.0).fit(embedder, concept)
-    found = mitigator.transform(embedder.encode(["nurse"]), ["nurse"])
-    assert found[0] == pytest.approx([0, 1, 0], abs=2e-3)
+    result = mitigator.transform(embedder.encode(["nurse"]), ["nurse"])
+    assert result[0] == pytest.approx([0, 1, 0], abs=2e-3)
     # only attraction: nothing moves
     still = Ran(repulsion=0, attraction=1, neutralisation=0).fit(embedder, concept)
     assert still.transform(embedder.encode(["nurse"]), ["nurse"])[0] == pytest.approx(
@@ -84,11 +84,11 @@ def test_a_word_without_biased_neighbours_is_as_by_hand():
     )
 
 
-def test_indirect_bias_is_as_by_hand():
+def test_indirect_bias_equals_the_computation_by_hand():
     w, g = np.array([[0.6, 0.8]]), np.array([1.0, 0.0])
     words = np.array([[0.8, 0.6], [0.8, -0.6], [np.nan, np.nan]], np.float32)
     near = Neighbours(words, np.array([[0, 1, -1]]), np.array([[0.96, 0.0, np.nan]]))
-    # beside g the first has the direction of w: β = (.96 − 1) / .96; the second has no cosine
+    # outside g the first word has the direction of w: β = (.96 − 1) / .96; the second has cosine 0
     assert indirect_bias(w, near, g) == pytest.approx(
         np.array([[-0.04 / 0.96, np.nan, np.nan]]), nan_ok=True
     )
@@ -106,17 +106,17 @@ def test_debiasing_a_rotated_vocabulary_rotates_the_debiased_one(seed):
     assert (one @ turn * other).sum(axis=1) == pytest.approx(1, abs=5e-3)
 
 
-def test_words_about_the_concept_only_come_to_length_one():
+def test_words_about_the_concept_are_only_normalised():
     embedder = vocabulary()
     texts = ["she", "King", "beard", "w1"]
     rows = embedder.encode(texts)
-    found = Ran().fit(embedder, GENDER).transform(rows, texts)
-    assert found[:3] == pytest.approx(unit_rows(rows)[:3], abs=1e-6)
-    assert found[3] @ unit_rows(rows)[3] < 0.999
-    assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-6)
+    result = Ran().fit(embedder, GENDER).transform(rows, texts)
+    assert result[:3] == pytest.approx(unit_rows(rows)[:3], abs=1e-6)
+    assert result[3] @ unit_rows(rows)[3] < 0.999
+    assert np.linalg.norm(result, axis=1) == pytest.approx(1, abs=1e-6)
 
 
-def test_a_word_is_debiased_alike_alone_and_among_others():
+def test_the_result_for_a_word_is_independent_of_other_words():
     embedder = vocabulary()
     mitigator = Ran().fit(embedder, GENDER)
     among = mitigator.transform(embedder.vectors, WORDS)
@@ -125,7 +125,7 @@ def test_a_word_is_debiased_alike_alone_and_among_others():
     assert np.array_equal(among, mitigator.transform(embedder.vectors, WORDS))
 
 
-def test_with_wefe_s_swapped_arguments_nothing_anchors_a_word_to_what_it_was():
+def test_with_the_swapped_arguments_of_wefe_words_move_farther():
     embedder = vocabulary()
     texts = WORDS[5:]
     rows = unit_rows(embedder.encode(texts))
@@ -135,8 +135,8 @@ def test_with_wefe_s_swapped_arguments_nothing_anchors_a_word_to_what_it_was():
         ("wefe's weights, anchored", (0.33, 0.33, 0.33)),
         ("wefe, swapped", (0.33, 0.0, 0.33)),
     ):
-        found = Ran(*weights, n_neighbours=20).fit(embedder, GENDER).transform(rows, texts)
-        cosine[name] = (found * rows).sum(axis=1).mean()
+        result = Ran(*weights, n_neighbours=20).fit(embedder, GENDER).transform(rows, texts)
+        cosine[name] = (result * rows).sum(axis=1).mean()
     assert cosine["wefe, swapped"] < cosine["wefe's weights, anchored"] < cosine["paper"]
 
 
@@ -144,10 +144,10 @@ def test_nan_stays_nan_zero_stays_zero_and_missing_words_are_named():
     mitigator = Ran().fit(vocabulary(), GENDER)
     rows = np.zeros((2, 6), np.float32)
     rows[0] = np.nan
-    found = mitigator.transform(rows, ["a", "b"])
-    assert np.isnan(found[0]).all()
-    assert not found[1].any()
-    assert found.dtype == np.float32
+    result = mitigator.transform(rows, ["a", "b"])
+    assert np.isnan(result[0]).all()
+    assert not result[1].any()
+    assert result.dtype == np.float32
     assert {"gal", "guy"} <= set(mitigator.missing_)
     assert mitigator.transform(np.zeros((0, 6), np.float32), []).shape == (0, 6)
 
@@ -162,13 +162,13 @@ def test_nan_stays_nan_zero_stays_zero_and_missing_words_are_named():
         {"learning_rate": 0.0},
     ],
 )
-def test_options_out_of_range_are_refused(options):
+def test_options_out_of_range_are_errors(options):
     with pytest.raises(InvalidOption, match="ran: "):
         Ran(**options).fit(vocabulary(), GENDER)
 
 
-def test_what_it_cannot_learn_from_is_refused():
-    with pytest.raises(NotApplicable, match="ran needs a concept with definitional_pairs"):
+def test_unsuitable_concepts_and_embedders_are_not_applicable():
+    with pytest.raises(NotApplicable, match=r"ran.*definitional_pairs"):
         Ran().fit(vocabulary(), Concept(name="empty"))
     with pytest.raises(NotApplicable, match="has no vocabulary"):
         Ran().fit(MockEmbedder("text"), GENDER)

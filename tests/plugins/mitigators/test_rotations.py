@@ -1,4 +1,4 @@
-"""Debiasing knows no axes: of rotated vectors it makes the rotated outcome."""
+"""Mitigators are equivariant under rotations of the vectors."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_debiasing_a_rotated_vocabulary_rotates_the_debiased_one(mitigator, seed
     rows = rng.standard_normal((len(WORDS), 6)) * rng.uniform(0.5, 3, (len(WORDS), 1))
     rows += np.array([{"f": -1.0, "m": 1.0, "n": 0.2}[word[0]] for word in WORDS])[:, None]
     turn = ortho_group.rvs(6, random_state=seed)
-    one, other = (
+    original, rotated = (
         mitigator.fit(embedder, CONCEPT).transform(embedder.vectors, WORDS)
         for embedder in (WordVectors.of(WORDS, rows), WordVectors.of(WORDS, rows @ turn))
     )
-    assert one @ turn == pytest.approx(other, abs=1e-3)
+    assert original @ turn == pytest.approx(rotated, abs=1e-3)

@@ -1,4 +1,4 @@
-"""A concept's subspace of sentences is projected out."""
+"""SentDebias projects a concept's subspace of sentences out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.concept import Concept
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.mitigators.sent_debias import SentDebias
-from harness.plugins.mitigators.sentences.contextualised import TEMPLATES
+from harness.plugins.mitigators.sentences.templates import TEMPLATES
 
 GENDER = Concept(name="gender", definitional_pairs=(("she", "he"), ("woman", "man")))
 FAITH = Concept(
@@ -27,7 +27,7 @@ WORDS = {"she": (1, 0), "he": (-1, 0), "woman": (2, 1), "man": (-2, 1)}
 
 
 class Encoder:
-    """Encodes a text as what its word is, (x, y, 0), and how long the rest of it is, (0, 0, z)."""
+    """Encodes a text by its word, (x, y, 0), and by the length of the rest, (0, 0, z)."""
 
     info = ModelInfo(name="hand", kind="text", dimensions=3, fingerprint="hand")
 
@@ -42,18 +42,18 @@ class Encoder:
         )
 
 
-def test_the_direction_in_which_the_sentences_differ_is_taken_out_as_by_hand():
+def test_the_direction_in_which_the_sentences_differ_is_removed():
     mitigator = SentDebias(normalize=False).fit(Encoder(), GENDER)
     assert np.abs(mitigator.subspace_) == pytest.approx(np.array([[1, 0, 0]]), abs=1e-6)
     assert mitigator.explained_ == pytest.approx([1])
-    found = mitigator.transform(np.array([[3.0, 4.0, 12.0]]), ["x"])
-    assert found == pytest.approx(np.array([[0, 4, 12]]), abs=1e-6)
+    result = mitigator.transform(np.array([[3.0, 4.0, 12.0]]), ["x"])
+    assert result == pytest.approx(np.array([[0, 4, 12]]), abs=1e-6)
     unit = SentDebias().fit(Encoder(), GENDER).transform(np.array([[3.0, 4.0, 12.0]]), ["x"])
     assert np.linalg.norm(unit) == pytest.approx(1)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([GENDER, FAITH]), st.booleans())
-def test_nothing_is_left_in_the_subspace_and_twice_is_once(seed, concept, normalize):
+def test_the_projection_is_idempotent_and_leaves_nothing_in_the_subspace(seed, concept, normalize):
     mitigator = SentDebias(normalize=normalize).fit(MockEmbedder("text", 12), concept)
     rows = np.random.default_rng(seed).standard_normal((5, 12))
     once = mitigator.transform(rows, list("abcde"))
@@ -63,7 +63,7 @@ def test_nothing_is_left_in_the_subspace_and_twice_is_once(seed, concept, normal
         assert np.linalg.norm(once, axis=1) == pytest.approx(np.ones(5), abs=1e-5)
 
 
-def test_sets_of_three_have_two_dimensions_and_go_before_pairs():
+def test_sets_of_three_words_give_two_dimensions_and_take_precedence_over_pairs():
     embedder = MockEmbedder("text", 12)
     assert SentDebias().fit(embedder, GENDER).subspace_.shape == (1, 12)
     assert SentDebias().fit(embedder, FAITH).subspace_.shape == (2, 12)
@@ -71,37 +71,37 @@ def test_sets_of_three_have_two_dimensions_and_go_before_pairs():
     assert any("temple" in text for text in SentDebias().fitting_texts(FAITH))
 
 
-def test_it_says_what_it_is_fitted_on():
-    asked = []
+def test_fitting_texts_equal_the_encoded_texts():
+    encoded = []
 
-    class Asked(MockEmbedder):
+    class RecordingEmbedder(MockEmbedder):
         def encode(self, texts):
-            asked.extend(texts)
+            encoded.extend(texts)
             return super().encode(texts)
 
-    mitigator = SentDebias().fit(Asked("text"), GENDER)
-    assert set(asked) == set(mitigator.fitting_texts(GENDER))
-    assert len(asked) == 4 * len(TEMPLATES)
+    mitigator = SentDebias().fit(RecordingEmbedder("text"), GENDER)
+    assert set(encoded) == set(mitigator.fitting_texts(GENDER))
+    assert len(encoded) == 4 * len(TEMPLATES)
     assert mitigator.fitting_texts(None) == []
 
 
 def test_nan_stays_nan():
     mitigator = SentDebias().fit(MockEmbedder("text", 12), GENDER)
-    found = mitigator.transform(np.full((1, 12), np.nan), ["x"])
-    assert np.isnan(found).all()
-    assert found.dtype == np.float32
+    result = mitigator.transform(np.full((1, 12), np.nan), ["x"])
+    assert np.isnan(result).all()
+    assert result.dtype == np.float32
 
 
-def test_what_it_cannot_learn_from_is_refused():
+def test_unsuitable_concepts_and_options_are_errors():
     embedder = MockEmbedder("text", 12)
-    with pytest.raises(NotApplicable, match="'empty' has none"):
+    with pytest.raises(NotApplicable, match="'empty'"):
         SentDebias().fit(embedder, Concept(name="empty"))
-    with pytest.raises(NotApplicable, match="no concept is given"):
+    with pytest.raises(NotApplicable, match="no concept"):
         SentDebias().fit(embedder)
     with pytest.raises(InvalidOption, match="k=0"):
         SentDebias(k=0).fit(embedder, GENDER)
-    with pytest.raises(NotApplicable, match=r"k=13.*differ in 12 directions"):
+    with pytest.raises(NotApplicable, match=r"k=13.*\b12\b"):
         SentDebias(k=13).fit(embedder, GENDER)
     same = Concept(name="x", definitional_pairs=(("a", "a"),))
-    with pytest.raises(NotApplicable, match="differ in 0 directions"):
+    with pytest.raises(NotApplicable, match=r"k=1\b.*\b0\b"):
         SentDebias().fit(embedder, same)

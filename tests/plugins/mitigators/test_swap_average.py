@@ -1,4 +1,4 @@
-"""The mean of a text's vector and those of the texts about other groups."""
+"""The mean of the vectors of a text and of the same text about other groups."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ def averaged(texts, concept: Concept = GENDER, **options) -> np.ndarray:
     return fitted(concept, **options).transform(MockEmbedder("text", 8).encode(texts), texts)
 
 
-def test_the_mean_is_as_by_hand():
+def test_the_mean_equals_that_computed_by_hand():
     she, he, neutral, word = MockEmbedder("text", 8).encode(TEXTS).astype(float)
-    found = averaged(TEXTS, normalize=False)
-    assert found[0] == pytest.approx((she + he) / 2, abs=1e-6)
-    assert found[2] == pytest.approx(neutral, abs=1e-7)
-    assert found[3] == pytest.approx(word, abs=1e-7)
+    result = averaged(TEXTS, normalize=False)
+    assert result[0] == pytest.approx((she + he) / 2, abs=1e-6)
+    assert result[2] == pytest.approx(neutral, abs=1e-7)
+    assert result[3] == pytest.approx(word, abs=1e-7)
     mean = she + he
     assert averaged(TEXTS)[0] == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
 
 
-def test_nothing_tells_a_text_from_the_one_about_the_other_gender():
-    found = averaged(["My aunt and his wife", "My uncle and her husband"])
-    assert found[0] == pytest.approx(found[1], abs=1e-6)
+def test_a_text_and_its_swapped_version_get_the_same_vector():
+    result = averaged(["My aunt and his wife", "My uncle and her husband"])
+    assert result[0] == pytest.approx(result[1], abs=1e-6)
 
 
-def test_single_words_and_listed_phrases_stay_as_they_are():
+def test_single_words_and_listed_phrases_are_unchanged():
     words = ["she", "He", "woman", "beard", "king", "Her elder brother"]
     assert SwapAverage().reads(["king"], GENDER) == []
     assert averaged(words) == pytest.approx(MockEmbedder("text", 8).encode(words), abs=1e-6)
 
 
-def test_a_set_of_three_is_averaged_over_three_texts():
-    texts = [f"A {one} saw the {other}." for one, other in
+def test_a_set_of_three_words_is_averaged_over_three_texts():
+    texts = [f"A {person} saw the {place}." for person, place in
              (("Muslim", "mosque"), ("Christian", "church"), ("Jew", "temple"))]  # fmt: skip
     rows = MockEmbedder("text", 8).encode(texts)
     assert set(SwapAverage().reads(texts[:1], FAITH)) == set(texts[1:])
@@ -68,41 +68,41 @@ def test_a_set_of_three_is_averaged_over_three_texts():
 
 
 @given(st.lists(st.sampled_from([*TEXTS, "His son", "her", "a king's beard", "xyz"]), max_size=6))
-def test_all_that_it_asks_for_was_said_before(texts):
-    asked = []
+def test_reads_returns_all_texts_that_transform_encodes(texts):
+    encoded = []
 
-    class Asked(MockEmbedder):
+    class RecordingEmbedder(MockEmbedder):
         def encode(self, texts):
-            asked.extend(texts)
+            encoded.extend(texts)
             return super().encode(texts)
 
-    mitigator = SwapAverage().fit(Asked("text", 8), GENDER)
+    mitigator = SwapAverage().fit(RecordingEmbedder("text", 8), GENDER)
     rows = MockEmbedder("text", 8).encode(texts)
-    found = mitigator.transform(rows, texts)
-    assert found.shape == rows.shape
-    assert found.dtype == np.float32
-    assert set(asked) == set(SwapAverage().reads(texts, GENDER))
+    result = mitigator.transform(rows, texts)
+    assert result.shape == rows.shape
+    assert result.dtype == np.float32
+    assert set(encoded) == set(SwapAverage().reads(texts, GENDER))
 
 
-def test_in_a_chain_the_other_text_is_mitigated_alike():
+def test_in_a_chain_the_swapped_text_is_mitigated_too():
     embedder = MockEmbedder("text", 8)
     chain = Chain([SentDebias(), SwapAverage()]).fit(embedder, GENDER)
-    found = chain.transform(embedder.encode(TEXTS), TEXTS)
-    assert np.abs(found @ chain.mitigators[0].subspace_.T).max() < 1e-6
+    result = chain.transform(embedder.encode(TEXTS), TEXTS)
+    assert np.abs(result @ chain.mitigators[0].subspace_.T).max() < 1e-6
 
 
-def test_sets_of_unequal_size_average_over_what_they_have():
+def test_sets_may_have_unequal_sizes():
     concept = Concept(name="x", definitional_sets=(("mosque", "church", "temple"), ("nun", "monk")))
-    both = averaged(["the nun", "the monk"], concept)
-    assert both[0] == pytest.approx(both[1], abs=1e-6)
+    rows = averaged(["the nun", "the monk"], concept)
+    assert rows[0] == pytest.approx(rows[1], abs=1e-6)
 
 
 def test_nan_stays_nan():
     assert np.isnan(fitted().transform(np.full((1, 8), np.nan), ["she said"])).all()
 
 
-def test_a_concept_without_words_is_refused():
-    with pytest.raises(NotApplicable, match="'empty' has none"):
+def test_a_concept_without_words_is_not_applicable():
+    with pytest.raises(NotApplicable, match="'empty'"):
         fitted(Concept(name="empty"))
-    with pytest.raises(NotApplicable, match="no concept is given"):
+    with pytest.raises(NotApplicable, match="no concept"):
         SwapAverage().fit(MockEmbedder("text"))

@@ -1,4 +1,4 @@
-"""The nearest words in a vocabulary, whatever the blocks that it is read in."""
+"""The nearest words in a vocabulary are independent of the block sizes."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ def embedder(seed: int = 0, n: int = 80, d: int = 6) -> WordVectors:
 
 @settings(max_examples=15)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30))
-def test_neighbours_are_those_of_all_cosines_whatever_the_blocks(seed, n):
+def test_neighbours_equal_those_of_sorted_cosines_for_any_block_size(seed, n):
     model = embedder(seed)
     rows = unit_rows(model.vectors[:7])
     cosines = rows @ unit_rows(model.vectors).T
     cosines[np.arange(7), np.arange(7)] = -2
-    wanted = -np.sort(-cosines, axis=1)[:, :n]
+    expected = -np.sort(-cosines, axis=1)[:, :n]
     for words, compared in ((8, 256), (33, 3), (1000, 1)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(neighbours, "BLOCK", words)
             patch.setattr(neighbours, "COMPARED", compared)
             near = nearest(rows, vocabulary_of(model), n)
-        assert near.cosines == pytest.approx(wanted, abs=1e-6)
-        found = near.gathered()
-        assert np.einsum("ij,ikj->ik", rows, found) == pytest.approx(wanted, abs=1e-6)
-        assert (near.gathered(np.array([3, 1])) == found[[3, 1]]).all()
+        assert near.cosines == pytest.approx(expected, abs=1e-6)
+        vectors = near.gathered()
+        assert np.einsum("ij,ikj->ik", rows, vectors) == pytest.approx(expected, abs=1e-6)
+        assert (near.gathered(np.array([3, 1])) == vectors[[3, 1]]).all()
 
 
 @settings(max_examples=15)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30))
-def test_a_search_for_fewer_or_for_a_part_finds_a_part_of_the_same_ties_included(seed, n):
+def test_a_search_for_fewer_neighbours_or_rows_gives_a_part_of_the_result_also_with_ties(seed, n):
     rng = np.random.default_rng(seed)
     rows = rng.integers(-1, 2, (90, 3)) + np.array([0.0, 0.0, 3.0])  # 27 vectors: most are shared
     words = vocabulary_of(WordVectors.of([f"w{i}" for i in range(90)], rows))
@@ -52,21 +52,21 @@ def test_a_search_for_fewer_or_for_a_part_finds_a_part_of_the_same_ties_included
     assert np.array_equal(alone.cosines, fewer.cosines[4:5], equal_nan=True)
 
 
-def test_of_equally_near_words_the_first_of_the_vocabulary_count():
+def test_in_a_tie_the_first_word_of_the_vocabulary_is_nearer():
     turned = np.array([[0.6, 0.8], [0.6, -0.8], [0.6, 0.8]])
     words = vocabulary_of(WordVectors.of(["a", "b", "c"], turned))
     near = nearest(np.array([[1.0, 0.0]]), words, 2)
     assert near.gathered()[0] == pytest.approx(turned[:2])
 
 
-def test_cosines_of_any_sign_are_in_their_order():
+def test_positive_and_negative_cosines_are_sorted():
     rows = [[1, 0], [0.8, 0.6], [0, 1], [-0.6, 0.8], [-1, 0], [0, -1]]
     words = vocabulary_of(WordVectors.of(list("abcdef"), rows))
     near = nearest(np.array([[1.0, 0.0], [0.0, 1.0]]), words, 5)
     assert near.cosines == pytest.approx(np.array([[0.8, 0, 0, -0.6, -1], [0.8, 0.6, 0, 0, -1]]))
 
 
-def test_fewer_words_than_neighbours_and_words_of_the_same_vector_are_no_obstacle():
+def test_missing_neighbours_are_nan_and_words_with_the_same_vector_are_skipped():
     words = vocabulary_of(WordVectors.of(["a", "b", "c"], [[1, 0], [1, 0], [0.6, 0.8]]))
     near = nearest(np.array([[1.0, 0.0]]), words, 5)
     assert near.cosines[0, 0] == pytest.approx(0.6)
@@ -75,7 +75,7 @@ def test_fewer_words_than_neighbours_and_words_of_the_same_vector_are_no_obstacl
     assert nearest(np.empty((0, 2)), words, 5).gathered().shape == (0, 5, 2)
 
 
-def test_a_word_without_a_vector_is_near_to_nothing():
+def test_a_zero_vector_has_cosine_0():
     words = vocabulary_of(WordVectors.of(["a", "b"], [[0, 0], [0.6, 0.8]]))
     near = nearest(np.array([[1.0, 0.0]]), words, 2)
     assert near.cosines[0] == pytest.approx([0.6, 0])

@@ -1,0 +1,51 @@
+"""The cache holds objects of the last few vocabularies, as long as these exist."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+
+from harness.plugins.mitigators.fitting.vocabulary_cache import KEPT, VocabularyCache
+from harness.vocabulary import Vocabulary
+
+
+class Result:
+    """An object with weak references."""
+
+
+def words() -> Vocabulary:
+    return Vocabulary(["a"], lambda start, stop: np.ones((stop - start, 2), np.float32))
+
+
+def test_each_vocabulary_has_one_object():
+    cache = VocabularyCache(Result)
+    first, second = words(), words()
+    assert cache.of(first) is cache.of(first)
+    assert cache.of(first) is not cache.of(second)
+
+
+def test_an_object_is_dropped_with_its_vocabulary():
+    cache = VocabularyCache(Result)
+    vocabulary = words()
+    result = weakref.ref(cache.of(vocabulary))
+    assert result() is not None
+    del vocabulary
+    gc.collect()
+    assert result() is None
+
+
+def test_only_the_most_recent_vocabularies_are_kept():
+    cache = VocabularyCache(Result)
+    first, *others = [words() for _ in range(KEPT + 1)]
+    result = cache.of(first)
+    for other in others[:-1]:
+        cache.of(other)
+    assert cache.of(first) is result  # and is now the most recent
+    second = weakref.ref(cache.of(others[0]))
+    cache.of(first)
+    cache.of(others[-1])
+    gc.collect()
+    assert second() is None
+    assert cache.of(first) is result
