@@ -1,4 +1,4 @@
-"""The folder of an InferSent model, and how one is made of the published weights.
+"""The folder of an InferSent model, and the conversion of the published weights into one.
 
 ::
 
@@ -7,10 +7,10 @@
                          "start": "<s>", "end": "</s>"}
     model.safetensors   the LSTM's weights by torch's names, such as enc_lstm.weight_ih_l0 and
                         enc_lstm.weight_ih_l0_reverse; float32 or float16
-    glove.840B.300d.txt word vectors, in any format that `vectors:` reads; a link will do
+    glove.840B.300d.txt word vectors, in any format that `vectors:` reads, or a link to them
 
-The published weights are a pickle. `convert` reads it with torch's loader for weights only, which
-runs no code; nothing else here reads pickles. From a shell::
+The published weights are a pickle. `convert` reads it with torch's weights-only loader, which runs
+no code; nothing else here reads pickles. On the command line::
 
     python -m harness.plugins.embedders.infersent.files infersent1.pkl FOLDER glove.840B.300d.txt
 """
@@ -25,30 +25,30 @@ from pathlib import Path
 from typing import Any
 
 from harness import folders
-from harness.errors import HarnessError, ModelError
+from harness.errors import HarnessError, ModelError, suggestion
 from harness.plugins.embedders import weight_files
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 PREFIX = "enc_lstm."
-_ROWS = 4  # gates of an LSTM: each weight holds those of all four
+_GATES = 4  # of an LSTM; each weight has the rows of all four
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """What config.json says.
+    """The settings in config.json.
 
     Parameters
     ----------
     word_dimensions
         Length of a word's vector.
     hidden_size
-        Of each direction; a text's vector has twice as many dimensions.
+        Size of each direction's state; a text's vector has twice as many dimensions.
     vectors
-        Name of the file of word vectors in the folder; None if it is to be named by an option.
+        Name of the file of word vectors in the folder; None if the option `vectors` names them.
     lowercase
-        Whether words are looked up in lower case only.
+        Whether words are looked up only in lower case.
     start, end
-        Words put around a text, where they have vectors.
+        Words put around a text, if they have vectors.
     """
 
     word_dimensions: int
@@ -58,27 +58,27 @@ class Config:
     start: str = "<s>"
     end: str = "</s>"
 
-    def what_counts(self) -> dict[str, Any]:
-        """Return what changes a text's vector, besides the weights and the word vectors."""
+    def identity(self) -> dict[str, Any]:
+        """Return the settings that change vectors, besides the weights and the word vectors."""
         return {"lowercase": self.lowercase, "start": self.start, "end": self.end}
 
 
-def config(folder: Path) -> Config:
-    """Return what a folder's config.json says.
+def read_config(folder: Path) -> Config:
+    """Return the settings in a folder's config.json.
 
     Raises
     ------
     ModelError
-        If there is none, or it does not describe an InferSent model.
+        If the file is missing, or does not describe an InferSent model.
     """
     try:
         stated = json.loads((folder / CONFIG).read_text("utf-8"))
     except FileNotFoundError:
-        raise ModelError(f"'{folder}' is not a model folder: it has no {CONFIG}") from None
+        raise ModelError(f"'{folder}' is not a model folder: {CONFIG} is missing") from None
     except (OSError, ValueError) as error:
         raise ModelError(f"'{folder}': {CONFIG} cannot be read ({error})") from None
     if not isinstance(stated, dict) or stated.pop("model_type", None) != "infersent":
-        raise ModelError(f'\'{folder}\': {CONFIG} does not say "model_type": "infersent"')
+        raise ModelError(f'\'{folder}\': {CONFIG} must state "model_type": "infersent"')
     types: dict[str, Any] = {
         "word_dimensions": int,
         "hidden_size": int,
@@ -89,82 +89,87 @@ def config(folder: Path) -> Config:
     }
     for name, value in stated.items():
         if name not in types:
-            raise ModelError(f"'{folder}': {CONFIG} says '{name}', which is not known")
+            hint = suggestion(name, types)
+            raise ModelError(f"'{folder}': {CONFIG} has the unknown key '{name}'{hint}")
         if not isinstance(value, types[name]) or (types[name] is int and value < 1):
-            raise ModelError(f"'{folder}': {CONFIG} says {name}={value!r}, which cannot be")
+            raise ModelError(f"'{folder}': {CONFIG} has the invalid value {name}={value!r}")
     try:
-        found = Config(**stated)
+        config = Config(**stated)
     except TypeError:
-        raise ModelError(f"'{folder}': {CONFIG} lacks word_dimensions or hidden_size") from None
-    if found.vectors is not None and Path(found.vectors).name != found.vectors:
-        raise ModelError(f"'{folder}': {CONFIG} names '{found.vectors}', not a file in the folder")
-    return found
+        raise ModelError(
+            f"'{folder}': {CONFIG} must have word_dimensions and hidden_size"
+        ) from None
+    if config.vectors is not None and Path(config.vectors).name != config.vectors:
+        raise ModelError(
+            f"'{folder}': {CONFIG} has vectors='{config.vectors}'; expected a file in the folder"
+        )
+    return config
 
 
 def shapes(config: Config) -> dict[str, list[int]]:
-    """Return the shape of each weight by its name, as torch's LSTM has them."""
-    rows, d, h = _ROWS * config.hidden_size, config.word_dimensions, config.hidden_size
-    one = {"weight_ih": [rows, d], "weight_hh": [rows, h], "bias_ih": [rows], "bias_hh": [rows]}
+    """Return the shape of each weight by its name, as in torch's LSTM."""
+    rows, d, h = _GATES * config.hidden_size, config.word_dimensions, config.hidden_size
+    by_name = {"weight_ih": [rows, d], "weight_hh": [rows, h], "bias_ih": [rows], "bias_hh": [rows]}
     return {
         f"{PREFIX}{name}_l0{side}": shape
         for side in ("", "_reverse")
-        for name, shape in one.items()
+        for name, shape in by_name.items()
     }
 
 
 def n_weights(config: Config) -> int:
-    """Return the number of weights, those of the words left out."""
+    """Return the number of weights, without those of the word vectors."""
     d, h = config.word_dimensions, config.hidden_size
-    return 2 * _ROWS * h * (d + h + 2)
+    return 2 * _GATES * h * (d + h + 2)
 
 
 def checked_weights(folder: Path, config: Config) -> Path:
-    """Return the file of weights, whose shapes are those that the config says.
+    """Return the file of weights, after a check of their shapes against the config.
 
     Raises
     ------
     ModelError
-        If it is not there, is damaged, or holds other weights.
+        If it is missing, damaged, or has other weights.
     """
     path = folder / WEIGHTS
     if not path.is_file():
-        raise ModelError(f"'{folder}' has no weights: {WEIGHTS} is missing")
+        raise ModelError(f"'{folder}': {WEIGHTS} is missing")
     weight_files.check(path, str(folder))
-    found = weight_files.named_shapes(path)
+    actual = weight_files.named_shapes(path)
     expected = shapes(config)
-    for name in sorted({*found, *expected}):
-        if found.get(name) != expected.get(name):
+    for name in sorted({*actual, *expected}):
+        if actual.get(name) != expected.get(name):
             raise ModelError(
-                f"'{folder}': {WEIGHTS} has {_told(name, found)}; {CONFIG} speaks of "
-                f"{_told(name, expected)}"
+                f"'{folder}': {WEIGHTS} has {_described(name, actual)}; {CONFIG} requires "
+                f"{_described(name, expected)}"
             )
     return path
 
 
 def convert(pickle: Path, folder: Path, vectors: str | None = None) -> Config:
-    """Make a model folder of InferSent's published weights.
+    """Make a model folder from InferSent's published weights.
 
-    The file is read by `torch.load(weights_only=True)`: tensors come in, and code never runs.
-    Classifiers that were trained along with the encoder are left out.
+    The file is read by `torch.load(weights_only=True)`, which loads tensors and runs no code.
+    Classifiers that were trained together with the encoder are left out.
 
     Parameters
     ----------
     pickle
         The published file, such as `infersent1.pkl`: the encoder's weights by name.
     folder
-        Where to write; it is made if need be.
+        Folder to write; it is created if it does not exist.
     vectors
-        Name of the file of word vectors that you will put or link into the folder.
+        Name of the file of word vectors that you will put into the folder, or link.
 
     Returns
     -------
     Config
-        What was written into config.json.
+        The settings written to config.json.
 
     Raises
     ------
     ModelError
-        If the file holds anything but weights, or not those of a BiLSTM of one layer.
+        If the file has anything but weights, or not those of a BiLSTM with one layer.
     """
     import torch
     from safetensors.torch import save
@@ -176,35 +181,41 @@ def convert(pickle: Path, folder: Path, vectors: str | None = None) -> Config:
         }
         rows, d = weights[f"{PREFIX}weight_ih_l0"].shape
     except FileNotFoundError:
-        raise ModelError(f"there is no file '{pickle}'") from None
-    except Exception as error:  # torch raises all kinds
-        told = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ModelError(f"file not found: '{pickle}'") from None
+    except Exception as error:  # torch raises exceptions of many types
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ModelError(
-            f"'{pickle}' does not hold the weights of an InferSent encoder alone ({told})"
+            f"'{pickle}' is not a file of only the weights of an InferSent encoder ({reason})"
         ) from error
-    made = Config(word_dimensions=d, hidden_size=rows // _ROWS, vectors=vectors)
-    if {name: list(value.shape) for name, value in weights.items()} != shapes(made):
-        raise ModelError(f"'{pickle}' does not hold the weights of a BiLSTM of one layer")
-    stated = {"model_type": "infersent", **dataclasses.asdict(made)}
+    config = Config(word_dimensions=d, hidden_size=rows // _GATES, vectors=vectors)
+    if {name: list(value.shape) for name, value in weights.items()} != shapes(config):
+        raise ModelError(f"'{pickle}' does not have the weights of a BiLSTM with one layer")
+    stated = {"model_type": "infersent", **dataclasses.asdict(config)}
     folders.write_atomically(folder / WEIGHTS, save(weights, metadata={"format": "pt"}))
     folders.write_atomically(folder / CONFIG, (json.dumps(stated, indent=2) + "\n").encode())
-    return made
+    return config
 
 
-def _told(name: str, shapes: dict[str, list[int]]) -> str:
+def _described(name: str, shapes: dict[str, list[int]]) -> str:
     return f"'{name}' of shape {shapes[name]}" if name in shapes else f"no '{name}'"
 
 
 def _main(arguments: list[str]) -> int:
     if len(arguments) not in (2, 3):
-        print("usage: infersent_files PICKLE FOLDER [VECTORS]", file=sys.stderr)
+        print(
+            "usage: python -m harness.plugins.embedders.infersent.files PICKLE FOLDER [VECTORS]",
+            file=sys.stderr,
+        )
         return 2
     try:
-        made = convert(Path(arguments[0]), Path(arguments[1]), *arguments[2:])
+        config = convert(Path(arguments[0]), Path(arguments[1]), *arguments[2:])
     except HarnessError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"{arguments[1]}: {2 * made.hidden_size} dimensions, of words' {made.word_dimensions}")
+    print(
+        f"{arguments[1]}: vectors of {2 * config.hidden_size} dimensions, from word vectors of "
+        f"{config.word_dimensions}"
+    )
     return 0
 
 

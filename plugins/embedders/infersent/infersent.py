@@ -1,8 +1,8 @@
 """`infersent:FOLDER`: word vectors, a BiLSTM over them, and max pooling (Conneau et al. 2017).
 
-How often a token wins the maximum over tokens is its exact share in the vector, which scores of
-single words rest on. Runs a trained model; `files.py` says what its folder holds and
-makes one of published weights. Trains nothing.
+The number of dimensions in which a token is the maximum is its exact share of the vector; scores of
+single words are built on it. `files.py` describes the folder of a trained model and makes one from
+published weights. This module trains nothing.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from harness.token_states import NO_WORD, TokenStates, words
 if TYPE_CHECKING:
     from harness.arrays import Vectors
 
-# What a word is looked up as where the vocabulary lacks it as a whole: do + n't, mother + in + law.
+# The parts that a word is looked up in if it is not in the vocabulary: do + n't, mother + in + law.
 _PART = re.compile(r"n['’]t\b|['’][^\W_]+|(?:(?!n['’]t\b)[^\W_])+|\S")
-_RULES = 1  # counted up when the way a text becomes tokens changes, as that changes vectors
+_RULES = 1  # version of the way texts become tokens, since that changes vectors
 
 
 class _Tokens(NamedTuple):
@@ -39,11 +39,12 @@ class _Tokens(NamedTuple):
 
 
 class InferSentEmbedder:
-    """A text encoder of a BiLSTM with max pooling over word vectors.
+    """A text encoder: a BiLSTM with max pooling over word vectors.
 
-    A text is cut into words; one that the vocabulary lacks as it is written, and in lower case, is
-    looked up in parts, and left out if there are none. The marks of start and end are put around,
-    where they have vectors. A text without any token that has a vector gives a row of NaN.
+    A text is split into words. A word without a vector, as it is written and in lower case, is
+    looked up in parts; if the parts have none either, the word is left out. Start and end markers
+    are put around a text, if they have vectors. A text without any token with a vector gives a row
+    of NaN.
 
     Parameters
     ----------
@@ -53,21 +54,25 @@ class InferSentEmbedder:
         Name of a word embedder, such as `vectors:./glove.840B.300d.txt` or `glove-6b-50d`; None
         for the file in the folder that config.json names.
     device
-        As torch names it, `cuda:1`; None for the CPU, which suits an LSTM of this size.
+        A torch device such as `cuda:1`; None for the CPU, which is fast enough for an LSTM.
     name, card
         What the model is reported as.
 
     Raises
     ------
     InvalidOption
-        If the vectors are none of words, or of another length than the weights take.
+        If `vectors` is not a word embedder, its vectors have another length than the weights
+        expect, or neither `vectors` nor config.json names word vectors.
     ModelError
-        If the folder holds no such model, or its weights do not fit config.json.
+        If the folder is not an InferSent model, or its weights do not match config.json.
 
     Notes
     -----
-    Padding takes no part in the maximum. In the first version of the published code it did while
-    training, so that a text's vector hung on the other texts of its batch.
+    Padding is not part of the maximum. In the first version of the published code it was during
+    training, so that the vector of a text depended on the other texts of its batch.
+
+    The fingerprint covers the SHA-256 of the weights, the fingerprint of the word vectors, the
+    settings of config.json that change vectors, and the way texts become tokens.
     """
 
     poolings: tuple[str, ...] = ("max",)
@@ -83,18 +88,18 @@ class InferSentEmbedder:
     ) -> None:
         self._folder = Path(reference).expanduser()
         self._name = reference
-        self._config = config = files.config(self._folder)
+        self._config = config = files.read_config(self._folder)
         self._words = _word_embedder(vectors, self._folder, config.vectors)
         own = self._words.info.dimensions
         if own is not None and own != config.word_dimensions:
             raise InvalidOption(
-                f"'{reference}' takes word vectors of {config.word_dimensions} dimensions, and "
+                f"'{reference}' expects word vectors of {config.word_dimensions} dimensions; "
                 f"'{self._words.info.name}' has {own}"
             )
         self._device = device or "cpu"
         weights = files.checked_weights(self._folder, config)
-        made = {
-            "config": config.what_counts(),
+        identity = {
+            "config": config.identity(),
             "weights": file_hashes.sha256(weights),
             "words": self._words.info.fingerprint,
             "rules": _RULES,
@@ -103,7 +108,7 @@ class InferSentEmbedder:
             card,
             name=name or f"infersent:{reference}",
             kind="text",
-            fingerprint=f"infersent-{digest(made)}",
+            fingerprint=f"infersent-{digest(identity)}",
             dimensions=2 * config.hidden_size,
             n_parameters=files.n_weights(config),
         )
@@ -121,67 +126,67 @@ class InferSentEmbedder:
         return [
             TokenStates(
                 words=tuple(word.text for word in words(text)),
-                word_of=np.array(found.word_of, dtype=np.int64),
+                word_of=np.array(tokens.word_of, dtype=np.int64),
                 states=states,
             )
-            for text, (found, states) in zip(texts, self._states(texts), strict=True)
+            for text, (tokens, states) in zip(texts, self._states(texts), strict=True)
         ]
 
     def max_pool_counts(
         self, texts: Sequence[str]
     ) -> list[tuple[list[str], npt.NDArray[np.int64]]]:
-        """Return for each text its tokens, and in how many dimensions each is the maximum.
+        """Return the tokens of each text, with the number of dimensions where each is the maximum.
 
-        The counts, (T,), sum to the 2 h dimensions; of tokens that are equal the first has it. The
-        marks of start and end are among the tokens.
+        The (T,) counts sum to the 2 h dimensions; ties go to the first token. The start and end
+        markers are among the tokens.
         """
         return [
-            (found.tokens, np.bincount(states.argmax(axis=0), minlength=len(states)))
+            (tokens.tokens, np.bincount(states.argmax(axis=0), minlength=len(states)))
             if len(states)
             else ([], np.zeros(0, dtype=np.int64))
-            for found, states in self._states(texts)
+            for tokens, states in self._states(texts)
         ]
 
     def lengths(self, texts: Sequence[str]) -> Sequence[int]:
-        """Return about how many tokens each text has, for batches of even cost."""
+        """Return the approximate number of tokens of each text, for batches of even cost."""
         return [len(words(text)) + 2 for text in texts]
 
     def truncated(self, texts: Sequence[str]) -> Sequence[bool]:
-        """Return that no text is cut: an LSTM reads texts of any length."""
+        """Return False for each text: an LSTM reads texts of any length."""
         return [False] * len(texts)
 
     def close(self) -> None:
-        """Let go of the weights; they are loaded anew if they are needed again."""
+        """Free the weights; they are loaded again when needed."""
         self.__dict__.pop("_lstm", None)
 
     def _states(self, texts: Sequence[str]) -> list[tuple[_Tokens, Vectors]]:
-        """Return for each text its tokens and their (T, 2 h) states."""
+        """Return the tokens of each text and their (T, 2 h) states."""
         import torch
         from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
 
-        choices = [self._choices(text) for text in texts]
+        candidates = [self._candidates(text) for text in texts]
         vector_of = self._vectors(
-            {token for text in choices for _, any_of in text for token in any_of}
+            {form for text in candidates for _, forms in text for form in forms}
         )
-        found = [_known(text, vector_of) for text in choices]
-        full = [i for i, tokens in enumerate(found) if tokens.tokens]
+        tokens_of = [_known(text, vector_of) for text in candidates]
+        not_empty = [i for i, tokens in enumerate(tokens_of) if tokens.tokens]
         states = [np.empty((0, self.info.dimensions or 0), dtype=np.float32) for _ in texts]
-        if full:
+        if not_empty:
             inputs = [
-                torch.from_numpy(np.stack([vector_of[token] for token in found[i].tokens]))
-                for i in full
+                torch.from_numpy(np.stack([vector_of[token] for token in tokens_of[i].tokens]))
+                for i in not_empty
             ]
             with torch.inference_mode():
                 packed: Any = pack_sequence(inputs, enforce_sorted=False)
                 padded, lengths = pad_packed_sequence(
                     self._lstm(packed.to(self._device))[0], batch_first=True
                 )
-            for i, rows, n in zip(full, padded.cpu().numpy(), lengths.tolist(), strict=True):
+            for i, rows, n in zip(not_empty, padded.cpu().numpy(), lengths.tolist(), strict=True):
                 states[i] = rows[:n]
-        return list(zip(found, states, strict=True))
+        return list(zip(tokens_of, states, strict=True))
 
-    def _choices(self, text: str) -> list[tuple[int, list[str]]]:
-        """Return for each word its index and what it may be read as: itself, else its parts."""
+    def _candidates(self, text: str) -> list[tuple[int, list[str]]]:
+        """Return the index of each word, with its forms to look up: itself, then its parts."""
         written = [text[word.start : word.end] for word in words(text)]
         if self._config.lowercase:
             written = [word.lower() for word in written]
@@ -192,10 +197,10 @@ class InferSentEmbedder:
         ]
 
     def _vectors(self, tokens: set[str]) -> dict[str, Vectors]:
-        asked = sorted(tokens)
-        found = self._words.encode(asked)
-        there = np.isfinite(found).all(axis=1)
-        return {asked[i]: found[i] for i in np.flatnonzero(there).tolist()}
+        names = sorted(tokens)
+        vectors = self._words.encode(names)
+        has_vector = np.isfinite(vectors).all(axis=1)
+        return {names[i]: vectors[i] for i in np.flatnonzero(has_vector).tolist()}
 
     @functools.cached_property
     def _lstm(self) -> Any:
@@ -214,31 +219,33 @@ class InferSentEmbedder:
         return lstm.to(self._device).eval()
 
 
-def _known(choices: list[tuple[int, list[str]]], vector_of: Mapping[str, Vectors]) -> _Tokens:
-    """Return the tokens that have vectors: each word, or else those of its parts that do."""
-    read = [
+def _known(candidates: list[tuple[int, list[str]]], vector_of: Mapping[str, Vectors]) -> _Tokens:
+    """Return the tokens that have vectors: each word, or else its parts."""
+    known = [
         (i, token)
-        for i, (whole, *parts) in choices
+        for i, (whole, *parts) in candidates
         for token in ([whole] if whole in vector_of else parts)
         if token in vector_of
     ]
-    return _Tokens([token for _, token in read], [i for i, _ in read])
+    return _Tokens([token for _, token in known], [i for i, _ in known])
 
 
-def _word_embedder(asked: str | Embedder | None, folder: Path, file: str | None) -> Embedder:
-    if asked is None:
+def _word_embedder(vectors: str | Embedder | None, folder: Path, file: str | None) -> Embedder:
+    if vectors is None:
         if file is None:
             raise InvalidOption(
-                f"'{folder}' names no word vectors in config.json: say which with "
-                "vectors=NAME, such as vectors=glove-6b-50d"
+                f"'{folder}': config.json names no word vectors; set vectors=NAME, such as "
+                "vectors=glove-6b-50d"
             )
         from harness.plugins.embedders.vectors.vectors_file import vectors_file
 
         return vectors_file(str(folder / file))
-    if isinstance(asked, str):
+    if isinstance(vectors, str):
         from harness.registry.registry import Registry
 
-        asked = Registry().embedder(asked)
-    if asked.info.kind != "word":
-        raise InvalidOption(f"InferSent reads word vectors, and '{asked.info.name}' has none")
-    return asked
+        vectors = Registry().embedder(vectors)
+    if vectors.info.kind != "word":
+        raise InvalidOption(
+            f"vectors={vectors.info.name}: expected a word embedder, this is a text encoder"
+        )
+    return vectors

@@ -1,1 +1,15 @@
-"""Word vectors: file formats, packages that ship vectors, and bags of words."""
+"""Word vectors: a vocabulary with its vectors, from files and packages.
+
+===================  ==============================================================
+`word_vectors`       word vectors as an embedder, from whatever source
+`bag_of_words`       `bag-of-words:MODEL`, texts as the mean of their words' vectors
+`vectors_file`       `vectors:PATH`: recognises the format of a file
+`text_file`          reads GloVe's and word2vec's text formats
+`binary_file`        reads word2vec's binary format
+`safetensors_file`   reads the safetensors that `harness debias` writes
+`table_builder`      collects words and vectors while a file is read
+`gensim_data`        `gensim:NAME`, word vectors from gensim's downloader
+`glove`              `glove-6b-50d`, from a Python package
+`spacy_vectors`      `en-core-web-md`, from a Python package
+===================  ==============================================================
+"""

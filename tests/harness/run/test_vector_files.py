@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from harness.errors import DiskError, HarnessError, InvalidFile, InvalidOption, UsageError
-from harness.plugins.embedders.vectors import binary, rows, text
+from harness.plugins.embedders.vectors import binary_file, table_builder, text_file
 from harness.plugins.embedders.vectors.vectors_file import vectors_file
 from harness.run import vector_files
 
@@ -168,9 +168,9 @@ def test_no_words_are_refused(tmp_path):
 @pytest.fixture
 def small_stretches(monkeypatch, tmp_path):
     """Read a few bytes at a time, and keep vectors of more than 200 bytes on disk."""
-    monkeypatch.setattr(text, "STRETCH", 50)
-    monkeypatch.setattr(binary, "STRETCH", 50)
-    monkeypatch.setattr(rows, "LARGE", 200)
+    monkeypatch.setattr(text_file, "BLOCK", 50)
+    monkeypatch.setattr(binary_file, "BLOCK", 50)
+    monkeypatch.setattr(table_builder, "LARGE", 200)
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
 
 
@@ -258,7 +258,7 @@ def test_weights_of_a_transformer_are_no_word_vectors(tmp_path):
 def test_a_format_that_the_file_has_not_is_refused(tmp_path):
     write(tmp_path / "v.safetensors")
     write(tmp_path / "v.bin")
-    with pytest.raises(InvalidFile, match="this is a safetensors file"):
+    with pytest.raises(InvalidFile, match="safetensors"):
         vectors_file(str(tmp_path / "v.safetensors"), format="glove")
-    with pytest.raises(InvalidFile, match="this is no safetensors file"):
+    with pytest.raises(InvalidFile, match="safetensors"):
         vectors_file(str(tmp_path / "v.bin"), format="safetensors")

@@ -1,4 +1,4 @@
-"""Facts about gensim's collection: read in our own way, never by the code that comes with it."""
+"""The gensim-data collection, read without the code that comes with it."""
 
 import gzip
 import hashlib
@@ -16,7 +16,7 @@ CONTENT = gzip.compress(b"2 2\nking 1 2\nqueen 3 4\n")
 
 @pytest.fixture
 def collection(tmp_path, monkeypatch):
-    """A copy of the collection's site on disk, with one model whose code would leave a mark."""
+    """A copy of the collection's site on disk, with one model whose code would write a file."""
     site, home = tmp_path / "site", tmp_path / "home"
     (site / "tiny").mkdir(parents=True)
     (site / "tiny" / "tiny.gz").write_bytes(CONTENT)
@@ -43,24 +43,24 @@ def test_vectors_are_downloaded_once_and_their_code_is_not_run(collection, tmp_p
     assert again.info.fingerprint == made.info.fingerprint
 
 
-def test_an_unknown_name_is_told_with_the_nearest(collection):
+def test_an_unknown_name_is_reported_with_the_nearest(collection):
     with pytest.raises(UnknownName, match="did you mean 'tiny'"):
         Registry().embedder("gensim:tinny")
 
 
 def test_without_the_collection_it_is_unavailable_in_one_line(collection):
     (collection / "list.json").unlink()
-    with pytest.raises(Unavailable, match="cannot be downloaded") as caught:
+    with pytest.raises(Unavailable, match="gensim:tiny") as caught:
         Registry().embedder("gensim:tiny")
     assert "\n" not in str(caught.value)
 
 
-def test_a_download_that_is_not_what_it_should_be_is_unavailable(collection):
+def test_a_download_with_a_wrong_hash_is_unavailable(collection):
     (collection / "tiny" / "tiny.gz").write_bytes(CONTENT[:-1])
     with pytest.raises(Unavailable, match="Checksum"):
         Registry().embedder("gensim:tiny")
 
 
-def test_a_path_is_no_name_of_the_collection(collection):
-    with pytest.raises(InvalidOption, match="is no name"):
+def test_a_path_is_refused(collection):
+    with pytest.raises(InvalidOption, match=r"\.\./tiny"):
         Registry().embedder("gensim:../tiny")

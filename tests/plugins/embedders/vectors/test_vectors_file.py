@@ -1,4 +1,4 @@
-"""Facts about files of word vectors: what is read from them, and what is refused and how."""
+"""Files of word vectors: what is read from them, and which files are refused and how."""
 
 import gzip
 import pickle
@@ -41,14 +41,14 @@ def test_what_gensim_writes_is_read_back(tmp_path, kind, zipped):
     path = written_by_gensim(tmp_path / "vectors", **FORMATS[kind])
     if zipped:
         path.write_bytes(gzip.compress(path.read_bytes()))
-    for asked in ("auto", kind):
-        made = vectors_file(str(path), format=asked)
-        assert isinstance(made, WordEmbedder)
-        assert list(made.words) == WORDS
-        assert made.vectors.dtype == np.float32
-        np.testing.assert_allclose(made.vectors, VECTORS, rtol=1e-6)
-        assert made.info.dimensions == 12
-        assert made.info.kind == "word"
+    for format_ in ("auto", kind):
+        embedder = vectors_file(str(path), format=format_)
+        assert isinstance(embedder, WordEmbedder)
+        assert list(embedder.words) == WORDS
+        assert embedder.vectors.dtype == np.float32
+        np.testing.assert_allclose(embedder.vectors, VECTORS, rtol=1e-6)
+        assert embedder.info.dimensions == 12
+        assert embedder.info.kind == "word"
 
 
 @settings(
@@ -67,16 +67,16 @@ def test_any_finite_vectors_of_any_words_survive_a_round_trip(tmp_path, data, ki
     finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
     vectors = data.draw(arrays.arrays(np.float32, (len(words), d), elements=finite))
     path = written_by_gensim(tmp_path / "vectors", words=words, vectors=vectors, **FORMATS[kind])
-    made = vectors_file(str(path), format=kind)
-    assert list(made.words) == words
-    np.testing.assert_allclose(made.vectors, vectors, rtol=1e-6, atol=1e-38)
+    embedder = vectors_file(str(path), format=kind)
+    assert list(embedder.words) == words
+    np.testing.assert_allclose(embedder.vectors, vectors, rtol=1e-6, atol=1e-38)
 
 
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200
 )
 @given(content=st.one_of(st.binary(max_size=200), st.binary(max_size=60).map(b"2 3\nab ".__add__)))
-def test_no_file_whatever_is_in_it_does_worse_than_to_be_refused(tmp_path, content):
+def test_any_file_gives_finite_vectors_or_is_refused(tmp_path, content):
     path = tmp_path / "vectors"
     path.write_bytes(content)
     try:
@@ -97,34 +97,34 @@ def test_no_file_whatever_is_in_it_does_worse_than_to_be_refused(tmp_path, conte
         "\ufeffthe 1 2\nKing 3 4\n",
         "the 1e0 2.\nKing +3 04\n",
     ],
-    ids=["plain", "no-last-newline", "windows", "space-at-end", "blank-lines", "mark", "numbers"],
+    ids=["plain", "no-last-newline", "windows", "space-at-end", "blank-lines", "trap", "numbers"],
 )
 @pytest.mark.parametrize("header", ["", "2 2\n"], ids=["glove", "word2vec"])
-def test_the_ways_of_writing_a_text_file_are_all_read(tmp_path, text, header):
+def test_all_variants_of_text_files_are_read(tmp_path, text, header):
     if header and text.startswith("\ufeff"):
         text, header = text[1:], "\ufeff" + header
     (tmp_path / "v.txt").write_bytes((header + text).encode())
-    made = vectors_file(str(tmp_path / "v.txt"))
-    assert list(made.words) == ["the", "King"]
-    np.testing.assert_array_equal(made.vectors, [[1, 2], [3, 4]])
+    embedder = vectors_file(str(tmp_path / "v.txt"))
+    assert list(embedder.words) == ["the", "King"]
+    np.testing.assert_array_equal(embedder.vectors, [[1, 2], [3, 4]])
 
 
 def test_words_with_spaces_are_read(tmp_path):
     (tmp_path / "v.txt").write_text("the 1 2\n. . . 3 4\nat name@domain.com 5 6\n")
-    made = vectors_file(str(tmp_path / "v.txt"))
-    assert list(made.words) == ["the", ". . .", "at name@domain.com"]
-    np.testing.assert_array_equal(made.vectors, [[1, 2], [3, 4], [5, 6]])
+    embedder = vectors_file(str(tmp_path / "v.txt"))
+    assert list(embedder.words) == ["the", ". . .", "at name@domain.com"]
+    np.testing.assert_array_equal(embedder.vectors, [[1, 2], [3, 4], [5, 6]])
 
 
-def test_of_equal_words_the_first_counts(tmp_path):
+def test_of_equal_words_the_first_is_kept(tmp_path):
     for name, options in FORMATS.items():
         path = written_by_gensim(
             tmp_path / name, words=["aaaaaa", "bbbbbb", "cccccc"], vectors=VECTORS[:3], **options
         )
         path.write_bytes(path.read_bytes().replace(b"cccccc", b"aaaaaa"))
-        made = vectors_file(str(path))
-        assert list(made.words) == ["aaaaaa", "bbbbbb"]
-        np.testing.assert_allclose(made.encode(["aaaaaa"]), VECTORS[:1], rtol=1e-6)
+        embedder = vectors_file(str(path))
+        assert list(embedder.words) == ["aaaaaa", "bbbbbb"]
+        np.testing.assert_allclose(embedder.encode(["aaaaaa"]), VECTORS[:1], rtol=1e-6)
 
 
 def refused(path, **options):
@@ -135,58 +135,59 @@ def refused(path, **options):
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "told"),
+    ("text", "line", "fact"),
     [
-        ("a 1 2\nb 3\n", 2, "2 numbers are expected"),
-        ("a 1 2\nb 3 x\n", 2, "2 numbers are expected"),
+        ("a 1 2\nb 3\n", 2, "2 numbers"),
+        ("a 1 2\nb 3 x\n", 2, "2 numbers"),
         ("a 1 2\nb 3 1_0\n", 2, "underscore"),
-        ("a 1 2\nb 3 nan\n", 2, "the vector of 'b' is not finite"),
-        ("a 1 2\n\nb 3 -inf\n", 3, "the vector of 'b' is not finite"),
-        ("a 1 2\nb 3 1e60\n", 2, "the vector of 'b' is not finite"),
-        ("a 1 2\n 3 4\n", 2, "2 numbers are expected"),
-        ("just some words\n", 1, "no line of a word and its numbers"),
-        ("word\n", 1, "no line of a word and its numbers"),
-        ("2 2\na 1 2\nb 3\n", 3, "2 numbers are expected"),
-        ("2 2\na 1 2\nb nan 3\n", 3, "the vector of 'b' is not finite"),
-        ("3 2\na 1 2\nb 3 4\n", 1, "promises 3 words, and 2 follow"),
-        ("1 2\na 1 2\nb 3 4\n", 1, "promises 1 words, and 2 follow"),
-        ("0 2\n", 1, "promises no vectors"),
+        ("a 1 2\nb 3 nan\n", 2, "'b' is not finite"),
+        ("a 1 2\n\nb 3 -inf\n", 3, "'b' is not finite"),
+        ("a 1 2\nb 3 1e60\n", 2, "'b' is not finite"),
+        ("a 1 2\n 3 4\n", 2, "2 numbers"),
+        ("just some words\n", 1, "a word and its numbers"),
+        ("word\n", 1, "a word and its numbers"),
+        ("2 2\na 1 2\nb 3\n", 3, "2 numbers"),
+        ("2 2\na 1 2\nb nan 3\n", 3, "'b' is not finite"),
+        ("3 2\na 1 2\nb 3 4\n", 1, "3 words, but 2"),
+        ("1 2\na 1 2\nb 3 4\n", 1, "1 words, but 2"),
+        ("0 2\n", 1, "header"),
         ("", None, "empty"),
         (" \n\n", None, "empty"),
-        ("2 9\nab 1 2 3 4 5 6 7 8 x\n", 2, "9 numbers are expected"),
+        ("2 9\nab 1 2 3 4 5 6 7 8 x\n", 2, "9 numbers"),
     ],
 )
-def test_a_malformed_text_file_is_refused_by_line(tmp_path, text, line, told):
+def test_a_malformed_text_file_is_refused_with_the_line(tmp_path, text, line, fact):
     (tmp_path / "v.txt").write_text(text)
     error = refused(tmp_path / "v.txt")
     assert error.line == line
-    assert told in str(error)
+    assert fact in error.problem
 
 
-def test_text_that_is_not_utf8_is_refused_by_line(tmp_path):
+def test_text_that_is_not_utf8_is_refused_with_the_line(tmp_path):
     (tmp_path / "v.txt").write_bytes(b"a 1 2\nb\xff 3 4\n")
     error = refused(tmp_path / "v.txt")
-    assert (error.line, error.problem) == (2, "the word is not UTF-8 text")
+    assert error.line == 2
+    assert "UTF-8" in error.problem
 
 
-def test_a_binary_file_that_ends_early_is_refused_by_word(tmp_path):
+def test_a_binary_file_that_ends_early_is_refused_with_the_word(tmp_path):
     path = written_by_gensim(tmp_path / "v.bin", binary=True)
     path.write_bytes(path.read_bytes()[:-1])
-    assert "the file ends in word 10" in str(refused(path))
+    assert "word 10" in str(refused(path))
 
 
-def test_a_binary_file_that_goes_on_is_refused(tmp_path):
+def test_a_binary_file_with_more_data_is_refused(tmp_path):
     path = written_by_gensim(tmp_path / "v.bin", binary=True)
     path.write_bytes(path.read_bytes() + b"more")
-    assert "more follows" in str(refused(path))
+    assert "more data" in refused(path).problem
 
 
 @pytest.mark.parametrize("strange", [np.nan, np.inf])
-def test_a_binary_vector_that_is_not_finite_is_refused_by_word(tmp_path, strange):
+def test_a_binary_vector_that_is_not_finite_is_refused_with_the_word(tmp_path, strange):
     vectors = VECTORS.copy()
     vectors[1, 3] = strange
     path = written_by_gensim(tmp_path / "v.bin", binary=True, vectors=vectors)
-    assert "the vector of 'King', word 2, is not finite" in str(refused(path))
+    assert "'King', word 2, is not finite" in refused(path).problem
 
 
 def test_word2vecs_own_program_ends_each_vector_with_a_newline(tmp_path):
@@ -195,49 +196,49 @@ def test_word2vecs_own_program_ends_each_vector_with_a_newline(tmp_path):
         for word, row in zip(WORDS, VECTORS, strict=True)
     )
     (tmp_path / "v.bin").write_bytes(b"10 12\n" + rows)
-    made = vectors_file(str(tmp_path / "v.bin"))
-    assert list(made.words) == WORDS
-    np.testing.assert_array_equal(made.vectors, VECTORS)
+    embedder = vectors_file(str(tmp_path / "v.bin"))
+    assert list(embedder.words) == WORDS
+    np.testing.assert_array_equal(embedder.vectors, VECTORS)
 
 
 def test_a_format_that_needs_a_header_is_refused_without_one(tmp_path):
     path = written_by_gensim(tmp_path / "v.txt", header=False)
     error = refused(path, format="word2vec")
     assert error.line == 1
-    assert "name the format 'glove'" in str(error)
+    assert "format=glove" in error.problem
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path):
-    assert "there is no such file" in str(refused(tmp_path / "v.txt"))
+def test_a_missing_file_is_refused(tmp_path):
+    assert refused(tmp_path / "v.txt").path == tmp_path / "v.txt"
 
 
 def test_a_folder_is_refused(tmp_path):
-    assert "cannot be read" in str(refused(tmp_path))
+    assert "directory" in refused(tmp_path).problem
 
 
 def test_a_damaged_gzip_file_is_refused(tmp_path):
     whole = gzip.compress(b"word 1 2 3\n" * 1000)
     (tmp_path / "v.gz").write_bytes(whole[: len(whole) // 2])
-    assert "gzip file is damaged" in str(refused(tmp_path / "v.gz"))
+    assert "gzip" in refused(tmp_path / "v.gz").problem
 
 
 class Trap:
-    """Would leave a mark if it were ever unpickled."""
+    """Creates a file if it is unpickled."""
 
-    def __init__(self, mark):
-        self.mark = mark
+    def __init__(self, path):
+        self.path = path
 
     def __reduce__(self):
-        return (open, (str(self.mark), "w"))
+        return (open, (str(self.path), "w"))
 
 
-def test_a_pickle_is_refused_unread_and_how_to_convert_it_told(tmp_path):
-    (tmp_path / "v.kv").write_bytes(pickle.dumps(Trap(tmp_path / "mark")))
+def test_a_pickle_is_refused_unread_with_a_hint_on_how_to_convert_it(tmp_path):
+    (tmp_path / "v.kv").write_bytes(pickle.dumps(Trap(tmp_path / "trap")))
     assert "save_word2vec_format" in str(refused(tmp_path / "v.kv"))
-    assert not (tmp_path / "mark").exists()
+    assert not (tmp_path / "trap").exists()
 
 
-def test_what_gensim_saves_itself_is_refused(tmp_path):
+def test_a_file_of_gensims_own_format_is_refused(tmp_path):
     keyed = KeyedVectors(12)
     keyed.add_vectors(WORDS, VECTORS)
     keyed.save(str(tmp_path / "v.kv"))
@@ -245,23 +246,23 @@ def test_what_gensim_saves_itself_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("start", "told"),
+    ("start", "fact"),
     [(b"PK\x03\x04", "ZIP"), (b"\x93NUMPY", "array"), (b"\xba\x16\x4f\x2f", ".vec file")],
 )
-def test_other_formats_are_refused_by_name(tmp_path, start, told):
+def test_other_formats_are_refused_by_name(tmp_path, start, fact):
     (tmp_path / "v").write_bytes(start + bytes(100))
-    assert told in str(refused(tmp_path / "v"))
+    assert fact in refused(tmp_path / "v").problem
 
 
-def test_words_are_looked_up_as_they_are_then_lower_then_joined():
+def test_words_are_looked_up_as_they_are_then_lower_cased_then_joined():
     words = ["King", "king", "queen", "new_york", "New_York", "los_angeles"]
-    made = WordVectors.of(words, np.eye(6))
-    asked = ["King", "KING", "Queen", "new york", "New York", "NEW YORK", "Los Angeles", "rook"]
+    embedder = WordVectors.of(words, np.eye(6))
+    queries = ["King", "KING", "Queen", "new york", "New York", "NEW YORK", "Los Angeles", "rook"]
     expected = np.full((8, 6), np.nan)
     for row, word in enumerate([0, 1, 2, 3, 4, 3, 5]):
         expected[row] = np.eye(6)[word]
-    np.testing.assert_array_equal(made.encode(asked), expected)
-    assert made.encode(asked).dtype == np.float32
+    np.testing.assert_array_equal(embedder.encode(queries), expected)
+    assert embedder.encode(queries).dtype == np.float32
 
 
 def test_a_zero_vector_stays_zero(tmp_path):
@@ -273,14 +274,14 @@ def test_no_words_give_no_vectors():
     assert WordVectors.of(["a"], np.eye(1)).encode([]).shape == (0, 1)
 
 
-def test_the_fingerprint_is_of_the_content_and_the_way_it_is_read(tmp_path):
-    one = vectors_file(str(written_by_gensim(tmp_path / "one"))).info.fingerprint
+def test_the_fingerprint_depends_on_the_content_and_the_format(tmp_path):
+    first = vectors_file(str(written_by_gensim(tmp_path / "first"))).info.fingerprint
     same = vectors_file(str(written_by_gensim(tmp_path / "same"))).info.fingerprint
     changed = VECTORS.copy()
     changed[0, 0] += 1
     other = vectors_file(str(written_by_gensim(tmp_path / "other", vectors=changed)))
-    assert one == same
-    assert one != other.info.fingerprint
+    assert first == same
+    assert first != other.info.fingerprint
     (tmp_path / "v").write_text("1 1\n2 2\n")
     as_glove = vectors_file(str(tmp_path / "v"), format="glove").info.fingerprint
     assert as_glove != vectors_file(str(tmp_path / "v"), format="word2vec").info.fingerprint
@@ -289,27 +290,27 @@ def test_the_fingerprint_is_of_the_content_and_the_way_it_is_read(tmp_path):
 def test_a_gensim_object_is_an_embedder():
     keyed = KeyedVectors(12)
     keyed.add_vectors(WORDS, VECTORS)
-    made = WordVectors.of_keyed_vectors(keyed)
-    assert list(made.words) == WORDS
-    np.testing.assert_array_equal(made.encode(["naïve"]), VECTORS[3:4])
-    assert made.info.fingerprint == WordVectors.of(WORDS, VECTORS).info.fingerprint
-    assert made.info.fingerprint != WordVectors.of(WORDS[::-1], VECTORS).info.fingerprint
+    embedder = WordVectors.of_keyed_vectors(keyed)
+    assert list(embedder.words) == WORDS
+    np.testing.assert_array_equal(embedder.encode(["naïve"]), VECTORS[3:4])
+    assert embedder.info.fingerprint == WordVectors.of(WORDS, VECTORS).info.fingerprint
+    assert embedder.info.fingerprint != WordVectors.of(WORDS[::-1], VECTORS).info.fingerprint
 
 
 @pytest.mark.parametrize(
     ("words", "vectors"),
     [(["a", "b"], np.eye(3)), (["a"], np.ones(1)), ([], np.ones((0, 2))), (["a"], [[np.nan]])],
 )
-def test_arrays_that_do_not_fit_are_refused(words, vectors):
+def test_arrays_of_the_wrong_shape_or_not_finite_are_refused(words, vectors):
     with pytest.raises(ModelError):
         WordVectors.of(words, vectors)
 
 
-def test_a_file_is_named_through_the_registry(tmp_path):
+def test_a_file_is_loaded_by_its_name(tmp_path):
     path = written_by_gensim(tmp_path / "v.txt")
-    made = Registry().embedder(f"vectors:{path}?format=word2vec")
-    assert made.info.name == f"vectors:{path}?format=word2vec"
-    np.testing.assert_allclose(made.encode(["the"]), VECTORS[:1], rtol=1e-6)
+    embedder = Registry().embedder(f"vectors:{path}?format=word2vec")
+    assert embedder.info.name == f"vectors:{path}?format=word2vec"
+    np.testing.assert_allclose(embedder.encode(["the"]), VECTORS[:1], rtol=1e-6)
     with pytest.raises(InvalidOption, match="format"):
         Registry().embedder(f"vectors:{path}?format=fasttext")
     with pytest.raises(InvalidOption, match="did you mean 'format'"):

@@ -1,8 +1,8 @@
-"""Gathers words and vectors as they are read from a file; large tables of vectors lie on disk.
+"""Collects words and vectors while a file is read; large tables are kept on disk.
 
-Trade-off: vectors of more than `LARGE` bytes are written to a temporary file in the cache folder,
-which has no name and goes away with the process, and are mapped from there: 3 million words of 300
-numbers take 3.6 GB of disk, and of memory only what is looked at.
+Trade-off: vectors of more than `LARGE` bytes are written to a temporary file in the cache folder
+and mapped from there. The file has no name and disappears with the process. 3 million words of 300
+numbers take 3.6 GB of disk, and only the rows in use take memory.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from harness.arrays import Vectors
 
 LARGE = 2**26
-"""Bytes of vectors up to which they are kept in memory."""
+"""Most bytes of vectors that are kept in memory."""
 
 
-class Rows:
-    """A table in the making; of equal words the first counts.
+class TableBuilder:
+    """A table under construction; of equal words the first is kept.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Rows:
             self._blocks.clear()
 
     def table(self) -> Table:
-        """Return what was added."""
+        """Return the table of everything added so far."""
         shape = (len(self._words), self.dimensions)
         words = list(self._words)
         if self._file is None:
@@ -72,7 +72,7 @@ class Rows:
         return Table(words, np.memmap(self._file, dtype=np.float32, mode="r", shape=shape))
 
     def _new(self, words: Sequence[str], vectors: Vectors, before: int) -> Vectors:
-        """Return the vectors of the words that were not there among the first `before`."""
+        """Return the vectors of the words that are not among the first `before`."""
         added = set(list(self._words)[before:])
         kept = []
         for row, word in enumerate(words):
@@ -96,6 +96,6 @@ class Rows:
 
     def _disk_error(self, error: OSError) -> DiskError:
         return DiskError(
-            f"cannot keep the vectors of a large file in '{folders.cache()}' ({error.strerror}); "
-            "HARNESS_CACHE names another folder"
+            f"cannot write the vectors of a large file to '{folders.cache()}' ({error.strerror}); "
+            "set HARNESS_CACHE to another folder"
         )
