@@ -275,7 +275,7 @@ def test_an_unknown_engine_is_an_error_with_a_suggestion():
 
 def test_two_devices_give_the_vectors_of_one_on_a_real_model(tmp_path):
     name = "all-MiniLM-L6-v2"
-    texts = [f"A sentence about {i} things" + ", and more of them" * (i % 7) for i in range(120)]
+    texts = [f"A sentence about {i} things" + ", and more of them" * (i % 7) for i in range(60)]
     vectors = []
     for devices in (["cpu"], ["cpu", "cpu"]):
         engine = Registry().engine("local" if len(devices) == 1 else "devices", devices)
