@@ -1,17 +1,22 @@
-"""What a metric is: a plain function from arrays to scores, and how its numbers are to be read.
+"""What a metric is: a plain function from arrays to scores, and the scale of each score.
 
-Knows no models, files or tasks. Metrics live in plugins (`harness.plugins.metrics`).
+Knows no models, files or tasks. Metrics are plugins; the built-in ones are in
+`harness.plugins.metrics`. This module cannot be called `metric.py`, because `harness.metric` is
+the decorator, and a submodule of that name would replace it.
 
-A metric is declared with its name and the meaning of its scores::
+A metric is declared with its name and the scales of its scores::
 
     @metric("weat", scores={"effect_size": Scale(ideal=0, bounds=(-2, 2))})
     def weat(targets_1, targets_2, attributes_1, attributes_2, *, permutations=10_000, rng): ...
 
-Positional parameters are the task's inputs by name (one with a default may be left out by a
-task); keyword-only parameters are options, except three that the harness supplies where they are
-declared: `rng`, a seeded `numpy.random.Generator`; `clusters`, a mapping from input name to the
-(n,) integer codes of the items that share a word, template or text; and `texts`, a mapping from
-input name to the n texts of its rows.
+Positional parameters are the task's inputs by name; a task may omit an input whose parameter has a
+default. Keyword-only parameters are options, except three that the harness supplies to a function
+that declares them:
+
+- `rng`: a seeded `numpy.random.Generator`;
+- `clusters`: by input name, the (n,) integer codes of the items' clusters; items that share a word,
+  template or text are in one cluster;
+- `texts`: by input name, the n texts of its rows.
 """
 
 from __future__ import annotations
@@ -27,23 +32,24 @@ if TYPE_CHECKING:
 
 Ideal = float | Literal["higher", "lower"]
 SUPPLIED = ("rng", "clusters", "texts")
-"""Keyword-only parameters of a metric that the harness fills in."""
+"""Keyword-only parameters of a metric that the harness supplies."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How the number of a score is read.
+    """How to read the number of a score.
 
     Parameters
     ----------
     ideal
-        Where fair (or, for usefulness, best) lies: a number, or `higher` or `lower` is better.
+        The fair value (for usefulness: the best value): a number, or `higher` or `lower` if
+        higher or lower is better.
     bounds
-        Lowest and highest possible value; None where there is none.
+        Lowest and highest possible value; None if there is no bound.
     help
-        One line on what the number says.
+        One line that explains the number.
     """
 
     ideal: Ideal
@@ -58,11 +64,11 @@ class Interval:
     Parameters
     ----------
     low, high
-        Ends, in the score's unit.
+        Ends of the interval, in the unit of the score.
     level
-        Confidence, between 0 and 1.
+        Confidence level, between 0 and 1.
     method
-        How it was found, such as `percentile bootstrap of clusters`.
+        How it was computed, such as `percentile bootstrap of clusters`.
     """
 
     low: float
@@ -78,26 +84,26 @@ class Score:
     Parameters
     ----------
     value
-        The number; NaN or infinite where it is undefined, with `reason`.
+        The number; NaN or infinite if it is undefined, with `reason`.
     p_value
-        Probability under the null hypothesis of a value at least as extreme.
+        Probability of a value at least as extreme under the null hypothesis.
     interval
         Confidence interval of `value`.
     n
-        Number of items that it rests on.
+        Number of items that the value is computed from.
     reason
-        Why there is no value.
+        Why the value is undefined.
     without_difference
-        What is to stand for a value that is undefined because no difference is left to measure:
-        taken where the mitigator undid it, that is, where the model's own vectors have a value.
+        Replaces a value that is undefined because the mitigator left no difference to measure. It
+        is used only if the value for the model's own vectors is defined.
     details
-        Further plain values worth keeping (counts, variants), JSON-like.
+        Further JSON-like values for the record, such as counts and variants.
     tables
-        Rows worth keeping beside the record, such as a list of pairs, by the table's name: each
-        becomes a file, which the record names.
+        Tables by name, each a sequence of rows, such as a list of pairs. Each is written to a file
+        beside the records; the record has its path.
     figures
-        Figures worth keeping beside the record, by name: Plotly's `data` and `layout` as plain
-        values; each becomes a page, which the record names.
+        Figures by name, each with Plotly's `data` and `layout` as plain values. Each is written to
+        a page beside the records; the record has its path.
     """
 
     value: float
@@ -113,16 +119,17 @@ class Score:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric function with what was declared of it.
+    """A metric function with its declaration.
 
     Parameters
     ----------
     name
         Registered name.
     function
-        The function: arrays in; a `Score`, a number, or a mapping from score name to either out.
+        The function. It takes arrays and returns a `Score`, a number, or a mapping from score name
+        to one of these.
     scores
-        Scale of each score by name.
+        Scale of each score, by name.
     disjoint
         Pairs of inputs that must have no text in common.
     """
@@ -134,7 +141,7 @@ class Metric:
 
     @property
     def inputs(self) -> dict[str, bool]:
-        """Each array parameter by name, and whether a task must give it."""
+        """Name of each input, and whether it is required."""
         return {
             name: parameter.default is inspect.Parameter.empty
             for name, parameter in self._parameters.items()
@@ -143,7 +150,7 @@ class Metric:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Each option by name with its default."""
+        """Default of each option, by name."""
         return {
             name: parameter.default
             for name, parameter in self._parameters.items()
@@ -152,7 +159,10 @@ class Metric:
 
     @cached_property
     def supplied(self) -> set[str]:
-        """Those of `SUPPLIED` that the function asks for by keyword; an input may be called so."""
+        """The keyword-only parameters of the function that are in `SUPPLIED`.
+
+        A positional parameter of such a name is an input.
+        """
         return {
             name
             for name in SUPPLIED
@@ -170,7 +180,7 @@ class Metric:
         Raises
         ------
         TypeError
-            If it returns scores other than those declared.
+            If the returned scores are not the declared ones.
         """
         result = self.function(*args, **kwargs)
         if not isinstance(result, Mapping):
@@ -194,17 +204,17 @@ class Metric:
         clusters: Mapping[str, Any],
         texts: Mapping[str, Sequence[str]],
     ) -> dict[str, Score]:
-        """Return the scores of a task's inputs; the one place that puts a call together.
+        """Return the scores of a task's inputs, by name.
 
         Parameters
         ----------
         arrays
-            The array of each input by name.
+            The array of each input, by name.
         options
-            Options that differ from their defaults.
+            Values of options, by name; the others have their defaults.
         rng, clusters, texts
-            What the function gets if it declares a keyword-only parameter of that name: a seeded
-            generator, the (n,) codes of the clusters of each input, and the texts of its rows.
+            Passed to the function if it declares a keyword-only parameter of that name: a seeded
+            generator, the (n,) cluster codes of each input, and the texts of each input.
         """
         supplied = {"rng": rng, "clusters": clusters, "texts": texts}
         return self(**arrays, **options, **{name: supplied[name] for name in self.supplied})
@@ -216,16 +226,16 @@ def metric(
     scores: Mapping[str, Scale],
     disjoint: Iterable[tuple[str, str]] = (),
 ) -> Callable[[F], F]:
-    """Declare a function a metric; the function itself stays as it is, callable from Python.
+    """Declare a function as a metric; the function itself is not changed.
 
     Parameters
     ----------
     name
         Name that tasks use.
     scores
-        Scale of each score; a metric of one score may return just the number.
+        Scale of each score, by name; a metric with one score may return a plain number.
     disjoint
-        Pairs of inputs that must have no text in common; tasks are checked for it.
+        Pairs of inputs that must have no text in common; task files are checked for this.
     """
 
     def declare(function: F) -> F:

@@ -1,4 +1,4 @@
-"""A plugin installed for a test, and the command line as a user meets it."""
+"""Fixtures: plugins that are installed for one test, registries, and the command line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NUMBERS = itertools.count()
 
 @dataclass(frozen=True)
 class Said:
-    """What a command printed, and its exit code."""
+    """The output of a command, and its exit code."""
 
     code: int
     out: str
@@ -33,7 +33,7 @@ class Said:
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """The cache folder of this test alone."""
+    """A cache folder for this test only."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("HARNESS_CACHE", str(folder))
     return folder
@@ -45,14 +45,14 @@ def install(tmp_path, monkeypatch):
 
     def make(distribution, points, **modules):
         site = tmp_path / f"site-{distribution}"
-        about = site / f"{distribution}-1.0.dist-info"
-        about.mkdir(parents=True)
+        metadata = site / f"{distribution}-1.0.dist-info"
+        metadata.mkdir(parents=True)
         for name, source in modules.items():
             (site / f"{name}.py").write_text(dedent(source))
             monkeypatch.delitem(sys.modules, name, raising=False)
-        (about / "METADATA").write_text(f"Name: {distribution}\nVersion: 1.0\n")
+        (metadata / "METADATA").write_text(f"Name: {distribution}\nVersion: 1.0\n")
         lines = [f"{name} = {module}" for name, module in points.items()]
-        (about / "entry_points.txt").write_text("\n".join(["[harness]", *lines]))
+        (metadata / "entry_points.txt").write_text("\n".join(["[harness]", *lines]))
         monkeypatch.syspath_prepend(str(site))
         importlib.invalidate_caches()
         discovery.installed.cache_clear()
@@ -63,7 +63,7 @@ def install(tmp_path, monkeypatch):
 
 @pytest.fixture
 def toy(install, monkeypatch):
-    """The toy plugin, installed; gives its modules' list of what was encoded."""
+    """Install the toy plugin; return its list of encoded texts."""
     monkeypatch.syspath_prepend(str(TOY))
     install("toy", {"toy": "toy_plugin"})
     encoded = importlib.import_module("toy_models").ENCODED
@@ -76,28 +76,28 @@ def registry_with(toy):
     """Make a registry of the toy plugin, the built-in engines, and further entry points."""
 
     def make(*points, include=()):
-        own = [
+        always = [
             EntryPoint("toy", "toy_plugin", "harness"),
             EntryPoint("engines", "harness.plugins.engines", "harness"),
         ]
-        return Registry(discovery.Plugins([*own, *points]), include=include)
+        return Registry(discovery.Plugins([*always, *points]), include=include)
 
     return make
 
 
 @pytest.fixture
 def registry(registry_with):
-    """A registry of the toy plugin and the built-in engines alone."""
+    """A registry of the toy plugin and the built-in engines."""
     return registry_with()
 
 
 @pytest.fixture
 def evaluate(registry):
-    """Evaluate toy models: all tasks without a mitigator, unless told."""
+    """Evaluate toy models, by default on all tasks without a mitigator."""
 
     def run(model="toy-letters", tasks="all", mitigators="none", **more):
-        given = {"registry": registry, "concept": "toy-place"} | more
-        return evaluation.evaluate(model, tasks, mitigators, **given)
+        options = {"registry": registry, "concept": "toy-place"} | more
+        return evaluation.evaluate(model, tasks, mitigators, **options)
 
     return run
 
@@ -146,7 +146,7 @@ def write(tmp_path):
 
 @pytest.fixture
 def toy_task():
-    """A task file of the toy plugin that is whole."""
+    """A valid task file for the toy plugin."""
     return """\
 name: mine
 version: 1

@@ -1,4 +1,4 @@
-"""Tiny methods."""
+"""Tiny mitigators and metrics."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from harness import Mitigator, Scale, Score, metric
 
 
 class Shift(Mitigator):
-    """Takes the mean of the definitional pairs off, `k` times."""
+    """Subtracts the mean of the definitional pairs, `k` times."""
 
     needs = ("definitional_pairs",)
 
@@ -25,7 +25,7 @@ class Shift(Mitigator):
 
 
 class Polite(Mitigator):
-    """Adds a word to every text."""
+    """Appends a word to every text."""
 
     kinds = ("text",)
 
@@ -42,7 +42,7 @@ class Polite(Mitigator):
     disjoint=[("targets_1", "targets_2")],
 )
 def gap(targets_1, targets_2, *, centre: bool = False, power: float = 1.0):
-    """Return how far the means of two sets are apart."""
+    """Return the distance between the means of two sets."""
     distance = np.linalg.norm(np.mean(targets_1, axis=0) - np.mean(targets_2, axis=0))
     n = len(targets_1) + len(targets_2)
     return {"gap": Score(float(distance) ** power, n=n), "items": n}
@@ -59,5 +59,5 @@ def fit(pairs_1, pairs_2, labels, *, clusters):
     """Return the correlation of distances with labels."""
     assert {len(codes) for codes in clusters.values()} == {len(labels)}
     distances = np.linalg.norm(pairs_1 - pairs_2, axis=1)
-    with np.errstate(invalid="ignore"):  # all distances alike: undefined
+    with np.errstate(invalid="ignore"):  # undefined if all distances are equal
         return -float(np.corrcoef(distances, labels)[0, 1])

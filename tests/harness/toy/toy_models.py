@@ -1,4 +1,4 @@
-"""Tiny models: what they were asked to encode is kept in `ENCODED`."""
+"""Tiny models; `ENCODED` lists the texts that they encoded."""
 
 from string import ascii_lowercase
 
@@ -16,7 +16,7 @@ class Letters:
     Parameters
     ----------
     scale
-        What counts are multiplied by.
+        Factor of the counts.
     """
 
     def __init__(self, scale: float = 1.0, card: Card | None = None):
@@ -42,8 +42,8 @@ class Words:
     def encode(self, texts):
         ENCODED.extend(texts)
         table = dict(zip(VOCABULARY, np.eye(8, dtype=np.float32) + 0.1, strict=True))
-        absent = np.full(8, np.nan, dtype=np.float32)
-        return np.stack([table.get(text, absent) for text in texts])
+        missing = np.full(8, np.nan, dtype=np.float32)
+        return np.stack([table.get(text, missing) for text in texts])
 
 
 class Reference(Letters):

@@ -1,4 +1,4 @@
-"""A plugin as anybody could write it, with two tiny models, two mitigators and three metrics."""
+"""A third-party plugin with two tiny models, a provider, two mitigators and three metrics."""
 
 from pathlib import Path
 
