@@ -75,8 +75,8 @@ def test_an_unmarked_function_is_no_hook(plugin):
         ("return None", "harness_metrics: TypeError: 'NoneType' object is not iterable"),
         ("return ['fine']", "harness_metrics: it returned 'fine' where MetricSpec is expected"),
         (
-            "from harness import MitigatorSpec; return [MitigatorSpec(name='a', target='b:c')]",
-            "harness_metrics: it returned MitigatorSpec(name='a', target='b:c', summary='') where "
+            "from harness import EngineSpec; return [EngineSpec(name='a', target='b:c')]",
+            "harness_metrics: it returned EngineSpec(name='a', target='b:c', summary='') where "
             "MetricSpec is expected",
         ),
         ("yield 1", "harness_metrics: it returned 1 where MetricSpec is expected"),
