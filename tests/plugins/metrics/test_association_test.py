@@ -99,18 +99,18 @@ def test_counts_do_not_change_under_rotation(seed):
 def test_swapping_the_targets_mirrors_the_proportion(seed):
     rng = np.random.default_rng(seed)
     t_1, t_2, a_1, a_2 = [rng.standard_normal((n, 4)) for n in (3, 4, 5, 6)]
-    one, other = association_test(t_1, t_2, a_1, a_2), association_test(t_2, t_1, a_1, a_2)
-    assert one.value + other.value == pytest.approx(1.0)
+    score, swapped = association_test(t_1, t_2, a_1, a_2), association_test(t_2, t_1, a_1, a_2)
+    assert score.value + swapped.value == pytest.approx(1.0)
     both = association_test(t_2, t_1, a_2, a_1)
-    assert one.value == pytest.approx(both.value)
+    assert score.value == pytest.approx(both.value)
 
 
-def test_attributes_without_direction_are_nearer_to_neither():
+def test_zero_attributes_are_closer_to_neither_target_set():
     assert run([EAST], [WEST], [[0, 0]], [[0, 0]]).value == 0.0
 
 
 @pytest.mark.parametrize("empty", [0, 1])
-def test_without_targets_it_is_undefined(empty):
+def test_an_empty_target_set_has_no_score(empty):
     targets = [[EAST], [WEST]]
     targets[empty] = []
     score = run(*targets, FIRST, SECOND)

@@ -47,7 +47,7 @@ def test_a_planted_direction_is_found_and_points_to_the_second_side():
     assert correlation.p_value == pytest.approx(1 / 201)
 
 
-def test_the_direction_of_two_pairs_is_what_can_be_told_by_hand():
+def test_two_pairs_by_hand():
     # both differences lie along the first axis: one component, with all of the variance
     x_1, x_2 = np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([[1.0, 1.0], [3.0, 2.0]])
     g = find_direction(x_1, x_2)
@@ -70,27 +70,27 @@ def test_the_component_with_the_highest_auc_wins_whatever_its_variance():
     assert abs(g.vector[1]) > 0.9
 
 
-def test_differences_are_not_centred_since_their_mean_is_the_concept():
+def test_differences_are_not_centred():
     x_1, x_2 = np.zeros((3, 2)), np.array([[1.0, 0.0], [1.0, 0.1], [1.0, -0.1]])
     assert abs(find_direction(x_1, x_2).vector[0]) == pytest.approx(1.0)
 
 
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=30)
-def test_scores_do_not_change_under_rotation_and_turn_with_the_sides(seed):
+def test_scores_are_invariant_under_rotation_and_flip_with_the_sides(seed):
     first, second, attributes, labels = planted(seed % 1000, strength=0.1)
     rotation = ortho_group.rvs(12, random_state=seed)
-    one = run(first, second, attributes, labels)
+    scores = run(first, second, attributes, labels)
     turned = run(first @ rotation, second @ rotation, attributes @ rotation, labels)
     swapped = run(second, first, attributes, labels)
-    assert one["correlation"].value == pytest.approx(turned["correlation"].value, abs=1e-6)
-    assert one["correlation"].value == pytest.approx(-swapped["correlation"].value, abs=1e-6)
-    assert one["auc"].value == pytest.approx(swapped["auc"].value)
-    assert -1 <= one["correlation"].value <= 1
-    assert 0.5 <= one["auc"].value <= 1
+    assert scores["correlation"].value == pytest.approx(turned["correlation"].value, abs=1e-6)
+    assert scores["correlation"].value == pytest.approx(-swapped["correlation"].value, abs=1e-6)
+    assert scores["auc"].value == pytest.approx(swapped["auc"].value)
+    assert -1 <= scores["correlation"].value <= 1
+    assert 0.5 <= scores["auc"].value <= 1
 
 
-def test_the_interval_holds_the_correlation_and_draws_clusters():
+def test_the_interval_contains_the_value_and_resamples_clusters():
     first, second, attributes, labels = planted(2, strength=0.2)
     items = run(first, second, attributes, labels, resamples=300)["correlation"]
     assert items.interval.low < items.value < items.interval.high
@@ -99,7 +99,7 @@ def test_the_interval_holds_the_correlation_and_draws_clusters():
     assert "clusters" in clusters["correlation"].interval.method
 
 
-def test_p_values_are_uniform_where_attributes_do_not_know_the_concept():
+def test_p_values_are_uniform_for_unrelated_attributes():
     rng = np.random.default_rng(3)
     p_values = []
     for _ in range(200):
@@ -110,11 +110,13 @@ def test_p_values_are_uniform_where_attributes_do_not_know_the_concept():
     assert kstest(p_values, "uniform").pvalue > 0.005
 
 
-def test_unit_length_takes_the_weight_from_long_vectors():
+def test_at_unit_length_the_lengths_of_attributes_have_no_effect():
     first, second, attributes, labels = planted(4)
     longer = attributes * np.linspace(0.1, 10, 30)[:, None]
-    one, other = (run(first, second, a, labels)["correlation"].value for a in (attributes, longer))
-    assert one == pytest.approx(other)
+    value, value_of_longer = (
+        run(first, second, a, labels)["correlation"].value for a in (attributes, longer)
+    )
+    assert value == pytest.approx(value_of_longer)
 
 
 def test_equal_sides_define_no_concept():
@@ -126,7 +128,7 @@ def test_equal_sides_define_no_concept():
 
 
 @pytest.mark.parametrize("case", ["constant labels", "zero attributes", "one attribute"])
-def test_what_does_not_vary_has_no_correlation_and_says_so(case):
+def test_constant_values_have_no_correlation_but_a_reason(case):
     first, second, attributes, labels = planted(6)
     if case == "constant labels":
         labels = np.full(30, 0.3)
@@ -144,7 +146,7 @@ def test_one_pair_is_a_direction():
     assert find_direction(np.array([[0.0, 0.0]]), np.array([[0.0, 2.0]])).auc == 1.0
 
 
-def test_tables_and_figures_have_the_texts_and_what_the_scores_rest_on():
+def test_tables_and_figures_show_texts_and_projections():
     first, second, attributes, labels = planted(7)
     texts = {"pairs_1": [f"she {i}" for i in range(10)], "pairs_2": [f"he {i}" for i in range(10)],
              "attributes": [f"job {i}" for i in range(30)]}  # fmt: skip
@@ -163,13 +165,13 @@ def test_tables_and_figures_have_the_texts_and_what_the_scores_rest_on():
     assert max(sides[0]["x"]) < min(sides[1]["x"])
 
 
-def test_without_projections_there_is_no_null():
+def test_without_projections_there_is_no_p_value_and_no_null_figure():
     correlation = run(*planted(8), projections=0)["correlation"]
     assert correlation.p_value is None
     assert set(correlation.figures) == {"labels"}
 
 
-def test_the_spread_of_the_null_is_that_of_independent_items_where_attributes_are():
+def test_the_null_spread_of_independent_attributes_is_that_of_independent_items():
     first, second, _, labels = planted(9)
     correlation = run(first, second, np.eye(30, 12) + 1e-9, labels, projections=2_000)[
         "correlation"

@@ -28,7 +28,7 @@ def test_three_words_by_hand():
     assert score.details["explained"] == pytest.approx(1.0)
 
 
-def test_words_of_random_direction_have_the_bias_of_chance():
+def test_words_of_random_direction_have_the_expected_chance_bias():
     rng = np.random.default_rng(0)
     pairs = rng.standard_normal((2, 5, 20))
     for c in (0.5, 1, 2):
@@ -37,7 +37,7 @@ def test_words_of_random_direction_have_the_bias_of_chance():
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 3))
-def test_neither_rotation_nor_length_nor_the_order_of_sides_matters(seed, c):
+def test_direct_bias_is_invariant_under_rotation_scale_and_swapped_sides(seed, c):
     rng = np.random.default_rng(seed)
     first, second, neutral = rng.standard_normal((3, 6, 5))
     turn = ortho_group.rvs(5, random_state=seed)
@@ -47,7 +47,7 @@ def test_neither_rotation_nor_length_nor_the_order_of_sides_matters(seed, c):
     assert turned == pytest.approx(value, abs=1e-6)
 
 
-def test_the_interval_holds_the_value_and_draws_clusters():
+def test_the_interval_contains_the_value_and_resamples_clusters():
     rng = np.random.default_rng(2)
     first, second, neutral = rng.standard_normal((3, 40, 5))
     score = run(first, second, neutral, resamples=200)
@@ -57,7 +57,7 @@ def test_the_interval_holds_the_value_and_draws_clusters():
     assert clustered.interval.method == "percentile bootstrap of clusters"
 
 
-def test_what_is_undefined_says_why():
+def test_undefined_scores_have_a_reason():
     assert "equal" in run(SHE, SHE, HE).reason
     assert "neutral" in run(SHE, HE, np.empty((0, 3))).reason
     with pytest.raises(InvalidOption, match="c=-1"):

@@ -26,16 +26,16 @@ def draw(seed, *sizes, d=5):
     return [rng.standard_normal((n, d)) for n in sizes]
 
 
-def test_one_order_of_attributes_is_one_and_the_opposite_order_minus_one():
+def test_equal_orders_give_one_and_opposite_orders_minus_one():
     assert run([EAST], [[1.0, -0.2]], FAN).value == pytest.approx(1.0)
     assert run([EAST], [NORTH], FAN).value == pytest.approx(-1.0)
 
 
 def test_ect_is_the_rank_correlation_of_cosines_to_the_mean_vectors():
     x, y, a = draw(0, 4, 3, 9)
-    one, other = (cosines(a, s.mean(axis=0)[None])[:, 0] for s in (x, y))
+    to_x, to_y = (cosines(a, s.mean(axis=0)[None])[:, 0] for s in (x, y))
     score = run(x, y, a)
-    assert score.value == pytest.approx(spearmanr(one, other)[0])
+    assert score.value == pytest.approx(spearmanr(to_x, to_y)[0])
     assert score.n == 9
 
 
@@ -66,7 +66,7 @@ def test_equal_target_sets_are_coherent(seed):
     assert run(x, x, a).value == pytest.approx(1.0)
 
 
-def test_the_interval_is_over_attributes_and_holds_the_value():
+def test_the_interval_over_attributes_contains_the_value():
     score = run(*draw(1, 4, 3, 30), resamples=500)
     assert score.interval.low < score.value < score.interval.high
 
@@ -80,7 +80,7 @@ def test_the_interval_is_over_attributes_and_holds_the_value():
         ((np.empty((0, 2)), [NORTH], FAN), "targets_1"),
     ],
 )
-def test_what_cannot_be_ranked_has_no_coherence(sets, reason):
+def test_undefined_scores_have_a_reason(sets, reason):
     score = run(*sets)
     assert np.isnan(score.value)
     assert reason in score.reason

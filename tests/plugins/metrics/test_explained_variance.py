@@ -15,7 +15,7 @@ def run(*arrays, **options):
     return explained_variance(*arrays, **{"draws": 100, "rng": np.random.default_rng(0)} | options)
 
 
-def test_differences_at_right_angles_explain_the_same_and_parallel_ones_everything():
+def test_orthogonal_differences_have_equal_shares_and_parallel_ones_share_one():
     first, second = np.eye(6)[:3], np.eye(6)[3:]
     score = run(first, second)
     assert score.details["explained"] == pytest.approx([1 / 3] * 3)
@@ -37,7 +37,7 @@ def test_pairs_that_share_a_direction_stand_out_from_random_pairs():
         assert score.details[null][0] < 0.3
 
 
-def test_words_on_one_line_make_any_pairs_share_a_direction():
+def test_words_along_one_axis_are_a_stricter_null_than_random_vectors():
     rng = np.random.default_rng(1)
     words = rng.standard_normal((200, 20)) * np.array([30.0] + [1.0] * 19)
     score = run(words[:20:2], words[1:20:2], words[20:])
@@ -47,7 +47,7 @@ def test_words_on_one_line_make_any_pairs_share_a_direction():
 
 @settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1))
-def test_neither_rotation_nor_length_nor_sides_matter(seed):
+def test_shares_are_invariant_under_rotation_scale_and_swapped_sides(seed):
     first, second = np.random.default_rng(seed).standard_normal((2, 4, 6))
     turn = ortho_group.rvs(6, random_state=seed)
     value = run(first, second, draws=0).value
@@ -55,7 +55,7 @@ def test_neither_rotation_nor_length_nor_sides_matter(seed):
     assert run(2 * second @ turn, first @ turn, draws=0).value == pytest.approx(value, abs=1e-9)
 
 
-def test_without_draws_there_is_no_p_value_and_without_differences_no_value():
+def test_no_draws_give_no_p_value_and_no_differences_no_value():
     first, second = np.random.default_rng(2).standard_normal((2, 3, 5))
     assert run(first, second, draws=0).p_value is None
     assert "equal" in run(first, first).reason

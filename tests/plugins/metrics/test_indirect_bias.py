@@ -23,7 +23,7 @@ def test_beta_by_hand():
     assert gender_share(np.array([[0.0, 0.8, 0]]), ONE[0], G) == pytest.approx([-0.25])
 
 
-def test_beta_is_0_of_a_word_with_itself_and_without_gender_and_1_with_nothing_else():
+def test_beta_is_0_without_gender_and_1_with_gender_only():
     rng = np.random.default_rng(0)
     w = rng.standard_normal((5, 3))
     assert gender_share(w, w, G) == pytest.approx(0, abs=1e-9)
@@ -34,7 +34,7 @@ def test_beta_is_0_of_a_word_with_itself_and_without_gender_and_1_with_nothing_e
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_beta_is_symmetric_and_turns_with_the_space(seed):
+def test_beta_is_symmetric_and_invariant_under_rotation(seed):
     w, v = np.random.default_rng(seed).standard_normal((2, 4, 3))
     turn = ortho_group.rvs(3, random_state=seed)
     beta = gender_share(w, v, G)
@@ -70,7 +70,7 @@ def test_words_unlike_their_pole_are_left_out_and_counted():
     assert "similar" in none.reason
 
 
-def test_what_is_undefined_says_why():
+def test_undefined_scores_have_a_reason():
     assert "equal" in indirect_bias(SHE, SHE, ONE, ONE, OTHER)["beta"].reason
     assert "words" in indirect_bias(SHE, HE, np.empty((0, 3)), ONE, OTHER)["magnitude"].reason
     with pytest.raises(InvalidOption, match="extremes=0"):

@@ -18,12 +18,12 @@ from harness.plugins.metrics.linear_probe import deal, linear_probe
 def run(x, y, *others, texts=None, **options):
     second, test = (others[i] if i < len(others) else None for i in (0, 1))
     inputs = {"texts_1": x, "texts_2": second, "test_1": test}
-    own = {k: [f"{k} {i}" for i in range(len(v))] for k, v in inputs.items() if v is not None}
+    defaults = {k: [f"{k} {i}" for i in range(len(v))] for k, v in inputs.items() if v is not None}
     options = {"resamples": 0, "folds": 5} | options
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         rng = np.random.default_rng(0)
-        return linear_probe(x, y, *others, rng=rng, texts=own | (texts or {}), **options)
+        return linear_probe(x, y, *others, rng=rng, texts=defaults | (texts or {}), **options)
 
 
 def two_sides(n: int = 60, d: int = 5, gap: float = 3.0, seed: int = 0):
@@ -34,7 +34,7 @@ def two_sides(n: int = 60, d: int = 5, gap: float = 3.0, seed: int = 0):
     return x, y.astype(float)
 
 
-def test_sides_that_lie_apart_are_told_and_noise_is_not():
+def test_separated_classes_are_found_and_noise_is_not():
     x, y = two_sides(gap=20)
     score = run(x, y)
     assert score.value == 1.0
@@ -45,7 +45,7 @@ def test_sides_that_lie_apart_are_told_and_noise_is_not():
     assert run(rng.standard_normal((400, 5)), rng.integers(0, 2, 400)).value < 0.6
 
 
-def test_labels_may_be_any_numbers_and_more_than_two():
+def test_labels_may_be_any_numbers_and_more_than_two_classes():
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     x = np.eye(3)[y] + 0.05 * rng.standard_normal((90, 3))
@@ -54,26 +54,26 @@ def test_labels_may_be_any_numbers_and_more_than_two():
     assert score.details["labels"] == 3
 
 
-def test_a_test_part_is_judged_by_a_classifier_of_the_rest_as_by_hand():
+def test_a_test_set_is_classified_by_a_regression_on_the_training_set():
     x, y = two_sides(gap=1)
     more, truth = two_sides(gap=1, seed=5)
-    found = run(x, y, None, more, truth, grid=(10.0,))
+    score = run(x, y, None, more, truth, grid=(10.0,))
     unit, other = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (x, more))
     peer = LogisticRegression(C=10).fit(unit, y)
-    assert found.value == pytest.approx(peer.score(other, truth))
-    assert found.n == len(truth)
-    assert found.details["seen"] == 0
+    assert score.value == pytest.approx(peer.score(other, truth))
+    assert score.n == len(truth)
+    assert score.details["seen"] == 0
 
 
-def test_of_a_test_part_it_is_said_how_much_was_seen():
+def test_texts_of_the_test_set_that_were_trained_on_are_counted():
     x, y = two_sides(gap=9)
     texts = {"texts_1": [f"t{i}" for i in range(60)], "test_1": ["t0", "t1", "new"]}
-    found = run(x, y, None, x[:3], y[:3], texts=texts)
-    assert found.details["seen"] == 2
-    assert found.value == 1.0
+    score = run(x, y, None, x[:3], y[:3], texts=texts)
+    assert score.details["seen"] == 2
+    assert score.value == 1.0
 
 
-def test_pairs_are_told_by_how_they_differ():
+def test_pairs_are_classified_by_their_difference():
     rng = np.random.default_rng(0)
     u, v = rng.standard_normal((2, 120, 4))
     same = np.arange(120) % 2
@@ -82,7 +82,7 @@ def test_pairs_are_told_by_how_they_differ():
     assert run(u, same.astype(float)).value < 0.7
 
 
-def test_a_text_that_is_there_twice_is_never_known_when_it_is_judged():
+def test_copies_of_a_text_are_in_the_same_fold():
     # labels are drawn, so only a copy in another fold could give one away
     rng = np.random.default_rng(0)
     x, y = (
@@ -96,7 +96,7 @@ def test_a_text_that_is_there_twice_is_never_known_when_it_is_judged():
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=60), st.integers(2, 5), st.integers(0, 99))
-def test_groups_stay_whole_and_folds_and_classes_even(groups, folds, seed):
+def test_groups_stay_together_and_classes_are_spread_evenly(groups, folds, seed):
     groups = np.array(groups)
     y = groups % 3
     parts = deal(groups, y, folds, np.random.default_rng(seed))
@@ -109,15 +109,15 @@ def test_groups_stay_whole_and_folds_and_classes_even(groups, folds, seed):
 
 @settings(max_examples=5)
 @given(st.integers(0, 1000))
-def test_neither_a_rotation_nor_the_length_of_vectors_changes_it(seed):
+def test_accuracy_is_invariant_under_rotation_and_scale(seed):
     x, y = two_sides(gap=1, seed=seed)
     turn = ortho_group.rvs(5, random_state=seed)
     lengths = np.random.default_rng(seed).uniform(0.5, 9, (60, 1))
-    found = run(lengths * x @ turn, y, grid=(1.0,))
-    assert found.value == pytest.approx(run(x, y, grid=(1.0,)).value, abs=1 / 60 + 1e-9)
+    score = run(lengths * x @ turn, y, grid=(1.0,))
+    assert score.value == pytest.approx(run(x, y, grid=(1.0,)).value, abs=1 / 60 + 1e-9)
 
 
-def test_the_interval_holds_the_value_and_copies_widen_it():
+def test_the_interval_contains_the_value_and_is_wider_for_copies():
     x, y = two_sides(gap=0.7)
     score = run(x, y, resamples=300)
     assert score.interval.low < score.value < score.interval.high
@@ -134,7 +134,7 @@ def test_the_same_seed_gives_the_same_score():
 
 
 @pytest.mark.parametrize("folds", [2, 3])
-def test_the_fewest_texts_that_there_may_be_are_enough(folds):
+def test_the_smallest_number_of_texts_is_enough(folds):
     x, y = two_sides(n=8, gap=9)
     assert run(x, y, folds=folds).value == 1.0
     assert "4 texts" in run(x[:6], y[:6], folds=folds).reason
@@ -150,6 +150,6 @@ def test_too_few_texts_of_a_label_have_no_score_but_a_reason():
 @pytest.mark.parametrize(
     "options", [{"folds": 1}, {"inner_folds": 1}, {"grid": ()}, {"grid": (0.0, 1.0)}]
 )
-def test_options_out_of_range_are_refused(options):
+def test_invalid_options_are_rejected(options):
     with pytest.raises(InvalidOption, match=next(iter(options))):
         run(*two_sides(), **options)

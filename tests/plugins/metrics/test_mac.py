@@ -25,7 +25,7 @@ def draw(seed, *sizes, d=5):
     return [rng.standard_normal((n, d)) for n in sizes]
 
 
-def test_targets_count_alike_and_attribute_sets_count_alike():
+def test_targets_have_equal_weights_and_so_have_attribute_sets():
     # to the east: 0, 1, 1 for the three targets; to the north, of two sizes: 1, 0, 0 and 1, 2, 2
     score = run([[EAST], [NORTH, NORTH]], [[EAST], [NORTH, [0.0, -1.0], NORTH]])
     to_north = np.mean([1, 2 / 3, 2 / 3])
@@ -34,7 +34,7 @@ def test_targets_count_alike_and_attribute_sets_count_alike():
     assert score.details["attribute_sets"] == 2
 
 
-def test_target_sets_are_one_set():
+def test_target_sets_are_pooled():
     x, y, a = draw(0, 4, 3, 6)
     assert run([x, y], [a]).value == pytest.approx(run([np.vstack([x, y])], [a]).value)
 
@@ -51,13 +51,13 @@ def test_mac_does_not_change_under_rotation_or_with_the_vectors_lengths(seed):
     assert 0 <= value <= 2
 
 
-def test_the_interval_is_of_all_sets_and_holds_the_value():
+def test_the_interval_over_all_sets_contains_the_value():
     x, a, b = draw(1, 12, 9, 7)
     score = run([x], [a, b], resamples=500)
     assert score.interval.low < score.value < score.interval.high
 
 
-def test_what_is_without_direction_is_at_distance_one():
+def test_zero_vectors_are_at_distance_one():
     assert run([[[0.0, 0.0]]], [[EAST, WEST]]).value == pytest.approx(1.0)
 
 

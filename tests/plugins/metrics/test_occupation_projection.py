@@ -26,7 +26,7 @@ def test_stereotypes_are_positive_and_their_reverse_is_negative():
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_values_and_p_values_are_those_of_scipy_whatever_the_rotation(seed):
+def test_values_and_p_values_equal_scipy_under_any_rotation(seed):
     rng = np.random.default_rng(seed)
     occupations, ratings = rng.standard_normal((20, 4)), rng.integers(-3, 4, 20) / 10
     she, he = rng.standard_normal((2, 1, 4))
@@ -38,7 +38,7 @@ def test_values_and_p_values_are_those_of_scipy_whatever_the_rotation(seed):
     assert score.p_value == pytest.approx(peer.pvalue, abs=1e-9)
 
 
-def test_what_rounding_leaves_of_the_direction_is_not_ranked():
+def test_rounding_errors_are_not_ranked():
     ratings = np.linspace(-1, 1, 9)
     occupations = np.column_stack([-1e-8 * ratings, np.ones(9)])
     score = run(SHE, HE, occupations, ratings)
@@ -46,7 +46,7 @@ def test_what_rounding_leaves_of_the_direction_is_not_ranked():
     assert score.details["off"] == 9
 
 
-def test_the_interval_holds_the_value_and_draws_clusters():
+def test_the_interval_contains_the_value_and_resamples_clusters():
     rng = np.random.default_rng(1)
     ratings = rng.standard_normal(40)
     occupations = np.column_stack([rng.standard_normal(40) - ratings, np.ones(40)])
@@ -65,7 +65,7 @@ def test_the_interval_holds_the_value_and_draws_clusters():
         ((SHE, HE, np.array([NURSE, WRITER, MINER]), np.ones(3)), "ratings"),
     ],
 )
-def test_what_is_undefined_says_why(arrays, reason):
+def test_undefined_scores_have_a_reason(arrays, reason):
     score = run(*arrays)
     assert np.isnan(score.value)
     assert reason in score.reason

@@ -35,7 +35,7 @@ def every_pair(vectors, direction, *, delta, top, repeats):
 @pytest.mark.parametrize("repeats", ["first", "both"])
 @given(seed=st.integers(0, 2**32 - 1), delta=st.floats(0.5, 1.9))
 @example(seed=80, delta=1.5)  # two pairs at the cut whose scores float32 takes for equal
-def test_the_search_finds_what_the_matrix_of_all_pairs_has(kept, repeats, seed, delta):
+def test_the_search_equals_the_matrix_of_all_pairs(kept, repeats, seed, delta):
     rng = np.random.default_rng(seed)
     vectors, u = rng.standard_normal((40, 4)), unit_rows(rng.standard_normal((1, 4)))[0]
     options = {"delta": delta, "top": 15, "repeats": repeats}
@@ -44,17 +44,17 @@ def test_the_search_finds_what_the_matrix_of_all_pairs_has(kept, repeats, seed, 
         patch.setattr(analogy_search, "KEPT", kept)
         patch.setattr(analogy_search, "BUFFER", 3 * kept)
         patch.setattr(analogy_search, "BLOCK", (8, 16))
-        found = find_pairs(vectors, u, **options)
-    wanted = every_pair(vectors, u, **options)
-    assert list(zip(found.first, found.second, strict=True)) == [(x, y) for x, y, _ in wanted]
-    assert found.scores == pytest.approx([s for _, _, s in wanted], abs=1e-9)
+        pairs = find_pairs(vectors, u, **options)
+    expected = every_pair(vectors, u, **options)
+    assert list(zip(pairs.first, pairs.second, strict=True)) == [(x, y) for x, y, _ in expected]
+    assert pairs.scores == pytest.approx([s for _, _, s in expected], abs=1e-9)
 
 
-def test_pairs_within_delta_are_counted_once_and_equal_vectors_not_at_all():
+def test_pairs_within_delta_are_counted_once_and_equal_vectors_not():
     angles = np.radians([0, 50, 100, 100])  # 50° apart is a distance of .85, 100° one of 1.5
     vectors = np.column_stack([np.cos(angles), np.sin(angles)])
-    found = find_pairs(vectors, np.array([1.0, 0]), delta=1.0, top=9, repeats="first")
-    assert found.within_delta == 3
+    pairs = find_pairs(vectors, np.array([1.0, 0]), delta=1.0, top=9, repeats="first")
+    assert pairs.within_delta == 3
 
 
 def run(vocabulary: dict, ratings: list[tuple], **options):
@@ -84,7 +84,7 @@ WORDS = {
 }
 
 
-def test_shares_are_of_the_list_and_the_table_has_each_pair_with_its_rating():
+def test_shares_are_of_the_list_and_the_table_shows_the_ratings():
     scores = run(WORDS, RATINGS)
     rows = scores["stereotyped"].tables["pairs"]
     assert [(row["first"], row["second"], row["rating"]) for row in rows] == [
@@ -96,7 +96,7 @@ def test_shares_are_of_the_list_and_the_table_has_each_pair_with_its_rating():
     assert scores["stereotyped"].details["same_vector"] == 1
 
 
-def test_a_pair_may_be_rated_both_or_neither_and_a_majority_is_an_option():
+def test_a_pair_may_be_rated_both_or_neither_by_a_chosen_majority():
     scores = run(WORDS, [("she", "he", 7, 6), ("nurse", "surgeon", 5, 5)])
     assert [row["rating"] for row in scores["stereotyped"].tables["pairs"]] == ["both", "neither"]
     assert [scores[name].value for name in SCORES] == [0.5, 0.5, 0.0]
@@ -118,7 +118,7 @@ def test_published_lists_repeat_the_second_word():
     assert ("girl", "he") not in pairs["both"]
 
 
-def test_what_cannot_be_listed_says_why():
+def test_undefined_scores_have_a_reason_and_invalid_options_are_rejected():
     assert "equal" in run(WORDS | {"he": WORDS["she"]}, RATINGS)["unrated"].reason
     far = {"she": (1, 0, 0), "he": (-1, 0, 0)}
     assert "δ" in run(far, RATINGS)["stereotyped"].reason

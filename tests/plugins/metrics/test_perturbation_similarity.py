@@ -22,7 +22,7 @@ def run(vectors, texts_of, **options):
         return perturbation_similarity(vectors, texts_of, rng=np.random.default_rng(0), **options)
 
 
-def test_each_pair_counts_once_and_each_text_alike():
+def test_pairs_count_once_and_texts_have_equal_weight():
     # one text of three perturbations: 0, 1 and 0; one of two: 1
     scores = run([[1, 0], [0, 2], [3, 0], [1, 1], [2, 2]], [7, 7, 7, 3, 3])
     assert scores["cosine"].value == pytest.approx((1 / 3 + 1) / 2)
@@ -46,7 +46,7 @@ def test_each_pair_counts_once_and_each_text_alike():
     ]
 
 
-def test_it_is_once_the_mean_of_pairs_where_the_printed_formula_is_twice_that():
+def test_the_cosine_is_half_of_the_printed_formula():
     k, vectors = 4, np.random.default_rng(1).standard_normal((4, 5))
     similarities = 1 - cdist(vectors, vectors, "cosine")
     printed = (similarities.sum() - k) / (k * (k - 1) / 2)
@@ -54,7 +54,7 @@ def test_it_is_once_the_mean_of_pairs_where_the_printed_formula_is_twice_that():
 
 
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(2, 6), min_size=1, max_size=6))
-def test_it_is_what_scipy_finds_pair_by_pair_in_whatever_order_the_rows_come(seed, sizes):
+def test_means_and_standard_errors_equal_scipy_in_any_order_of_rows(seed, sizes):
     rng = np.random.default_rng(seed)
     parts = [rng.standard_normal((k, 4)) + rng.standard_normal(4) for k in sizes]
     order = rng.permutation(sum(sizes))
@@ -63,7 +63,7 @@ def test_it_is_what_scipy_finds_pair_by_pair_in_whatever_order_the_rows_come(see
     similarities = [1 - pdist(part, "cosine") for part in parts]
     distances = [pdist(part) for part in parts]
     for name, pairs in (("cosine", similarities), ("distance", distances)):
-        means = [one.mean() for one in pairs]
+        means = [of_text.mean() for of_text in pairs]
         assert scores[name].value == pytest.approx(np.mean(means))
         pooled = np.concatenate(pairs)
         details = scores[name].details
@@ -76,22 +76,22 @@ def test_it_is_what_scipy_finds_pair_by_pair_in_whatever_order_the_rows_come(see
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 100))
-def test_equal_vectors_are_fair_however_long_and_far_from_the_origin(seed, scale):
-    one = np.random.default_rng(seed).standard_normal((2, 8)) * scale
-    scores = run(np.repeat(one, 5, axis=0), np.repeat([0, 1], 5))
+def test_equal_vectors_are_fair_at_any_length(seed, scale):
+    vectors = np.random.default_rng(seed).standard_normal((2, 8)) * scale
+    scores = run(np.repeat(vectors, 5, axis=0), np.repeat([0, 1], 5))
     assert scores["cosine"].value == pytest.approx(1, abs=1e-12)
     assert scores["distance"].value == pytest.approx(0, abs=1e-12 * scale)
 
 
-def test_pairs_of_one_text_are_no_independent_evidence():
+def test_the_standard_error_is_over_texts_not_pairs():
     rng = np.random.default_rng(2)
     spreads = np.repeat(rng.uniform(0.1, 2, 40), 20)[:, None]
     vectors = np.ones(8) + spreads * rng.standard_normal((800, 8))
-    found = run(vectors, np.repeat(np.arange(40), 20), resamples=400)["cosine"]
-    assert found.details["standard_error"] > 5 * found.details["standard_error_of_pairs"]
-    assert found.interval.method == "percentile bootstrap of texts"
-    width = found.interval.high - found.interval.low
-    assert width == pytest.approx(2 * 1.96 * found.details["standard_error"], rel=0.2)
+    scores = run(vectors, np.repeat(np.arange(40), 20), resamples=400)["cosine"]
+    assert scores.details["standard_error"] > 5 * scores.details["standard_error_of_pairs"]
+    assert scores.interval.method == "percentile bootstrap of texts"
+    width = scores.interval.high - scores.interval.low
+    assert width == pytest.approx(2 * 1.96 * scores.details["standard_error"], rel=0.2)
 
 
 def test_a_text_with_one_perturbation_is_left_out_and_counted():
@@ -103,23 +103,23 @@ def test_a_text_with_one_perturbation_is_left_out_and_counted():
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
-def test_without_two_perturbations_of_a_text_there_is_no_score(n):
+def test_texts_with_one_perturbation_have_no_score(n):
     for score in run(np.ones((n, 2)), np.arange(n)).values():
         assert np.isnan(score.value)
         assert "two perturbations" in score.reason
 
 
-def test_blocks_change_nothing(monkeypatch):
+def test_the_block_size_has_no_effect(monkeypatch):
     rng = np.random.default_rng(3)
     vectors, codes = rng.standard_normal((60, 4)), rng.integers(0, 12, 60)
-    whole = run(vectors, codes)
+    in_one_block = run(vectors, codes)
     monkeypatch.setattr(within_groups, "MAX_CELLS", 1)
     for name, score in run(vectors, codes).items():
-        assert score.value == pytest.approx(whole[name].value, rel=1e-14)
-        assert score.details == pytest.approx(whole[name].details)
+        assert score.value == pytest.approx(in_one_block[name].value, rel=1e-14)
+        assert score.details == pytest.approx(in_one_block[name].details)
 
 
-def test_the_figure_is_of_the_first_text_and_labelled_by_the_names_put_in():
+def test_the_figure_shows_the_first_text_labelled_by_its_names():
     texts = ["Ann left Peru.", "It rained.", "Bo left Chad.", "It poured."]
     scores = run([[1, 0], [0, 1], [1, 1], [1, 2]], [1, 2, 1, 2], texts={"perturbed": texts})
     figure = scores["cosine"].figures["similarities"]

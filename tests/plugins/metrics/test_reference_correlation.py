@@ -26,7 +26,7 @@ def at(*cosines: float) -> list[list[float]]:
     return [[c, np.sqrt(1 - c * c)] for c in cosines]
 
 
-def test_the_nearest_reference_of_the_own_document_counts():
+def test_only_references_of_the_same_document_count():
     # by the first document's reference alone; the second document's is at right angles
     summaries, references = at(0.9, 0.5, 0.1, 0.2), [[2, 0], [0, 1]]
     documents, of = [0, 0, 0, 1], [0, 1]
@@ -40,12 +40,12 @@ def test_the_nearest_reference_of_the_own_document_counts():
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["max", "mean"]))
-def test_it_is_what_scipy_finds_pooled_and_within_documents(seed, of_references):
+def test_pooled_and_within_document_correlations_equal_scipy(seed, of_references):
     rng = np.random.default_rng(seed)
     s, r = rng.standard_normal((24, 5)), rng.standard_normal((12, 5))
     documents, of, ratings = np.arange(24) % 4, np.arange(12) // 3, rng.standard_normal(24)
     order = rng.permutation(24)
-    found = run(s[order], r, ratings[order], documents[order], of, of_references=of_references)
+    scores = run(s[order], r, ratings[order], documents[order], of, of_references=of_references)
     predicted = np.array(
         [
             getattr(np, of_references)(
@@ -55,25 +55,27 @@ def test_it_is_what_scipy_finds_pooled_and_within_documents(seed, of_references)
         ]
     )
     for name, peer in (("spearman", spearmanr), ("pearson", pearsonr)):
-        assert found[name].value == pytest.approx(peer(predicted, ratings)[0])
+        assert scores[name].value == pytest.approx(peer(predicted, ratings)[0])
         within = [peer(predicted[documents == d], ratings[documents == d])[0] for d in range(4)]
-        assert found[name].details["within_documents"] == pytest.approx(np.mean(within))
+        assert scores[name].details["within_documents"] == pytest.approx(np.mean(within))
 
 
 def test_a_document_without_references_is_left_out():
-    found = run(at(0.9, 0.5, 0.1, 0.3), [[1, 0]], [3, 2, 1, 9], [0, 0, 0, 5], [0])
-    assert found["spearman"].value == pytest.approx(1)
-    assert found["spearman"].n == 3
+    scores = run(at(0.9, 0.5, 0.1, 0.3), [[1, 0]], [3, 2, 1, 9], [0, 0, 0, 5], [0])
+    assert scores["spearman"].value == pytest.approx(1)
+    assert scores["spearman"].n == 3
 
 
-def test_the_interval_draws_documents():
+def test_the_interval_resamples_documents():
     rng = np.random.default_rng(4)
     s, r = rng.standard_normal((60, 4)), rng.standard_normal((10, 4))
-    found = run(s, r, rng.standard_normal(60), np.arange(60) // 6, np.arange(10), resamples=200)
-    assert found["pearson"].interval.method == "percentile bootstrap of clusters"
-    assert found["pearson"].interval.low < found["pearson"].value < found["pearson"].interval.high
-    one = run(s, r[:1], rng.standard_normal(60), np.zeros(60), [0], resamples=200)
-    assert one["pearson"].interval is None
+    scores = run(s, r, rng.standard_normal(60), np.arange(60) // 6, np.arange(10), resamples=200)
+    assert scores["pearson"].interval.method == "percentile bootstrap of clusters"
+    assert (
+        scores["pearson"].interval.low < scores["pearson"].value < scores["pearson"].interval.high
+    )
+    single = run(s, r[:1], rng.standard_normal(60), np.zeros(60), [0], resamples=200)
+    assert single["pearson"].interval is None
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_the_interval_draws_documents():
         ((at(0.1, 0.2, 0.3), [[1, 0]], [2, 2, 2], [0, 0, 0], [0]), "equal"),
     ],
 )
-def test_what_has_no_correlation_says_why(arrays, reason):
+def test_undefined_correlations_have_a_reason(arrays, reason):
     for score in run(*arrays).values():
         assert np.isnan(score.value)
         assert reason in score.reason

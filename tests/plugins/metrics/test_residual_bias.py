@@ -57,7 +57,7 @@ def test_before_mitigation_the_sides_are_two_clusters():
 
 
 @pytest.mark.parametrize("classifier", ["rbf-svm", "logistic"])
-def test_where_nothing_is_left_all_is_chance(classifier):
+def test_scores_are_at_chance_if_no_bias_is_left(classifier):
     scores = run(neutral(space()), space(), classifier=classifier)
     assert scores["clustering"].value < 0.65
     assert abs(scores["neighbours"].value) < 0.25
@@ -65,7 +65,7 @@ def test_where_nothing_is_left_all_is_chance(classifier):
 
 
 @pytest.mark.parametrize("classifier", ["rbf-svm", "logistic"])
-def test_bias_that_is_only_hidden_is_found(classifier):
+def test_hidden_bias_is_found(classifier):
     x = space(twin=True)
     scores = run(neutral(x), x, classifier=classifier)
     assert scores["clustering"].value > 0.95
@@ -73,7 +73,7 @@ def test_bias_that_is_only_hidden_is_found(classifier):
     assert scores["recoverability"].value > 0.95
 
 
-def test_the_record_says_how_sure_neighbours_and_recoverability_are():
+def test_neighbours_has_an_interval_and_recoverability_the_values_of_its_folds():
     x = space(twin=True)
     scores = run(neutral(x), x)
     interval = scores["neighbours"].interval
@@ -85,22 +85,26 @@ def test_the_record_says_how_sure_neighbours_and_recoverability_are():
     assert unsure.details["deviation"] == pytest.approx(np.std(unsure.details["folds"], ddof=1))
 
 
-def test_scores_do_not_turn_with_the_mitigated_space_nor_grow_with_its_lengths():
+def test_scores_are_invariant_under_rotation_and_scale_of_the_mitigated_space():
     x = space(3)
     turn = ortho_group.rvs(8, random_state=0)
     scores = values(run(neutral(x), x))
     assert values(run(5 * neutral(x) @ turn, x)) == pytest.approx(scores)
 
 
-def test_swapped_sides_swap_nothing():
+def test_swapping_the_sides_hardly_changes_the_scores():
     x = space(4, twin=True)
     mirrored = x * np.where(np.arange(8) == 0, -1, 1)
-    one, other = run(neutral(x), x), run(neutral(x), mirrored)
-    assert other["clustering"].value == pytest.approx(one["clustering"].value, abs=0.05)
-    assert other["neighbours"].value == pytest.approx(one["neighbours"].value, abs=0.05)
+    scores, mirrored_scores = run(neutral(x), x), run(neutral(x), mirrored)
+    assert mirrored_scores["clustering"].value == pytest.approx(
+        scores["clustering"].value, abs=0.05
+    )
+    assert mirrored_scores["neighbours"].value == pytest.approx(
+        scores["neighbours"].value, abs=0.05
+    )
 
 
-def test_words_about_the_concept_are_left_out_whatever_their_case():
+def test_words_about_the_concept_are_left_out_in_upper_and_lower_case():
     texts = {"specific_words": ["W0", "w1", "elsewhere"], "pairs_1": ["w2"]}
     scores = run(space(), space(), texts)
     assert {score.details["left_out"] for score in scores.values()} == {3}
@@ -114,13 +118,13 @@ def test_the_same_seed_gives_the_same_scores():
 @pytest.mark.parametrize(
     "options", [{"most_biased": 200}, {"k": 300}, {"folds": 41}], ids=lambda o: next(iter(o))
 )
-def test_too_few_words_have_no_score_and_say_so(options):
+def test_too_few_words_have_no_score_but_a_reason(options):
     for score in run(space(), space(), **options).values():
         assert np.isnan(score.value)
         assert "too few" in score.reason
 
 
-def test_equal_sides_of_the_pairs_have_no_score_and_say_so():
+def test_equal_sides_of_the_pairs_have_no_score_but_a_reason():
     pair = np.eye(8)[:1]
     texts = {"vocabulary": WORDS, "pairs_1": ["she"], "pairs_2": ["he"]}
     rng = np.random.default_rng(0)
@@ -131,6 +135,6 @@ def test_equal_sides_of_the_pairs_have_no_score_and_say_so():
 
 
 @pytest.mark.parametrize("options", [{"folds": 1}, {"k": 0}, {"classifier": "tree"}])
-def test_options_that_are_none_are_told(options):
+def test_invalid_options_are_rejected(options):
     with pytest.raises(InvalidOption, match=next(iter(options))):
         run(space(), space(), **options)

@@ -40,18 +40,18 @@ def test_three_places_by_hand():
     assert scores["precision"].value == 1.0
 
 
-def test_what_is_irrelevant_costs_precision_and_takes_no_groups_share():
+def test_irrelevant_documents_lower_precision_and_not_the_exposure():
     scores = run(k=6)
     assert scores["exposure_gap"].value == 0
     assert scores["recall"].value == 1
     assert scores["precision"].value == pytest.approx(4 / 6)
 
 
-def test_one_group_alone_is_as_far_as_half_can_be():
+def test_retrieving_one_of_two_equal_groups_has_a_gap_of_one_half():
     assert run(k=2)["exposure_gap"].value == pytest.approx(0.5)
 
 
-def test_queries_that_favour_either_group_make_up_for_each_other():
+def test_queries_that_favour_different_groups_cancel_out():
     mirror = np.array([[math.cos(math.radians(45)), math.sin(math.radians(45))]])
     queries = np.concatenate([QUERY, mirror])  # the second is nearest to the women
     scores = run(queries, (1.0, 1.0), k=2)
@@ -60,7 +60,7 @@ def test_queries_that_favour_either_group_make_up_for_each_other():
     assert scores["exposure_gap"].n == 2
 
 
-def test_the_table_has_every_place_and_the_figure_the_groups_in_order():
+def test_the_table_lists_all_places_and_the_figure_orders_the_groups():
     texts = {"queries": ["who?"], "documents": list("abcdef")}
     gap = run(k=3, texts=texts)["exposure_gap"]
     table = gap.tables["ranking"]
@@ -75,14 +75,14 @@ def test_the_table_has_every_place_and_the_figure_the_groups_in_order():
     assert figure["layout"]["yaxis"]["ticktext"] == ["who?"]
 
 
-def test_a_table_of_very_many_places_has_what_is_retrieved():
+def test_a_long_table_lists_only_retrieved_documents():
     n = 1_700  # queries, of six documents
     gap = run(np.repeat(QUERY, n, axis=0), np.ones(n), k=2)["exposure_gap"]
     assert len(gap.tables["ranking"]) == 2 * n
     assert gap.figures == {}
 
 
-def test_the_number_of_documents_may_be_chosen_by_two_queries():
+def test_dynamic_k_retrieves_by_two_queries():
     women, men = np.array([[math.cos(0.6), math.sin(0.6)]]), QUERY  # at 34 degrees, and at 0
     scores = run(k=2, ranking="dynamic-k", others=(women, men))
     # the women's top 2 stand at places 3 and 4 of the men's query: four are retrieved
@@ -93,22 +93,22 @@ def test_the_number_of_documents_may_be_chosen_by_two_queries():
 
 
 @pytest.mark.parametrize("ranking", ["dynamic-k", "dynamic-k-symmetric"])
-def test_a_ranking_without_its_queries_says_which(ranking):
+def test_a_ranking_without_its_queries_names_the_missing_input(ranking):
     with pytest.raises(InvalidOption, match="queries_1"):
         run(ranking=ranking)
 
 
 @pytest.mark.parametrize("groups", [[0, 1, 2, 3, 0, 0], [0, 1, -1, 0, 0, 0], [0, 0.5, 0, 0, 0, 0]])
-def test_a_group_without_a_name_is_refused(groups):
+def test_a_group_without_a_name_is_rejected(groups):
     with pytest.raises(InvalidOption, match="group"):
         run(groups=np.asarray(groups, dtype=float))
 
 
-def test_groups_may_go_without_names():
+def test_groups_without_names_are_numbered():
     assert set(run(group_names=())["exposure_gap"].details["fair"]) == {"0", "1", "2"}
 
 
-def test_a_query_that_finds_nothing_relevant_has_no_exposure():
+def test_a_query_without_relevant_results_has_no_exposure():
     scores = run(query_topics=(0.0,), k=2)  # the two documents of topic 0 come last
     assert math.isnan(scores["exposure_gap"].value)
     assert "relevant" in scores["exposure_gap"].reason
@@ -122,7 +122,7 @@ def test_a_topic_without_documents_has_no_recall():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
-def test_scores_keep_their_bounds_and_do_not_change_with_the_documents_order(seed, k):
+def test_scores_are_bounded_and_independent_of_the_order_of_documents(seed, k):
     rng = np.random.default_rng(seed)
     queries, documents = rng.standard_normal((4, 5)), rng.standard_normal((12, 5))
     groups, topics = rng.integers(0, 3, 12).astype(float), rng.integers(0, 2, 12).astype(float)
@@ -134,7 +134,7 @@ def test_scores_keep_their_bounds_and_do_not_change_with_the_documents_order(see
             k=k, resamples=0, rng=rng,
         )  # fmt: skip
 
-    one, other = of(np.arange(12)), of(order)
-    for name, score in one.items():
+    scores, reordered = of(np.arange(12)), of(order)
+    for name, score in scores.items():
         assert math.isnan(score.value) or 0 <= score.value <= 1
-        assert score.value == pytest.approx(other[name].value, nan_ok=True)
+        assert score.value == pytest.approx(reordered[name].value, nan_ok=True)

@@ -41,7 +41,7 @@ def test_unit_length_is_set_before_differences_are_taken():
 
 
 @given(seeds, st.booleans())
-def test_ripa_does_not_change_under_rotation_and_swapping_targets_turns_its_sign(seed, unit_length):
+def test_ripa_is_invariant_under_rotation_and_flips_with_the_targets(seed, unit_length):
     x, y, a = draw(seed, 4, 4, 6)
     rotation = ortho_group.rvs(5, random_state=seed)
     value = run(x, y, a, unit_length=unit_length).value
@@ -51,7 +51,7 @@ def test_ripa_does_not_change_under_rotation_and_swapping_targets_turns_its_sign
 
 
 @given(seeds)
-def test_at_unit_length_lengths_do_not_matter_and_one_is_the_most(seed):
+def test_at_unit_length_lengths_have_no_effect_and_scores_are_at_most_one(seed):
     sets = draw(seed, 4, 4, 6)
     rng = np.random.default_rng(seed)
     longer = [s * rng.uniform(0.5, 2, (len(s), 1)) for s in sets]
@@ -61,7 +61,7 @@ def test_at_unit_length_lengths_do_not_matter_and_one_is_the_most(seed):
 
 
 @given(seeds, st.permutations(range(4)))
-def test_the_order_of_pairs_does_not_matter_but_who_is_paired_with_whom_does(seed, order):
+def test_the_order_of_pairs_has_no_effect_but_the_pairing_has(seed, order):
     x, y, a = draw(seed, 4, 4, 6)
     score = run(x, y, a)
     assert run(x[order], y[order], a).value == pytest.approx(score.value)
@@ -69,7 +69,7 @@ def test_the_order_of_pairs_does_not_matter_but_who_is_paired_with_whom_does(see
         assert run(x, y[order], a).value != pytest.approx(score.value)
 
 
-def test_a_word_may_stand_in_several_pairs_and_on_both_sides():
+def test_a_word_may_be_in_several_pairs_and_on_both_sides():
     score = run([EAST, EAST, NORTH], [WEST, NORTH, EAST], [EAST])
     expected = [1, np.sqrt(0.5), -np.sqrt(0.5)]
     assert score.value == pytest.approx(np.mean(expected))
@@ -88,13 +88,13 @@ def test_a_pair_of_equal_vectors_spans_no_direction_and_is_left_out():
     assert "equal" in none.reason
 
 
-def test_sides_of_two_lengths_are_no_pairs():
+def test_sides_of_different_lengths_have_no_score():
     score = run([EAST, NORTH], [WEST], [EAST])
     assert np.isnan(score.value)
     assert all(fact in score.reason for fact in ("2", "1", "one table"))
 
 
-def test_the_interval_is_over_pairs_and_attributes_and_holds_the_value():
+def test_the_interval_over_pairs_and_attributes_contains_the_value():
     score = run(*draw(1, 10, 10, 12), resamples=500)
     assert score.interval.low < score.value < score.interval.high
     assert run([EAST], [WEST], [NORTH], resamples=50).interval is None

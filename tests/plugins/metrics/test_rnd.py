@@ -32,7 +32,7 @@ def test_an_attribute_near_the_first_targets_has_a_negative_difference_of_norms(
     assert score.details == {"distance": "norm", "unit_length": False}
 
 
-def test_the_variant_called_cos_is_a_similarity_with_the_opposite_sign():
+def test_the_cos_variant_is_a_similarity_with_the_opposite_sign():
     score = run([EAST], [NORTH], [[3.0, 0.0]], distance="cos")
     assert score.value == pytest.approx(1 - 0)
     assert run([EAST], [NORTH], [[3.0, 0.0]]).value < 0
@@ -47,9 +47,7 @@ def test_targets_are_averaged_before_distances_are_taken():
 
 
 @given(seeds, distances, st.booleans())
-def test_rnd_does_not_change_under_rotation_and_swapping_targets_turns_its_sign(
-    seed, distance, unit_length
-):
+def test_rnd_is_invariant_under_rotation_and_flips_with_the_targets(seed, distance, unit_length):
     x, y, a = draw(seed, 4, 3, 6)
     options = {"distance": distance, "unit_length": unit_length}
     rotation = ortho_group.rvs(5, random_state=seed)
@@ -60,7 +58,7 @@ def test_rnd_does_not_change_under_rotation_and_swapping_targets_turns_its_sign(
 
 
 @given(seeds)
-def test_lengths_do_not_matter_at_unit_length_nor_those_of_attributes_to_cosines(seed):
+def test_lengths_have_no_effect_at_unit_length_nor_those_of_attributes_with_cos(seed):
     x, y, a = sets = draw(seed, 4, 3, 6)
     rng = np.random.default_rng(seed)
     longer = [s * rng.uniform(0.5, 2, (len(s), 1)) for s in sets]
@@ -85,7 +83,7 @@ def test_equal_target_sets_have_no_difference(seed):
 
 
 @pytest.mark.parametrize("distance", ["norm", "cos"])
-def test_the_interval_holds_the_value(distance):
+def test_the_interval_contains_the_value(distance):
     score = run(*draw(1, 10, 9, 12), distance=distance, resamples=500)
     assert score.interval.low < score.value < score.interval.high
 

@@ -49,7 +49,7 @@ def test_the_classifier_is_penalised_logistic_regression_with_a_penalised_interc
     assert score.n == 3
 
 
-def test_target_sets_are_one_population_of_words_whose_means_are_told_apart():
+def test_target_sets_are_pooled_and_their_means_are_reported():
     a, b = lexicon(0)
     x, y, z = np.full((3, 5), 1.0), np.full((2, 5), -1.0), np.zeros((1, 5))
     several = run([x, y, z], a, b, holdout=0)
@@ -94,7 +94,7 @@ def test_at_unit_length_lengths_do_not_matter(seed):
     assert scaled == pytest.approx(value, rel=STOPPED, abs=1e-5)
 
 
-def test_a_seed_repeats_the_runs_and_runs_differ():
+def test_equal_seeds_give_equal_runs_and_runs_differ():
     a, b = lexicon(3)
     (x,) = draw(4, 6)
     score = run([x], a, b)
@@ -105,7 +105,7 @@ def test_a_seed_repeats_the_runs_and_runs_differ():
     assert score.details["accuracy"] > 0.8
 
 
-def test_without_words_held_out_there_is_one_run_and_nothing_is_drawn():
+def test_without_held_out_words_there_is_one_run_and_no_randomness():
     a, b = lexicon(3)
     (x,) = draw(4, 6)
     score = run([x], a, b, holdout=0, repeats=30)
@@ -123,13 +123,13 @@ def test_without_words_held_out_there_is_one_run_and_nothing_is_drawn():
         (np.ones((2, 2)), np.empty((0, 2)), -np.ones((9, 2)), "attributes_1"),
     ],
 )
-def test_what_cannot_be_learnt_or_compared_is_undefined(targets, positive, negative, reason):
+def test_too_few_words_have_no_score(targets, positive, negative, reason):
     score = run([targets], positive, negative)
     assert np.isnan(score.value)
     assert reason in score.reason
 
 
 @pytest.mark.parametrize("option", [{"holdout": 1.0}, {"holdout": -0.1}, {"repeats": 0}])
-def test_impossible_options_are_refused(option):
+def test_invalid_options_are_rejected(option):
     with pytest.raises(InvalidOption, match=next(iter(option))):
         run([np.ones((2, 2))], np.ones((9, 2)), -np.ones((9, 2)), **option)

@@ -48,7 +48,7 @@ def test_three_questions_by_hand():
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_shares_add_up_to_one_and_do_not_turn_with_the_space(seed):
+def test_shares_sum_to_one_and_are_invariant_under_rotation(seed):
     direction, pairs = random_inputs(seed)
     turn = ortho_group.rvs(5, random_state=seed)
     scores = run(direction, pairs)
@@ -57,13 +57,13 @@ def test_shares_add_up_to_one_and_do_not_turn_with_the_space(seed):
     assert values(run(3 * direction, 0.5 * pairs)) == values(scores)
 
 
-def test_all_pairs_turned_round_and_the_direction_too_change_nothing():
+def test_swapping_all_sides_and_the_direction_has_no_effect():
     direction, pairs = random_inputs(1)
     swapped = pairs.reshape(4, 2, *pairs.shape[1:])[:, ::-1].reshape(pairs.shape)
     assert values(run(direction[::-1], swapped)) == values(run(direction, pairs))
 
 
-def test_lengths_of_words_matter_only_if_asked_for():
+def test_lengths_of_words_matter_only_without_unit_length():
     direction, pairs = random_inputs(2)
     pairs[0] *= 50
     published = values(run(direction, pairs, unit_length=False))
@@ -71,7 +71,7 @@ def test_lengths_of_words_matter_only_if_asked_for():
     assert values(run(direction, pairs)) == values(run(direction, [pairs[0] / 50, *pairs[1:]]))
 
 
-def test_intervals_draw_stereotyped_pairs():
+def test_intervals_resample_stereotyped_pairs():
     direction, pairs = random_inputs(3)
     words = [f"w{i % 4}" for i in range(40)]
     texts = {"stereotype_1": words, "stereotype_2": words}
@@ -81,7 +81,7 @@ def test_intervals_draw_stereotyped_pairs():
 
 
 @pytest.mark.parametrize("case", ["no questions", "no direction", "sides are equal"])
-def test_what_cannot_be_asked_has_no_share_and_says_so(case):
+def test_undefined_shares_have_a_reason(case):
     direction, pairs = random_inputs(4)
     if case == "no questions":
         pairs = pairs[:, :0]

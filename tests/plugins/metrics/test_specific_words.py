@@ -32,7 +32,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(1)
 
 
-def test_words_that_lie_apart_are_all_found(rng):
+def test_separated_words_are_all_found(rng):
     scores = run(rng)
     for score in scores.values():
         assert score.value == 1
@@ -42,13 +42,13 @@ def test_words_that_lie_apart_are_all_found(rng):
         assert score.details["seeds"] == 40, "a seed that is not among the words is not learnt from"
 
 
-def test_words_that_lie_together_are_found_by_chance_only(rng):
+def test_scores_are_at_chance_for_words_that_are_not_separated(rng):
     scores = run(rng, side=-3.0, m=400)
     assert scores["f1"].value < 0.3
     assert scores["balanced_accuracy"].value == pytest.approx(0.5, abs=0.12)
 
 
-def test_the_list_is_the_seeds_and_what_is_labelled_most_specific_first(rng):
+def test_the_list_has_seeds_and_specific_words_most_specific_first(rng):
     rest = np.concatenate([drawn(3, 3.0, rng), drawn(3, -3.0, rng)])
     table = run(rng, rest=rest)["f1"].tables["words"]
     assert {row["word"] for row in table if row["of"] == "rest"} == {"r0", "r1", "r2"}
@@ -59,7 +59,7 @@ def test_the_list_is_the_seeds_and_what_is_labelled_most_specific_first(rng):
     assert all(row["margin"] > 0 for row in table if row["of"] != "seeds")
 
 
-def test_the_rest_is_not_learnt_from_and_known_words_in_it_are_not_listed_twice(rng):
+def test_further_words_are_not_trained_on_and_known_words_are_listed_once(rng):
     seeds = drawn(20, 3.0, rng)
     words = np.concatenate([drawn(60, -3.0, rng), seeds])
     names = [f"s{i}" for i in range(20)]
@@ -77,7 +77,7 @@ def test_the_rest_is_not_learnt_from_and_known_words_in_it_are_not_listed_twice(
     assert len(with_rest.tables["words"]) == len(without.tables["words"]) + 1
 
 
-def test_lengths_of_vectors_and_a_rotation_do_not_matter(rng):
+def test_scores_are_invariant_under_rotation_and_scale(rng):
     seeds = drawn(30, 0.1, rng)
     words = np.concatenate([seeds, drawn(90, -0.1, rng)])
     names = [f"s{i}" for i in range(30)]
@@ -93,19 +93,19 @@ def test_lengths_of_vectors_and_a_rotation_do_not_matter(rng):
             assert other[name].value == pytest.approx(score.value, abs=0.02)
 
 
-def test_a_nested_choice_of_the_regularisation_is_told(rng):
+def test_the_grid_of_the_regularisation_is_in_the_details(rng):
     score = run(rng, folds=3, grid=(0.01, 1.0))["balanced_accuracy"]
     assert score.value == 1
     assert score.details["grid"] == [0.01, 1.0]
 
 
-def test_too_few_seeds_give_a_reason(rng):
+def test_too_few_seeds_have_no_score_but_a_reason(rng):
     for score in run(rng, n=9).values():
         assert np.isnan(score.value)
         assert all(number in score.reason for number in ("9", "209", "10"))
 
 
 @pytest.mark.parametrize("options", [{"folds": 1}, {"c": 0.0}, {"grid": (1.0, -1.0)}])
-def test_options_without_meaning_are_refused(rng, options):
+def test_invalid_options_are_rejected(rng, options):
     with pytest.raises(InvalidOption, match=next(iter(options))):
         run(rng, **options)

@@ -37,13 +37,13 @@ def test_all_cosines_are_pooled():
     assert score.n == 2
 
 
-def test_names_over_meaning_is_zero_and_a_tie_is_a_half():
+def test_names_before_meaning_is_zero_and_a_tie_is_one_half():
     assert run(at(1), at(0.2), at(0.8)).value == 0.0
     assert run(at(1), at(0.5), at(0.5)).value == 0.5
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
-def test_it_is_the_auc_of_scikit_learn_whatever_the_rotation(seed, n):
+def test_auc_equals_scikit_learn_and_is_invariant_under_rotation(seed, n):
     rng = np.random.default_rng(seed)
     arrays = rng.standard_normal((3, n, 5))
     q, p, m = arrays @ ortho_group.rvs(5, random_state=seed)
@@ -55,7 +55,7 @@ def test_it_is_the_auc_of_scikit_learn_whatever_the_rotation(seed, n):
     assert run(q, m, p).value == pytest.approx(1 - expected)
 
 
-def test_the_interval_draws_triplets():
+def test_the_interval_contains_the_value_and_stays_in_the_bounds():
     arrays = np.random.default_rng(1).standard_normal((3, 20, 5))
     score = run(*arrays, resamples=300)
     assert score.interval.low < score.value < score.interval.high
@@ -70,5 +70,5 @@ def test_one_triplet_has_no_interval_and_none_has_no_value():
     assert nothing.reason
 
 
-def test_zero_vectors_tell_nothing_apart():
+def test_zero_vectors_have_an_auc_of_one_half():
     assert run(*np.zeros((3, 4, 2)), resamples=10).value == 0.5

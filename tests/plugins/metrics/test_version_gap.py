@@ -48,7 +48,7 @@ def test_equal_versions_count_one_half():
     assert same["gap"].value == 0
 
 
-def test_the_p_value_is_that_of_the_sign_test():
+def test_the_p_value_equals_the_sign_test():
     angles = np.arange(10.0)
     first, second = angles + 20, np.where(np.arange(10) < 8, angles + 40, angles + 10)
     share = run(at(*angles), at(*first), at(*second))["first_share"]
@@ -56,7 +56,7 @@ def test_the_p_value_is_that_of_the_sign_test():
     assert share.p_value == pytest.approx(binomtest(8, 10).pvalue)
 
 
-def test_queries_of_one_topic_are_one_piece_of_evidence():
+def test_queries_of_one_topic_flip_together():
     topics = np.repeat([1.0, 2, 3, 4], 5)
     arrays = at(*np.zeros(20)), at(*np.full(20, 10)), at(*np.full(20, 20))
     share = run(*arrays, None, topics)["first_share"]
@@ -78,12 +78,12 @@ def test_the_table_has_the_texts():
     assert row["cosine_1"] == pytest.approx(math.cos(math.radians(10)))
 
 
-def test_rows_that_do_not_go_together_are_refused():
+def test_inputs_of_different_length_are_rejected():
     with pytest.raises(NotApplicable, match="2, 2, 1"):
         run(at(0, 1), at(0, 1), at(0))
 
 
-def test_no_queries_have_no_share():
+def test_no_queries_have_no_score():
     empty = np.empty((0, 2))
     scores = run(empty, empty, empty)
     assert math.isnan(scores["first_share"].value)
@@ -94,9 +94,9 @@ def test_no_queries_have_no_share():
 def test_swapping_the_versions_mirrors_the_scores(seed):
     rng = np.random.default_rng(seed)
     queries, first, second = rng.standard_normal((3, 6, 4))
-    one = run(queries, first, second, resamples=0)
-    other = run(queries, second, first, resamples=0)
-    assert one["first_share"].value == pytest.approx(1 - other["first_share"].value)
-    assert one["gap"].value == pytest.approx(-other["gap"].value)
-    assert one["first_share"].p_value == pytest.approx(other["first_share"].p_value)
-    assert -2 <= one["gap"].value <= 2
+    scores = run(queries, first, second, resamples=0)
+    swapped = run(queries, second, first, resamples=0)
+    assert scores["first_share"].value == pytest.approx(1 - swapped["first_share"].value)
+    assert scores["gap"].value == pytest.approx(-swapped["gap"].value)
+    assert scores["first_share"].p_value == pytest.approx(swapped["first_share"].p_value)
+    assert -2 <= scores["gap"].value <= 2

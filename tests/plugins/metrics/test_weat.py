@@ -32,7 +32,7 @@ def run(arrays, **options):
         return weat(*[np.asarray(array, dtype=float) for array in arrays], **options)
 
 
-def test_weat_of_two_axes_is_what_the_formula_gives_by_hand():
+def test_two_axes_by_hand():
     # s is 2 for the east, 0 for the north, -2 for the west; d = (1 - -2) / sd(2, 0, -2, -2)
     arrays = [EAST, NORTH], [WEST, WEST], [EAST], [WEST]
     values = np.array([2.0, 0.0, -2.0, -2.0])
@@ -46,24 +46,24 @@ def test_weat_of_two_axes_is_what_the_formula_gives_by_hand():
     assert (score.details["p_kind"], score.details["partitions"]) == ("exact", 6)
 
 
-def test_equal_values_on_both_sides_count_as_at_least_as_extreme():
+def test_ties_count_as_at_least_as_extreme():
     arrays = [EAST, NORTH], [NORTH, WEST], [EAST], [WEST]
     assert run(arrays).p_value == pytest.approx(2 / 6)  # either of the two norths may be taken
 
 
-def test_p_values_are_those_of_counting_every_partition():
+def test_p_values_equal_the_count_of_all_partitions():
     for shape in ((4, 4), (3, 5), (5, 2)):
         x, y = (np.random.default_rng(sum(shape)).standard_normal(n) for n in shape)
-        every = np.concatenate([x, y])
+        values = np.concatenate([x, y])
         means = []
-        for chosen in itertools.combinations(range(len(every)), len(x)):
-            mask = np.isin(np.arange(len(every)), chosen)
-            means.append(every[mask].mean() - every[~mask].mean())
-        means, seen = np.array(means), x.mean() - y.mean()
+        for chosen in itertools.combinations(range(len(values)), len(x)):
+            mask = np.isin(np.arange(len(values)), chosen)
+            means.append(values[mask].mean() - values[~mask].mean())
+        means, observed = np.array(means), x.mean() - y.mean()
         for alternative, share in (
-            ("greater", (means >= seen - 1e-12).mean()),
-            ("less", (means <= seen + 1e-12).mean()),
-            ("two-sided", (np.abs(means) >= abs(seen) - 1e-12).mean()),
+            ("greater", (means >= observed - 1e-12).mean()),
+            ("less", (means <= observed + 1e-12).mean()),
+            ("two-sided", (np.abs(means) >= abs(observed) - 1e-12).mean()),
         ):
             test = partition_test(x, y, rng=np.random.default_rng(0), alternative=alternative)
             assert test.p_value == pytest.approx(share), (shape, alternative)
@@ -86,12 +86,12 @@ def test_every_sampled_partition_is_equally_likely():
     from harness.plugins.metrics.statistics.partitions import _samples
 
     sums = _samples(5, 2, 20_000, np.random.default_rng(0)) @ values
-    found, counts = np.unique(sums, return_counts=True)
-    assert sorted(found) == sorted(a + b for a, b in itertools.combinations(values, 2))
+    distinct, counts = np.unique(sums, return_counts=True)
+    assert sorted(distinct) == sorted(a + b for a, b in itertools.combinations(values, 2))
     assert counts == pytest.approx(np.full(10, 2000), abs=200)
 
 
-def test_more_partitions_than_json_can_count_are_not_told():
+def test_more_partitions_than_json_can_hold_are_not_reported():
     score = run(draw(0, (40, 40, 3, 3)), permutations=100)
     assert score.details["p_kind"] == "100 permutations"
     assert score.details["partitions"] is None
@@ -103,13 +103,13 @@ def test_weat_does_not_change_under_rotation_or_with_the_vectors_lengths(seed, s
     rotation = ortho_group.rvs(5, random_state=seed)
     rng = np.random.default_rng(seed)
     turned = [array @ rotation * rng.uniform(0.5, 2, (len(array), 1)) for array in arrays]
-    one, other = run(arrays), run(turned)
-    assert one.value == pytest.approx(other.value, abs=1e-8)
-    assert one.p_value == pytest.approx(other.p_value)
+    score, turned_score = run(arrays), run(turned)
+    assert score.value == pytest.approx(turned_score.value, abs=1e-8)
+    assert score.p_value == pytest.approx(turned_score.p_value)
 
 
 @given(seeds, sizes)
-def test_swapping_targets_or_attributes_turns_the_sign(seed, sizes):
+def test_swapping_targets_or_attributes_flips_the_sign(seed, sizes):
     x, y, a, b = draw(seed, sizes)
     d = run((x, y, a, b)).value
     assert run((y, x, a, b)).value == pytest.approx(-d)
@@ -119,13 +119,13 @@ def test_swapping_targets_or_attributes_turns_the_sign(seed, sizes):
 
 
 @given(seeds, sizes, st.integers(0, 1))
-def test_weat_stays_within_what_it_says_is_the_largest(seed, sizes, ddof):
+def test_the_effect_size_stays_within_the_reported_largest(seed, sizes, ddof):
     score = run(draw(seed, sizes, d=2), ddof=ddof)
     assert abs(score.value) <= score.details["largest"] + 1e-9
     assert 0 < score.p_value <= 1
 
 
-def test_target_sets_of_one_size_reach_at_most_two():
+def test_target_sets_of_equal_size_reach_two():
     score = run(([EAST] * 4, [WEST] * 4, [EAST], [WEST]), ddof=0)
     assert score.value == pytest.approx(2.0)
     assert score.details["largest"] == pytest.approx(2.0)
@@ -142,14 +142,14 @@ def test_target_sets_of_one_size_reach_at_most_two():
     ],
     ids=["equal targets", "equal attributes", "zero vectors", "no targets", "no attributes"],
 )
-def test_weat_without_any_spread_is_undefined_and_says_why(arrays):
+def test_without_spread_there_is_no_score_but_a_reason(arrays):
     score = run(arrays, resamples=10)
     assert np.isnan(score.value)
     assert score.reason
     assert score.p_value is None
 
 
-def test_one_target_a_side_is_enough():
+def test_one_target_per_set_is_enough():
     score = run(([EAST], [WEST], [EAST], [WEST]), resamples=10)
     assert score.value == pytest.approx(2**0.5)
     assert score.p_value == pytest.approx(0.5)
@@ -176,7 +176,7 @@ def test_intervals_of_clusters_are_wider_than_those_of_items():
 TARGETS = "targets_1", "targets_2"
 
 
-def test_partitions_of_clusters_are_what_counting_by_hand_gives():
+def test_partitions_of_clusters_by_hand():
     # s of X: 2 and 2 of one word, 0 of another; of Y: -2 of one word, 0 and 0 of another
     arrays = [EAST, EAST, NORTH], [WEST, NORTH, NORTH], [EAST], [WEST]
     codes = {"targets_1": np.array([7, 7, 3]), "targets_2": np.array([0, 1, 1])}
@@ -192,7 +192,7 @@ def test_partitions_of_clusters_are_what_counting_by_hand_gives():
     assert items.value == score.value
 
 
-def test_p_values_of_clusters_are_those_of_counting_every_partition_of_them():
+def test_p_values_of_clusters_equal_the_count_of_all_their_partitions():
     rng = np.random.default_rng(8)
     sizes = [1, 4, 2, 3, 1, 2, 2]
     values = [rng.standard_normal(size) for size in sizes]
@@ -205,11 +205,11 @@ def test_p_values_of_clusters_are_those_of_counting_every_partition_of_them():
             for side in (True, False)
         ]
         means.append(sides[0].mean() - sides[1].mean())
-    means, seen = np.array(means), first.mean() - second.mean()
+    means, observed = np.array(means), first.mean() - second.mean()
     for alternative, share in (
-        ("greater", (means >= seen - 1e-12).mean()),
-        ("less", (means <= seen + 1e-12).mean()),
-        ("two-sided", (np.abs(means) >= abs(seen) - 1e-12).mean()),
+        ("greater", (means >= observed - 1e-12).mean()),
+        ("less", (means <= observed + 1e-12).mean()),
+        ("two-sided", (np.abs(means) >= abs(observed) - 1e-12).mean()),
     ):
         options = {"clusters": codes, "alternative": alternative}
         test = partition_test(first, second, rng=np.random.default_rng(0), **options)
@@ -254,9 +254,9 @@ def test_p_values_of_sentences_that_share_words_are_uniform_only_by_clusters():
         sentences = [
             np.repeat(words, 5, axis=0) + 0.1 * rng.standard_normal((30, 20)) for words in (x, y)
         ]
-        for permute, found in p_values.items():
+        for permute, sample in p_values.items():
             score = run((*sentences, a, b), clusters=codes, permute=permute, permutations=199)
-            found.append(score.p_value)
+            sample.append(score.p_value)
     assert kstest(p_values["clusters"], "uniform").pvalue > 0.01
     assert np.mean(np.array(p_values["clusters"]) <= 0.05) == pytest.approx(0.05, abs=0.03)
     assert np.mean(np.array(p_values["items"]) <= 0.05) > 0.15
@@ -264,10 +264,10 @@ def test_p_values_of_sentences_that_share_words_are_uniform_only_by_clusters():
 
 def test_the_same_seed_gives_the_same_numbers():
     arrays = draw(4, (12, 12, 5, 5))
-    one, other = (
+    score, repeated = (
         run(arrays, resamples=50, permutations=50, rng=np.random.default_rng(7)) for _ in range(2)
     )
-    assert one == other
+    assert score == repeated
 
 
 def test_p_values_are_uniform_where_there_is_no_association():
@@ -282,13 +282,13 @@ def test_p_values_are_uniform_where_there_is_no_association():
 
 @settings(max_examples=20)
 @given(seeds)
-def test_sampled_p_values_never_call_chance_more_significant_than_it_is(seed):
+def test_sampled_p_values_are_at_least_one_over_the_number_of_draws(seed):
     # under the null, P(p <= 1/m) <= 1/m: with 19 draws the smallest p is 0.05
     score = run(draw(seed, (5, 5, 3, 3)), exact_limit=1, permutations=19)
     assert score.p_value >= 0.05
 
 
 @pytest.mark.parametrize("options", [{"permutations": 0}, {"confidence": 95, "resamples": 10}])
-def test_options_out_of_range_are_refused_in_one_line(options):
+def test_invalid_options_are_rejected(options):
     with pytest.raises(InvalidOption, match=next(iter(options))):
         run(draw(6, (3, 3, 3, 3)), **options)

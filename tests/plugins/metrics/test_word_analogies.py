@@ -38,7 +38,7 @@ def by_the_equations(questions, words, vectors):
     for a, b, c, d in questions:
         sums, products = {}, {}
         for word in set(words) - {a, b, c}:
-            to_a, to_b, to_c = (float(unit[word] @ unit[other]) for other in (a, b, c))
+            to_a, to_b, to_c = (float(unit[word] @ unit[neighbour]) for neighbour in (a, b, c))
             sums[word] = to_b - to_a + to_c
             products[word] = (to_b + 1) / 2 * (to_c + 1) / 2 / ((to_a + 1) / 2 + 0.001)
         right[0] += max(sums, key=sums.get) == d
@@ -58,16 +58,16 @@ def test_a_parallelogram_is_completed():
 
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=20, deadline=None)
-def test_the_answers_are_those_of_the_equations_whatever_the_rotation_and_the_lengths(seed):
+def test_answers_equal_the_equations_under_any_rotation_and_scale(seed):
     questions, words, vectors = random_questions(seed)
     turn = ortho_group.rvs(4, random_state=seed)
     lengths = np.random.default_rng(seed).uniform(0.5, 2, (len(words), 1))
     scores = run(questions, words, lengths * vectors @ turn)
-    wanted = by_the_equations(questions, words, vectors)
-    assert [score.value for score in scores.values()] == pytest.approx(wanted)
+    expected = by_the_equations(questions, words, vectors)
+    assert [score.value for score in scores.values()] == pytest.approx(expected)
 
 
-def test_words_of_the_question_are_no_answers():
+def test_question_words_are_excluded_from_the_answers():
     # by the sum alone c itself is nearest, where a and b are equal
     words, vectors = ["a", "b", "c", "d"], np.array([[1.0, 0], [1, 0.01], [0, 1], [-1, 1]])
     scores = run([("a", "b", "c", "d")], words, vectors)
@@ -75,7 +75,7 @@ def test_words_of_the_question_are_no_answers():
     assert run([("a", "b", "c", "c")], words, vectors)["accuracy_3cosadd"].value == 0.0
 
 
-def test_questions_with_a_word_that_cannot_be_chosen_are_not_asked_but_counted():
+def test_questions_with_a_missing_word_are_left_out_and_counted():
     questions, words, vectors = random_questions(1)
     more = [*questions, ("w0", "w1", "w2", "elsewhere"), ("elsewhere", "w1", "w2", "w3")]
     scores, fewer = run(more, words, vectors), run(questions, words, vectors)
@@ -91,7 +91,7 @@ def test_words_are_found_as_written_and_then_in_lower_case():
     assert run(upper, words, vectors) == run(questions, words, vectors)
 
 
-def test_nothing_to_ask_has_no_accuracy_and_says_so():
+def test_without_questions_there_is_no_accuracy_but_a_reason():
     _, words, vectors = random_questions(3)
     for score in run([("x", "y", "z", "w0")], words, vectors).values():
         assert np.isnan(score.value)
@@ -99,13 +99,13 @@ def test_nothing_to_ask_has_no_accuracy_and_says_so():
         assert score.details["not_asked"] == 1
 
 
-def test_intervals_hold_the_value_and_draw_pairs():
+def test_intervals_contain_the_value_and_resample_pairs():
     questions, words, vectors = random_questions(4, n=400, size=12)
     for score in run(questions, words, vectors, resamples=200).values():
         assert score.interval.low <= score.value <= score.interval.high
         assert "pairs" in score.interval.method
 
 
-def test_opposite_vectors_have_a_product():
+def test_3cosmul_accepts_opposite_vectors():
     words, vectors = ["a", "b", "c", "d"], np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])
     assert run([("a", "b", "c", "d")], words, vectors)["accuracy_3cosmul"].value == 1.0

@@ -20,11 +20,11 @@ def known_names(tmp_path_factory):
     ruler.add_patterns(
         [{"label": label, "pattern": name} for label, names in NAMES.items() for name in names]
     )
-    place = tmp_path_factory.mktemp("pipelines")
-    (place / "known_names").mkdir()
-    (place / "known_names" / "__init__.py").write_text("")
-    pipeline.to_disk(place / "known_names" / "known_names-1.0")
+    folder = tmp_path_factory.mktemp("pipelines")
+    (folder / "known_names").mkdir()
+    (folder / "known_names" / "__init__.py").write_text("")
+    pipeline.to_disk(folder / "known_names" / "known_names-1.0")
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(place)
-        patch.setenv("HARNESS_CACHE", str(place / "cache"))
+        patch.syspath_prepend(folder)
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
         yield "known_names"

@@ -11,24 +11,24 @@ ROWS = [{"text": "a", "group": "male"}, {"text": "b", "group": "female"}, {"text
 VALUES = ("female", "male", "1")
 
 
-def test_a_word_becomes_its_place_in_the_list():
+def test_a_word_becomes_its_index_in_the_list():
     assert [row["code"] for row in codes(ROWS, column="group", values=VALUES)] == [1, 0, 2]
 
 
-def test_the_other_cells_stay_and_the_new_column_is_named():
+def test_other_cells_are_kept_and_the_new_column_has_the_chosen_name():
     row = codes(ROWS, column="group", values=VALUES, into="of")[0]
     assert row == {"text": "a", "group": "male", "of": 1}
     assert "of" not in ROWS[0]
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "fact"),
     [
         ({"column": "groups", "values": VALUES}, "'groups'.*'group'"),
         ({"column": "group", "values": ("femal", "male")}, "row 2.*'female'"),
         ({"column": "group", "values": ("male", "male")}, "'male'"),
     ],
 )
-def test_a_mistake_is_told(options, said):
-    with pytest.raises(InvalidOption, match=said):
+def test_invalid_options_are_rejected(options, fact):
+    with pytest.raises(InvalidOption, match=fact):
         codes(ROWS, **options)

@@ -14,7 +14,7 @@ TABLE = [
 ]
 
 
-def test_lists_of_a_row_go_together():
+def test_each_element_becomes_a_row():
     rows = explode(TABLE, columns=("summaries", "ratings"))
     assert [(r["id"], r["summaries"], r["ratings"], r["title"], r["row"]) for r in rows] == [
         ("a", "one", 1.5, "A", 0),
@@ -24,18 +24,18 @@ def test_lists_of_a_row_go_together():
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "fact"),
     [
         (("summary",), "'summary'.*'summaries'"),
         (("title",), "row 0.*'title'"),
     ],
 )
-def test_what_has_no_list_is_told(columns, told):
-    with pytest.raises(InvalidOption, match=told):
+def test_a_missing_column_and_a_cell_without_a_list_are_rejected(columns, fact):
+    with pytest.raises(InvalidOption, match=fact):
         explode(TABLE, columns=columns)
 
 
-def test_lists_of_different_lengths_are_told():
+def test_lists_of_different_lengths_are_rejected():
     rows = [{"a": [1, 2], "b": [1]}]
     with pytest.raises(InvalidOption, match=r"row 0.*'a': 2.*'b': 1"):
         explode(rows, columns=("a", "b"))

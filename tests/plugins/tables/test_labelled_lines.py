@@ -22,6 +22,6 @@ def test_a_label_without_a_text_is_left_out():
     ]
 
 
-def test_a_table_without_the_column_is_refused():
+def test_a_missing_column_is_rejected():
     with pytest.raises(InvalidOption, match="'line'"):
         labelled_lines([{"text": "1 x"}])

@@ -22,7 +22,7 @@ def texts(**options):
     return row["query"], row["positive"], row["negative"]
 
 
-def test_marks_are_taken_off_and_other_columns_stay():
+def test_marks_are_removed_and_other_columns_are_kept():
     assert marked_names(ROWS) == [
         {
             "topic": "dogs",
@@ -41,7 +41,7 @@ def test_shared_names_are_those_of_the_first_column():
     )
 
 
-def test_removed_names_go_with_their_possessives():
+def test_names_are_removed_with_their_possessives():
     assert texts(names="removed") == (
         "dog bit in .",
         "In was bitten by the dog of .",
@@ -49,7 +49,7 @@ def test_removed_names_go_with_their_possessives():
     )
 
 
-def test_placeholders_begin_anew_in_each_text():
+def test_placeholders_are_numbered_separately_in_each_text():
     assert texts(names="replaced") == (
         "CHAR_A's dog bit CHAR_B in LOC_A.",
         "In LOC_A CHAR_A was bitten by the dog of CHAR_B.",
@@ -58,12 +58,12 @@ def test_placeholders_begin_anew_in_each_text():
     assert texts(names="replaced", identifiers="numbers")[2] == "CHAR_1 sold CHAR_2 a dog."
 
 
-def test_a_column_that_is_not_there_is_told():
+def test_a_missing_column_is_rejected():
     with pytest.raises(InvalidOption, match=r"'querry'.*'query'"):
         marked_names(ROWS, columns=["querry"])
 
 
-def test_a_wrong_mark_is_told():
+def test_an_invalid_mark_is_rejected():
     with pytest.raises(HarnessError, match="\\[Mike\\|man"):
         marked_names([{"query": "[Mike|man]"}], columns=["query"])
 

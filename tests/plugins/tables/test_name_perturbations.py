@@ -23,7 +23,7 @@ def perturbed(model, *texts, **options):
     return name_perturbations(rows, model=model, **{"concept": CONCEPT} | options)
 
 
-def test_each_text_is_perturbed_twenty_times_and_knows_where_it_is_from(known_names):
+def test_each_text_has_twenty_perturbations_with_its_row_and_number(known_names):
     rows = perturbed(known_names, "It rained.", PLOT, "Mike slept.")
     assert [(row["row"], row["perturbation"]) for row in rows] == [
         (text, i) for text in (1, 2) for i in range(20)
@@ -45,52 +45,52 @@ def test_names_are_drawn_without_replacement_and_nothing_else_changes(known_name
 
 
 @pytest.mark.parametrize(("what", "stays"), [("people", "Belgium"), ("countries", "Mike")])
-def test_people_or_countries_alone(known_names, what, stays):
+def test_only_people_or_only_countries_are_replaced(known_names, what, stays):
     rows = perturbed(known_names, PLOT, what=what)
     assert all(stays in row["text"] for row in rows)
     assert len({row["text"] for row in rows}) > 15
 
 
-def test_names_may_be_those_of_one_country(known_names):
+def test_names_are_drawn_from_the_chosen_group(known_names):
     for row in perturbed(known_names, "Mike slept.", people="people_india", k=50):
         assert row["text"].removesuffix(" slept.") in NAMES["people_india"]
 
 
-def test_no_name_stands_for_two_where_the_list_is_as_long_as_the_text_needs(known_names):
+def test_two_people_never_get_the_same_name(known_names):
     rows = perturbed(known_names, PLOT, people="people_spain", k=200, what="people")
     for row in rows:
         assert len(set(re.findall(r"^\S+|\S+(?=\.$)", row["text"]))) == 2
 
 
-def test_draws_are_the_same_always_and_depend_on_the_text_and_seed_alone(known_names):
+def test_draws_depend_only_on_the_text_and_the_seed(known_names):
     alone = perturbed(known_names, PLOT, k=3)
     assert [row["text"].split()[0] for row in alone] == ["Bhavna", "Kenneth", "Andreas"]
     beside = perturbed(known_names, "Kate slept.", PLOT, k=3)[3:]
     assert [row["text"] for row in beside] == [row["text"] for row in alone]
     longer = perturbed(known_names, PLOT, k=5)
     assert longer[:3] == alone
-    other = perturbed(known_names, PLOT, k=3, seed=1)
-    assert [row["text"] for row in other] != [row["text"] for row in alone]
+    other_seed = perturbed(known_names, PLOT, k=3, seed=1)
+    assert [row["text"] for row in other_seed] != [row["text"] for row in alone]
 
 
-def test_what_names_nobody_is_left_out(known_names):
+def test_texts_without_names_to_replace_are_left_out(known_names):
     assert perturbed(known_names, "It rained in Paris.", what="both") == []
     assert perturbed(known_names, "Mike slept.", what="countries") == []
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "fact"),
     [
         ({"k": 0}, "k=0"),
         ({"people": "people_franc"}, "'people_franc'.*'people_france'"),
         ({"column": "txt"}, "'txt'"),
     ],
 )
-def test_what_cannot_be_drawn_is_told(known_names, options, told):
-    with pytest.raises(InvalidOption, match=told):
+def test_invalid_options_are_rejected(known_names, options, fact):
+    with pytest.raises(InvalidOption, match=fact):
         perturbed(known_names, PLOT, **options)
 
 
-def test_a_pipeline_that_is_not_there_is_told():
+def test_a_missing_pipeline_is_unavailable():
     with pytest.raises(Unavailable, match="spaCy"):
         perturbed("no_such_pipeline", PLOT)

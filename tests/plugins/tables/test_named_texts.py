@@ -27,7 +27,7 @@ def test_texts_without_a_person_are_left_out(known_names):
     assert chosen(known_names) == [0, 2, 3, 4, 5]
 
 
-def test_only_countries_may_be_named_or_no_place_at_all(known_names):
+def test_places_may_be_restricted_to_countries_or_excluded(known_names):
     assert chosen(known_names, places="countries") == [2]
     assert chosen(known_names, places="none") == [0, 5]
 
@@ -37,6 +37,6 @@ def test_long_texts_are_left_out(known_names):
     assert chosen(known_names, max_words=None) == [0, 2, 3, 4, 5]
 
 
-def test_a_column_that_is_not_there_is_told(known_names):
+def test_a_missing_column_is_rejected(known_names):
     with pytest.raises(InvalidOption, match=r"'text'.*'txt'"):
         named_texts([{"txt": "Mike"}], model=known_names)

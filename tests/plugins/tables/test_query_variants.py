@@ -20,7 +20,7 @@ def lines(content: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("indent", [None, 4])
-def test_a_row_is_a_query_with_the_gender_that_its_topic_is_a_stereotype_of(indent):
+def test_each_query_becomes_a_row_with_the_gender_of_its_topic(indent):
     rows = query_variants(lines(json.dumps(TOPICS, indent=indent)))
     assert [row["neutral"] for row in rows] == ["nurses", "ceos", "bosses"]
     assert rows[1] == {"topic": 4, "stereotype": "male", "neutral": "ceos", "own": "male ceos",
@@ -32,12 +32,12 @@ def test_a_row_is_a_query_with_the_gender_that_its_topic_is_a_stereotype_of(inde
     ["{", "[]", "[1]", '{"0_F": {"0": ["a", "b"]}}', '{"0_X": {"0": ["a", "b", "c"]}}',
      '{"F": {"0": ["a", "b", "c"]}}', '{"0_F": []}', '{"0_F": {"0": 3}}'],
 )  # fmt: skip
-def test_what_is_no_such_object_is_refused_in_one_line(content):
+def test_invalid_json_is_rejected_in_one_line(content):
     with pytest.raises(InvalidOption, match="query-variants") as caught:
         query_variants(lines(content))
     assert "\n" not in str(caught.value)
 
 
-def test_a_table_without_lines_is_refused():
+def test_a_missing_column_is_rejected():
     with pytest.raises(InvalidOption, match="line"):
         query_variants([{"text": "{}"}])

@@ -9,7 +9,7 @@ import pytest
 from harness.plugins.metrics.drawings import direction_figures
 
 
-def test_the_sides_stand_at_their_projections_and_texts_are_escaped():
+def test_sides_are_drawn_at_their_projections_with_escaped_texts():
     first, second = np.array([[-1.0, 0.5]]), np.array([[1.0, -0.5]])
     figure = direction_figures.separation(first, second, (["<b>she"], ["he"]), auc=1.0)
     go.Figure(figure)  # Plotly refuses what it does not know
@@ -17,7 +17,7 @@ def test_the_sides_stand_at_their_projections_and_texts_are_escaped():
     assert figure["data"][0]["text"] == ["&lt;b&gt;she"]
 
 
-def test_the_line_through_labels_is_that_of_least_squares():
+def test_the_line_through_labels_is_a_least_squares_fit():
     x = np.array([0.0, 1.0, 2.0])
     figure = direction_figures.against_labels(x, 0.2 + 0.3 * x, ["a", "b", "c"], correlation=1.0)
     go.Figure(figure)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from harness.plugins.metrics.drawings.similarity_heatmap import distinct_words, similarity_heatmap
 
 
-def test_a_matrix_is_drawn_with_its_texts():
+def test_the_heatmap_has_rounded_cosines_and_labels():
     values = np.array([[0.123456, 1.0, -1.0]])
     figure = similarity_heatmap(values, ["query"], ["a", "b", "c"], column_labels=["x", "y", "z"])
     go.Figure(figure)  # Plotly refuses what it does not know

@@ -15,13 +15,13 @@ def pairs(seed: int, n: int = 5, d: int = 8) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal((2, n, d))
 
 
-def test_one_pair_has_its_own_difference_as_direction():
+def test_the_direction_of_one_pair_is_its_difference():
     components = pair_components(np.array([[3.0, 0.0]]), np.array([[0.0, 5.0]]))
     assert components.vectors == pytest.approx(np.array([[-1.0, 1.0]]) / np.sqrt(2))
     assert components.explained == pytest.approx([1.0])
 
 
-def test_long_differences_count_no_more_than_short_ones():
+def test_long_and_short_differences_have_equal_weight():
     # Two right angles along x-y, of length √2; one pair along z that hardly differs.
     first = np.array([[1.0, 0, 0], [0, 0, 1], [1, 0, 0.01]])
     second = np.array([[0.0, 1, 0], [0, 1, 0], [1, 0, -0.01]])
@@ -30,7 +30,7 @@ def test_long_differences_count_no_more_than_short_ones():
     assert pair_components(first, second).explained == pytest.approx(explained, abs=1e-4)
 
 
-def test_differences_are_not_centred_or_the_concept_itself_would_be_gone():
+def test_differences_are_not_centred():
     first, second = pairs(0, n=6, d=3) * 0.01
     first[:, 0] += 1
     second[:, 1] += 1
@@ -39,22 +39,22 @@ def test_differences_are_not_centred_or_the_concept_itself_would_be_gone():
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_components_turn_with_the_space_and_with_the_sides(seed):
+def test_components_rotate_with_the_space_and_flip_with_the_sides(seed):
     first, second = pairs(seed)
     turn = ortho_group.rvs(8, random_state=seed)
-    one = pair_components(first, second)
+    components = pair_components(first, second)
     turned, swapped = (
         pair_components(3 * first @ turn, second @ turn),
         pair_components(second, first),
     )
-    assert turned.vectors[0] == pytest.approx(one.vectors[0] @ turn, abs=1e-6)
-    assert swapped.vectors[0] == pytest.approx(-one.vectors[0], abs=1e-6)
-    assert turned.explained == pytest.approx(one.explained, abs=1e-9)
-    assert one.explained.sum() == pytest.approx(1.0)
-    assert one.vectors @ one.vectors.T == pytest.approx(np.eye(5), abs=1e-9)
+    assert turned.vectors[0] == pytest.approx(components.vectors[0] @ turn, abs=1e-6)
+    assert swapped.vectors[0] == pytest.approx(-components.vectors[0], abs=1e-6)
+    assert turned.explained == pytest.approx(components.explained, abs=1e-9)
+    assert components.explained.sum() == pytest.approx(1.0)
+    assert components.vectors @ components.vectors.T == pytest.approx(np.eye(5), abs=1e-9)
 
 
-def test_pairs_that_do_not_differ_are_left_out_and_give_nothing_alone():
+def test_equal_pairs_are_left_out_and_have_no_components_alone():
     first, second = pairs(1)
     repeated = pair_components(np.vstack([first, first]), np.vstack([second, 2 * first]))
     assert repeated.vectors[0] == pytest.approx(pair_components(first, second).vectors[0])

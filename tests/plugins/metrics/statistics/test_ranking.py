@@ -25,12 +25,12 @@ def test_plain_takes_the_k_nearest():
     assert plain(FEMALE, 2).order[0].tolist() == [0, 1, 3, 2]
 
 
-def test_dynamic_k_goes_down_to_the_lowest_of_the_first_querys_top():
+def test_dynamic_k_includes_the_whole_top_k_of_the_first_query():
     # the female query's top 2 is {0, 1}; the male query puts 2 and 1 before 0
     assert retrieved(dynamic_k(FEMALE, MALE, 2)) == [2, 1, 0]
 
 
-def test_the_order_of_the_queries_matters_and_the_symmetric_form_has_both():
+def test_the_order_of_the_queries_matters_and_the_symmetric_form_is_the_union():
     # the male query's top 2 is {2, 1}; all four are at least as near to the female one as 2 is
     assert retrieved(dynamic_k(MALE, FEMALE, 2)) == [0, 1, 3, 2]
     assert retrieved(dynamic_k_symmetric(FEMALE, MALE, 2)) == [1, 0, 2, 3]  # by the mean
@@ -41,13 +41,13 @@ def test_equal_similarities_keep_the_order_of_the_documents():
     assert retrieved(plain(np.zeros((1, 4)), 3)) == [0, 1, 2]
 
 
-@pytest.mark.parametrize("way", [lambda s: plain(s, 9), lambda s: dynamic_k(s, s, 9)])
-def test_k_beyond_the_documents_retrieves_all(way):
-    assert way(FEMALE).retrieved.all()
+@pytest.mark.parametrize("retrieve", [lambda s: plain(s, 9), lambda s: dynamic_k(s, s, 9)])
+def test_k_beyond_the_documents_retrieves_all(retrieve):
+    assert retrieve(FEMALE).retrieved.all()
 
 
 @pytest.mark.parametrize("k", [0, -1])
-def test_no_document_is_refused(k):
+def test_k_below_one_is_rejected(k):
     with pytest.raises(InvalidOption, match=f"k={k}"):
         plain(FEMALE, k)
     with pytest.raises(InvalidOption, match=f"k={k}"):
@@ -55,7 +55,7 @@ def test_no_document_is_refused(k):
 
 
 @given(SIMILARITIES, SIMILARITIES, st.integers(1, 7))
-def test_dynamic_k_has_the_top_k_of_both_and_is_a_top_of_the_second(first, second, k):
+def test_dynamic_k_includes_the_first_top_k_and_is_a_top_of_the_second_query(first, second, k):
     ranked = dynamic_k(first, second, k)
     assert (ranked.retrieved | ~plain(first, k).retrieved).all()
     assert (ranked.retrieved.sum(axis=1) >= k).all()
@@ -66,14 +66,14 @@ def test_dynamic_k_has_the_top_k_of_both_and_is_a_top_of_the_second(first, secon
 @given(SIMILARITIES, st.integers(1, 7))
 def test_without_ties_equal_queries_retrieve_the_plain_top(similarities, k):
     distinct = similarities + np.arange(7) / 100
-    one = plain(distinct, k)
-    for other in (dynamic_k(distinct, distinct, k), dynamic_k_symmetric(distinct, distinct, k)):
-        assert (one.retrieved == other.retrieved).all()
-        assert (one.order == other.order).all()
+    top = plain(distinct, k)
+    for ranked in (dynamic_k(distinct, distinct, k), dynamic_k_symmetric(distinct, distinct, k)):
+        assert (top.retrieved == ranked.retrieved).all()
+        assert (top.order == ranked.order).all()
 
 
 @given(SIMILARITIES, SIMILARITIES, st.integers(1, 7))
 def test_the_symmetric_form_does_not_depend_on_the_order(first, second, k):
-    one, other = dynamic_k_symmetric(first, second, k), dynamic_k_symmetric(second, first, k)
-    assert (one.retrieved == other.retrieved).all()
-    assert (one.retrieved | ~dynamic_k(first, second, k).retrieved).all()
+    ranked, swapped = dynamic_k_symmetric(first, second, k), dynamic_k_symmetric(second, first, k)
+    assert (ranked.retrieved == swapped.retrieved).all()
+    assert (ranked.retrieved | ~dynamic_k(first, second, k).retrieved).all()

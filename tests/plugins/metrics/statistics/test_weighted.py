@@ -25,25 +25,24 @@ def test_items_that_count_twice_count_as_two_items(x, seed):
     ranks = np.repeat(midranks(x, counts[None])[0], counts.astype(int))
     assert ranks == pytest.approx(stats.rankdata(long_x))
     if np.ptp(long_x) > 0 and np.ptp(long_y) > 0:
-        found = pearson(x, y, counts[None])[0], spearman(x, y, counts[None])[0]
-        assert found[0] == pytest.approx(stats.pearsonr(long_x, long_y).statistic)
-        assert found[1] == pytest.approx(stats.spearmanr(long_x, long_y).statistic)
+        assert pearson(x, y, counts[None])[0] == pytest.approx(stats.pearsonr(long_x, long_y).statistic)
+        assert spearman(x, y, counts[None])[0] == pytest.approx(stats.spearmanr(long_x, long_y).statistic)
     else:
         assert np.isnan(pearson(x, y, counts[None])[0])
 
 
 @given(values, values)
-def test_auc_is_that_of_scikit_learn_with_ties(positives, negatives):
+def test_auc_with_ties_equals_scikit_learn(positives, negatives):
     truth = [1] * len(positives) + [0] * len(negatives)
-    found = auc(np.array(positives, float), np.array(negatives, float))[0]
-    assert found == pytest.approx(roc_auc_score(truth, positives + negatives))
+    area = auc(np.array(positives, float), np.array(negatives, float))[0]
+    assert area == pytest.approx(roc_auc_score(truth, positives + negatives))
 
 
-def test_equal_values_that_differ_by_rounding_have_no_correlation():
+def test_values_equal_up_to_rounding_have_no_correlation():
     x = np.array([0.1 + 0.2, 0.3, 0.3])
     assert np.isnan(pearson(x, np.array([1.0, 2.0, 3.0]))[0])
 
 
-def test_auc_of_a_side_that_counts_nothing_is_undefined():
+def test_auc_of_a_side_with_zero_counts_is_undefined():
     counts = (np.array([[0.0]]), np.array([[1.0]]))
     assert np.isnan(auc(np.array([1.0]), np.array([0.0]), counts)[0])
