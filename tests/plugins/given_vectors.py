@@ -1,4 +1,4 @@
-"""A word embedder of given vectors, for tests of what is made of them."""
+"""A word embedder with chosen vectors, for tests of mitigators and metrics."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from harness.embedder import ModelInfo
 
 
 class Vocabulary:
-    """A word embedder; what it lacks is NaN.
+    """A word embedder; the vector of a missing word is NaN.
 
     Parameters
     ----------
     rows
-        The vectors by word.
+        Vectors by word.
     lower
-        Whether a word that it lacks is looked up in lower case.
+        Whether a missing word is looked up in lower case.
     """
 
     def __init__(self, rows: Mapping[str, Any], *, lower: bool = True) -> None:
@@ -29,6 +29,6 @@ class Vocabulary:
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return (n, d) float32 vectors."""
         d = len(next(iter(self.rows.values())))
-        found = [self.rows.get(t, self.rows.get(t.lower() if self.lower else t)) for t in texts]
-        rows = [np.full(d, np.nan) if row is None else row for row in found]
+        vectors = [self.rows.get(t, self.rows.get(t.lower() if self.lower else t)) for t in texts]
+        rows = [np.full(d, np.nan) if vector is None else vector for vector in vectors]
         return np.reshape(rows, (len(texts), d)).astype(np.float32)

@@ -36,8 +36,10 @@ def cluster_accuracy(x: Floats, labels: Indices, seed: int) -> float:
         In [0.5, 1]: the better of the two matchings of clusters and sides.
     """
     from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
 
-    clusters = KMeans(2, n_init=10, random_state=seed).fit_predict(x)
+    with threadpool_limits(1):  # small fits would wait for threads longer than they compute
+        clusters = KMeans(2, n_init=10, random_state=seed).fit_predict(x)
     accuracy = float((clusters == labels).mean())
     return max(accuracy, 1 - accuracy)
 

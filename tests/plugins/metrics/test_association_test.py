@@ -1,4 +1,4 @@
-"""The binomial association test by hand and by its symmetries."""
+"""Binomial association test by hand, and its symmetries."""
 
 from __future__ import annotations
 

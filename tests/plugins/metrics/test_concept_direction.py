@@ -1,4 +1,4 @@
-"""The concept's direction on data whose direction is known."""
+"""A concept's direction on data with a known direction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAST = {"projections": 200, "resamples": 0}
 
 
 def planted(seed: int, strength: float = 1.0, d: int = 12) -> tuple[np.ndarray, ...]:
-    """Pairs that differ along the first axis, and attributes that lie along it by their label."""
+    """Return pairs that differ on the first axis, and attributes on it by their labels."""
     rng = np.random.default_rng(seed)
     base, axis = rng.standard_normal((10, d)), np.eye(d)[0]
     first = base - 4 * axis + 0.1 * rng.standard_normal((10, d))

@@ -1,4 +1,4 @@
-"""Direct bias by hand and by its properties."""
+"""Direct bias by hand, and its invariances."""
 
 from __future__ import annotations
 

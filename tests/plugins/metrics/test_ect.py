@@ -1,4 +1,4 @@
-"""ECT by hand, and what it does not change with."""
+"""ECT by hand, and its invariances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether pairs share a direction, and the null of random pairs."""
+"""Explained variance of pairs, and its null of random pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indirect bias: β by hand, and the words at the ends of an axis."""
+"""Indirect bias: β by hand, and the extreme words of an axis."""
 
 from __future__ import annotations
 

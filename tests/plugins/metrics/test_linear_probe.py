@@ -1,4 +1,4 @@
-"""A linear classifier on vectors: what it finds, and that it judges texts it has not seen."""
+"""Linear probe: accuracy, folds and intervals."""
 
 from __future__ import annotations
 

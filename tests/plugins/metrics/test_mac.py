@@ -1,4 +1,4 @@
-"""MAC by hand, and what it does not change with."""
+"""MAC by hand, and its invariances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projections of occupations against ratings."""
+"""Projections of occupations against ratings, compared with scipy."""
 
 from __future__ import annotations
 

@@ -1,60 +1,14 @@
-"""Generated analogies: the search against all pairs at once, and the ratings."""
+"""Generated analogies: the list and its ratings."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
-from harness.arrays import unit_rows
 from harness.errors import InvalidOption
 from harness.plugins.metrics.pair_analogies import pair_analogies
-from harness.plugins.metrics.statistics import analogy_search
-from harness.plugins.metrics.statistics.analogy_search import find_pairs
 
 SCORES = ("stereotyped", "appropriate", "unrated")
-
-
-def every_pair(vectors, direction, *, delta, top, repeats):
-    """Return the best pairs by equation 1, from the matrix of all pairs."""
-    units = unit_rows(vectors)
-    difference = units[:, None] - units[None]
-    lengths = np.linalg.norm(difference, axis=2)
-    s = np.where((lengths <= delta) & (lengths > 1e-5), difference @ direction, 0)
-    s /= np.where(lengths > 0, lengths, 1)
-    chosen = []
-    for x, y in zip(*np.unravel_index(np.argsort(-s, axis=None), s.shape), strict=True):
-        used = {row[0] for row in chosen}, {row[1] for row in chosen if repeats == "both"}
-        if s[x, y] > 0 and x not in used[0] and y not in used[1] and len(chosen) < top:
-            chosen.append((x, y, s[x, y]))
-    return chosen
-
-
-@pytest.mark.parametrize("kept", [7, 200_000])
-@pytest.mark.parametrize("repeats", ["first", "both"])
-@given(seed=st.integers(0, 2**32 - 1), delta=st.floats(0.5, 1.9))
-@example(seed=80, delta=1.5)  # two pairs at the cut whose scores float32 takes for equal
-def test_the_search_equals_the_matrix_of_all_pairs(kept, repeats, seed, delta):
-    rng = np.random.default_rng(seed)
-    vectors, u = rng.standard_normal((40, 4)), unit_rows(rng.standard_normal((1, 4)))[0]
-    options = {"delta": delta, "top": 15, "repeats": repeats}
-    with pytest.MonkeyPatch.context() as patch:
-        # Few are kept, so that repeats use them up; small blocks, so that there are many.
-        patch.setattr(analogy_search, "KEPT", kept)
-        patch.setattr(analogy_search, "BUFFER", 3 * kept)
-        patch.setattr(analogy_search, "BLOCK", (8, 16))
-        pairs = find_pairs(vectors, u, **options)
-    expected = every_pair(vectors, u, **options)
-    assert list(zip(pairs.first, pairs.second, strict=True)) == [(x, y) for x, y, _ in expected]
-    assert pairs.scores == pytest.approx([s for _, _, s in expected], abs=1e-9)
-
-
-def test_pairs_within_delta_are_counted_once_and_equal_vectors_not():
-    angles = np.radians([0, 50, 100, 100])  # 50° apart is a distance of .85, 100° one of 1.5
-    vectors = np.column_stack([np.cos(angles), np.sin(angles)])
-    pairs = find_pairs(vectors, np.array([1.0, 0]), delta=1.0, top=9, repeats="first")
-    assert pairs.within_delta == 3
 
 
 def run(vocabulary: dict, ratings: list[tuple], **options):

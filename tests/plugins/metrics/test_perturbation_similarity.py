@@ -1,4 +1,4 @@
-"""Similarity of perturbations by hand, pair by pair, and what its standard errors count."""
+"""Similarity of perturbations by hand, compared with scipy, and its standard errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Correlations of summaries with references by hand and as scipy finds them."""
+"""Correlation of summaries with references, by hand and compared with scipy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run(*arrays, **options):
 
 
 def at(*cosines: float) -> list[list[float]]:
-    """Vectors with these cosines to the first axis."""
+    """Return vectors with these cosines to the first axis."""
     return [[c, np.sqrt(1 - c * c)] for c in cosines]
 
 

@@ -1,4 +1,4 @@
-"""Residual bias on spaces in which it is known whether anything is left."""
+"""Residual bias in spaces with a known amount of remaining bias."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WORDS = tuple(f"w{i}" for i in range(300))
 
 
 def space(seed: int = 0, *, twin: bool = False) -> np.ndarray:
-    """Return vectors of 300 words with a bias along the first axis, and in the second its twin."""
+    """Return vectors of 300 words with a bias on the first axis and, as a twin, on the second."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((300, 8))
     bias = np.where(rng.random(300) < 0.5, -1, 1) * (2 + rng.random(300))
@@ -25,7 +25,7 @@ def space(seed: int = 0, *, twin: bool = False) -> np.ndarray:
 
 
 def neutral(x: np.ndarray) -> np.ndarray:
-    """Return the vectors without their first axis: no direct bias is left."""
+    """Return the vectors with 0 on the first axis: no direct bias is left."""
     return x * (np.arange(8) > 0)
 
 

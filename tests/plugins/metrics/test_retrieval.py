@@ -1,4 +1,4 @@
-"""Exposure and recall of groups on documents whose places are known."""
+"""Exposure gap, recall and precision on documents with known places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RIPA by hand, its symmetries, and pairs that stay pairs."""
+"""RIPA by hand, its symmetries, and its pairs."""
 
 from __future__ import annotations
 

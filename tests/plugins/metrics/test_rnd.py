@@ -1,4 +1,4 @@
-"""RND by hand, its symmetries, and what of it depends on the vectors' lengths."""
+"""RND by hand, its symmetries, and the effect of vector lengths."""
 
 from __future__ import annotations
 

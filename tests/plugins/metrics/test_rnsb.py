@@ -1,4 +1,4 @@
-"""RNSB by hand, its runs, and what it does not change with."""
+"""RNSB by hand, its runs, and its invariances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SemBias: which of four pairs is most like he and she."""
+"""SemBias: the pair that is most similar to he and she."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Correlation of cosines with ratings, against scipy's."""
+"""Correlation of cosines with ratings, compared with scipy."""
 
 from __future__ import annotations
 

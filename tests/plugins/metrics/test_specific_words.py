@@ -1,4 +1,4 @@
-"""Facts about the classifier of words that have a concept in their definition."""
+"""Classifier of the words with a concept in their definition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def drawn(n: int, side: float, rng: np.random.Generator) -> np.ndarray:
 
 
 def run(rng, *, n=40, m=200, side=3.0, rest=None, **options):
-    """Score n seeds on one side among m other words; one more seed is not among the words."""
+    """Score n seeds on one side and m other words; one more seed is not among the words."""
     seeds, words = drawn(n + 1, side, rng), drawn(m, -3.0, rng)
     texts = {
         "seeds": [f"s{i}" for i in range(n + 1)],

@@ -1,4 +1,4 @@
-"""AUC of triplets by hand and by its symmetries."""
+"""AUC of triplets by hand, and its symmetries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(*arrays, **options):
 
 
 def at(*cosines: float) -> np.ndarray:
-    """Vectors with these cosines to the first axis."""
+    """Return vectors with these cosines to the first axis."""
     return np.array([[c, np.sqrt(1 - c * c)] for c in cosines])
 
 

@@ -1,4 +1,4 @@
-"""Which version is nearer, on vectors whose cosines are known."""
+"""Version gap on vectors with known cosines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Analogies by 3CosAdd and 3CosMul, against the equations written out word by word."""
+"""Analogies by 3CosAdd and 3CosMul, compared with the equations word by word."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def random_questions(seed: int, n: int = 60, size: int = 25, dimensions: int = 4
 
 
 def by_the_equations(questions, words, vectors):
-    """Return the accuracies of equations 1 and 4, one question after another."""
+    """Return the accuracies by equations 1 and 4, question by question."""
     unit = dict(zip(words, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), strict=True))
     right = [0, 0]
     for a, b, c, d in questions:

@@ -1,4 +1,4 @@
-"""A spaCy pipeline that knows the names in the tests, in place of a trained one."""
+"""A spaCy pipeline that finds only the names in the tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMES = {
 
 @pytest.fixture(scope="session")
 def known_names(tmp_path_factory):
-    """Return the name of an installed pipeline that finds `NAMES`, as tokens, and nothing else."""
+    """Return the name of an installed pipeline that finds only `NAMES`."""
     spacy = pytest.importorskip("spacy")
     pipeline = spacy.blank("en")
     ruler = pipeline.add_pipe("entity_ruler", name="ner")

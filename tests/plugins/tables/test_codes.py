@@ -1,4 +1,4 @@
-"""Words as codes."""
+"""Words of a column as integer codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A row for each element of a list, the other cells as they are."""
+"""One row per element of a list."""
 
 from __future__ import annotations
 

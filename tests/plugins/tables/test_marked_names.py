@@ -1,4 +1,4 @@
-"""Facts on tables of texts in which the names are marked."""
+"""Texts with marked names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Perturbed texts differ in names alone, all names are the list's, and draws stay what they are."""
+"""Perturbed texts: new names from the list, the same text, reproducible draws."""
 
 from __future__ import annotations
 

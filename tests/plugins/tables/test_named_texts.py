@@ -1,4 +1,4 @@
-"""Texts are chosen by the names in them and by their length."""
+"""Texts filtered by their names and their length."""
 
 from __future__ import annotations
 

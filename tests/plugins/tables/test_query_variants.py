@@ -1,4 +1,4 @@
-"""Queries in three variants out of one JSON object."""
+"""Queries in three variants from a JSON object."""
 
 from __future__ import annotations
 

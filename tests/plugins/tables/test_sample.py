@@ -1,4 +1,4 @@
-"""A sample of rows is the same always and keeps the proportions of a column."""
+"""Samples are reproducible and keep the proportions of a column."""
 
 from __future__ import annotations
 

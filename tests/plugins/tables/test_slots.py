@@ -1,4 +1,4 @@
-"""Names of a text are told apart, and filled anew all at once."""
+"""Slots of names in a text, and other names in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.registry.registry import Registry
 
 
 def mentions(text: str, **names: str) -> list[Mention]:
-    """Mentions of these names, `|` between them, wherever they stand, longest first."""
+    """Return the mentions of the names, separated by `|`; longer names take precedence."""
     name_slots, taken = [], set()
     kinds = {name: kind for kind, of_kind in names.items() for name in of_kind.split("|")}
     for name in sorted(kinds, key=len, reverse=True):

@@ -1,4 +1,4 @@
-"""The figures are what Plotly draws, and show the numbers that they were given."""
+"""The figures are valid Plotly figures and show their numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The heatmap is what Plotly draws, and runs nothing that stands in a text."""
+"""The heatmap is a valid Plotly figure and escapes its texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bootstrap intervals: what they cover, and what they draw."""
+"""Bootstrap intervals: coverage, clusters and batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The principal components of pairs' differences."""
+"""Principal components of the pairs' differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which documents are retrieved: by hand on four documents, and whatever the similarities."""
+"""Retrieved documents: by hand on four documents, and for random similarities."""
 
 from __future__ import annotations
 

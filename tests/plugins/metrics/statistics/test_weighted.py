@@ -1,4 +1,4 @@
-"""Weighted statistics against the same statistics of samples written out."""
+"""Weighted statistics, compared with those of samples with repeated items."""
 
 from __future__ import annotations
 
@@ -25,8 +25,12 @@ def test_items_that_count_twice_count_as_two_items(x, seed):
     ranks = np.repeat(midranks(x, counts[None])[0], counts.astype(int))
     assert ranks == pytest.approx(stats.rankdata(long_x))
     if np.ptp(long_x) > 0 and np.ptp(long_y) > 0:
-        assert pearson(x, y, counts[None])[0] == pytest.approx(stats.pearsonr(long_x, long_y).statistic)
-        assert spearman(x, y, counts[None])[0] == pytest.approx(stats.spearmanr(long_x, long_y).statistic)
+        assert pearson(x, y, counts[None])[0] == pytest.approx(
+            stats.pearsonr(long_x, long_y).statistic
+        )
+        assert spearman(x, y, counts[None])[0] == pytest.approx(
+            stats.spearmanr(long_x, long_y).statistic
+        )
     else:
         assert np.isnan(pearson(x, y, counts[None])[0])
 
