@@ -98,6 +98,8 @@ class Score:
         is used only if the value for the model's own vectors is defined.
     details
         Further JSON-like values for the record, such as counts and variants.
+        `alternative` is the alternative hypothesis of the p-value: `greater`, `less` or
+        `two-sided`; the table of `harness eval` says which p-values are one-sided.
     tables
         Tables by name, each a sequence of rows, such as a list of pairs. Each is written to a file
         beside the records; the record has its path.

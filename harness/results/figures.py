@@ -1,7 +1,7 @@
-"""Figures as pages: Plotly's description of one becomes an HTML file that needs no network.
+"""Figures as pages: Plotly's description of a figure becomes an HTML file that needs no network.
 
-Plotly's script, some megabytes, lies once beside the pages of a folder. Knows no method: what is
-drawn is for the metrics to say.
+Plotly's script, some megabytes, is written once beside the pages of a folder. Knows no method: the
+metrics describe the figures.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ SCRIPT = "plotly.min.js"
 
 
 def write(path: Path, drawing: Mapping[str, Any], title: str) -> None:
-    """Write a figure to `path`, and Plotly's script beside it if it is not there.
+    """Write a figure to `path`, and Plotly's script beside it unless it exists.
 
     Parameters
     ----------
     path
         The page.
     drawing
-        `data` and `layout`, as Plotly's figures have them.
+        `data` and `layout` of a Plotly figure.
     title
-        Of the page.
+        Title of the page.
 
     Raises
     ------
     ValueError
-        If it is no figure of Plotly's.
+        If Plotly cannot draw it.
     DiskError
         If the folder cannot be written to.
     """

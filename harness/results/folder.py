@@ -1,4 +1,4 @@
-"""Results folders: JSONL files of records, one file a model; tables and figures beside them."""
+"""Results folders: JSONL files of records, one per model; tables and figures beside them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from harness.results.record import Record
 from harness.results.records import Records
 
 STUDY = ".study.jsonl"
-"""How the name of a study's results ends, which are no records of an evaluation."""
+"""End of the name of a file with the results of a study, which are another kind of record."""
 
 
 Reading = jsonl.Reading[Record]
-"""What was read of results."""
+"""The records that were read, and notices."""
 
 
 def read(paths: Iterable[Path]) -> Reading:
-    """Return the records in files and folders (their `*.jsonl`, at any depth).
+    """Return the records in files, and in the `*.jsonl` files of folders at any depth.
 
     Raises
     ------
     InvalidFile
-        If a path does not exist, or a line that is not the last is no record.
+        If a path does not exist, or a line other than the last is no record.
     """
     records: dict[str, Record] = {}
     notices: list[str] = []
@@ -67,7 +67,7 @@ class ResultsFile(jsonl.RecordsFile[Record]):
     Parameters
     ----------
     folder
-        The results folder; made if it is not there.
+        The results folder; made if it does not exist.
     model
         Name of the model.
 
@@ -81,12 +81,12 @@ class ResultsFile(jsonl.RecordsFile[Record]):
         super().__init__(folder / f"{folders.safe_name(model)}.jsonl", Record)
 
     def add(self, records: Sequence[Record]) -> None:
-        """Write records with their tables and figures; those with an id that is there replace it.
+        """Write records with their tables and figures; a record replaces the one with its id.
 
         Raises
         ------
         DiskError
-            If the disk is full or a file cannot be written; what was there is left.
+            If the disk is full or a file cannot be written. The earlier records are kept.
         """
         for record in records:
             for name, rows in record.rows.items():

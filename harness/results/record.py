@@ -1,7 +1,7 @@
 """A record: one score of one embedder under one mitigator on one task and scenario.
 
-One JSON line with all that is needed to trust and to repeat it. NaN and infinity never enter: the
-value is null, with the reason.
+One JSON line with everything that is needed to trust and repeat the score. It never holds NaN or
+infinity: the value is null then, with the reason.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from harness.digest import digest
 from harness.metrics import Ideal
 
 SCHEMA = 1
-"""Version of the schema of a record; also its only value of `schema`."""
+"""Version of the schema of a record: its field `schema`."""
 STARS = "* p < .1, ** p < .05, *** p < .01"
-"""What `stars` means, for legends."""
+"""Legend of `stars`."""
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Part(BaseModel):
-    """Base of a record and its parts: no unknown keys."""
+    """Base of a record and its parts: unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Line(Part):
-    """What a line of a results file is."""
+    """Base of what a line of a results file holds."""
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
     """Version of this schema."""
     id: str = ""
-    """Names what identifies the record, so that a repeat replaces it."""
+    """Digest of what identifies the record; a record replaces the one with the same id."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -53,7 +53,7 @@ class ModelPart(Part):
     revision: str | None = None
     """Commit or version of the weights."""
     fingerprint: str
-    """Names the exact weights and settings."""
+    """Identifies the exact weights and settings."""
     kind: Literal["word", "text"]
     """`word` or `text`."""
     dimensions: int | None = None
@@ -76,7 +76,7 @@ class MitigatorPart(Part):
     concept: str | None = None
     """Concept that it was fitted on."""
     fingerprint: str
-    """Names the mitigator, its hyper-parameters and the concept's content."""
+    """Identifies the mitigator, its hyper-parameters and the content of the concept."""
 
 
 class TaskPart(Part):
@@ -85,13 +85,13 @@ class TaskPart(Part):
     name: str
     """Name of the task."""
     version: int
-    """Version that its file states."""
+    """Version in its file."""
     digest: str
-    """Names the resolved task with its data."""
+    """Identifies the resolved task with its data."""
     title: str = ""
-    """One line."""
+    """Title in one line."""
     measures: Literal["bias", "usefulness", "control"]
-    """What its scores say."""
+    """What its scores measure."""
 
 
 class IntervalPart(Part):
@@ -104,24 +104,24 @@ class IntervalPart(Part):
     level: float
     """Confidence."""
     method: str
-    """How it was found."""
+    """How it was computed."""
 
 
 class Coverage(Part):
-    """How many of the distinct texts that the score rests on had a usable vector."""
+    """How many of the distinct texts of the score had a usable vector."""
 
     asked: int
-    """Distinct texts."""
+    """Number of distinct texts."""
     found: int
-    """Those with a vector."""
+    """Number of texts with a usable vector."""
     missing: tuple[str, ...] = ()
-    """The others."""
+    """Texts without a usable vector."""
     truncated: int | None = None
-    """Distinct texts longer than the model reads, whose ends were cut; null if it does not say."""
+    """Number of texts that the model truncated; null if the model does not say."""
 
 
 class Environment(Part):
-    """What it ran on."""
+    """Versions and devices that it ran on."""
 
     harness: str
     """Version of the harness."""
@@ -132,7 +132,7 @@ class Environment(Part):
     device: str
     """Devices that encoded."""
     packages: dict[str, str] = Field(default_factory=dict)
-    """Version by package that can change a number."""
+    """Version of each package that can change a score."""
 
 
 class Record(Line):
@@ -152,7 +152,7 @@ class Record(Line):
     language: str
     """ISO 639-1 code of the texts."""
     scenario: str
-    """Reading of the task's texts."""
+    """Variant of the task's texts."""
     metric: str
     """Name of the metric."""
     options: dict[str, Any] = Field(default_factory=dict)
@@ -166,23 +166,23 @@ class Record(Line):
     reason: str | None = None
     """Why there is no number."""
     ideal: Ideal
-    """Where fair lies: a number, `higher` or `lower`."""
+    """The fair value: a number, or `higher` or `lower` is better."""
     bounds: tuple[Finite | None, Finite | None]
     """Lowest and highest possible value."""
     p_value: Finite | None = None
-    """Under the null hypothesis."""
+    """Probability under the null hypothesis of a value at least as extreme."""
     interval: IntervalPart | None = None
     """Confidence interval of the value."""
     n: int | None = None
-    """Items that the score rests on."""
+    """Number of items that the score is computed from."""
     clusters: int | None = None
-    """Words, templates or texts that items share: intervals resample these."""
+    """Number of words, templates or texts that items share; intervals resample these."""
     details: dict[str, Any] = Field(default_factory=dict)
     """Further values of the metric."""
     tables: dict[str, str] = Field(default_factory=dict)
-    """Files of rows kept beside the record, by table, from the folder of the results."""
+    """Path of each table beside the record, by name, relative to the results folder."""
     figures: dict[str, str] = Field(default_factory=dict)
-    """Pages of figures kept beside the record, by figure, from the folder of the results."""
+    """Path of each figure's page beside the record, by name, relative to the results folder."""
     coverage: Coverage
     overlap: tuple[str, ...] = ()
     """The task's texts that the mitigator was fitted on."""
@@ -204,7 +204,7 @@ class Record(Line):
         rows: Mapping[str, Sequence[Mapping[str, Any]]],
         drawings: Mapping[str, Mapping[str, Any]],
     ) -> Record:
-        """Return the record with tables and figures, which are written where it is written."""
+        """Return the record with tables and figures, which are written when it is written."""
         tables = {name: f"tables/{self.id}-{folders.safe_name(name)}.tsv" for name in rows}
         figures = {name: f"figures/{self.id}-{folders.safe_name(name)}.html" for name in drawings}
         record = self.model_copy(update={"tables": tables, "figures": figures})
@@ -213,16 +213,16 @@ class Record(Line):
 
     @property
     def rows(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """The rows by table; empty once the record was read from a file, as the files have them."""
+        """The rows of each table by name; empty in a record that was read from a file."""
         return self._rows
 
     @property
     def drawings(self) -> Mapping[str, Mapping[str, Any]]:
-        """The figures by name, as Plotly has them; empty as `rows` are."""
+        """Plotly's description of each figure by name; empty in a record that was read."""
         return self._drawings
 
     def identity(self) -> str:
-        """Return the digest of what identifies the record."""
+        """Return the id."""
         return identity(
             model=self.model.fingerprint,
             mitigator=self.mitigator.fingerprint,
@@ -237,9 +237,9 @@ class Record(Line):
 def identity(
     *, model: str, mitigator: str, task: str, scenario: str, metric: str, score: str, seed: int
 ) -> str:
-    """Return a record's id: what was measured of what, but not when or where.
+    """Return the id of a record: a digest of what was measured, not of when or where.
 
-    `model` and `mitigator` are fingerprints: one thing under two spellings is one thing.
+    `model` and `mitigator` are fingerprints, so that the spelling of a name does not matter.
     """
     return digest([SCHEMA, model, mitigator, task, scenario, metric, score, seed])
 
@@ -250,5 +250,5 @@ def finite(value: float | None) -> float | None:
 
 
 def stars(p: float | None) -> str:
-    """Return the stars that mark a p-value, as Uriot (2024, table 4) does."""
+    """Return the stars of a p-value, as in Uriot (2024), table 4."""
     return "" if p is None else "*" * sum(p < level for level in (0.1, 0.05, 0.01))

@@ -1,13 +1,14 @@
 """Models × mitigators × tasks: the main job.
 
 ====================  ==============================================================
-`settings`            how a run is done: folders, seed, engine, devices
-`tasks`               which tasks are meant, and reading them
-`plan`                what there is to do for a model: each text once
+`settings`            options of a run: folders, seed, engine, devices
+`tasks`               selects the tasks and reads them
+`plan`                the jobs for a model, and the texts that they need, each once
 `evaluation`          models in, records out
+`job_runner`          a job becomes records, or a reason why not
 `scoring`             vectors of one task become scores
 `recording`           scores become records
 `debiasing`           writes a debiased vocabulary to a file
-`vector_files`        formats of word vector files
+`vector_files`        writes word vectors in several formats
 ====================  ==============================================================
 """

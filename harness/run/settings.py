@@ -13,7 +13,7 @@ from harness.options import convert
 from harness.progress import Progress, Silent
 
 FALLBACK_CONCEPT = "gender"
-"""Concept that mitigators are fitted on where a task's own lacks what they need."""
+"""Concept that mitigators are fitted on if a task's own lacks a field that they need."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,11 +23,12 @@ class Settings:
     Parameters
     ----------
     results
-        Folder to write records to, and to take up again; None writes none.
+        Folder to write records to; what is recorded there is not run again. None writes nothing.
     cache
         Folder of the store; by default `embeddings` in the cache folder.
     devices
-        Devices to encode on, such as `("cuda:0", "cuda:1")`; by default one, the model's choice.
+        Devices to encode on, such as `("cuda:0", "cuda:1")`; by default one, which the model
+        chooses.
     engine
         Name of the engine; by default `local` for one device and `devices` for several.
     seed
@@ -35,13 +36,13 @@ class Settings:
     overwrite
         Whether to run again what is recorded.
     concept
-        Concept to fit a mitigator on where the task's own lacks what it needs; None for none.
+        Concept to fit a mitigator on if the task's own lacks a field that it needs; None for none.
     include
         Further folders of tasks.
     progress
         Where to show progress.
     debug
-        Whether an unforeseen error in a task is raised, rather than reported.
+        Whether an unexpected error in a task is raised; by default it is reported.
     """
 
     results: Path | None = None
@@ -56,36 +57,39 @@ class Settings:
     debug: bool = False
 
     @classmethod
-    def of(cls, **given: Any) -> Self:
-        """Return the settings that a caller gave, converted to the types of the fields.
+    def of(cls, **options: Any) -> Self:
+        """Return settings from options, converted to the types of the fields.
 
-        A path may be text, and devices and folders may be a single one; commas part devices.
+        A path may be text. `include` may be one folder, and `devices` text with commas.
 
         Raises
         ------
         InvalidOption
-            If there is no such setting, or a value does not fit.
+            If an option is unknown, or its value is invalid.
         """
-        known = [one.name for one in fields(cls)]
-        for name in given:
+        known = [field.name for field in fields(cls)]
+        for name in options:
             if name not in known:
                 near = suggestion(name, [*known, "model", "tasks", "mitigators", "registry"])
-                raise InvalidOption(f"an evaluation has no option '{name}'{near}")
-        for name in ("results", "cache"):  # before `convert`, to which `none` is None
-            if isinstance(given.get(name), str):
-                given[name] = Path(given[name])
-        if isinstance(given.get("include"), str | Path):
-            given["include"] = [given["include"]]
-        if isinstance(given.get("devices"), str):
-            given["devices"] = [one.strip() for one in given["devices"].split(",") if one.strip()]
-        progress = {"progress": given.pop("progress")} if "progress" in given else {}
-        chosen = cls(**progress, **convert(cls, given, what="an evaluation"))
-        if isinstance(given.get("seed"), bool) or chosen.seed < 0:
-            problem = "expected a whole number that is not negative"
-            raise InvalidOption(f"an evaluation: option seed={given['seed']}: {problem}")
-        for device in chosen.devices:
+                raise InvalidOption(f"unknown option '{name}' of an evaluation{near}")
+        for name in ("results", "cache"):  # before `convert`, which reads `none` as None
+            if isinstance(options.get(name), str):
+                options[name] = Path(options[name])
+        if isinstance(options.get("include"), str | Path):
+            options["include"] = [options["include"]]
+        if isinstance(options.get("devices"), str):
+            devices = (device.strip() for device in options["devices"].split(","))
+            options["devices"] = [device for device in devices if device]
+        progress = {"progress": options.pop("progress")} if "progress" in options else {}
+        settings = cls(**progress, **convert(cls, options, what="an evaluation"))
+        if isinstance(options.get("seed"), bool) or settings.seed < 0:
+            raise InvalidOption(
+                f"an evaluation: option seed={options['seed']}: expected a whole number from 0"
+            )
+        for device in settings.devices:
             if not re.fullmatch(r"(cpu|cuda|mps|xpu|hpu|npu)(:\d+)?", device):
                 raise InvalidOption(
-                    f"there is no device '{device}'; devices are called cpu, mps, cuda or cuda:1"
+                    f"unknown device '{device}'; devices have names such as cpu, mps, cuda or "
+                    "cuda:1"
                 )
-        return chosen
+        return settings

@@ -1,13 +1,14 @@
 """Writes word vectors to a file, block by block, so that they never have to fit in memory.
 
-Formats: word2vec's text and binary forms, gensim's own `KeyedVectors`, and safetensors. Nothing is
-read here: `vectors:PATH` does that, for all but gensim's own form, which is a pickle.
+Formats: word2vec's text and binary formats, gensim's own `KeyedVectors`, and safetensors. Nothing
+is read here: the embedder `vectors:PATH` reads all formats but gensim's, which is a pickle.
 
-All is written into a hidden folder beside the file, synced, and renamed: a reader sees the old file
-or the new one. gensim's form is two files; `NAME.vectors.npy` is put in place before `NAME`.
+The file is written in a hidden folder beside its path, synced, and renamed, so that a reader sees
+the old file or the new one. gensim's format has two files: `NAME.vectors.npy` is renamed first.
 
-A safetensors file has three tensors: `word_ends`, (n,) int64, where each word ends in `words`,
-(bytes,) uint8, all words in UTF-8 one after the other; and `vectors`, (n, d) float32.
+A safetensors file has three tensors: `words`, (bytes,) uint8, all words in UTF-8 one after another;
+`word_ends`, (n,) int64, the position in `words` at which each word ends; and `vectors`, (n, d)
+float32.
 """
 
 from __future__ import annotations
@@ -39,37 +40,35 @@ SUFFIXES: Mapping[str, Format] = {
     ".kv": "gensim",
     ".safetensors": "safetensors",
 }
-"""What a file's name says of its format."""
-_PARTED = re.compile(r"[ \n\r]|\A\Z")  # what word2vec's formats part words from numbers by
-_ALIGNED = 64  # bytes; the tensors of a safetensors file begin at a multiple of it
+"""Format by the suffix of the file."""
+_SEPARATOR = re.compile(r"[ \n\r]|\A\Z")  # what no word of word2vec's formats may have or be
+_ALIGNMENT = 64  # bytes; the tensors of a safetensors file begin at a multiple of it
 
 
 def format_of(path: Path, format: str | None = None) -> Format:  # noqa: A002 -- what users call it
-    """Return the format to write: the one that is named, or the one that the suffix stands for.
+    """Return the format to write: `format` if it is given, or else that of the suffix.
 
     Raises
     ------
     InvalidOption
-        If neither says one.
+        If the format or suffix is unknown.
     """
     if format is not None:
         if format not in get_args(Format):
             near = suggestion(format, get_args(Format))
-            raise InvalidOption(f"there is no format '{format}' of vectors{near}")
+            raise InvalidOption(f"unknown format '{format}' of word vectors{near}")
         return cast("Format", format)
-    found = SUFFIXES.get(path.suffix.lower())
-    if found is None:
+    by_suffix = SUFFIXES.get(path.suffix.lower())
+    if by_suffix is None:
         known = ", ".join(f"{suffix} ({name})" for suffix, name in SUFFIXES.items())
-        raise InvalidOption(
-            f"'{path.name}': the suffix says no format of vectors; there are {known}"
-        )
-    return found
+        raise InvalidOption(f"'{path.name}': unknown suffix of word vectors; known are {known}")
+    return by_suffix
 
 
 def refuse_to_replace(path: Path) -> None:
-    """Raise UsageError if there is something at a path."""
+    """Raise UsageError if a path exists."""
     if path.exists():
-        raise UsageError(f"'{path}' is there already; --overwrite replaces it")
+        raise UsageError(f"'{path}' exists already; --overwrite replaces it")
 
 
 def write(
@@ -81,14 +80,14 @@ def write(
     *,
     about: Mapping[str, str] | None = None,
 ) -> int:
-    """Write words and their vectors, and return the bytes written; what was there is replaced.
+    """Write words and their vectors, replace an existing file, and return the size in bytes.
 
     Parameters
     ----------
     path
-        The file; its folder is made if it is not there.
+        The file; its folder is made if it does not exist.
     format
-        What to write.
+        Format of the file.
     words
         All words, distinct.
     dimensions
@@ -96,16 +95,16 @@ def write(
     blocks
         The same words in the same order, in blocks, with their (size, d) float32 vectors.
     about
-        What the metadata of a safetensors file say; the other formats have no place for it.
+        Metadata for a safetensors file; the other formats have none.
 
     Raises
     ------
     UsageError
         If the format cannot hold one of the words.
     HarnessError
-        If a number is NaN or infinite, which no reader takes.
+        If a number is NaN or infinite, which readers refuse.
     DiskError
-        If the disk is full or cannot be written; nothing is left behind, and the old file stays.
+        If the disk is full or cannot be written to. Nothing is left behind; the old file stays.
     """
     _check(words, format)
     writer = _WRITERS[format]
@@ -126,9 +125,10 @@ def _write_text(
     columns = [str(k) for k in range(d)]
     with path.open("wb") as file:
         file.write(b"%d %d\n" % (len(words), d))
-        for some, vectors in blocks:
-            frame = pl.DataFrame(vectors, schema=columns)  # the shortest digits that read the same
-            frame.insert_column(0, pl.Series("word", some, dtype=pl.String))
+        for block, vectors in blocks:
+            # polars prints the shortest digits that read as the same number.
+            frame = pl.DataFrame(vectors, schema=columns)
+            frame.insert_column(0, pl.Series("word", block, dtype=pl.String))
             frame.write_csv(file, include_header=False, separator=" ", quote_style="never")
 
 
@@ -137,11 +137,11 @@ def _write_binary(
 ) -> None:
     with path.open("wb") as file:
         file.write(b"%d %d\n" % (len(words), d))
-        for some, vectors in blocks:
+        for block, vectors in blocks:
             with _little_endian(vectors).data.cast("B") as view:
                 parts: Iterator[Any] = itertools.chain.from_iterable(
                     (word.encode() + b" ", view[4 * d * i : 4 * d * (i + 1)])
-                    for i, word in enumerate(some)
+                    for i, word in enumerate(block)
                 )
                 file.write(b"".join(parts))
 
@@ -154,8 +154,8 @@ def _write_gensim(
     keyed = KeyedVectors(d)
     keyed.index_to_key = list(words)
     keyed.key_to_index = {word: row for row, word in enumerate(keyed.index_to_key)}
-    # gensim writes the words, and an array of no rows in the place of the true one: that needs
-    # no memory for the vectors, and gensim looks at the array's shape only when it loads it.
+    # gensim writes the words and an empty array, which needs no memory for the vectors. Then the
+    # file of the array is replaced: gensim reads the array's shape only when it loads it.
     keyed.save(str(path), separately=["vectors"])
     with Path(f"{path}.vectors.npy").open("wb") as file:
         shape = {"descr": "<f4", "fortran_order": False, "shape": (len(words), d)}
@@ -176,7 +176,7 @@ def _write_safetensors(
         "words": {"dtype": "U8", "shape": [int(ends[-1])], "data_offsets": [second, third]},
     }
     text = json.dumps(header).encode()
-    text += b" " * (-(len(text) + 8) % _ALIGNED)  # the format allows spaces
+    text += b" " * (-(len(text) + 8) % _ALIGNMENT)  # the format allows spaces at the end
     with path.open("wb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
         file.write(ends.astype("<i8", copy=False).data)
@@ -206,21 +206,21 @@ def _finite(blocks: Blocks) -> Iterator[tuple[Sequence[str], Vectors]]:
     for words, vectors in blocks:
         finite = np.isfinite(vectors).all(axis=1)
         if not finite.all():
-            strange = words[int(np.argmin(finite))]
-            raise HarnessError(f"the vector of '{strange}' is not finite; no file can hold that")
+            word = words[int(np.argmin(finite))]
+            raise HarnessError(f"the vector of '{word}' is not finite, so it cannot be written")
         yield words, vectors
 
 
 def _check(words: Sequence[str], format: Format) -> None:  # noqa: A002 -- as above
     if not words:
-        raise UsageError("there are no words to write")
+        raise UsageError("no words to write")
     if not format.startswith("word2vec"):
         return
     for word in words:
-        if _PARTED.search(word):
+        if _SEPARATOR.search(word):
             raise UsageError(
-                f"word2vec's formats cannot hold {word!r}, since a space or the end of a line "
-                "parts words from numbers there; write a .safetensors or .kv file"
+                f"word2vec's formats cannot hold the word {word!r}: they separate words from "
+                "numbers by spaces and ends of lines; write a .safetensors or .kv file"
             )
 
 
@@ -234,12 +234,12 @@ def _folder_beside(path: Path) -> Iterator[Path]:
 
 
 def _put_in_place(folder: Path, path: Path) -> int:
-    """Sync what was written and rename it, the file itself last; return its bytes."""
-    written = sorted(folder.iterdir(), key=lambda file: file.name == path.name)
-    for file in written:
+    """Sync the files and rename them, `path` last; return their size in bytes."""
+    files = sorted(folder.iterdir(), key=lambda file: file.name == path.name)
+    for file in files:
         with file.open("rb+") as opened:
             os.fsync(opened.fileno())
-    size = sum(file.stat().st_size for file in written)
-    for file in written:
+    size = sum(file.stat().st_size for file in files)
+    for file in files:
         file.replace(path.parent / file.name)
     return size

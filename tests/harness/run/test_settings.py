@@ -82,5 +82,5 @@ def test_evaluate_converts_settings(registry, tmp_path):
 
     folder = str(tmp_path)
     assert len(run(results=folder, include=folder, devices="cpu", engine="local", concept="none"))
-    with pytest.raises(InvalidOption, match="'sead'; did you mean 'seed'"):
+    with pytest.raises(InvalidOption, match=r"'sead'.*'seed'"):
         run(sead=1)

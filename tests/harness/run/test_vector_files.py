@@ -41,7 +41,7 @@ def by_gensim(path, format_):
 
 
 @pytest.mark.parametrize("format_", ["word2vec", "word2vec-binary", "gensim"])
-def test_gensim_reads_what_is_written_bit_by_bit(tmp_path, format_):
+def test_gensim_reads_the_same_bits(tmp_path, format_):
     path = tmp_path / f"vectors{FORMATS[format_]}"
     write(path)
     keyed = by_gensim(path, format_)
@@ -53,13 +53,13 @@ def test_gensim_reads_what_is_written_bit_by_bit(tmp_path, format_):
     assert [word for word, _ in keyed.most_similar("naïve", topn=9)] == nearest
 
 
-def test_gensims_form_can_be_saved_and_loaded_again_by_gensim(tmp_path):
+def test_gensim_can_load_and_save_its_format_again(tmp_path):
     write(tmp_path / "a.kv")
     KeyedVectors.load(str(tmp_path / "a.kv")).save(str(tmp_path / "b.kv"))
     np.testing.assert_array_equal(KeyedVectors.load(str(tmp_path / "b.kv")).vectors, VECTORS)
 
 
-def test_safetensors_reads_what_is_written_and_has_all_words(tmp_path):
+def test_safetensors_reads_the_same_words_and_vectors(tmp_path):
     write(tmp_path / "v.safetensors", about={"mitigator": "hard-debias"})
     tensors = safetensors.numpy.load_file(tmp_path / "v.safetensors")
     np.testing.assert_array_equal(tensors["vectors"], VECTORS)
@@ -71,7 +71,7 @@ def test_safetensors_reads_what_is_written_and_has_all_words(tmp_path):
 
 
 @pytest.mark.parametrize("format_", READ)
-def test_the_harness_reads_what_is_written_bit_by_bit(tmp_path, format_):
+def test_the_harness_reads_the_same_bits(tmp_path, format_):
     path = tmp_path / f"vectors{READ[format_]}"
     assert write(path) == path.stat().st_size
     for asked in ("auto", format_):
@@ -86,7 +86,7 @@ def test_the_harness_reads_what_is_written_bit_by_bit(tmp_path, format_):
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
 )
 @given(data=st.data(), format_=st.sampled_from(sorted(READ)), d=st.integers(1, 20))
-def test_any_finite_vectors_of_any_words_survive(tmp_path, data, format_, d):
+def test_any_words_with_finite_vectors_are_read_back(tmp_path, data, format_, d):
     text = st.text(
         st.characters(exclude_characters=" \n\r", exclude_categories=["Cs", "Cc"]), min_size=1
     )
@@ -101,9 +101,9 @@ def test_any_finite_vectors_of_any_words_survive(tmp_path, data, format_, d):
 
 
 @pytest.mark.parametrize("word", ["new york", "two\nlines", "cr\r", ""])
-def test_a_word_that_word2vecs_formats_cannot_hold_is_refused_by_name(tmp_path, word):
+def test_the_error_names_a_word_that_word2vecs_formats_cannot_hold(tmp_path, word):
     for suffix in (".txt", ".vec", ".bin"):
-        with pytest.raises(UsageError, match=r"cannot hold .*safetensors") as caught:
+        with pytest.raises(UsageError, match=r"safetensors") as caught:
             write(tmp_path / f"v{suffix}", ["a", word], VECTORS[:2])
         assert repr(word) in str(caught.value)
         assert "\n" not in str(caught.value)
@@ -114,19 +114,19 @@ def test_a_word_that_word2vecs_formats_cannot_hold_is_refused_by_name(tmp_path, 
     assert KeyedVectors.load(str(tmp_path / "v.kv")).index_to_key == ["a", word]
 
 
-def test_the_suffix_says_the_format_unless_one_is_named():
-    asked = {
+def test_the_format_is_that_of_the_suffix_unless_it_is_given():
+    formats = {
         "v.txt": "word2vec",
         "v.VEC": "word2vec",
         "v.bin": "word2vec-binary",
         "v.kv": "gensim",
         "v.safetensors": "safetensors",
     }
-    assert {name: vector_files.format_of(Path(name)) for name in asked} == asked
+    assert {name: vector_files.format_of(Path(name)) for name in formats} == formats
     assert vector_files.format_of(Path("v"), "gensim") == "gensim"
     with pytest.raises(InvalidOption, match=r"v\.pkl.*\.bin"):
         vector_files.format_of(Path("v.pkl"))
-    with pytest.raises(InvalidOption, match="did you mean 'word2vec-binary'"):
+    with pytest.raises(InvalidOption, match="'word2vec-binary'"):
         vector_files.format_of(Path("v.bin"), "word2vec-binry")
 
 
@@ -152,15 +152,15 @@ def test_a_folder_that_cannot_be_made_is_a_disk_error(tmp_path):
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-def test_what_is_not_finite_is_refused_by_word_and_leaves_nothing(tmp_path, format_):
+def test_the_error_names_the_word_of_a_vector_that_is_not_finite(tmp_path, format_):
     vectors = VECTORS.copy()
     vectors[4, 2] = np.nan
-    with pytest.raises(HarnessError, match="the vector of '王' is not finite"):
+    with pytest.raises(HarnessError, match="'王'"):
         write(tmp_path / f"v{FORMATS[format_]}", vectors=vectors)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_words_are_refused(tmp_path):
+def test_no_words_are_a_usage_error(tmp_path):
     with pytest.raises(UsageError, match="no words"):
         write(tmp_path / "v.bin", [], VECTORS[:0])
 
@@ -175,7 +175,7 @@ def small_stretches(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".bin"])
-def test_a_large_file_is_read_in_stretches_and_its_vectors_lie_on_disk(
+def test_a_large_file_is_read_in_stretches_and_its_vectors_stay_on_disk(
     tmp_path, small_stretches, suffix
 ):
     path = tmp_path / f"v{suffix}"
@@ -192,7 +192,7 @@ def test_a_large_file_is_read_in_stretches_and_its_vectors_lie_on_disk(
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".bin"])
-def test_of_equal_words_in_different_stretches_the_first_counts(tmp_path, small_stretches, suffix):
+def test_the_first_of_equal_words_in_different_stretches_counts(tmp_path, small_stretches, suffix):
     words = [f"w{i % 7}" for i in range(20)]
     vectors = np.arange(60, dtype=np.float32).reshape(20, 3)
     write(tmp_path / f"v{suffix}", words, vectors)
@@ -249,13 +249,13 @@ def test_a_truncated_safetensors_file_is_refused(tmp_path):
         vectors_file(str(path))
 
 
-def test_weights_of_a_transformer_are_no_word_vectors(tmp_path):
+def test_the_weights_of_a_transformer_are_refused(tmp_path):
     safetensors.numpy.save_file({"weight": VECTORS}, tmp_path / "model.safetensors", {"a": "b"})
     with pytest.raises(InvalidFile, match="holds no word vectors"):
         vectors_file(str(tmp_path / "model.safetensors"))
 
 
-def test_a_format_that_the_file_has_not_is_refused(tmp_path):
+def test_another_format_than_that_of_the_file_is_refused(tmp_path):
     write(tmp_path / "v.safetensors")
     write(tmp_path / "v.bin")
     with pytest.raises(InvalidFile, match="safetensors"):

@@ -1,0 +1,71 @@
+"""Compares two folders of records: after a change that must not change any number.
+
+    python benchmarks/same_records.py BEFORE AFTER
+
+Prints each record that only one folder has, and each field that differs; exits with 1 if there are
+any. Fields that differ between any two runs are left out: created, run, seconds and environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonlines
+
+DIFFERS_BETWEEN_RUNS = {"created", "run", "seconds", "environment"}
+
+
+def main() -> int:
+    """Compare, print, and return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("before", type=Path, help="folder of records, or a file")
+    parser.add_argument("after", type=Path, help="folder of records, or a file")
+    arguments = parser.parse_args()
+    before, after = records(arguments.before), records(arguments.after)
+    found = list(differences(before, after))
+    for line in found:
+        print(line)
+    print(f"{len(before)} and {len(after)} records, {len(found)} differences")
+    return 1 if found or not before else 0
+
+
+def records(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the records of a file, or of the files in a folder, by id."""
+    if not path.exists():
+        sys.exit(f"{path}: no such file or folder")
+    by_id: dict[str, dict[str, Any]] = {}
+    for file in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
+        with jsonlines.open(file) as reader:
+            by_id |= {record["id"]: record for record in reader.iter(type=dict, skip_empty=True)}
+    return by_id
+
+
+def differences(
+    before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]
+) -> Iterator[str]:
+    """Yield a line for each record and each field that is not the same."""
+    for id_ in [*before, *(id_ for id_ in after if id_ not in before)]:
+        if id_ not in after:
+            yield f"only before: {label(before[id_])}"
+        elif id_ not in before:
+            yield f"only after: {label(after[id_])}"
+        else:
+            old, new = before[id_], after[id_]
+            for field in dict.fromkeys([*old, *new]):
+                if field not in DIFFERS_BETWEEN_RUNS and old.get(field) != new.get(field):
+                    values = f"{old.get(field)!r} became {new.get(field)!r}"
+                    yield f"{label(old)}: {field}: {values[:300]}"
+
+
+def label(record: Mapping[str, Any]) -> str:
+    """Return what a person needs to find a record."""
+    parts = [record[part]["name"] for part in ("model", "mitigator", "task")]
+    return " ".join([record["id"], *parts, *(record[k] for k in ("scenario", "metric", "score"))])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
