@@ -133,7 +133,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 
     for path in paths:
         if not path.exists():
-            raise InvalidFile("no such file or folder", path=path)
+            raise InvalidFile("there is no such file or folder", path=path)
         if path.is_dir():
             inside = {file for kind in KINDS for file in files(path, kind)}
             if not inside:

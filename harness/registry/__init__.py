@@ -1,8 +1,8 @@
-"""Names become objects: models, mitigators, metrics, engines, tasks, concepts, studies.
+"""Looks up models, mitigators, metrics, engines, tasks, concepts and studies by name.
 
 ====================  ==============================================================
 `discovery`           finds the installed plugins by entry points
 `files`               finds the YAML files of tasks, concepts and studies
-`registry`            looks names up and imports what they stand for
+`registry`            looks names up and imports the objects that they stand for
 ====================  ==============================================================
 """

@@ -1,6 +1,6 @@
-"""Finds plugins: entry points of the group `harness`, loaded by pluggy, failures set aside by name.
+"""Finds plugins by entry points of the group `harness`; a plugin that fails is left out.
 
-The built-in plugins come in the same way. Loading a plugin imports only its hook module.
+The built-in plugins are found the same way. Loading a plugin imports only its hook module.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ HOOKS: Mapping[str, tuple[type, ...]] = {
     "harness_task_folders": (Path, str),
     "harness_commands": (),
 }
-"""Hook by name: what the things are that it returns."""
+"""Types that each hook may return."""
 PLUGIN_ERRORS = (Exception, SystemExit)
 """A plugin may raise anything, and must not end the program."""
 
 
-class Unexpected(Exception):
-    """A plugin's hooks are not what they should be; the message says it all."""
+class BadHook(Exception):
+    """A hook is unknown or returns a wrong type; the message is shown without the class name."""
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """An entry point and what became of it.
+    """An entry point, and whether it could be loaded.
 
     Parameters
     ----------
     name
         Name of the entry point.
     distribution, version
-        Package that it came in.
+        Installed package that declares it.
     module
         Its import path.
     error
@@ -61,12 +61,12 @@ class Plugin:
 
 
 class Plugins:
-    """The plugins there are, and what their hooks return.
+    """All plugins, and what their hooks return.
 
     Parameters
     ----------
     points
-        Entry points to load; by default those installed.
+        Entry points to load; by default all that are installed.
     """
 
     def __init__(self, points: Iterable[EntryPoint] | None = None) -> None:
@@ -74,31 +74,31 @@ class Plugins:
         self.manager.add_hookspecs(specs)
         self.plugins: list[Plugin] = []
         self._modules: list[ModuleType | None] = []
-        found = entry_points(group=specs.GROUP) if points is None else points
+        points = entry_points(group=specs.GROUP) if points is None else points
         for point in sorted(
-            set(found), key=lambda p: (not p.value.startswith("harness."), p.name, p.value)
+            set(points), key=lambda p: (not p.value.startswith("harness."), p.name, p.value)
         ):
             self._load(point)
 
     def results(self, hook: str) -> list[tuple[Plugin, Any]]:
-        """Return every thing that a hook's implementations list, with its plugin.
+        """Return every object that the implementations of a hook return, with its plugin.
 
-        A plugin whose hook raises is set aside like one that cannot be loaded.
+        A plugin whose hook raises is left out, like one that cannot be loaded.
         """
-        things = []
+        results = []
         for i, implementation in self._implementations(hook):
             plugin = self.plugins[i]
             try:
-                given = list(implementation())
-                for thing in given:
-                    if not isinstance(thing, HOOKS[hook]):
-                        expected = " or ".join(kind.__name__ for kind in HOOKS[hook])
-                        raise Unexpected(f"it returned {thing!r} where {expected} is expected")
+                objects = list(implementation())
+                for object_ in objects:
+                    if not isinstance(object_, HOOKS[hook]):
+                        expected = " or ".join(type_.__name__ for type_ in HOOKS[hook])
+                        raise BadHook(f"expected {expected}, but it returned {object_!r}")
             except PLUGIN_ERRORS as error:
-                self.plugins[i] = _failed(plugin, f"{hook}: {_told(error)}")
+                self.plugins[i] = _failed(plugin, f"{hook}: {_message(error)}")
             else:
-                things += [(plugin, thing) for thing in given]
-        return things
+                results += [(plugin, object_) for object_ in objects]
+        return results
 
     def add_commands(self, group: Any) -> None:
         """Let every plugin add its commands to the command line."""
@@ -106,7 +106,7 @@ class Plugins:
             try:
                 implementation(group)
             except PLUGIN_ERRORS as error:
-                self.plugins[i] = _failed(self.plugins[i], f"harness_commands: {_told(error)}")
+                self.plugins[i] = _failed(self.plugins[i], f"harness_commands: {_message(error)}")
 
     @property
     def failed(self) -> list[Plugin]:
@@ -132,14 +132,12 @@ class Plugins:
             loaded = point.load()
             unknown = self._unknown_hooks(loaded)
             if unknown:
-                raise Unexpected(
-                    f"it implements the unknown hook '{unknown[0]}'; hooks: {', '.join(HOOKS)}"
-                )
-            # Names of entry points are unique in one distribution only.
+                raise BadHook(f"unknown hook '{unknown[0]}'; known hooks: {', '.join(HOOKS)}")
+            # The name of an entry point is unique in its distribution only.
             self.manager.register(loaded, name=f"{point.name} = {point.value}")
             module = loaded
         except PLUGIN_ERRORS as error:
-            plugin = _failed(plugin, _told(error))
+            plugin = _failed(plugin, _message(error))
         self.plugins.append(plugin)
         self._modules.append(module)
 
@@ -159,9 +157,9 @@ def _has(module: ModuleType, name: str, mark: str) -> bool:
     return callable(vars(module)[name]) and hasattr(vars(module)[name], mark)
 
 
-def _told(error: BaseException) -> str:
-    told = str(error) if isinstance(error, Unexpected) else f"{type(error).__name__}: {error}"
-    return told.splitlines()[0]
+def _message(error: BaseException) -> str:
+    message = str(error) if isinstance(error, BadHook) else f"{type(error).__name__}: {error}"
+    return message.splitlines()[0]
 
 
 def _failed(plugin: Plugin, error: str) -> Plugin:

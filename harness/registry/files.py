@@ -1,8 +1,8 @@
-"""Finds the YAML files of tasks, concepts and studies, in plugins' folders and included ones.
+"""Finds the YAML files of tasks, concepts and studies in the folders of plugins and users.
 
-A folder holds task files, directly or in a subfolder per family, and the subfolders `concepts` and
-`studies`. Files whose name begins with `_` are fragments for others to include. A file with a
-mistake is skipped with a notice, so that it does not cost the other tasks.
+A folder holds task files, directly or in one subfolder a family, and the subfolders `concepts` and
+`studies`. Files whose names begin with `_` are fragments that others include. A file with a
+mistake is left out with a notice; the other tasks remain.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from harness.registry import discovery
 from harness.task import yaml_files
 
 SUBFOLDERS = {"concept": "concepts", "study": "studies"}
-"""Subfolder of each kind of file that is not a task."""
+"""Subfolder by kind of file; task files lie elsewhere."""
 
 
-def files(folder: Path, what: str) -> list[Path]:
-    """Return the files of a folder, sorted by path, fragments left out.
+def files(folder: Path, kind: str) -> list[Path]:
+    """Return the files of one kind in a folder, sorted by path, without fragments.
 
     Parameters
     ----------
     folder
         A folder of task files.
-    what
+    kind
         `task`, `concept` or `study`.
     """
-    if what in SUBFOLDERS:
-        found = list((folder / SUBFOLDERS[what]).glob("*.yaml"))
+    if kind in SUBFOLDERS:
+        paths = list((folder / SUBFOLDERS[kind]).glob("*.yaml"))
     else:
-        families = [
+        in_families = [
             path
             for path in folder.glob("*/*.yaml")
             if path.parent.name not in SUBFOLDERS.values() and not path.parent.name.startswith(".")
         ]
-        found = [*folder.glob("*.yaml"), *families]
-    return sorted(path for path in found if not path.name.startswith("_"))
+        paths = [*folder.glob("*.yaml"), *in_families]
+    return sorted(path for path in paths if not path.name.startswith("_"))
 
 
 class TaskFolders:
@@ -46,67 +46,64 @@ class TaskFolders:
     Parameters
     ----------
     plugins
-        Whose folders there are.
+        Plugins that name folders.
     include
-        Further folders, or task files.
+        Further folders or task files.
     """
 
     def __init__(self, plugins: discovery.Plugins, include: Sequence[Path] = ()) -> None:
         self.plugins, self.include = plugins, include
         self.notices: list[str] = []
 
-    def read(self, what: str) -> dict[str, yaml_files.Document]:
-        """Return the parsed files by the name that they state.
+    def read(self, kind: str) -> dict[str, yaml_files.Document]:
+        """Return the parsed files of one kind by the name that they state.
 
         Parameters
         ----------
-        what
+        kind
             `task`, `concept` or `study`.
 
         Raises
         ------
         InvalidFile
-            If an included place does not exist.
+            If an included file or folder does not exist.
         NameClash
             If two files state one name.
         """
-        found: dict[str, yaml_files.Document] = {}
-        for path in self._paths(what):
+        documents: dict[str, yaml_files.Document] = {}
+        for path in self._paths(kind):
             try:
                 document = yaml_files.load(path)
                 name = document.data.get("name")
                 if not isinstance(name, str):
-                    raise document.error(f"a {what} needs a 'name'", ("name",))
+                    raise document.error(f"a {kind} requires a 'name'", ("name",))
             except InvalidFile as error:
                 self.leave_out(error)
                 continue
-            if name in found and found[name].path.resolve() != path.resolve():
-                raise NameClash(
-                    f"two files claim the {what} '{name}': {found[name].path} and {path}"
-                )
-            found[name] = document
-        return found
+            other = documents.get(name)
+            if other is not None and other.path.resolve() != path.resolve():
+                raise NameClash(f"two files claim the {kind} '{name}': {other.path} and {path}")
+            documents[name] = document
+        return documents
 
     def leave_out(self, error: HarnessError) -> None:
-        """Note that a file was left out."""
+        """Keep a notice that a file was left out."""
         self.note(f"left out: {error}")
 
     def note(self, line: str) -> None:
-        """Note what the user should know of a file."""
+        """Keep a notice about a file for the user."""
         if line not in self.notices:
             self.notices.append(line)
 
-    def _paths(self, what: str) -> Iterable[Path]:
+    def _paths(self, kind: str) -> Iterable[Path]:
         for plugin, folder in self.plugins.results("harness_task_folders"):
             if not Path(folder).is_dir():
-                self.leave_out(
-                    InvalidFile(f"plugin '{plugin.name}': there is no such folder", path=folder)
-                )
-            yield from files(Path(folder), what)
+                self.leave_out(InvalidFile(f"plugin '{plugin.name}': no such folder", path=folder))
+            yield from files(Path(folder), kind)
         for place in self.include:
             if place.is_dir():
-                yield from files(place, what)
+                yield from files(place, kind)
             elif not place.exists():
                 raise InvalidFile("there is no such file or folder", path=place)
-            elif what == "task" and not place.name.startswith("_"):
+            elif kind == "task" and not place.name.startswith("_"):
                 yield place

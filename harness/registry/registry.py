@@ -1,7 +1,7 @@
-"""Turns names into things: models, mitigators, metrics, tasks and concepts.
+"""Looks up models, mitigators, metrics, tasks and concepts by name.
 
-Names map to specs, and specs to import paths that are followed only when the thing is used. Two
-plugins that claim one name are an error that names both.
+Names map to specs, and specs to import paths, which are imported only when they are used. If two
+plugins claim one name, the error names both.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 
 class Registry:
-    """All that is known by name.
+    """Everything that has a name.
 
     Parameters
     ----------
     plugins
-        Where specs come from; by default the installed plugins.
+        Plugins that register specs; by default the installed ones.
     include
         Further folders of tasks, or task files.
     """
@@ -75,7 +75,7 @@ class Registry:
 
     @functools.cached_property
     def table_makers(self) -> dict[str, TableSpec]:
-        """What makes tables of others, by name."""
+        """Table makers by name."""
         return self._specs("harness_tables", "table")
 
     @functools.cached_property
@@ -100,61 +100,61 @@ class Registry:
 
     @property
     def notices(self) -> list[str]:
-        """What the user should know of task and concept files, such as those left out."""
+        """Notices about task and concept files, such as those left out."""
         return self._files.notices
 
     def note(self, line: str) -> None:
-        """Note what the user should know of a file."""
+        """Keep a notice about a file for the user."""
         self._files.note(line)
 
     def leave_out(self, error: HarnessError) -> None:
-        """Note that a task or concept file was left out."""
+        """Keep a notice that a task or concept file was left out."""
         self._files.leave_out(error)
 
     def embedder(self, name: str, *, device: str | None = None) -> Embedder:
-        """Return the embedder that a model name stands for.
+        """Return the embedder of a model name.
 
         Raises
         ------
         UnknownName, InvalidOption
-            If the name or an option is not known.
+            If the name or an option is unknown.
         Unavailable, ModelError
-            If the model cannot be had, or is broken.
+            If the model is not available here, or is broken.
         """
-        spec, target, chosen = self._asked(name)
-        taken = options.parameters(target)
-        if "device" in taken and device is not None:
-            chosen["device"] = device
-        if "card" in taken and spec.card is not None:
-            chosen.setdefault("card", spec.card)
-        if "name" in taken:
-            chosen["name"] = name
+        spec, target, arguments = self._model(name)
+        parameters = options.parameters(target)
+        if "device" in parameters and device is not None:
+            arguments["device"] = device
+        if "card" in parameters and spec.card is not None:
+            arguments.setdefault("card", spec.card)
+        if "name" in parameters:
+            arguments["name"] = name
         reference = [names.model(name).reference] if spec.provider else []
         try:
-            made = target(*reference, **chosen)
-            is_embedder = isinstance(made.info, ModelInfo) and callable(made.encode)
+            embedder = target(*reference, **arguments)
+            is_embedder = isinstance(embedder.info, ModelInfo) and callable(embedder.encode)
         except HarnessError:
             raise
         except Exception as error:  # a model may raise anything
-            raise ModelError(f"model '{name}' cannot be made ({one_line(error)})") from error
+            raise ModelError(f"model '{name}' cannot be created ({one_line(error)})") from error
         if not is_embedder:
             raise ModelError(f"model '{name}' is no embedder: its info is no harness.ModelInfo")
-        return cast("Embedder", made)
+        return cast("Embedder", embedder)
 
     def mitigator(self, name: str) -> Mitigator:
-        """Return the unfitted mitigator, a chain where the name has `+`, or identity for `none`.
+        """Return the unfitted chain of mitigators that a name lists; `none` is an empty chain.
 
         Raises
         ------
         UnknownName, InvalidOption
-            If a name or an option is not known.
+            If a name or an option is unknown.
         """
         from harness.chain import Chain
 
         return Chain([self._stage(stage) for stage in names.mitigators(name)])
 
     def engine(self, name: str, devices: Sequence[str]) -> Engine:
-        """Return an engine by name, for some devices."""
+        """Return an engine by name, for the given devices."""
         if name not in self.engines:
             raise UnknownName("engine", name, self.engines)
         target = self.load(self.engines[name], f"engine '{name}'")
@@ -166,16 +166,15 @@ class Registry:
             raise UnknownName("metric", name, self.metrics)
         spec = self.metrics[name]
         function = self.load(spec, f"metric '{name}'")
-        found = getattr(function, "metric", None)
-        if found is None or found.name != name:
+        decorated = getattr(function, "metric", None)
+        if decorated is None or decorated.name != name:
             raise HarnessError(
-                f"'{spec.target}' is not decorated with @metric(\"{name}\", …), "
-                f"which its registration as metric '{name}' needs"
+                f"metric '{name}': '{spec.target}' must be decorated with @metric(\"{name}\", …)"
             )
-        return cast("Metric", found)
+        return cast("Metric", decorated)
 
     def table_maker(self, name: str) -> Callable[..., Any]:
-        """Return what makes a table of another, by name."""
+        """Return a table maker by name."""
         if name not in self.table_makers:
             raise UnknownName("table maker", name, self.table_makers)
         return self.load(self.table_makers[name], f"table '{name}'")
@@ -203,14 +202,14 @@ class Registry:
         return resolve(document, concept=self.concept, metric=self.metric, table=self.table_maker)
 
     def load(self, spec: Spec, what: str) -> Callable[..., Any]:
-        """Follow a spec's import path.
+        """Import the object of a spec.
 
         Raises
         ------
         Unavailable
             If a package that it imports is not installed.
         HarnessError
-            If there is no such object.
+            If it cannot be imported.
         """
         module, _, attribute = spec.target.partition(":")
         try:
@@ -222,26 +221,26 @@ class Registry:
                 raise Unavailable(
                     f"{what} needs the package '{error.name}': pip install {error.name}"
                 ) from error
-            told = one_line(error)
-            raise HarnessError(f"{what}: '{spec.target}' cannot be imported ({told})") from error
+            reason = one_line(error)
+            raise HarnessError(f"{what}: '{spec.target}' cannot be imported ({reason})") from error
 
     def owner(self, kind: str, name: str) -> str:
-        """Return the distribution that adds a thing, for listings."""
+        """Return the plugin and distribution that register a name, for listings."""
         return self._owners.get((kind, name), "")
 
-    def _specs(self, hook: str, what: str) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def _specs(self, hook: str, kind: str) -> dict[str, Any]:
+        specs: dict[str, Any] = {}
         for plugin, spec in self.plugins.results(hook):
-            names.check(spec.name, what, plugin.name)
+            names.check(spec.name, kind, plugin.name)
             owner = f"'{plugin.name}' ({plugin.distribution} {plugin.version})"
-            if spec.name in found:
+            if spec.name in specs:
                 raise NameClash(
-                    f"two plugins claim the {what} '{spec.name}': "
-                    f"{self._owners[what, spec.name]} and {owner}; uninstall one of them"
+                    f"two plugins claim the {kind} '{spec.name}': "
+                    f"{self._owners[kind, spec.name]} and {owner}; uninstall one of them"
                 )
-            found[spec.name] = spec
-            self._owners[what, spec.name] = owner
-        return found
+            specs[spec.name] = spec
+            self._owners[kind, spec.name] = owner
+        return specs
 
     def _stage(self, stage: names.Named) -> Mitigator:
         from harness.mitigator import Mitigator
@@ -250,45 +249,46 @@ class Registry:
             raise UnknownName("mitigator", stage.name, {*self.mitigators, "none"})
         what = f"mitigator '{stage.name}'"
         target = self.load(self.mitigators[stage.name], what)
-        chosen = options.convert(target, stage.options, what=what)
+        arguments = options.convert(target, stage.options, what=what)
         try:
-            made = target(**chosen)
+            mitigator = target(**arguments)
         except HarnessError:
             raise
         except Exception as error:  # a plugin may raise anything
-            raise HarnessError(f"{what} cannot be made ({one_line(error)})") from error
-        if not isinstance(made, Mitigator):
+            raise HarnessError(f"{what} cannot be created ({one_line(error)})") from error
+        if not isinstance(mitigator, Mitigator):
             raise HarnessError(f"{what} is not a subclass of harness.Mitigator")
-        _check_needs(made, what)
-        return made
+        _check_needs(mitigator, what)
+        return mitigator
 
-    def _asked(self, name: str) -> tuple[EmbedderSpec, Callable[..., Any], dict[str, Any]]:
-        asked = names.model(name)
-        spec = self.embedders.get(asked.provider)
-        if spec is None or spec.provider != (asked.reference is not None):
-            raise self._unknown_model(name, asked, spec)
-        what = f"model '{asked.provider}'"
+    def _model(self, name: str) -> tuple[EmbedderSpec, Callable[..., Any], dict[str, Any]]:
+        """Return the spec of a model name, what creates the model, and its arguments."""
+        parsed = names.model(name)
+        spec = self.embedders.get(parsed.provider)
+        if spec is None or spec.provider != (parsed.reference is not None):
+            raise self._unknown_model(name, parsed, spec)
+        what = f"model '{parsed.provider}'"
         target = self.load(spec, what)
         known = set(options.parameters(target)) - {"reference", "card", "name", "device"}
-        given = options.convert(target, asked.options, known=known, what=what)
-        return spec, target, dict(spec.options) | given
+        arguments = options.convert(target, parsed.options, known=known, what=what)
+        return spec, target, dict(spec.options) | arguments
 
     def _unknown_model(
-        self, name: str, asked: names.ModelName, spec: EmbedderSpec | None
+        self, name: str, parsed: names.ModelName, spec: EmbedderSpec | None
     ) -> HarnessError:
         if spec is not None and spec.provider:
             return InvalidOption(f"'{name}' is a provider: name a model as '{spec.name}:REFERENCE'")
         if spec is not None:
             return InvalidOption(f"'{spec.name}' is a model, not a provider: write just its name")
-        if asked.reference is not None:
+        if parsed.reference is not None:
             providers = [n for n, s in self.embedders.items() if s.provider]
-            return UnknownName("model provider", asked.provider, providers)
+            return UnknownName("model provider", parsed.provider, providers)
         hint = ""
         if Path(name).is_file():
             hint = f"; for a file of word vectors write 'vectors:{name}'"
         elif "/" in name or Path(name).exists():
             hint = f"; for a hub id or a folder write 'sentence-transformers:{name}'"
-        return UnknownName("model", asked.provider, self.embedders, hint=hint)
+        return UnknownName("model", parsed.provider, self.embedders, hint=hint)
 
 
 def _check_needs(mitigator: Mitigator, what: str) -> None:
@@ -296,6 +296,6 @@ def _check_needs(mitigator: Mitigator, what: str) -> None:
         if need not in Concept.model_fields:
             near = suggestion(need, Concept.model_fields)
             raise HarnessError(
-                f"{what} says that it needs '{need}', which no concept has{near}; "
-                "`needs` is a tuple of names of a concept's fields"
+                f"{what} needs '{need}', which is no field of a concept{near}; "
+                "`needs` must be a tuple of names of a concept's fields"
             )

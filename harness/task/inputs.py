@@ -1,4 +1,4 @@
-"""From a task file's sources to the texts and numbers of each input, scenario by scenario."""
+"""Resolves the inputs of a task: the texts or numbers of each input, per scenario."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ class Input:
     numbers
         (n,) numbers, or None for texts.
     clusters
-        (n,) code of the item (word, row) that each text was made of.
+        (n,) code of the item (word, row) that each text was made from.
     group
-        Inputs of one group are aligned, row by row: a row lost to one is lost to all.
+        Inputs of one group are aligned row by row: a row missing in one is dropped from all.
     probe
-        Whether mitigators leave the texts as they are written.
+        Whether the texts define the concept, so that mitigators do not rewrite them.
     items
-        The words or cells that the texts were made of, each once; none for numbers.
+        The distinct words or cells that the texts were made from; none for numbers.
     original
-        Whether vectors are taken as the model gives them, whatever the mitigator.
+        Whether the vectors are those of the model without any mitigator.
     vocabulary
-        Which part of the embedder's vocabulary the texts are; they are empty until a model is at
-        hand, and are no part of what the task is.
+        Part of the embedder's vocabulary that gives the texts. They are empty until a model is
+        known, and the task's digest does not depend on them.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Input:
         return len(self.clusters)
 
     def content(self) -> dict[str, Any]:
-        """Return what makes the input what it is, as JSON-like values."""
+        """Return the content that the task's digest depends on, as JSON-like values."""
         numbers = None if self.numbers is None else self.numbers.tolist()
         texts = None if self.texts is None else list(self.texts)
         content = {"texts": texts, "numbers": numbers, "group": self.group, "probe": self.probe}
@@ -88,7 +88,7 @@ class Inputs:
     Parameters
     ----------
     tables
-        The task's tables, with its file and its concept, whose sets and pairs inputs may name.
+        The task's tables; they also give its file and its concept.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -101,72 +101,74 @@ class Inputs:
         Raises
         ------
         InvalidFile
-            If a source names what is not there, or aligned inputs differ in length.
+            If a source names something unknown, or aligned inputs differ in length.
         """
         templates = self.file.templates | scenario.templates
         resolved = {}
         for key, source in self.file.inputs.items():
             resolved[key] = self._input(key, source, ("inputs", key), templates)
         for key, source in scenario.inputs.items():
-            where = ("scenarios", name, "inputs", key)
-            resolved[key] = self._input(key, source, where, templates)
-        lengths: dict[str, Input] = {}
-        for item in resolved.values():
-            other = lengths.setdefault(item.group, item)
-            if len(other) != len(item):
+            place: KeyPath = ("scenarios", name, "inputs", key)
+            resolved[key] = self._input(key, source, place, templates)
+        by_group: dict[str, Input] = {}
+        for input_ in resolved.values():
+            other = by_group.setdefault(input_.group, input_)
+            if len(other) != len(input_):
                 raise self.document.error(
-                    f"has {len(item)} items where '{other.name}', of the same table, "
-                    f"has {len(other)}: give both the same templates",
-                    ("inputs", item.name),
+                    f"{len(input_)} items, but '{other.name}' of the same table has {len(other)}; "
+                    "give both the same templates",
+                    ("inputs", input_.name),
                 )
         return resolved
 
     def _input(
-        self, name: str, source: InputFile, where: KeyPath, templates: Mapping[str, Any]
+        self, name: str, source: InputFile, place: KeyPath, templates: Mapping[str, Any]
     ) -> Input:
         if isinstance(source, Source):
-            parts, keys = [source], [where]
+            parts, keys = [source], [place]
         else:
-            parts, keys = list(source), [(*where, i) for i in range(len(source))]
-        if any(part.number != parts[0].number for part in parts):
-            raise self.document.error("mixes numbers and texts", where)
-        if any(part.original != parts[0].original for part in parts):
-            raise self.document.error("mixes original and mitigated vectors", where)
+            parts, keys = list(source), [(*place, i) for i in range(len(source))]
+        number, original = parts[0].number, parts[0].original
+        if any(part.number != number for part in parts):
+            raise self.document.error("mixes numbers and texts", place)
+        if any(part.original != original for part in parts):
+            raise self.document.error("mixes original and mitigated vectors", place)
         if parts[0].vocabulary is not None:
-            return self._of_vocabulary(name, parts, where)
-        items: list[Any] = []
-        made_of: list[str] = []
+            return self._of_vocabulary(name, parts, place)
+        values: list[Any] = []
+        items: list[str] = []
         clusters: list[int] = []
         for part, key in zip(parts, keys, strict=True):
             rows = self._rows(part, key)
             offset = clusters[-1] + 1 if clusters else 0
             for i, row in enumerate(rows):
                 filled = self._fill(part, row, key, templates)
-                items += filled
-                made_of.append(str(row.get(part.column, row.get("text"))))
+                values += filled
+                items.append(str(row.get(part.column, row.get("text"))))
                 clusters += [offset + i] * len(filled)
         group = name
         if all(part.table is not None for part in parts):
-            # Several sources in one order are aligned as one is: row i of both is one row.
+            # Row i of two inputs is one row of the data if both list the same tables and
+            # conditions in the same order.
             group = ", ".join(f"{part.table} {digest(part.where)[:8]}" for part in parts)
         return Input(
             name=name,
-            texts=None if parts[0].number else tuple(items),
-            numbers=self._numbers(items, where) if parts[0].number else None,
+            texts=None if number else tuple(values),
+            numbers=self._numbers(values, place) if number else None,
             clusters=np.asarray(clusters, dtype=np.int64),
             group=group,
             probe=any(part.probe for part in parts),
-            items=() if parts[0].number else tuple(dict.fromkeys(made_of)),
-            original=parts[0].original,
+            items=() if number else tuple(dict.fromkeys(items)),
+            original=original,
         )
 
-    def _of_vocabulary(self, name: str, parts: Sequence[Source], where: KeyPath) -> Input:
+    def _of_vocabulary(self, name: str, parts: Sequence[Source], place: KeyPath) -> Input:
         part = parts[0]
         if len(parts) > 1:
-            raise self.document.error("words of a vocabulary are an input of their own", where)
+            raise self.document.error("a vocabulary cannot be mixed with other sources", place)
         if self.file.kinds != ("word",):
             raise self.document.error(
-                "only word embedders have a vocabulary: give the task 'kinds: [word]'", where
+                "only word embedders have a vocabulary: give the task 'kinds: [word]'", place
             )
         return Input(
             name=name,
@@ -186,24 +188,24 @@ class Inputs:
             return [{"text": word} for word in self._set(source.set, key)]
         rows = self._tables.rows(source.table or "", (*key, "table"))
         for column in (source.column, *source.where):
-            at = (*key, "column" if column == source.column else "where")
+            place = (*key, "column" if column == source.column else "where")
             if rows and column not in rows[0]:
                 raise self.document.error(
                     f"table '{source.table}' has no column '{column}'{suggestion(column, rows[0])}",
-                    at,
+                    place,
                 )
             for i, row in enumerate(rows, start=1):
                 if row.get(column) is None:
-                    problem = f"row {i} of table '{source.table}' has nothing in column '{column}'"
-                    raise self.document.error(problem, at)
-        # As text, since the cells of a file are text where YAML has numbers.
-        wanted = {
+                    problem = f"row {i} of table '{source.table}' has no value in '{column}'"
+                    raise self.document.error(problem, place)
+        # Compared as text: the cells of a file are text, but YAML has numbers.
+        allowed = {
             column: {str(value) for value in (values if isinstance(values, tuple) else (values,))}
             for column, values in source.where.items()
         }
-        kept = [row for row in rows if all(str(row[c]) in wanted[c] for c in wanted)]
+        kept = [row for row in rows if all(str(row[c]) in allowed[c] for c in allowed)]
         if not kept:
-            raise self.document.error("no row of the table is left; this set is empty", key)
+            raise self.document.error("empty set: no row of the table fits 'where'", key)
         return kept
 
     def _set(self, name: str, key: KeyPath) -> Sequence[str]:
@@ -212,13 +214,11 @@ class Inputs:
             known |= {f"concept.{n}": words for n, words in self.concept.sets.items()}
             known["concept.specific_words"] = self.concept.specific_words
         if name not in known:
-            raise self.document.error(
-                f"there is no set '{name}'{suggestion(name, known)}", (*key, "set")
-            )
+            problem = f"unknown set '{name}'{suggestion(name, known)}"
+            raise self.document.error(problem, (*key, "set"))
         if not known[name]:
-            raise self.document.error(
-                f"the set '{name}' is empty; an input needs at least one text", (*key, "set")
-            )
+            problem = f"empty set '{name}'; an input needs at least one text"
+            raise self.document.error(problem, (*key, "set"))
         return known[name]
 
     def _fill(
@@ -231,19 +231,17 @@ class Inputs:
             return [str(value)]
         if source.template not in templates:
             raise self.document.error(
-                f"there is no template '{source.template}'{suggestion(source.template, templates)}",
+                f"unknown template '{source.template}'{suggestion(source.template, templates)}",
                 (*key, "template"),
             )
-        chosen = templates[source.template]
+        template = templates[source.template]
         known = {"text": str(value)} | {name: str(cell) for name, cell in row.items()}
         known |= {name.capitalize(): cell[:1].upper() + cell[1:] for name, cell in known.items()}
         contexts = {} if self.concept is None else self.concept.contexts
         known |= {f"context.{name}": sentence for name, sentence in contexts.items()}
         place: KeyPath = ("templates", source.template)
-        return [
-            self._filled(template, known, place)
-            for template in ([chosen] if isinstance(chosen, str) else chosen)
-        ]
+        variants = [template] if isinstance(template, str) else template
+        return [self._filled(variant, known, place) for variant in variants]
 
     def _filled(self, template: str, known: Mapping[str, str], place: KeyPath) -> str:
         formatter = _Fields()
@@ -251,29 +249,28 @@ class Inputs:
             for _, field, _, _ in formatter.parse(template):
                 if field is not None and field not in known:
                     raise self.document.error(
-                        f"the template '{template}' has '{{{field}}}'{suggestion(field, known)}",
+                        f"unknown field '{{{field}}}' in '{template}'{suggestion(field, known)}",
                         place,
                     )
             return formatter.vformat(template, (), known)
         except (ValueError, KeyError) as error:
             raise self.document.error(
-                f"the template '{template}' cannot be filled ({error}); "
-                "a brace that is text is doubled",
+                f"invalid template '{template}' ({error}); double a brace that is text",
                 place,
             ) from None
 
-    def _numbers(self, items: Sequence[Any], where: KeyPath) -> Floats:
+    def _numbers(self, values: Sequence[Any], place: KeyPath) -> Floats:
         try:
-            numbers: Floats = np.asarray([float(item) for item in items], dtype=np.float64)
+            numbers: Floats = np.asarray([float(value) for value in values], dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise self.document.error(f"expected numbers ({error})", where) from None
+            raise self.document.error(f"expected numbers ({error})", place) from None
         if not np.isfinite(numbers).all():
-            raise self.document.error("expected finite numbers", where)
+            raise self.document.error("expected finite numbers", place)
         return numbers
 
 
 class _Fields(string.Formatter):
-    """Takes a field's name whole: `{context.debiasing}` is one name and looks into no value."""
+    """Takes a dotted field as one name, so that a template cannot read attributes of values."""
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
         return kwargs[field_name], field_name

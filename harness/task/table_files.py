@@ -1,6 +1,6 @@
-"""Tables of a task: written in it, in a file beside it, in an installed package, or fetched.
+"""Finds and parses the file of a table: beside the task, in a package, or downloaded.
 
-Before any download, a copy under the folder that the environment variable HARNESS_DATA names.
+A copy in the folder that the environment variable HARNESS_DATA names is preferred to all of these.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def read(table: Table, document: Document, key: KeyPath) -> Sequence[Row]:
     InvalidFile
         If the table or its file has a mistake in it.
     Unavailable
-        If the file cannot be had here, with what to do.
+        If the file is missing; the message says where to get it.
     """
     if table.rows is not None:
         return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     path = locate(table, document, key)
     if table.sha256 and file_sha256(path) != table.sha256:
         raise Unavailable(
-            f"{path} is not the file that the task was made for: its sha256 is not {table.sha256}"
+            f"{path} is not the file that the task was made for: expected sha256 {table.sha256}"
         )
     try:
         rows = _parse(path.read_text(encoding=table.encoding), table, path)
@@ -56,7 +56,7 @@ def read(table: Table, document: Document, key: KeyPath) -> Sequence[Row]:
 
 
 def locate(table: Table, document: Document, key: KeyPath) -> Path:
-    """Return the path of a table's file, fetching it if it must be."""
+    """Return the path of a table's file; download it if necessary."""
     root = os.environ.get("HARNESS_DATA")
     if table.local and root and (Path(root) / table.local).is_file():
         return Path(root) / table.local
@@ -65,21 +65,23 @@ def locate(table: Table, document: Document, key: KeyPath) -> Path:
     if table.file:
         path = document.path.parent / table.file
         if not path.is_file():
-            raise document.error(f"there is no file '{table.file}' beside this one", key)
+            raise document.error(f"there is no file '{table.file}' in this folder", key)
         return path
     if table.url:
         return _fetched(table.url, table.sha256 or "")
-    place = f"'{table.local}' in the folder that HARNESS_DATA names"
-    raise Unavailable(f"its data is not here: put {place}. {table.how_to_get}".strip())
+    raise Unavailable(
+        f"missing data: put '{table.local}' in the folder that HARNESS_DATA names. "
+        f"{table.how_to_get}".strip()
+    )
 
 
 def _in_package(package: str, file: str) -> Path:
     try:
         spec = find_spec(package)
-    except (ImportError, ValueError):  # of a part of a package that is not here
+    except (ImportError, ValueError):  # the parent package is missing
         spec = None
     if spec is None or not spec.submodule_search_locations:
-        raise Unavailable(f"its data comes with the package '{package}': pip install {package}")
+        raise Unavailable(f"missing package '{package}' with its data: pip install {package}")
     path = Path(next(iter(spec.submodule_search_locations))) / file
     if not path.is_file():
         raise Unavailable(f"the installed package '{package}' has no file '{file}'")
@@ -91,19 +93,19 @@ def _fetched(url: str, sha256: str) -> Path:
         return _from_hub(url.removeprefix("hf://datasets/"))
     folder = folders.cache() / "downloads" / sha256
     try:
-        # Of the address only the suffix goes into the name: it says how to read the table.
+        # Of the address, only a known suffix goes into the file name: it selects the parser.
         suffix = PurePosixPath(urlsplit(url).path).suffix
         target = folder / f"table{suffix if suffix in ('.csv', '.jsonl') else ''}"
         if target.is_file():
             return target
-        with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310  # https by the schema
-            content = answer.read()
+        with urllib.request.urlopen(url, timeout=60) as response:  # noqa: S310  # https by the schema
+            content = response.read()
     except (OSError, HTTPException, ValueError) as error:
         raise Unavailable(f"'{url}' could not be fetched ({error})") from None
     if sha256_of(content).hexdigest() != sha256:
         raise Unavailable(
-            f"what '{url}' gives is not the file that the task was made for: "
-            f"its sha256 is not {sha256}"
+            f"the file at '{url}' is not the one that the task was made for: "
+            f"expected sha256 {sha256}"
         )
     folders.write_atomically(target, content)
     return target
@@ -130,34 +132,15 @@ def _from_hub(reference: str) -> Path:
 def _parse(text: str, table: Table, path: Path) -> Sequence[Row]:
     if path.suffix == ".jsonl":
         return _objects(text, table, path)
-    lines = io.StringIO(text, newline="")
-    numbered = []
-    sections, section = [], ""
-    for number, line in enumerate(lines, start=1):
-        if table.section and line.startswith(":"):
-            section = line[1:].strip()
-        elif line.strip() and not (table.comment and line.startswith(table.comment)):
-            numbered.append((number, line.rstrip("\r\n")))
-            sections.append(section)
-    delimiter = table.delimiter or ("," if path.suffix == ".csv" else "\t")
-    others = {}
-    if not table.quoted:
-        others = str.maketrans(dict.fromkeys(delimiter[1:], delimiter[0]))
-        delimiter = delimiter[0]
-    cells = list(
-        csv.reader(
-            (line.translate(others) for _, line in numbered),
-            delimiter=delimiter,
-            quoting=csv.QUOTE_MINIMAL if table.quoted else csv.QUOTE_NONE,
-        )
-    )
+    numbered, sections = _lines(text, table)
+    cells = _cells([line for _, line in numbered], table, path)
     columns = list(table.columns) or (cells.pop(0) if cells else [])
     rows = []
     offset = len(numbered) - len(cells)
     for i, row in enumerate(cells):
         if len(row) < len(columns):
             raise InvalidFile(
-                f"has {len(row)} cells where {len(columns)} are expected ({', '.join(columns)})",
+                f"expected {len(columns)} cells ({', '.join(columns)}), but found {len(row)}",
                 path=path,
                 line=numbered[i + offset][0],
             )
@@ -167,13 +150,41 @@ def _parse(text: str, table: Table, path: Path) -> Sequence[Row]:
     return rows
 
 
+def _lines(text: str, table: Table) -> tuple[list[tuple[int, str]], list[str]]:
+    """Return the lines that hold data with their numbers, and the section of each."""
+    numbered = []
+    sections, section = [], ""
+    for number, line in enumerate(io.StringIO(text, newline=""), start=1):
+        if table.section and line.startswith(":"):
+            section = line[1:].strip()
+        elif line.strip() and not (table.comment and line.startswith(table.comment)):
+            numbered.append((number, line.rstrip("\r\n")))
+            sections.append(section)
+    return numbered, sections
+
+
+def _cells(lines: Sequence[str], table: Table, path: Path) -> list[list[str]]:
+    delimiter = table.delimiter or ("," if path.suffix == ".csv" else "\t")
+    others = {}
+    if not table.quoted:
+        others = str.maketrans(dict.fromkeys(delimiter[1:], delimiter[0]))
+        delimiter = delimiter[0]
+    return list(
+        csv.reader(
+            (line.translate(others) for line in lines),
+            delimiter=delimiter,
+            quoting=csv.QUOTE_MINIMAL if table.quoted else csv.QUOTE_NONE,
+        )
+    )
+
+
 def _objects(text: str, table: Table, path: Path) -> Sequence[Row]:
     """Return the objects of a JSONL file, one per line."""
     lines: Iterable[str] = io.StringIO(text, newline="")
     if table.comment:
         comment = table.comment
         lines = ("" if line.startswith(comment) else line for line in lines)
-    # Its own choice of a parser depends on what is installed, and numbers could differ.
+    # By default jsonlines picks whichever JSON parser is installed; numbers could differ.
     reader = jsonlines.Reader(lines, loads=json.loads)
     try:
         return list(reader.iter(type=dict, skip_empty=True))

@@ -1,6 +1,6 @@
-"""The tables of a task: read as they are, or made of one another by what plugins register.
+"""The tables of a task: read from files, or made from one another by table makers of plugins.
 
-How a file is found and parsed is `table_files.py`'s.
+`table_files.py` finds and parses the files.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from harness.task.table_files import Row
 from harness.task.yaml_files import Document, KeyPath
 
 MEMBERS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-"""Columns of the concept's pairs and sets."""
+"""Column names of the concept's pairs and sets."""
 
 
 class Tables:
-    """The tables of a task by name, each read or made when it is first asked for.
+    """The tables of a task by name, each read or made when it is first used.
 
     Parameters
     ----------
     document
         The parsed file, for errors.
     file
-        What it says.
+        The validated task file.
     concept
-        The task's concept, whose pairs are a table and which what makes tables may ask for.
+        The task's concept: its pairs and sets are tables, and table makers may take it.
     maker
-        Finds what makes a table of another, by name.
+        Finds a table maker by name.
     """
 
     def __init__(
@@ -46,14 +46,14 @@ class Tables:
         self._known: dict[str, Sequence[Row]] = {}
 
     def rows(self, name: str, key: KeyPath) -> Sequence[Row]:
-        """Return the rows of a table; `key` is where the file asks for it.
+        """Return the rows of a table; `key` is the place in the file that uses it.
 
         Raises
         ------
         InvalidFile
-            If there is no such table, or a mistake in it.
+            If the table is unknown or has a mistake in it.
         Unavailable
-            If its data cannot be had.
+            If its data is missing.
         """
         if name == "concept.definitional_pairs" and self.concept is not None:
             pairs = self.concept.definitional_pairs
@@ -63,10 +63,10 @@ class Tables:
             return [dict(zip(MEMBERS, members, strict=False)) for members in sets]
         if name not in self.file.tables:
             near = suggestion(name, self.file.tables)
-            raise self.document.error(f"there is no table '{name}'{near}", key)
+            raise self.document.error(f"unknown table '{name}'{near}", key)
         if name not in self._known:
             table, place = self.file.tables[name], ("tables", name)
-            self._known[name] = []  # while it is being made, for one that is made from itself
+            self._known[name] = []  # recognises a table that is made from itself
             self._known[name] = (
                 self._made(table, place)
                 if table.made_from
@@ -78,17 +78,17 @@ class Tables:
         source = (*place, "made_from")
         rows = self.rows(table.made_from or "", source)
         if not rows:
-            raise self.document.error("is made from itself", source)
+            raise self.document.error("the table is made from itself", source)
         name = table.made_by or ""
         with self.document.pointing_at((*place, "made_by")):
             maker = self.maker(name)
         with self.document.pointing_at((*place, "options")):
-            taken = options.parameters(maker)
-            known = set(taken) - {"rows", "concept"}
-            chosen = options.convert(maker, table.options, known=known, what=f"table '{name}'")
-            if "concept" in taken:
-                chosen["concept"] = self.concept
-            made = list(maker(rows, **chosen))
-        if not made or not all(isinstance(row, Mapping) for row in made):
-            raise self.document.error(f"'{name}' made no rows of it", place)
-        return made
+            parameters = options.parameters(maker)
+            known = set(parameters) - {"rows", "concept"}
+            arguments = options.convert(maker, table.options, known=known, what=f"table '{name}'")
+            if "concept" in parameters:
+                arguments["concept"] = self.concept
+            new_rows = list(maker(rows, **arguments))
+        if not new_rows or not all(isinstance(row, Mapping) for row in new_rows):
+            raise self.document.error(f"table maker '{name}' returned no rows", place)
+        return new_rows

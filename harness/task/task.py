@@ -1,6 +1,6 @@
-"""A task ready to run: its texts by scenario and input, and the metrics that score them.
+"""A resolved task: its texts by scenario and input, and the metrics that score them.
 
-Made of a task file and its concept; errors point into the file. Knows no model.
+It is made from a task file and its concept. Errors point into the file. It knows no model.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from harness.task.tables import Tables
 
 @dataclass(frozen=True)
 class Measurement:
-    """A metric as a scenario of a task uses it.
+    """A metric with the inputs and options that a scenario gives it.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Measurement:
     inputs
         Input by parameter of the metric.
     options
-        Options that the task sets.
+        Options that the task or scenario sets.
     """
 
     metric: Metric
@@ -43,16 +43,16 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One reading of a task's texts.
+    """A variant of a task, with its texts.
 
     Parameters
     ----------
     name
-        Such as `neutral`.
+        Its name, such as `neutral`.
     inputs
         Inputs by name.
     measurements
-        What is computed of them.
+        The metrics to compute.
     """
 
     name: str
@@ -62,16 +62,16 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Task:
-    """A task ready to run.
+    """A resolved task.
 
     Parameters
     ----------
     file
-        What the task file says.
+        The validated task file.
     concept
-        The concept it names.
+        The concept that it names.
     scenarios
-        Its readings.
+        Its variants.
     """
 
     file: TaskFile
@@ -85,7 +85,7 @@ class Task:
 
     @cached_property
     def digest(self) -> str:
-        """Names the resolved task: texts, numbers, metrics and options, but no prose."""
+        """Digest of texts, numbers, metrics and options; it does not depend on descriptions."""
         return digest(
             {
                 "name": self.name,
@@ -111,30 +111,31 @@ class Task:
     @property
     def needs_vocabulary(self) -> bool:
         """Whether some of its texts are words of the embedder's own vocabulary."""
-        return any(given.vocabulary for given in self.texts())
+        return any(input_.vocabulary for input_ in self.texts())
 
     def of_words(self, words: Sequence[str]) -> Task:
-        """Return the task with the texts that it takes from a vocabulary; its digest is the same.
+        """Return the task with its texts from a vocabulary filled in; the digest stays the same.
 
         Raises
         ------
         NotApplicable
-            If no word of the vocabulary is what an input asks for.
+            If no word of the vocabulary fits an input.
         """
 
         def filled(scenario: Scenario) -> Scenario:
-            inputs = {name: given.of_words(words) for name, given in scenario.inputs.items()}
-            for name, given in inputs.items():
-                if given.vocabulary and not given.texts:
-                    pattern = given.vocabulary.pattern
+            inputs = {name: input_.of_words(words) for name, input_ in scenario.inputs.items()}
+            for name, input_ in inputs.items():
+                if input_.vocabulary and not input_.texts:
+                    pattern = input_.vocabulary.pattern
                     raise NotApplicable(
-                        f"no word of the vocabulary is as '{name}' has it: {pattern}"
+                        f"input '{name}': no word of the vocabulary matches '{pattern}'"
                     )
             measurements = tuple(
                 dataclasses.replace(
-                    one, inputs={key: inputs[given.name] for key, given in one.inputs.items()}
+                    measurement,
+                    inputs={key: inputs[old.name] for key, old in measurement.inputs.items()},
                 )
-                for one in scenario.measurements
+                for measurement in scenario.measurements
             )
             return Scenario(scenario.name, inputs, measurements)
 
@@ -143,9 +144,9 @@ class Task:
     def texts(self) -> Iterator[Input]:
         """Yield each input of texts of every scenario."""
         for scenario in self.scenarios:
-            for item in scenario.inputs.values():
-                if item.texts is not None:
-                    yield item
+            for input_ in scenario.inputs.values():
+                if input_.texts is not None:
+                    yield input_
 
 
 def resolve(
@@ -155,29 +156,29 @@ def resolve(
     metric: Callable[[str], Metric],
     table: Callable[[str], Callable[..., Any]],
 ) -> Task:
-    """Return the task that a file describes, with its data read and its metrics checked.
+    """Resolve a task file: read its data and check the inputs and options of its metrics.
 
     Parameters
     ----------
     document
         The parsed task file.
     concept, metric, table
-        Find one by name: a concept, a metric, what makes a table of another.
+        Find a concept, a metric and a table maker by name.
 
     Raises
     ------
     InvalidFile
-        If anything in it does not fit.
+        If it has a mistake in it.
     Unavailable
-        If its data cannot be had.
+        If its data is missing.
     """
     file = document.validate(TaskFile)
-    about = None
+    its_concept = None
     if file.concept is not None:
         with document.pointing_at(("concept",)):
-            about = concept(file.concept)
+            its_concept = concept(file.concept)
     scenarios = file.scenarios or {DEFAULT_SCENARIO: ScenarioFile()}
-    inputs = Inputs(Tables(document, file, about, table))
+    inputs = Inputs(Tables(document, file, its_concept, table))
     metrics: dict[str, Metric] = {}
     for name in file.metrics:
         with document.pointing_at(("metrics", name)):
@@ -186,7 +187,7 @@ def resolve(
         _scenario(name, scenario, inputs, metrics) for name, scenario in scenarios.items()
     )
     _check_primary(document, file, metrics, scenarios)
-    return Task(file, about, resolved)
+    return Task(file, its_concept, resolved)
 
 
 def _scenario(
@@ -203,18 +204,18 @@ def _scenario(
     for metric_name, metric in metrics.items():
         use = file.metrics[metric_name]
         key: yaml_files.KeyPath = ("metrics", metric_name)
-        chosen: dict[str, Any] = {}
-        for place, said in (
+        its_options: dict[str, Any] = {}
+        for place, values in (
             ((*key, "options"), use.options),
             (("scenarios", name, "options", metric_name), scenario.options.get(metric_name, {})),
         ):
             with document.pointing_at(place):
-                chosen |= options.convert(
-                    metric.function, said, known=metric.options, what=f"metric '{metric_name}'"
+                its_options |= options.convert(
+                    metric.function, values, known=metric.options, what=f"metric '{metric_name}'"
                 )
-        given = _inputs_of(document, key, metric, use, resolved)
-        _check_disjoint(document, metric, given)
-        measurements.append(Measurement(metric, given, chosen))
+        its_inputs = _inputs_of(document, key, metric, use, resolved)
+        _check_disjoint(document, metric, its_inputs)
+        measurements.append(Measurement(metric, its_inputs, its_options))
     return Scenario(name, resolved, tuple(measurements))
 
 
@@ -226,45 +227,46 @@ def _inputs_of(
     resolved: Mapping[str, Input],
 ) -> dict[str, Input]:
     for parameter, source in use.inputs.items():
-        where = (*key, "inputs", parameter)
+        place = (*key, "inputs", parameter)
         if parameter not in metric.inputs:
             raise document.error(
                 f"metric '{metric.name}' has no input '{parameter}'"
                 f"{suggestion(parameter, metric.inputs)}",
-                where,
+                place,
             )
         if source not in resolved:
             raise document.error(
-                f"the task has no input '{source}'{suggestion(source, resolved)}", where
+                f"the task has no input '{source}'{suggestion(source, resolved)}", place
             )
-    given = {}
+    inputs = {}
     for parameter, required in metric.inputs.items():
         source = use.inputs.get(parameter, parameter)
         if source in resolved:
-            given[parameter] = resolved[source]
+            inputs[parameter] = resolved[source]
         elif required:
             near = suggestion(parameter, set(resolved) - set(metric.inputs))
             raise document.error(
-                f"metric '{metric.name}' needs the input '{parameter}', "
-                f"which the task does not have{near}",
+                f"metric '{metric.name}' requires the input '{parameter}', "
+                f"which the task lacks{near}",
                 key,
             )
-    return given
+    return inputs
 
 
 def _check_disjoint(
-    document: yaml_files.Document, metric: Metric, given: Mapping[str, Input]
+    document: yaml_files.Document, metric: Metric, inputs: Mapping[str, Input]
 ) -> None:
-    for one, other in metric.disjoint:
-        if one not in given or other not in given:
+    for parameters in metric.disjoint:
+        if not set(parameters) <= set(inputs):
             continue
-        shared = set(given[one].texts or ()) & set(given[other].texts or ())
+        first, second = (inputs[parameter] for parameter in parameters)
+        shared = set(first.texts or ()) & set(second.texts or ())
         if shared:
             words = ", ".join(f"'{word}'" for word in sorted(shared)[:3])
             raise document.error(
-                f"{words} stand{'s' if len(shared) == 1 else ''} in both '{given[one].name}' and "
-                f"'{given[other].name}'; metric '{metric.name}' needs sets with no word in common",
-                ("inputs", given[other].name),
+                f"'{first.name}' and '{second.name}' share {words}; "
+                f"metric '{metric.name}' requires sets with no word in common",
+                ("inputs", second.name),
             )
 
 
@@ -284,5 +286,5 @@ def _check_primary(
     for field, name, known in checks:
         if name not in known:
             raise document.error(
-                f"there is no {field} '{name}'{suggestion(name, known)}", ("primary", field)
+                f"unknown {field} '{name}'{suggestion(name, known)}", ("primary", field)
             )

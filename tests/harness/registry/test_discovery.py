@@ -1,4 +1,4 @@
-"""Plugins: found by entry points, failures set aside by name."""
+"""Plugins: found by entry points; a plugin that fails is left out."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ GOOD = """
 
 
 def names_of(plugins, hook="harness_metrics"):
-    return [thing.name for _, thing in plugins.results(hook)]
+    return [spec.name for _, spec in plugins.results(hook)]
 
 
-def test_a_plugin_that_raises_on_import_is_set_aside_and_the_others_go_on(plugin):
+def test_a_plugin_that_raises_on_import_is_left_out_and_the_others_load(plugin):
     plugins = Plugins([plugin(GOOD, "good"), plugin("raise RuntimeError('broken\\nbadly')", "bad")])
     assert [(p.name, p.error) for p in plugins.plugins] == [
         ("bad", "RuntimeError: broken"),
@@ -33,32 +33,31 @@ def test_a_plugin_that_raises_on_import_is_set_aside_and_the_others_go_on(plugin
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "error"),
     [
         ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
         ("def", "SyntaxError: invalid syntax"),
         ("raise SystemExit(3)", "SystemExit: 3"),
     ],
 )
-def test_whatever_a_plugin_raises_is_told(plugin, source, told):
+def test_the_error_of_a_plugin_is_kept(plugin, source, error):
     plugins = Plugins([plugin(source, "bad"), plugin(GOOD, "good")])
     (failed,) = plugins.failed
-    assert failed.error.startswith(told)
+    assert failed.error.startswith(error)
     assert names_of(plugins) == ["fine"]
 
 
-def test_a_module_that_is_not_there_is_set_aside(plugin):
+def test_a_plugin_whose_module_is_missing_is_left_out(plugin):
     plugins = Plugins([EntryPoint("bad", "no_such_module_at_all", "harness"), plugin(GOOD, "good")])
     assert plugins.failed[0].error.startswith("ModuleNotFoundError")
     assert names_of(plugins) == ["fine"]
 
 
-def test_an_unknown_hook_is_told_with_those_there_are(plugin):
+def test_an_unknown_hook_is_reported_with_the_known_ones(plugin):
     point = plugin("from harness import hookimpl\n@hookimpl\ndef harness_metrix():\n    return []")
     (failed,) = Plugins([point]).failed
-    assert failed.error == (
-        f"it implements the unknown hook 'harness_metrix'; hooks: {', '.join(HOOKS)}"
-    )
+    for fact in ("'harness_metrix'", *HOOKS):
+        assert fact in failed.error
 
 
 def test_an_unmarked_function_is_no_hook(plugin):
@@ -69,30 +68,33 @@ def test_an_unmarked_function_is_no_hook(plugin):
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "facts"),
     [
-        ("return 1 / 0", "harness_metrics: ZeroDivisionError: division by zero"),
-        ("return None", "harness_metrics: TypeError: 'NoneType' object is not iterable"),
-        ("return ['fine']", "harness_metrics: it returned 'fine' where MetricSpec is expected"),
+        ("return 1 / 0", ["ZeroDivisionError: division by zero"]),
+        ("return None", ["TypeError", "'NoneType'"]),
+        ("return ['fine']", ["'fine'", "MetricSpec"]),
         (
             "from harness import EngineSpec; return [EngineSpec(name='a', target='b:c')]",
-            "harness_metrics: it returned EngineSpec(name='a', target='b:c', summary='') where "
-            "MetricSpec is expected",
+            ["EngineSpec(name='a', target='b:c'", "MetricSpec"],
         ),
-        ("yield 1", "harness_metrics: it returned 1 where MetricSpec is expected"),
+        ("yield 1", ["it returned 1", "MetricSpec"]),
     ],
 )
-def test_a_hook_that_fails_or_returns_something_else_is_set_aside(plugin, body, told):
+def test_a_plugin_whose_hook_fails_or_returns_something_else_is_left_out(plugin, body, facts):
     bad = plugin(
         f"from harness import hookimpl\n@hookimpl\ndef harness_metrics():\n    {body}", "b"
     )
     plugins = Plugins([bad, plugin(GOOD, "good")])
     assert names_of(plugins) == ["fine"]
-    assert [(p.name, p.error) for p in plugins.failed] == [("b", told)]
+    (failed,) = plugins.failed
+    assert failed.name == "b"
+    assert failed.error.startswith("harness_metrics: ")
+    for fact in facts:
+        assert fact in failed.error
     assert set(Registry(plugins).metrics) == {"fine"}
 
 
-def test_a_hook_that_takes_arguments_is_set_aside(plugin):
+def test_a_plugin_whose_hook_takes_arguments_is_left_out(plugin):
     bad = plugin("from harness import hookimpl\n@hookimpl\ndef harness_metrics(x):\n    return []")
     plugins = Plugins([bad, plugin(GOOD, "good")])
     assert names_of(plugins) == ["fine"]
@@ -103,39 +105,38 @@ def test_two_plugins_that_claim_one_name_are_both_named(plugin):
     plugins = Plugins([plugin(GOOD, "one"), plugin(GOOD, "two")])
     with pytest.raises(NameClash) as caught:
         _ = Registry(plugins).metrics
-    assert str(caught.value) == (
-        "two plugins claim the metric 'fine': 'one' (? ?) and 'two' (? ?); uninstall one of them"
-    )
+    for fact in ("metric 'fine'", "'one' (? ?)", "'two' (? ?)"):
+        assert fact in str(caught.value)
 
 
-def test_two_distributions_may_give_their_entry_points_one_name(plugin):
+def test_two_distributions_may_use_the_same_name_for_their_entry_points(plugin):
     plugins = Plugins([plugin(GOOD, "same"), plugin(GOOD.replace("fine", "other"), "same")])
     assert names_of(plugins) == ["fine", "other"]
     assert not plugins.failed
 
 
-def test_a_plugin_that_is_named_twice_is_used_once(plugin):
-    one = plugin(GOOD, "one")
-    plugins = Plugins([one, EntryPoint("two", one.value, one.group)])
+def test_a_module_with_two_entry_points_is_used_once(plugin):
+    point = plugin(GOOD, "one")
+    plugins = Plugins([point, EntryPoint("two", point.value, point.group)])
     assert names_of(plugins) == ["fine"]
     assert [p.name for p in plugins.failed] == ["two"]
 
 
-def test_a_name_that_cannot_be_typed_is_told_with_its_plugin(plugin):
+def test_an_invalid_name_is_reported_with_its_plugin(plugin):
     plugins = Plugins([plugin(GOOD.replace('"fine"', '"a/b"'), "mine")])
-    with pytest.raises(HarnessError, match="plugin 'mine' registers the metric 'a/b'"):
+    with pytest.raises(HarnessError, match=r"'mine'.*'a/b'"):
         _ = Registry(plugins).metrics
 
 
-def test_a_plugin_may_use_a_namespace_of_its_own(plugin):
+def test_a_plugin_may_define_names_that_begin_with_harness(plugin):
     source = "harness_version = 3\nclass harness_thing: pass\ndef harness_help(): pass\n"
     assert not Plugins([plugin(source)]).failed
 
 
-def test_without_any_plugin_there_is_nothing():
+def test_without_plugins_the_registry_is_empty():
     registry = Registry(Plugins([]))
     assert registry.embedders == registry.metrics == registry.task_files == {}
-    with pytest.raises(UnknownName, match=r"^unknown metric 'weat'$"):
+    with pytest.raises(UnknownName, match="'weat'"):
         registry.metric("weat")
 
 

@@ -1,4 +1,4 @@
-"""Names become things; what cannot be had is told."""
+"""The registry: names become objects; unknown and unavailable ones are errors."""
 
 from __future__ import annotations
 
@@ -27,125 +27,122 @@ METRIC = """
 """
 
 
-def told(error, call, *arguments):
+def message_of(error, call, *arguments):
+    """Return the message of the error that a call raises."""
     with pytest.raises(error) as caught:
         call(*arguments)
     return str(caught.value)
 
 
-def test_a_model_is_made_with_its_options_converted(registry):
+def test_the_options_of_a_model_are_converted(registry):
     assert registry.embedder("toy-letters").scale == 1.0
     assert registry.embedder("toy-letters?scale=2").info.fingerprint == "letters 2.0"
 
 
-def test_a_provider_gets_the_reference_and_the_whole_name(registry):
-    made = registry.embedder("toy:3")
-    assert made.info.name == "toy:3"
-    assert made.scale == 3.0
+def test_a_provider_receives_the_reference_and_the_full_name(registry):
+    embedder = registry.embedder("toy:3")
+    assert embedder.info.name == "toy:3"
+    assert embedder.scale == 3.0
 
 
-def test_an_unknown_model_is_told_with_the_nearest(registry):
-    assert told(UnknownName, registry.embedder, "toy-leters").startswith(
-        "unknown model 'toy-leters'; did you mean 'toy-letters'"
-    )
+def test_an_unknown_model_is_reported_with_the_nearest(registry):
+    message = message_of(UnknownName, registry.embedder, "toy-leters")
+    assert message.startswith("unknown model 'toy-leters'; did you mean 'toy-letters'")
 
 
-def test_a_hub_id_or_a_file_is_told_how_to_write_it(registry, write):
-    assert told(UnknownName, registry.embedder, "owner/model").endswith(
-        "; for a hub id or a folder write 'sentence-transformers:owner/model'"
-    )
+def test_the_error_for_a_hub_id_or_a_file_says_how_to_write_it(registry, write):
+    message = message_of(UnknownName, registry.embedder, "owner/model")
+    assert "'sentence-transformers:owner/model'" in message
     path = write("words.txt", "a 1 2")
-    assert told(UnknownName, registry.embedder, str(path)).endswith(
-        f"; for a file of word vectors write 'vectors:{path}'"
-    )
+    assert f"'vectors:{path}'" in message_of(UnknownName, registry.embedder, str(path))
 
 
-def test_an_unknown_provider_is_told_with_those_there_are(registry):
-    assert told(UnknownName, registry.embedder, "gensin:x") == (
-        "unknown model provider 'gensin'; available: toy"
-    )
+def test_an_unknown_provider_is_reported_with_the_known_ones(registry):
+    message = message_of(UnknownName, registry.embedder, "gensin:x")
+    assert "'gensin'" in message
+    assert message.endswith(": toy")
 
 
-def test_a_provider_without_a_reference_and_a_model_with_one_are_told(registry):
-    assert told(InvalidOption, registry.embedder, "toy") == (
-        "'toy' is a provider: name a model as 'toy:REFERENCE'"
-    )
-    assert told(InvalidOption, registry.embedder, "toy-words:x") == (
-        "'toy-words' is a model, not a provider: write just its name"
-    )
+def test_a_provider_without_a_reference_or_a_model_with_one_is_an_error(registry):
+    assert "'toy:REFERENCE'" in message_of(InvalidOption, registry.embedder, "toy")
+    assert "'toy-words'" in message_of(InvalidOption, registry.embedder, "toy-words:x")
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "facts"),
     [
-        ("toy-letters?scale=abc", "model 'toy-letters': option scale=abc: input should be a valid"),
-        ("toy-letters?skale=1", "model 'toy-letters' has no option 'skale'; did you mean 'scale'?"),
-        ("toy-letters?card=1", "model 'toy-letters' has no option 'card'"),
-        ("toy-words?k=1", "model 'toy-words' has no option 'k'; it takes no options"),
-        ("toy:1?name=x", "model 'toy' has no option 'name'; it takes no options"),
-        ("toy:1?reference=x", "model 'toy' has no option 'reference'; it takes no options"),
+        ("toy-letters?scale=abc", ["model 'toy-letters'", "scale=abc"]),
+        ("toy-letters?skale=1", ["model 'toy-letters'", "'skale'", "did you mean 'scale'"]),
+        ("toy-letters?card=1", ["model 'toy-letters'", "'card'"]),
+        ("toy-words?k=1", ["model 'toy-words'", "'k'"]),
+        ("toy:1?name=x", ["model 'toy'", "'name'"]),
+        ("toy:1?reference=x", ["model 'toy'", "'reference'"]),
     ],
 )
-def test_options_that_a_model_does_not_take_are_told(registry, name, said):
-    assert told(InvalidOption, registry.embedder, name).startswith(said)
+def test_an_unknown_option_or_invalid_value_for_a_model_is_an_error(registry, name, facts):
+    message = message_of(InvalidOption, registry.embedder, name)
+    for fact in facts:
+        assert fact in message
 
 
-def test_mitigators_come_as_chains(registry):
+def test_a_name_of_mitigators_is_a_chain(registry):
     chain = registry.mitigator("toy-shift?k=2+toy-polite?word=now")
     assert [stage.get_params() for stage in chain.mitigators] == [{"k": 2}, {"word": "now"}]
     assert registry.mitigator("none").mitigators == []
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "error", "facts"),
     [
-        ("toy-shift?k=abc", "mitigator 'toy-shift': option k=abc: input should be a valid integer"),
-        ("toy-shift?j=1", "mitigator 'toy-shift' has no option 'j'; available: k"),
-        ("toy-shft", "unknown mitigator 'toy-shft'; did you mean 'toy-shift'"),
-        ("toy-shift+toy-shft", "unknown mitigator 'toy-shft'"),
-        ("nome", "unknown mitigator 'nome'; did you mean 'none'?"),
+        ("toy-shift?k=abc", InvalidOption, ["'toy-shift'", "k=abc", "integer"]),
+        ("toy-shift?j=1", InvalidOption, ["'toy-shift'", "'j'", ": k"]),
+        ("toy-shft", UnknownName, ["'toy-shft'", "did you mean 'toy-shift'"]),
+        ("toy-shift+toy-shft", UnknownName, ["'toy-shft'"]),
+        ("nome", UnknownName, ["'nome'", "did you mean 'none'"]),
     ],
 )
-def test_unknown_mitigators_and_options_are_told(registry, name, said):
-    assert told((UnknownName, InvalidOption), registry.mitigator, name).startswith(said)
+def test_an_unknown_mitigator_or_option_is_an_error(registry, name, error, facts):
+    message = message_of(error, registry.mitigator, name)
+    for fact in facts:
+        assert fact in message
 
 
-def test_an_unknown_engine_metric_task_and_concept_are_told(registry):
-    assert told(UnknownName, registry.engine, "lokal", ()) == (
-        "unknown engine 'lokal'; did you mean 'local'?"
-    )
-    assert "did you mean 'toy-gap'" in told(UnknownName, registry.metric, "toy-gab")
-    assert "did you mean 'toy-places'" in told(UnknownName, registry.task, "toy-place")
-    assert "did you mean 'toy-place'" in told(UnknownName, registry.concept, "toy-plays")
+def test_an_unknown_engine_metric_task_or_concept_is_an_error(registry):
+    assert "did you mean 'local'" in message_of(UnknownName, registry.engine, "lokal", ())
+    assert "did you mean 'toy-gap'" in message_of(UnknownName, registry.metric, "toy-gab")
+    assert "did you mean 'toy-places'" in message_of(UnknownName, registry.task, "toy-place")
+    assert "did you mean 'toy-place'" in message_of(UnknownName, registry.concept, "toy-plays")
 
 
-def test_a_thing_whose_package_is_missing_is_unavailable(plugin):
+def test_a_metric_whose_package_is_missing_is_unavailable(plugin):
     registry = Registry(Plugins([plugin(METRIC.replace("TARGET", "no_such_package:x"))]))
-    assert told(Unavailable, registry.metric, "mine") == (
-        "metric 'mine' needs the package 'no_such_package': pip install no_such_package"
-    )
+    message = message_of(Unavailable, registry.metric, "mine")
+    assert "metric 'mine'" in message
+    assert "pip install no_such_package" in message
 
 
-def test_a_thing_that_is_not_in_its_module_is_told(plugin):
+def test_a_metric_that_is_missing_in_its_module_is_an_error(plugin):
     registry = Registry(Plugins([plugin(METRIC.replace("TARGET", "THIS:absent"))]))
-    assert told(HarnessError, registry.metric, "mine").startswith("metric 'mine': 'written_plugin_")
+    message = message_of(HarnessError, registry.metric, "mine")
+    assert "metric 'mine'" in message
+    assert ":absent'" in message
 
 
-def test_a_module_that_raises_when_its_thing_is_used_is_told(plugin):
+def test_a_module_that_raises_on_import_is_an_error(plugin):
     broken = plugin("x = 1 / 0", "broken").value
     registry = Registry(Plugins([plugin(METRIC.replace("TARGET", f"{broken}:x"))]))
-    assert told(HarnessError, registry.metric, "mine") == (
-        f"metric 'mine': '{broken}:x' cannot be imported (ZeroDivisionError: division by zero)"
-    )
+    message = message_of(HarnessError, registry.metric, "mine")
+    for fact in ("metric 'mine'", f"'{broken}:x'", "ZeroDivisionError: division by zero"):
+        assert fact in message
 
 
 def test_a_function_that_is_not_decorated_is_no_metric(plugin):
     source = METRIC.replace("TARGET", "THIS:mine") + "\n    def mine(x):\n        return 1\n"
     registry = Registry(Plugins([plugin(source)]))
-    assert 'is not decorated with @metric("mine", …)' in told(HarnessError, registry.metric, "mine")
+    assert '@metric("mine", …)' in message_of(HarnessError, registry.metric, "mine")
 
 
-def test_a_class_that_is_no_mitigator_is_told(plugin):
+def test_a_class_that_is_no_mitigator_is_an_error(plugin):
     source = """
         from harness import MitigatorSpec, hookimpl
 
@@ -157,9 +154,9 @@ def test_a_class_that_is_no_mitigator_is_told(plugin):
             pass
     """
     registry = Registry(Plugins([plugin(source)]))
-    assert told(HarnessError, registry.mitigator, "mine") == (
-        "mitigator 'mine' is not a subclass of harness.Mitigator"
-    )
+    message = message_of(HarnessError, registry.mitigator, "mine")
+    assert "'mine'" in message
+    assert "harness.Mitigator" in message
 
 
 def test_tasks_and_concepts_come_from_folders_and_files(registry, write):
@@ -177,22 +174,23 @@ def test_two_files_of_one_name_are_both_named(registry, write):
     path = write("more/mine.yaml", "name: toy-places")
     with pytest.raises(NameClash) as caught:
         _ = Registry(registry.plugins, include=[path]).task_files
-    assert "two files claim the task 'toy-places': " in str(caught.value)
-    assert str(path) in str(caught.value)
+    for fact in ("task 'toy-places'", str(path), "toy-places.yaml"):
+        assert fact in str(caught.value)
 
 
-def test_one_folder_given_twice_is_no_clash(registry, write):
+def test_the_same_folder_twice_is_no_clash(registry, write):
     path = write("more/mine.yaml", "name: mine")
     again = path.parent / ".." / "more"
     assert "mine" in Registry(registry.plugins, include=[path.parent, again]).task_files
 
 
-def test_a_task_without_a_name_and_a_missing_folder_are_told(registry, write):
+def test_a_task_without_a_name_is_left_out_and_a_missing_folder_is_an_error(registry, write):
     path = write("more/mine.yaml", "title: x")
     more = Registry(registry.plugins, include=[path])
     assert set(more.task_files) == set(registry.task_files)
-    assert more.notices == [f"left out: {path}:1: name: a task needs a 'name'"]
-    with pytest.raises(InvalidFile, match="there is no such file or folder"):
+    (notice,) = more.notices
+    assert f"{path}:1: name: " in notice
+    with pytest.raises(InvalidFile, match="absent"):
         _ = Registry(registry.plugins, include=[path.parent / "absent"]).task_files
 
 

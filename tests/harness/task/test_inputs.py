@@ -1,4 +1,4 @@
-"""From sources to texts and numbers."""
+"""The inputs of a task: from sources to texts and numbers."""
 
 from __future__ import annotations
 
@@ -32,42 +32,48 @@ tables:
 
 @pytest.fixture
 def inputs(registry, write):
-    """Resolve a task with further inputs; give those of its first scenario."""
+    """Resolve a task with further inputs; return those of its first scenario."""
 
-    def make(lines, more=""):
+    def resolve(lines, more=""):
         path = write("mine.yaml", TASK + "".join(f"  {line}\n" for line in lines) + more)
         return registry.task_file(path).scenarios[0].inputs
 
-    return make
+    return resolve
 
 
 @pytest.fixture
-def told(inputs, tmp_path):
-    def make(lines, more=""):
+def mistake(inputs, tmp_path):
+    """Check that inputs have a mistake at `at` ("11: inputs.a"), with the facts `of` it."""
+
+    def check(lines, more="", *, at, of=()):
         with pytest.raises(InvalidFile) as caught:
             inputs(lines, more)
-        return str(caught.value).replace(f"{tmp_path}/", "")
+        message = str(caught.value)
+        place = f"{tmp_path}/mine.yaml:{at}: "
+        assert message.startswith(place)
+        for fact in of:
+            assert fact in message.removeprefix(place)
 
-    return make
+    return check
 
 
-def test_a_list_of_templates_makes_several_texts_of_an_item_in_one_cluster(inputs):
-    made = inputs(
+def test_a_list_of_templates_gives_several_texts_an_item_in_one_cluster(inputs):
+    resolved = inputs(
         ["a: {words: [cat, owl], template: t}"],
         "templates: {t: ['a {text}', '{Text}s']}\n",
     )["a"]
-    assert made.texts == ("a cat", "Cats", "a owl", "Owls")
-    assert made.clusters.tolist() == [0, 0, 1, 1]
+    assert resolved.texts == ("a cat", "Cats", "a owl", "Owls")
+    assert resolved.clusters.tolist() == [0, 0, 1, 1]
 
 
-def test_several_sources_are_put_one_after_the_other(inputs):
-    made = inputs(["a: [{words: [p, q]}, {set: concept.moods}, {words: [p]}]"])["a"]
-    assert made.texts == ("p", "q", "calm", "loud", "p")
-    assert made.clusters.tolist() == [0, 1, 2, 3, 4]
+def test_several_sources_are_concatenated(inputs):
+    resolved = inputs(["a: [{words: [p, q]}, {set: concept.moods}, {words: [p]}]"])["a"]
+    assert resolved.texts == ("p", "q", "calm", "loud", "p")
+    assert resolved.clusters.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_a_table_gives_texts_numbers_and_fields_of_templates(inputs):
-    made = inputs(
+    resolved = inputs(
         [
             "a: {table: people, column: who, where: {place: village}}",
             "b: {table: people, column: rating, number: true}",
@@ -75,13 +81,13 @@ def test_a_table_gives_texts_numbers_and_fields_of_templates(inputs):
         ],
         TABLE + "templates: {t: '{Text} of {Place}, {rating}'}\n",
     )
-    assert made["a"].texts == ("ada", "cid")
-    assert made["b"].numbers.tolist() == [1, 2.5, 3]
-    assert made["c"].texts == ("Ada of Village, 1", "Bob of City, 2.5", "Cid of Village, 3")
+    assert resolved["a"].texts == ("ada", "cid")
+    assert resolved["b"].numbers.tolist() == [1, 2.5, 3]
+    assert resolved["c"].texts == ("Ada of Village, 1", "Bob of City, 2.5", "Cid of Village, 3")
 
 
-def test_columns_of_one_table_are_aligned_and_other_rows_are_not(inputs):
-    made = inputs(
+def test_columns_of_one_table_are_aligned_unless_their_rows_differ(inputs):
+    resolved = inputs(
         [
             "a: {table: people, column: who}",
             "b: {table: people, column: rating, number: true}",
@@ -89,15 +95,15 @@ def test_columns_of_one_table_are_aligned_and_other_rows_are_not(inputs):
         ],
         TABLE,
     )
-    assert made["a"].group == made["b"].group != made["c"].group
+    assert resolved["a"].group == resolved["b"].group != resolved["c"].group
 
 
-def test_inputs_of_several_tables_in_one_order_are_aligned(inputs):
+def test_inputs_of_the_same_tables_in_the_same_order_are_aligned(inputs):
     def both(rest, first, then):
         return f"[{{{rest}, where: {{place: {first}}}}}, {{{rest}, where: {{place: {then}}}}}]"
 
     who, rating = "table: people, column: who", "table: people, column: rating, number: true"
-    made = inputs(
+    resolved = inputs(
         [
             f"a: {both(who, 'village', 'city')}",
             f"b: {both(rating, 'village', 'city')}",
@@ -106,40 +112,41 @@ def test_inputs_of_several_tables_in_one_order_are_aligned(inputs):
         ],
         TABLE,
     )
-    assert made["a"].texts == ("ada", "cid", "bob")
-    assert made["b"].numbers.tolist() == [1, 3, 2.5]
-    assert made["a"].group == made["b"].group
-    assert len({made[name].group for name in "acd"}) == 3
+    assert resolved["a"].texts == ("ada", "cid", "bob")
+    assert resolved["b"].numbers.tolist() == [1, 3, 2.5]
+    assert resolved["a"].group == resolved["b"].group
+    assert len({resolved[name].group for name in "acd"}) == 3
 
 
-def test_aligned_inputs_of_different_lengths_are_told(told):
-    said = told(
+def test_aligned_inputs_of_different_lengths_are_an_error(mistake):
+    mistake(
         [
             "a: {table: people, column: who, template: t}",
             "b: {table: people, column: rating, number: true}",
         ],
         TABLE + "templates: {t: ['{text}', '{text}!']}\n",
-    )
-    assert said == (
-        "mine.yaml:12: inputs.b: has 3 items where 'a', of the same table, has 6: "
-        "give both the same templates"
+        at="12: inputs.b",
+        of=["3 items", "'a'", "6"],
     )
 
 
-def test_the_concepts_pairs_are_a_table(inputs, told):
-    made = inputs(["a: {table: concept.definitional_pairs, column: first}"])["a"]
-    assert made.texts == ("village", "farm")
-    said = told(["a: {table: concept.definitional_pairs, column: frist}"])
-    assert said.startswith("mine.yaml:11: inputs.a.column: table 'concept.definitional_pairs' has ")
+def test_the_pairs_of_the_concept_are_a_table(inputs, mistake):
+    resolved = inputs(["a: {table: concept.definitional_pairs, column: first}"])["a"]
+    assert resolved.texts == ("village", "farm")
+    mistake(
+        ["a: {table: concept.definitional_pairs, column: frist}"],
+        at="11: inputs.a.column",
+        of=["'concept.definitional_pairs'", "'frist'", "'first'"],
+    )
 
 
-def test_where_compares_numbers_in_files_as_they_are_written(inputs, write):
+def test_where_compares_a_number_with_the_text_in_a_file(inputs, write):
     write("levels.tsv", "word\tlevel\na\t1\nb\t2\nc\t1\n")
-    made = inputs(
+    resolved = inputs(
         ["a: {table: levels, column: word, where: {level: 1}}"],
         "tables: {levels: {file: levels.tsv}}\n",
     )
-    assert made["a"].texts == ("a", "c")
+    assert resolved["a"].texts == ("a", "c")
 
 
 def test_a_scenario_replaces_inputs_and_templates(registry):
@@ -150,53 +157,63 @@ def test_a_scenario_replaces_inputs_and_templates(registry):
     assert marked.inputs["probes"].texts == ("calm", "loud")
 
 
-def test_a_cell_that_is_a_list_is_no_number(told, write):
+def test_a_cell_that_is_a_list_is_no_number(mistake, write):
     write("levels.jsonl", '{"level": 1}\n{"level": [2]}\n')
-    said = told(
+    mistake(
         ["a: {table: levels, column: level, number: true}"],
         "tables: {levels: {file: levels.jsonl}}\n",
+        at="11: inputs.a",
+        of=["numbers", "'list'"],
     )
-    assert said.startswith("mine.yaml:11: inputs.a: expected numbers (float() argument")
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "key", "facts"),
     [
-        ("a: {table: people, column: whom}", ".column: table 'people' has no column 'whom'; did "
-         "you mean 'who'"),
-        ("a: {table: people, column: who, where: {plaice: x}}", ".where: table 'people' has no "
-         "column 'plaice'; did you mean 'place'"),
-        ("a: {table: people, column: who, where: {place: moon}}", ": no row of the table is left; "
-         "this set is empty"),
-        ("a: {table: people, column: who, number: true}", ": expected numbers (could not convert"),
-        ("a: {words: [nan], number: true}", ": expected finite numbers"),
-        ("a: [{words: [x]}, {words: ['1'], number: true}]", ": mixes numbers and texts"),
+        ("a: {table: people, column: whom}", ".column", ["'people'", "'whom'", "'who'"]),
+        (
+            "a: {table: people, column: who, where: {plaice: x}}",
+            ".where",
+            ["'people'", "'plaice'", "'place'"],
+        ),
+        ("a: {table: people, column: who, where: {place: moon}}", "", ["empty"]),
+        ("a: {table: people, column: who, number: true}", "", ["numbers", "'ada'"]),
+        ("a: {words: [nan], number: true}", "", ["finite"]),
+        ("a: [{words: [x]}, {words: ['1'], number: true}]", "", ["numbers and texts"]),
+        ("a: [{words: [x]}, {words: [y], original: true}]", "", ["original"]),
+        ("a: {vocabulary: {size: 5}}", "", ["kinds: [word]"]),
+        ("a: [{vocabulary: {size: 5}}, {words: [x]}]", "", ["vocabulary"]),
     ],
-)  # fmt: skip
-def test_a_mistake_is_told_with_line_and_key(told, line, said):
-    assert told([line], TABLE).startswith(f"mine.yaml:11: inputs.a{said}")
+)
+def test_a_mistake_is_reported_with_its_line_and_key(mistake, line, key, facts):
+    mistake([line], TABLE, at=f"11: inputs.a{key}", of=facts)
 
 
 @pytest.mark.parametrize(
     "template", ["{wo}", "{text.__class__}", "{0}", "{}", "{text[0]}", "{a!r}"]
 )
-def test_a_field_that_a_template_does_not_have_is_told(told, template):
-    said = told(
+def test_an_unknown_field_of_a_template_is_an_error(mistake, template):
+    mistake(
         ["a: {table: people, column: who, template: t}"],
         TABLE + f"templates: {{t: '{template}'}}\n",
+        at="19: templates.t",
+        of=["field", f"'{template}'"],
     )
-    assert said.startswith(f"mine.yaml:19: templates.t: the template '{template}' has '{{")
 
 
 @pytest.mark.parametrize("template", ["{text", "text}", "{text!z}", "{text:>>9z}"])
-def test_a_template_that_cannot_be_filled_is_told(told, template):
-    said = told(["a: {words: [x], template: t}"], f"templates: {{t: '{template}'}}\n")
-    assert said.startswith(f"mine.yaml:12: templates.t: the template '{template}' cannot be filled")
+def test_an_invalid_template_is_an_error(mistake, template):
+    mistake(
+        ["a: {words: [x], template: t}"],
+        f"templates: {{t: '{template}'}}\n",
+        at="12: templates.t",
+        of=[f"'{template}'", "brace"],
+    )
 
 
-def test_braces_may_be_doubled(inputs):
-    made = inputs(["a: {words: [x], template: t}"], "templates: {t: '{{{text}}}'}\n")
-    assert made["a"].texts == ("{x}",)
+def test_a_doubled_brace_is_a_brace(inputs):
+    resolved = inputs(["a: {words: [x], template: t}"], "templates: {t: '{{{text}}}'}\n")
+    assert resolved["a"].texts == ("{x}",)
 
 
 @pytest.fixture
@@ -213,10 +230,10 @@ def filled(registry, write):
     return fill
 
 
-def test_a_template_may_say_a_context_of_the_concept(filled):
+def test_a_template_may_contain_a_context_of_the_concept(filled):
     assert filled("It is {text}. {context.debiasing}") == ("It is x. Its water is unknown.",)
 
 
-def test_a_context_that_the_concept_lacks_is_told(filled):
+def test_an_unknown_context_is_reported_with_the_nearest(filled):
     with pytest.raises(InvalidFile, match=r"did you mean 'context\.debiasing'"):
         filled("{text} {context.debiasin}")
