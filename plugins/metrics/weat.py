@@ -115,7 +115,7 @@ def weat(
     d = effect_size(s_1, s_2, ddof=ddof)
     codes = bootstrap.codes_of(clusters, INPUTS)
     if np.isnan(d):
-        reason = "all targets have the same association with the attributes"
+        reason = "all targets are equally associated with the attributes"
         return Score(d, n=n, reason=reason, without_difference=0.0)
     test = partitions.partition_test(
         s_1,
