@@ -1,4 +1,4 @@
-"""Figures beside the records: pages that need no network, and a script that lies there once."""
+"""Figures beside the records: pages that need no network, and one script for all of them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def test_a_figure_is_a_page_beside_plotlys_script(tmp_path):
     assert len(page) < 20_000
 
 
-def test_what_is_drawn_cannot_end_the_script_that_draws_it(tmp_path):
+def test_text_in_a_figure_cannot_end_its_script(tmp_path):
     figures.write(tmp_path / "a.html", DOTS, "Dots")
     assert "<script>alert(1)" not in (tmp_path / "a.html").read_text()
 
 
-def test_what_is_no_figure_is_refused(tmp_path):
+def test_an_invalid_figure_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="nonsense"):
         figures.write(tmp_path / "a.html", {"data": [{"type": "scatter", "nonsense": 1}]}, "No")
     assert not (tmp_path / "a.html").exists()

@@ -23,7 +23,7 @@ MOCK = MockEmbedder("text", 8)
 
 @pytest.fixture
 def measured(registry):
-    """Give the job and the first measurement of a task, its scores replaced."""
+    """Make the records of the first metric of a task, with some of its scores replaced."""
 
     def make(**scores):
         task, chain = registry.task("toy-places"), registry.mitigator("none")
@@ -53,7 +53,7 @@ def test_a_record_is_one_line_that_reads_back_as_itself(measured):
         assert Record.model_validate_json(line) == record
 
 
-def test_a_record_says_what_was_measured(measured):
+def test_a_record_has_the_model_task_score_and_environment(measured):
     record, items = measured()
     said = first([record])
     assert said["schema"] == 1
@@ -81,7 +81,7 @@ def test_a_number_is_finite_or_none(value):
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_a_value_that_is_no_number_is_null_with_a_reason(measured, value):
+def test_a_value_that_is_not_finite_is_null_with_a_reason(measured, value):
     interval = Interval(0, 1, 0.95, "x")
     said = first(measured(gap=Score(value, p_value=value, interval=interval)))
     assert (said["value"], said["p_value"], said["interval"]) == (None, None, None)
@@ -95,7 +95,7 @@ def test_an_interval_without_an_end_is_left_out(measured):
     assert (said["value"], said["interval"]) == (0.5, None)
 
 
-def test_numbers_of_numpy_are_plain_numbers(measured):
+def test_numpy_numbers_become_plain_numbers(measured):
     score = Score(
         np.float32(0.5), p_value=np.float64(0.25), n=np.int64(7),
         interval=Interval(np.float32(0), np.float64(1), 0.95, "x"),
@@ -111,12 +111,12 @@ def test_details_have_no_nan(measured):
     assert first(measured(gap=score))["details"] == {"a": None, "b": [None, 1.0], "c": [None]}
 
 
-def test_details_that_are_no_json_become_text(measured):
+def test_details_that_json_cannot_hold_become_text(measured):
     score = Score(0.5, details={"a": Path("x/y"), 3: {"z"}})
     assert first(measured(gap=score))["details"] == {"a": "x/y", "3": ["z"]}
 
 
-def test_the_id_names_what_identifies_a_record_and_not_when_or_where(measured):
+def test_the_id_depends_on_what_was_measured_and_not_on_when_or_where(measured):
     record = measured()[0]
     again = record.model_copy(update={"id": "", "run": "r2", "seconds": 9.0, "value": 5.0})
     assert again.identity() == record.id == record.identity()
@@ -136,7 +136,7 @@ def test_the_id_names_what_identifies_a_record_and_not_when_or_where(measured):
     assert record.model_copy(update={"model": spelled}).identity() == record.id
 
 
-def test_unknown_keys_and_other_schemas_are_no_records(measured):
+def test_unknown_keys_and_other_schemas_are_errors(measured):
     said = first(measured())
     for change in ({"colour": "red"}, {"schema": 2}, {"value": math.nan}, {"seed": "x"}):
         with pytest.raises(ValidationError):
@@ -148,5 +148,5 @@ def test_unknown_keys_and_other_schemas_are_no_records(measured):
     [(None, ""), (1.0, ""), (0.1, ""), (0.09, "*"), (0.05, "*"), (0.049, "**"), (0.01, "**"),
      (0.009, "***"), (0.0, "***")],
 )  # fmt: skip
-def test_stars_mark_a_p_value(p, marks):
+def test_the_stars_of_a_p_value(p, marks):
     assert stars(p) == marks

@@ -17,7 +17,7 @@ def records(registry):
     )
 
 
-def test_they_are_a_sequence(records):
+def test_records_are_a_sequence(records):
     assert len(records) == 4
     assert list(records)[1] == records[1]
     assert isinstance(records[1:3], Records)
@@ -25,7 +25,7 @@ def test_they_are_a_sequence(records):
     assert repr(records) == "<4 records of 1 models>"
 
 
-def test_both_kinds_of_data_frame_have_a_row_a_record(records):
+def test_both_data_frames_have_one_row_per_record(records):
     polars, pandas = records.to_polars(), records.to_pandas()
     assert polars.columns == list(pandas.columns)
     assert polars.height == len(pandas) == 4
@@ -35,7 +35,7 @@ def test_both_kinds_of_data_frame_have_a_row_a_record(records):
     assert polars.filter(polars["primary"])["score"].to_list() == ["gap", "correlation"]
 
 
-def test_values_that_are_null_late_keep_their_column_a_number(records):
+def test_a_column_of_values_is_numeric_even_if_its_first_values_are_null(records):
     first = records[0].model_copy(update={"value": None})
     frame = Records([first] * 200 + [records[0]]).to_polars()
     assert frame["value"].null_count() == 200

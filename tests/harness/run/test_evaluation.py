@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -186,3 +188,40 @@ def test_no_mitigator_and_an_unknown_device_are_usage_errors(evaluate):
 def test_a_frame_of_no_records_has_the_columns(evaluate):
     whole = evaluate(tasks="toy-places")
     assert whole[:0].to_polars().columns == whole.to_polars().columns
+
+
+def test_a_mitigator_of_texts_is_fitted_once_for_all_tasks_and_probes(
+    evaluate, registry_with, plugin
+):
+    source = """
+        from harness import Mitigator, MitigatorSpec, hookimpl
+
+        FITS = []
+
+        @hookimpl
+        def harness_mitigators():
+            return [MitigatorSpec(name="counted", target="THIS:Counted")]
+
+        class Counted(Mitigator):
+            kinds = ("text",)
+
+            def fit(self, embedder, concept=None):
+                FITS.append(self)
+                self.n_ = 0
+                return self
+
+            def rewrite(self, texts):
+                self.n_ += len(texts)
+                return [text.upper() for text in texts]
+
+            @property
+            def notes(self):
+                return (f"{self.n_} texts were rewritten",)
+    """
+    registry = registry_with(plugin(source))
+    tasks = ["toy-places", "toy-sentences"]  # toy-sentences has probes
+    records = evaluate(tasks=tasks, mitigators="counted+toy-shift", registry=registry)
+    assert {r.task.name for r in records} == set(tasks)
+    (mitigator,) = import_module(registry.mitigators["counted"].target.split(":")[0]).FITS
+    assert mitigator.n_ > 0
+    assert records.notices == (f"'counted+toy-shift': {mitigator.n_} texts were rewritten",)
