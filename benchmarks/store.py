@@ -1,15 +1,15 @@
-"""Writes vectors to a store and reads them in random order, beside MTEB's cached wrapper.
+"""Writes vectors to a store and reads them in random order, compared with MTEB's cached wrapper.
 
     python benchmarks/store.py [--mteb-python PYTHON] [--texts 200000] [--repeat 3]
 
-MTEB is optional. It wants an environment of its own:
+MTEB is optional. It needs its own environment:
 
     python -m venv mteb-env && mteb-env/bin/pip install mteb
     python benchmarks/store.py --mteb-python mteb-env/bin/python
 
-Both are given the same texts and vectors; nothing is computed by a model. `write` begins with
-texts and ends with their vectors on disk, `read` begins with a new object on that folder and ends
-with all vectors in memory, in another order. MTEB's wrapper does not sync what it writes.
+Both get the same texts and vectors; no model runs. `write` begins with the texts and ends with
+their vectors on disk. `read` begins with a new object on that folder and ends with all vectors in
+memory, in another order. MTEB's wrapper does not sync the files that it writes.
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=200_000)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--peer", choices=["harness", "mteb"], help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.peer:
-        print(json.dumps(measure(asked.peer, asked.texts)))
+    args = parser.parse_args()
+    if args.peer:
+        print(json.dumps(measure(args.peer, args.texts)))
         return
     pythons = {"harness": sys.executable}
-    if asked.mteb_python:
-        pythons["mteb"] = asked.mteb_python
-    found: dict[tuple[str, str], list[timing.Seconds]] = {}
-    for _ in range(asked.repeat):
-        for peer, python in pythons.items():  # turn by turn: both see the same machine
-            for step, seconds in run(python, peer, asked.texts).items():
-                found.setdefault((peer, step), []).append(timing.Seconds(*seconds))
-    print(f"{asked.texts:,} vectors of {DIMENSIONS} float32, medians of {asked.repeat} runs")
+    if args.mteb_python:
+        pythons["mteb"] = args.mteb_python
+    results: dict[tuple[str, str], list[timing.Seconds]] = {}
+    for _ in range(args.repeat):
+        for peer, python in pythons.items():  # in turns: both have the same load of the machine
+            for step, seconds in run(python, peer, args.texts).items():
+                results.setdefault((peer, step), []).append(timing.Seconds(*seconds))
+    print(f"{args.texts:,} vectors of {DIMENSIONS} float32, medians of {args.repeat} runs")
     print(timing.HEAD)
-    for (peer, step), measured in found.items():
+    for (peer, step), measured in results.items():
         print(timing.row(f"{peer}: {step}", measured))
     for step in ("write", "read") if "mteb" in pythons else ():
-        ratio = timing.ratios(found["harness", step], found["mteb", step])
+        ratio = timing.ratios(results["harness", step], results["mteb", step])
         print(f"harness / mteb, CPU, {step}: {ratio}")
     if "mteb" not in pythons:
-        print("(MTEB was not measured: see --help on how to install it)")
+        print("(MTEB was not measured; its installation is described at the top of this file)")
 
 
 def run(python: str, peer: str, texts: int) -> dict[str, list[float]]:
     command = [python, __file__, "--peer", peer, "--texts", str(texts)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    result: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    process = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    result: dict[str, list[float]] = json.loads(process.stdout.splitlines()[-1])
     return result
 
 
@@ -89,12 +89,12 @@ def harness_store(folder, texts, vectors, order):
     def read():
         store = Store(folder, FINGERPRINT)
         assert not store.missing(shuffled)
-        found.append(store.get(shuffled))
+        results.append(store.get(shuffled))
 
-    found: list[np.ndarray] = []
+    results: list[np.ndarray] = []
     shuffled = [texts[i] for i in order]
     times = timing.timed(write), timing.timed(read)
-    assert (found[0] == vectors[order]).all()
+    assert (results[0] == vectors[order]).all()
     return times
 
 
@@ -106,8 +106,8 @@ def mteb_wrapper(folder, texts, vectors, order):
     from mteb.models import CachedEmbeddingWrapper
     from torch.utils.data import DataLoader
 
-    class Given:
-        """Returns the vectors that were made beforehand."""
+    class Precomputed:
+        """Returns precomputed vectors."""
 
         mteb_model_meta = None
 
@@ -116,24 +116,24 @@ def mteb_wrapper(folder, texts, vectors, order):
             return vectors
 
     warnings.simplefilter("ignore")
-    about = mteb.get_task("STSBenchmark").metadata
+    metadata = mteb.get_task("STSBenchmark").metadata
     data = Dataset.from_dict({"text": texts})
     shuffled = Dataset.from_dict({"text": [texts[i] for i in order]})
 
     def encode(dataset):
-        wrapper = CachedEmbeddingWrapper(Given(), folder)
-        found.append(
+        wrapper = CachedEmbeddingWrapper(Precomputed(), folder)
+        results.append(
             wrapper.encode(
                 DataLoader(dataset, batch_size=BATCH),
-                task_metadata=about,
+                task_metadata=metadata,
                 hf_split="test",
                 hf_subset="default",
             )
         )
 
-    found: list[np.ndarray] = []
+    results: list[np.ndarray] = []
     times = timing.timed(lambda: encode(data)), timing.timed(lambda: encode(shuffled))
-    assert (found[1] == vectors[order]).all()
+    assert (results[1] == vectors[order]).all()
     return times
 
 

@@ -1,9 +1,9 @@
-"""What a study costs: all rows in all folds of the published grids, by row.
+"""The time of a study by row: all folds, all points of the grids.
 
     python benchmarks/study.py [STUDY] [WORKERS]
 
-Runs the study (by default `gender-hard-soft`) into a temporary folder and prints the seconds that
-its records tell, summed by row, with the fits that they were for.
+Runs the study (by default `gender-hard-soft`) into a temporary folder. Prints for each row the sum
+of the seconds in its records, and the number of fits.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ def main(study: str = "gender-hard-soft", workers: str = "2") -> None:
     wall = time.perf_counter() - started
     total = 0.0
     for row in dict.fromkeys(record.row for record in ran.records):
-        own = [record for record in ran.records if record.row == row]
-        chosen = sum(len({str(one.params) for one in r.judged.values()}) for r in own)
-        fits = sum(len(r.inner) for r in own) + chosen
-        seconds = sum(record.seconds for record in own)
+        records = [record for record in ran.records if record.row == row]
+        chosen = sum(len({str(cell.params) for cell in r.judged.values()}) for r in records)
+        fits = sum(len(r.inner) for r in records) + chosen
+        seconds = sum(record.seconds for record in records)
         total += seconds
         print(f"{row:28} {fits:6} fits {seconds:8.1f} s {1000 * seconds / fits:8.1f} ms a fit")
-    print(f"{'all':28} {'':11} {total:8.1f} s, {wall:.1f} s by the clock, {workers} workers")
+    print(f"{'all':28} {'':11} {total:8.1f} s, {wall:.1f} s wall-clock, {workers} workers")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""CPU and wall-clock seconds of a piece of work, and the tables that the benchmarks print."""
+"""CPU and wall-clock seconds of a function call, and the tables that the benchmarks print."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Seconds:
-    """What a piece of work took: CPU seconds of this process and its children, and wall-clock."""
+    """CPU seconds of this process and its children, and wall-clock seconds."""
 
     cpu: float
     wall: float
 
 
 def timed(work: Callable[[], Any]) -> Seconds:
-    """Do the work and return what it took."""
+    """Call `work` and return its CPU and wall-clock seconds."""
     wall, cpu = time.perf_counter(), _cpu()
     work()
     return Seconds(_cpu() - cpu, time.perf_counter() - wall)
 
 
 def ratios(ours: Sequence[Seconds], theirs: Sequence[Seconds]) -> str:
-    """Return the median of the ratios of CPU seconds, pair by pair, and their range."""
-    found = [a.cpu / b.cpu for a, b in zip(ours, theirs, strict=True)]
-    return f"{median(found):.3f} ({min(found):.3f} to {max(found):.3f})"
+    """Return the median and the range of the ratios of CPU seconds, pair by pair."""
+    values = [a.cpu / b.cpu for a, b in zip(ours, theirs, strict=True)]
+    return f"{median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
 
 
 def row(name: str, measured: Sequence[Seconds], digits: int = 2) -> str:
@@ -41,5 +41,5 @@ HEAD = f"{'':44} {'CPU s':>9} {'wall s':>9}"
 
 
 def _cpu() -> float:
-    used = os.times()
-    return used.user + used.system + used.children_user + used.children_system
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

@@ -1,22 +1,21 @@
-"""Metrics and mitigators on GloVe 6B 50d, beside WEFE 1.0.1.
+"""Metrics and mitigators on GloVe 6B 50d, compared with WEFE 1.0.1.
 
     OMP_NUM_THREADS=1 python benchmarks/wefe.py [--wefe-python PYTHON] [--only NAME …] [--repeat 3]
 
-WEFE is optional. It wants an environment of its own (torch is for RAN alone):
+WEFE is optional. It needs its own environment (torch is only for RAN):
 
     python -m venv wefe-env && wefe-env/bin/pip install wefe==1.0.1 torch
     OMP_NUM_THREADS=1 python benchmarks/wefe.py --wefe-python wefe-env/bin/python
 
-Both are given the same words and vectors, and hold them in memory before the clock starts. A metric
-begins with words and ends with its number, in one call; a mitigator is fitted and then gives the
-vectors of all 400,000 words and leaves the model as it was, WEFE by a copy of it (`copy=True`, its
-default), the harness block by block into a new array; RAN is timed by the word, and of the 10,000
-draws of WEFE's p-value 200 are timed. Each mitigator runs in a process of its own, whose peak
-memory counts.
+Both get the same words and vectors, and have them in memory before timing starts. A metric is one
+call from words to its number. A mitigator is fitted and then transforms the vectors of all 400,000
+words without changing the model: WEFE copies the model (`copy=True`, its default), the harness
+writes blocks to a new array. RAN is timed by the word, and 200 of the 10,000 draws of WEFE's
+p-value are timed. Each mitigator runs in a new process, whose peak memory is reported.
 
-`limit` is what a memory or an arithmetic unit alone would take: for mitigators of the whole
-vocabulary one copy of its vectors, as measured here; for the others their multiplications at the
-speed of a matrix product, as measured here. `x limit` is how many times that the harness takes.
+`limit` is a lower bound of the time. For mitigators of the whole vocabulary it is one copy of its
+vectors; for the others it is the number of their multiplications at the speed of a matrix product.
+Both speeds are measured here. `x limit` is the time of the harness divided by this bound.
 """
 
 from __future__ import annotations
@@ -46,18 +45,18 @@ CAREER = ["executive", "management", "professional", "corporation", "salary", "o
 FAMILY = ["home", "parents", "children", "family", "cousins", "marriage", "wedding", "relatives"]
 RAN_WORDS = slice(3000, 3040)
 DRAWS, TIMED = 10_000, 200
-"""Draws of WEFE's p-value, and those that are timed: each is the same work as any other."""
+"""Draws of WEFE's p-value, and the number that is timed: all draws are the same work."""
 CALLED = ("weat", "mac", "ripa", "rnd", "ect")
 METRICS = ("weat", "weat-p", "mac", "ripa", "rnd", "ect")
 MITIGATORS = ("hard-debias", "multiclass-hard-debias", "double-hard-debias",
               "half-sibling-regression", "ran")  # fmt: skip
 CALLS_FOR, RUNS = 0.1, 5
-"""CPU seconds that calls of a metric are repeated for, and how often: the best run counts, as with
-`timeit`, since what else a machine does only adds."""
+"""Calls of a metric are repeated for this many CPU seconds, in this many runs. The fastest run
+counts, as in `timeit`, because other work of the machine can only add time."""
 N, D = 400_000, 50
-# Multiplications of float32 or float64 that cannot be saved: cosines of 16 targets with 16
-# attributes; for p the sums of 12,870 partitions of 16; for RAN 400,000 cosines and the mean of at
-# most 100 neighbours.
+# Multiplications that every implementation needs: cosines of 16 targets with 16 attributes; for p
+# the sums of 12,870 partitions of 16; for RAN 400,000 cosines and the mean of at most 100
+# neighbours.
 MULTIPLICATIONS = {
     "weat": 16 * 16 * D, "weat-p": 16 * 16 * D + 12_870 * 16, "mac": 16 * 16 * D,
     "ripa": 8 * 8 * D, "rnd": 2 * 8 * D, "ect": 2 * 8 * D, "ran": N * D + 100 * D,
@@ -71,35 +70,35 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--peer", choices=["harness", "wefe"], help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.peer:
-        print(json.dumps(PEERS[asked.peer](asked.folder, asked.only)))
+    args = parser.parse_args()
+    if args.peer:
+        print(json.dumps(PEERS[args.peer](args.folder, args.only)))
         return
-    names = asked.only or [*METRICS, *MITIGATORS]
+    names = args.only or [*METRICS, *MITIGATORS]
     metrics = [name for name in names if name in METRICS]
     works = [metrics] * bool(metrics) + [[name] for name in names if name in MITIGATORS]
     pythons = {"harness": sys.executable}
-    if asked.wefe_python:
-        pythons["wefe"] = asked.wefe_python
+    if args.wefe_python:
+        pythons["wefe"] = args.wefe_python
     with tempfile.TemporaryDirectory() as name:
-        hand_over(Path(name))
+        write_inputs(Path(name))
         copy, rate = limits()
         print(f"a copy of {N:,} x {D} float32 takes {copy * 1e3:.0f} ms "
               f"({2 * 4 * N * D / copy / 1e9:.1f} GB/s read and written); "
               f"a matrix product does {rate / 1e9:.1f}e9 multiplications/s")  # fmt: skip
-        print(f"medians of {asked.repeat} turns, CPU seconds, range of the ratios in brackets\n")
+        print(f"medians of {args.repeat} turns, CPU seconds, range of the ratios in brackets\n")
         print(HEAD)
         for work in works:
-            found: dict[str, dict[str, list[dict[str, float]]]] = {}
-            for _ in range(asked.repeat):
-                for peer, python in pythons.items():  # turn by turn: both see the same machine
-                    for key, taken in run(python, peer, Path(name), work).items():
-                        found.setdefault(key, {}).setdefault(peer, []).append(taken)
-            for key, peers in found.items():
+            results: dict[str, dict[str, list[dict[str, float]]]] = {}
+            for _ in range(args.repeat):
+                for peer, python in pythons.items():  # in turns: both have the same load
+                    for key, usage in run(python, peer, Path(name), work).items():
+                        results.setdefault(key, {}).setdefault(peer, []).append(usage)
+            for key, peers in results.items():
                 limit = MULTIPLICATIONS[key] / rate if key in MULTIPLICATIONS else copy
                 print(row(key, peers["harness"], peers.get("wefe"), limit), flush=True)
     if "wefe" not in pythons:
-        print("(WEFE was not measured: see --help on how to install it)")
+        print("(WEFE was not measured; its installation is described at the top of this file)")
 
 
 HEAD = (
@@ -114,14 +113,14 @@ def row(
     theirs: list[dict[str, float]] | None,
     limit: float,
 ) -> str:
-    cpu = median(taken["cpu"] for taken in ours)
+    cpu = median(usage["cpu"] for usage in ours)
     cells = [name, f"{cpu:.3g}"]
-    peaks = [f"{median(taken['peak'] for taken in ours) / 1e6:.0f}"]
+    peaks = [f"{median(usage['peak'] for usage in ours) / 1e6:.0f}"]
     if theirs:
         ratios = [b["cpu"] / a["cpu"] for a, b in zip(ours, theirs, strict=True)]
-        cells += [f"{median(taken['cpu'] for taken in theirs):.3g}",
+        cells += [f"{median(usage['cpu'] for usage in theirs):.3g}",
                   f"{median(ratios):,.1f} ({min(ratios):,.1f} to {max(ratios):,.1f})"]  # fmt: skip
-        peaks.append(f"{median(taken['peak'] for taken in theirs) / 1e6:.0f}")
+        peaks.append(f"{median(usage['peak'] for usage in theirs) / 1e6:.0f}")
     else:
         cells += ["", ""]
     cells += [" / ".join(peaks), f"{limit:.2g}", f"{cpu / limit:,.0f}"]
@@ -129,18 +128,18 @@ def row(
 
 
 def run(python: str, peer: str, folder: Path, work: list[str]) -> dict[str, dict[str, float]]:
-    # -P: this folder has a module called wefe, which is not theirs.
+    # -P: otherwise `import wefe` would import this file.
     command = [python, "-P", __file__, "--peer", peer, "--folder", str(folder), "--only", *work]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
-    if done.returncode:
-        sys.exit(f"{peer}: {done.stderr}")
-    result: dict[str, dict[str, float]] = json.loads(done.stdout.splitlines()[-1])
+    process = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    if process.returncode:
+        sys.exit(f"{peer}: {process.stderr}")
+    result: dict[str, dict[str, float]] = json.loads(process.stdout.splitlines()[-1])
     return result
 
 
-def hand_over(folder: Path) -> None:
-    """Write what WEFE is to work on: vectors, words, and the sets of the concepts."""
+def write_inputs(folder: Path) -> None:
+    """Write the inputs of both: vectors, words, and the sets of the concepts."""
     from harness.registry.registry import Registry
 
     registry = Registry()
@@ -159,24 +158,24 @@ def hand_over(folder: Path) -> None:
 
 
 def limits() -> tuple[float, float]:
-    """Return the seconds that a copy of the vectors takes, and a product's multiplications/s."""
+    """Return the seconds of a copy of the vectors, and the multiplications/s of a product."""
     source = np.random.default_rng(0).standard_normal((N, D), dtype=np.float32)
     target = np.empty_like(source)
     square = source[:1000, :].repeat(20, axis=1)
 
     def best(work: Callable[[], Any]) -> float:
-        taken = []
+        seconds = []
         for _ in range(5):
             started = time.process_time()
             work()
-            taken.append(time.process_time() - started)
-        return min(taken)
+            seconds.append(time.process_time() - started)
+        return min(seconds)
 
     return best(lambda: np.copyto(target, source)), 1000**3 / best(lambda: square @ square)
 
 
 def by_call(work: Callable[[], Any]) -> dict[str, float]:
-    """Call a short piece of work again and again, and return what one call took."""
+    """Call a short function repeatedly, and return the usage of one call."""
     work()
     runs = []
     for _ in range(RUNS):
@@ -185,34 +184,34 @@ def by_call(work: Callable[[], Any]) -> dict[str, float]:
             work()
             calls += 1
         runs.append((time.process_time() - started) / calls)
-    return taken(min(runs), 1)
+    return usage_of(min(runs), 1)
 
 
 def once(work: Callable[[], Any], per: float = 1) -> dict[str, float]:
-    """Do a long piece of work once, and return what it took for each of `per` parts of it."""
+    """Call a long function once, and return the usage of each of its `per` parts."""
     started = time.process_time()
     work()
-    return taken(time.process_time() - started, per)
+    return usage_of(time.process_time() - started, per)
 
 
-def taken(seconds: float, per: float) -> dict[str, float]:
+def usage_of(seconds: float, per: float) -> dict[str, float]:
     unit = 1 if sys.platform == "darwin" else 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
     return {"cpu": seconds / per, "peak": peak}
 
 
 def harness(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
-    for needed in ("scipy.linalg.blas", "sklearn.cluster"):
-        importlib.import_module(needed)  # which functions import; WEFE has it from its start
+    for module in ("scipy.linalg.blas", "sklearn.cluster"):
+        importlib.import_module(module)  # functions import it later; WEFE imports it at its start
 
     from harness.plugins.embedders.vectors.word_vectors import WordVectors
     from harness.registry.registry import Registry
     from harness.vocabulary import vocabulary_of
 
     registry = Registry()
-    given = json.loads((folder / "words.json").read_text())["words"]
-    model = WordVectors.of(given, np.load(folder / "vectors.npy"))
-    model.encode(["the"])  # words are indexed when the first is looked up, as gensim loads them
+    vocabulary = json.loads((folder / "words.json").read_text())["words"]
+    model = WordVectors.of(vocabulary, np.load(folder / "vectors.npy"))
+    model.encode(["the"])  # the first look-up builds the index, which gensim builds on loading
     rng = np.random.default_rng(0)
     plain = {"resamples": 0, "rng": rng}
     no_test = {"exact_limit": 0, "permutations": 1}
@@ -229,7 +228,7 @@ def harness(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
         "rnd": measured("rnd", MALE, FEMALE, CAREER),
         "ect": measured("ect", MALE, FEMALE, CAREER),
     }
-    options = {"double-hard-debias": "?n_words=1000&n_components=4"}  # as WEFE's defaults are
+    options = {"double-hard-debias": "?n_words=1000&n_components=4"}  # WEFE's defaults
 
     def debiased(mitigator: Any, concept: Any) -> None:
         mitigator.fit(model, concept)
@@ -243,7 +242,8 @@ def harness(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
         mitigator.fit(model, concept).transform(model.encode(words), words)
 
     def long(name: str) -> dict[str, float]:
-        mitigator = registry.mitigator(name + options.get(name, "")).mitigators[0]  # imports it
+        # Made, and so imported, before timing starts.
+        mitigator = registry.mitigator(name + options.get(name, "")).mitigators[0]
         concept = registry.concept("religion" if name.startswith("multi") else "gender")
         if name == "ran":
             return once(lambda: repelled(mitigator, concept), RAN_WORDS.stop - RAN_WORDS.start)
@@ -271,9 +271,9 @@ def _wefe(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
     from wefe.query import Query
     from wefe.word_embedding_model import WordEmbeddingModel
 
-    given = json.loads((folder / "words.json").read_text())
+    inputs = json.loads((folder / "words.json").read_text())
     keyed = KeyedVectors(D)
-    keyed.add_vectors(given["words"], np.load(folder / "vectors.npy"))
+    keyed.add_vectors(inputs["words"], np.load(folder / "vectors.npy"))
     model = WordEmbeddingModel(keyed, "glove")
     both = Query([MALE, FEMALE], [CAREER, FAMILY])
     single = Query([MALE, FEMALE], [CAREER])
@@ -286,31 +286,31 @@ def _wefe(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
         "rnd": lambda: RND().run_query(single, model),
         "ect": lambda: ECT().run_query(single, model),
     }
-    ran_words = given["words"][RAN_WORDS]
-    about = {w for members in [*given["pairs"], *given["equalize"]] for w in members}
-    about |= set(given["specific"])
+    ran_words = inputs["words"][RAN_WORDS]
+    gender_words = {w for members in [*inputs["pairs"], *inputs["equalize"]] for w in members}
+    gender_words |= set(inputs["specific"])
     works |= {
         "hard-debias": lambda: (
             HardDebias()
-            .fit(model, given["pairs"], given["equalize"])
-            .transform(model, ignore=given["specific"], copy=True)
+            .fit(model, inputs["pairs"], inputs["equalize"])
+            .transform(model, ignore=inputs["specific"], copy=True)
         ),
         "multiclass-hard-debias": lambda: (
             MulticlassHardDebias()
-            .fit(model, given["sets"], given["equalize_sets"])
+            .fit(model, inputs["sets"], inputs["equalize_sets"])
             .transform(model, copy=True)
         ),
         "double-hard-debias": lambda: (
             DoubleHardDebias()
-            .fit(model, given["pairs"], ["he", "she"])
-            .transform(model, ignore=given["specific"], copy=True)
+            .fit(model, inputs["pairs"], ["he", "she"])
+            .transform(model, ignore=inputs["specific"], copy=True)
         ),
         "half-sibling-regression": lambda: (
-            HalfSiblingRegression().fit(model, sorted(about)).transform(model, copy=True)
+            HalfSiblingRegression().fit(model, sorted(gender_words)).transform(model, copy=True)
         ),
         "ran": lambda: (
             RepulsionAttractionNeutralization()
-            .fit(model, given["pairs"])
+            .fit(model, inputs["pairs"])
             .transform(model, target=ran_words, copy=True)
         ),
     }
