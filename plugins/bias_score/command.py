@@ -204,15 +204,16 @@ def print_json(scores: CorpusScores) -> None:
 
 
 def print_tables(scores: CorpusScores) -> None:
-    """Print the resolved method in a line, then the means and the most biased sentences."""
+    """Print the resolved method, then the means and the most biased sentences."""
     from harness.commands import output
 
     method, summary = scores.method, scores.summary
     click.echo(
-        f"importance: {method.importance}; direction: {method.direction_source}, "
-        f"{output.counted(scores.direction.pairs, 'pair')}, "
-        f"explains {scores.direction.explained:.1%} of their differences; not counted as bias: "
-        f"{len(method.gendered.words)} gendered words, {len(method.gendered.names)} names"
+        f"importance: {method.importance}\n"
+        f"direction: {method.direction_source} ({output.counted(scores.direction.pairs, 'pair')}, "
+        f"{scores.direction.explained:.1%} of their differences explained)\n"
+        f"not counted as bias: {len(method.gendered.words)} gendered words, "
+        f"{len(method.gendered.names)} names"
     )
     output.table(
         ["sentences", "mean bias_f", "mean bias_m", "mean abs", "no words", "cut", "per second"],

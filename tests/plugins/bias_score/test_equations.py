@@ -30,17 +30,17 @@ STATES = hnp.arrays(
 def test_the_scores_of_a_sentence_equal_those_computed_by_hand():
     # she (gendered), dress (cosine .6), football (−.8), the (0)
     vectors = np.array([[1.0, 0.0], [3.0, 4.0], [-4.0, 3.0], [0.0, 2.0]])
-    found = bias_score(vectors, np.array([0.4, 0.3, 0.2, 0.1]), np.array([True, 0, 0, 0]), G)
-    assert found.female == pytest.approx(0.18)
-    assert found.male == pytest.approx(-0.16)
-    assert found.absolute == pytest.approx(0.34)
-    assert found.biases == pytest.approx([0, 0.18, -0.16, 0])
+    result = bias_score(vectors, np.array([0.4, 0.3, 0.2, 0.1]), np.array([True, 0, 0, 0]), G)
+    assert result.female == pytest.approx(0.18)
+    assert result.male == pytest.approx(-0.16)
+    assert result.absolute == pytest.approx(0.34)
+    assert result.biases == pytest.approx([0, 0.18, -0.16, 0])
 
 
 def test_a_word_without_a_vector_contributes_nothing():
     vectors = np.array([[np.nan, np.nan], [0.0, 0.0]])
-    found = bias_score(np.nan_to_num(vectors), np.ones(2) / 2, np.zeros(2, dtype=bool), G)
-    assert (found.female, found.male, found.absolute) == (0, 0, 0)
+    result = bias_score(np.nan_to_num(vectors), np.ones(2) / 2, np.zeros(2, dtype=bool), G)
+    assert (result.female, result.male, result.absolute) == (0, 0, 0)
 
 
 @given(STATES, st.randoms(use_true_random=False))
@@ -50,12 +50,12 @@ def test_the_female_score_is_positive_the_male_score_negative_and_the_absolute_o
     n, d = states.shape
     gendered = np.array([random.random() < 0.5 for _ in range(n)])
     g = np.eye(d)[0]
-    found = bias_score(states, np.full(n, 1 / n), gendered, g)
-    assert found.female >= 0 >= found.male
-    assert found.absolute == pytest.approx(np.abs(found.biases).sum())
-    assert found.absolute <= 1 + 1e-12
+    result = bias_score(states, np.full(n, 1 / n), gendered, g)
+    assert result.female >= 0 >= result.male
+    assert result.absolute == pytest.approx(np.abs(result.biases).sum())
+    assert result.absolute <= 1 + 1e-12
     turned = bias_score(states, np.full(n, 1 / n), gendered, -g)
-    assert turned.female == pytest.approx(-found.male)
+    assert turned.female == pytest.approx(-result.male)
 
 
 def test_importance_by_maximum_counts_dimensions():
@@ -81,11 +81,11 @@ def test_importance_by_mean_sums_to_one(states):
 @given(STATES, st.sampled_from(IMPORTANCES))
 def test_no_importance_is_negative_and_special_tokens_have_none(states, kind):
     counted = np.arange(len(states)) > 0
-    found = shares(states, counted, kind)
-    assert (found >= 0).all()
-    assert found[0] == 0
-    if kind != "mean-raw" and found.any():
-        assert found.sum() == pytest.approx(1)
+    result = shares(states, counted, kind)
+    assert (result >= 0).all()
+    assert result[0] == 0
+    if kind != "mean-raw" and result.any():
+        assert result.sum() == pytest.approx(1)
 
 
 def test_a_text_of_special_tokens_has_no_importance():
@@ -103,20 +103,20 @@ def test_the_default_importance_follows_from_the_pooling():
 
 def test_the_direction_is_the_first_component_without_centring():
     first = np.array([[3.0, 1.0], [2.0, 0.0], [4.0, 0.0]])
-    found = direction(first, np.zeros((3, 2)))
+    result = direction(first, np.zeros((3, 2)))
     values, vectors = np.linalg.eigh(first.T @ first)
-    assert abs(found.vector @ vectors[:, -1]) == pytest.approx(1)
-    assert found.explained == pytest.approx(values[-1] / values.sum())
-    assert found.vector[0] > 0
-    assert found.pairs == 3
+    assert abs(result.vector @ vectors[:, -1]) == pytest.approx(1)
+    assert result.explained == pytest.approx(values[-1] / values.sum())
+    assert result.vector[0] > 0
+    assert result.pairs == 3
 
 
 def test_orientation_decides_only_the_sign():
     first, second = np.array([[1.0, 0.1], [-1.0, 0.1]]), np.zeros((2, 2))
-    found = direction(first, second, orientation=np.array([-1.0, 1.0]))
-    assert found.vector[0] < 0
-    other = direction(first, second, orientation=np.array([1.0, -1.0]))
-    assert found.vector == pytest.approx(-other.vector)
+    result = direction(first, second, orientation=np.array([-1.0, 1.0]))
+    assert result.vector[0] < 0
+    opposite = direction(first, second, orientation=np.array([1.0, -1.0]))
+    assert result.vector == pytest.approx(-opposite.vector)
 
 
 def test_differences_of_length_one_have_equal_weight():

@@ -45,7 +45,7 @@ def infersent(glove, tmp_path_factory):
 
 def test_importance_is_of_the_encoder_and_cosines_are_of_the_word_vectors(infersent, glove):
     g = scorer.of_words(glove, [("she", "he")], "max")
-    found = Scorer(infersent, g, importance="max", gendered=LISTED, vectors=glove).score(
+    result = Scorer(infersent, g, importance="max", gendered=LISTED, vectors=glove).score(
         ["She likes the dress."]
     )[0]
     h = infersent.token_states(["She likes the dress."])[0].states[1:-1]  # without the marks
@@ -54,18 +54,18 @@ def test_importance_is_of_the_encoder_and_cosines_are_of_the_word_vectors(infers
     difference = difference - glove.encode(["he"])[0] / np.linalg.norm(glove.encode(["he"]))
     vectors = glove.encode(["likes", "the", "dress", "."])
     cosines = vectors @ difference / np.linalg.norm(vectors, axis=1) / np.linalg.norm(difference)
-    assert found.words == ("she", "likes", "the", "dress", ".")
-    assert found.score.importance == pytest.approx(importance)
-    assert found.score.biases == pytest.approx([0, *(cosines * importance[1:])], abs=1e-6)
+    assert result.words == ("she", "likes", "the", "dress", ".")
+    assert result.score.importance == pytest.approx(importance)
+    assert result.score.biases == pytest.approx([0, *(cosines * importance[1:])], abs=1e-6)
 
 
 def test_the_score_of_a_sentence_is_independent_of_the_batch(infersent):
     texts = ["She likes the dress.", "pink", "he", "the pink dress the pink dress"]
     g = Direction(np.eye(2 * H)[0], 1.0, 1)
     together = Scorer(infersent, g, importance="mean", gendered=LISTED).score(texts)
-    for text, found in zip(texts, together, strict=True):
+    for text, result in zip(texts, together, strict=True):
         alone = Scorer(infersent, g, importance="mean", gendered=LISTED).score([text])[0]
-        assert found.score.biases == pytest.approx(alone.score.biases, abs=1e-6)
+        assert result.score.biases == pytest.approx(alone.score.biases, abs=1e-6)
 
 
 class TwoTokensAWord:
@@ -98,12 +98,12 @@ class TwoTokensAWord:
 def test_a_word_of_several_tokens_has_the_mean_of_their_states():
     g = Direction(np.array([1.0, 0.0]), 1.0, 1)
     scores = Scorer(TwoTokensAWord(), g, importance="uniform", gendered=LISTED)
-    found, longer = scores.score(["she sings", "she sings well"])
-    assert found.gendered.tolist() == [True, False]
-    assert found.score.importance == pytest.approx([0.5, 0.5])
-    assert found.score.cosines == pytest.approx([1, 1])  # of the mean of a word's two tokens
-    assert found.score.female == pytest.approx(0.5)
-    assert (found.cut, longer.cut) == (False, True)
+    result, longer = scores.score(["she sings", "she sings well"])
+    assert result.gendered.tolist() == [True, False]
+    assert result.score.importance == pytest.approx([0.5, 0.5])
+    assert result.score.cosines == pytest.approx([1, 1])  # of the mean of a word's two tokens
+    assert result.score.female == pytest.approx(0.5)
+    assert (result.cut, longer.cut) == (False, True)
 
 
 def test_batches_are_bounded_and_contain_each_text_once(infersent):

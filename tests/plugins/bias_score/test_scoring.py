@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +21,7 @@ from harness.plugins.bias_score.scored_file import ScoredFile
 from harness.plugins.bias_score.summary import Summary
 from harness.registry.registry import Registry
 
+GOLDEN = Path(__file__).parent / "golden" / "score-corpus.txt"
 VECTORS = {
     "she": (1, 1),
     "he": (-1, 1),
@@ -80,6 +84,17 @@ def test_score_corpus_writes_the_scores_computed_by_hand(model, source, tmp_path
         "He is football",
     ]
     assert sorted(path.name for path in out.parent.iterdir()) == ["scored.jsonl"]
+
+
+def test_the_terminal_output_equals_the_golden_file(model, source, tmp_path, capsys):
+    out = tmp_path / "scored.jsonl"
+    assert run(["score-corpus", "-m", model, "-i", str(source), "-o", str(out), "--top", "1"]) == 0
+    text = capsys.readouterr().out.replace(str(tmp_path), "TMP")
+    text = re.sub(r"(?m)^( +4 .*?) +\d+ *$", r"\1 RATE", text)  # sentences per second
+    printed = "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+    if os.environ.get("UPDATE_GOLDEN"):
+        GOLDEN.write_text(printed, encoding="utf-8")
+    assert printed == GOLDEN.read_text(encoding="utf-8"), "UPDATE_GOLDEN=1 rewrites the file"
 
 
 def test_standard_input_is_read(model, tmp_path, monkeypatch, capsys):

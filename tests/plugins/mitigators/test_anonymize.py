@@ -84,10 +84,10 @@ def test_notes_count_texts_without_names_and_texts_that_became_empty(fitted):
 
 
 def test_a_new_fit_counts_the_notes_from_zero(fitted):
-    one = fitted()
-    one.rewrite(TEXTS)
-    assert one.notes != ()
-    assert one.fit(MockEmbedder()).notes == ()
+    mitigator = fitted()
+    mitigator.rewrite(TEXTS)
+    assert mitigator.notes != ()
+    assert mitigator.fit(MockEmbedder()).notes == ()
 
 
 def test_a_language_model_finds_the_names(loopback):

@@ -102,13 +102,13 @@ def test_debiasing_a_rotated_vocabulary_rotates_the_debiased_one(seed):
     embedder, turned = Vocabulary(seed), Vocabulary(seed)
     turn = ortho_group.rvs(8, random_state=seed)
     turned.vectors = (turned.vectors @ turn).astype(np.float32)
-    one, other = (
+    original, rotated = (
         DoubleHardDebias(n_components=1, n_words=20)
-        .fit(given_, GENDER)
-        .transform(given_.vectors, given_.words)
-        for given_ in (embedder, turned)
+        .fit(model, GENDER)
+        .transform(model.vectors, model.words)
+        for model in (embedder, turned)
     )
-    assert one @ turn == pytest.approx(other, abs=1e-3)
+    assert original @ turn == pytest.approx(rotated, abs=1e-3)
 
 
 def test_all_requested_words_are_debiased_where_wefe_changes_only_the_most_biased():
@@ -138,8 +138,8 @@ def test_all_solvers_agree_and_an_unknown_one_is_an_error():
         .transform(embedder.vectors, embedder.words)
         for solver in ("full", "randomized", "arpack")
     ]
-    for other in outcomes[1:]:
-        assert other == pytest.approx(outcomes[0], abs=1e-5)
+    for outcome in outcomes[1:]:
+        assert outcome == pytest.approx(outcomes[0], abs=1e-5)
     with pytest.raises(InvalidOption, match=r"solver=fast.*full, randomized, arpack"):
         DoubleHardDebias(solver="fast").fit(embedder, GENDER)
 
@@ -155,13 +155,13 @@ def test_definitional_words_lose_frequency_too():
 def test_the_same_seed_gives_the_same_result_and_missing_words_are_named():
     embedder = Vocabulary()
     concept = GENDER.model_copy(update={"equalize_sets": (("girl", "boy"), ("queen", "king"))})
-    one, other = (DoubleHardDebias(**FEW).fit(embedder, concept) for _ in range(2))
-    assert (one.accuracies_ == other.accuracies_).all()
-    assert one.missing_ == ["king", "queen"]
-    missing = one.transform(embedder.encode(["queen", "w1"]), ["queen", "w1"])
+    mitigator, repeated = (DoubleHardDebias(**FEW).fit(embedder, concept) for _ in range(2))
+    assert (mitigator.accuracies_ == repeated.accuracies_).all()
+    assert mitigator.missing_ == ["king", "queen"]
+    missing = mitigator.transform(embedder.encode(["queen", "w1"]), ["queen", "w1"])
     assert np.isnan(missing[0]).all()
     assert np.isfinite(missing[1]).all()
-    assert one.fitting_texts(GENDER) == HardDebias().fitting_texts(GENDER)
+    assert mitigator.fitting_texts(GENDER) == HardDebias().fitting_texts(GENDER)
 
 
 def test_unsuitable_concepts_embedders_and_options_are_errors():

@@ -92,9 +92,9 @@ def test_debiasing_a_rotated_vocabulary_rotates_the_debiased_one(seed):
     turn = ortho_group.rvs(8, random_state=seed)
     turned = WordVectors.of(WORDS, embedder.vectors @ turn)
     options = {"n_words": 100, "n_iterations": 1}
-    one = Inlp(**options).fit(embedder, GENDER).transform(embedder.vectors, WORDS)
-    other = Inlp(**options).fit(turned, GENDER).transform(turned.vectors, WORDS)
-    assert one @ turn == pytest.approx(other, abs=1e-2)
+    original = Inlp(**options).fit(embedder, GENDER).transform(embedder.vectors, WORDS)
+    rotated = Inlp(**options).fit(turned, GENDER).transform(turned.vectors, WORDS)
+    assert original @ turn == pytest.approx(rotated, abs=1e-2)
 
 
 def test_nan_stays_nan_zero_stays_zero_and_missing_words_are_named():
@@ -122,9 +122,9 @@ def test_unsuitable_concepts_and_embedders_are_not_applicable():
         Inlp().fit(vocabulary(), Concept(name="empty"))
     with pytest.raises(NotApplicable, match=r"n_words=201.*\b400\b"):
         Inlp(n_words=201).fit(vocabulary(), GENDER)
-    one = GENDER.model_copy(update={"definitional_pairs": (("she", "he"),)})
+    one_pair = GENDER.model_copy(update={"definitional_pairs": (("she", "he"),)})
     with pytest.raises(NotApplicable, match=r"group 1 of concept 'gender' has 1 words"):
-        Inlp().fit(MockEmbedder("text"), one)
+        Inlp().fit(MockEmbedder("text"), one_pair)
 
 
 class Faiths:

@@ -148,8 +148,9 @@ def test_a_concept_with_sets_only_is_sufficient():
     alone = Concept(name="faith", definitional_sets=SETS)
     assert alone.has(Leace.needs)
     assert GENDER.has(Leace.needs)
-    one, other = Leace().fit(vocabulary(), alone), Leace().fit(vocabulary(), FAITH)
-    assert one.projection_ == pytest.approx(other.projection_)
+    with_sets = Leace().fit(vocabulary(), alone)
+    with_both = Leace().fit(vocabulary(), FAITH)
+    assert with_sets.projection_ == pytest.approx(with_both.projection_)
     assert not Concept(name="x", specific_words=("beard",)).has(Leace.needs)
 
 

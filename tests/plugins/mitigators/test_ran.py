@@ -100,10 +100,10 @@ def test_debiasing_a_rotated_vocabulary_rotates_the_debiased_one(seed):
     embedder = vocabulary(seed)
     turn = ortho_group.rvs(6, random_state=seed)
     turned = WordVectors.of(WORDS, embedder.vectors @ turn)
-    one = Ran(n_neighbours=10).fit(embedder, GENDER).transform(embedder.vectors, WORDS)
-    other = Ran(n_neighbours=10).fit(turned, GENDER).transform(turned.vectors, WORDS)
+    original = Ran(n_neighbours=10).fit(embedder, GENDER).transform(embedder.vectors, WORDS)
+    rotated = Ran(n_neighbours=10).fit(turned, GENDER).transform(turned.vectors, WORDS)
     # Adam's steps depend on the axes, its goal does not
-    assert (one @ turn * other).sum(axis=1) == pytest.approx(1, abs=5e-3)
+    assert (original @ turn * rotated).sum(axis=1) == pytest.approx(1, abs=5e-3)
 
 
 def test_words_about_the_concept_are_only_normalised():

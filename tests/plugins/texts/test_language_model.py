@@ -110,9 +110,9 @@ def test_an_invalid_answer_is_reported_and_the_text_is_sent_again_in_the_next_ru
     (note,) = [note for note in first.notes if "Ravi ran." in note]
     assert note.startswith("1 text ")
     assert "'I cannot.'" in note
-    asked = len(loopback.requests)
+    n_requests = len(loopback.requests)
     assert first.find(["Ravi ran."]) == [[]]
-    assert len(loopback.requests) == asked, "the same finder sent a text twice"
+    assert len(loopback.requests) == n_requests, "the same finder sent a text twice"
     loopback.reply = mark
     assert [m.text for m in finder().find(["Ravi ran."])[0]] == ["Ravi"]
 
@@ -136,6 +136,8 @@ def test_answers_before_a_failure_of_the_endpoint_are_kept(loopback, finder):
     with pytest.raises(Unavailable):
         finder().find(texts)
     loopback.always = lambda body: None
-    asked = len(loopback.requests)
+    n_requests = len(loopback.requests)
     assert [len(mentions) for mentions in finder().find(texts)] == [1, 1]
-    assert [body["messages"][1]["content"] for body in loopback.requests[asked:]] == ["Ravi ran."]
+    assert [body["messages"][1]["content"] for body in loopback.requests[n_requests:]] == [
+        "Ravi ran."
+    ]

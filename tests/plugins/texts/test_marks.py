@@ -19,8 +19,8 @@ def test_marks_are_removed_and_give_the_mentions():
 
 
 def test_roles_can_be_renamed():
-    other = marks.read("[Jo|person 2] and [Al|person] of [Rome|place]").names
-    assert marks.renamed(MARKED, other) == "Al met Jo in Rome. Al left."
+    names = marks.read("[Jo|person 2] and [Al|person] of [Rome|place]").names
+    assert marks.renamed(MARKED, names) == "Al met Jo in Rome. Al left."
 
 
 def test_roles_without_a_new_name_keep_theirs():

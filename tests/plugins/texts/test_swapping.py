@@ -11,7 +11,7 @@ from harness.plugins.texts.swapping import PEOPLE, PRONOUNS, Swapper, counterpar
 
 
 @pytest.mark.parametrize(
-    ("text", "other"),
+    ("text", "swapped"),
     [
         # The two examples of the paper, section 4.2.2.
         ("he is a young boy", "she is a young girl"),
@@ -28,8 +28,8 @@ from harness.plugins.texts.swapping import PEOPLE, PRONOUNS, Swapper, counterpar
         ("", ""),
     ],
 )
-def test_gendered_words_are_swapped(text, other):
-    assert swap(text) == other
+def test_gendered_words_are_swapped(text, swapped):
+    assert swap(text) == swapped
 
 
 WORDS = [word for pair in (*PRONOUNS, *PEOPLE) for word in pair]

@@ -40,8 +40,8 @@ def test_only_the_most_recent_vocabularies_are_kept():
     cache = VocabularyCache(Result)
     first, *others = [words() for _ in range(KEPT + 1)]
     result = cache.of(first)
-    for other in others[:-1]:
-        cache.of(other)
+    for vocabulary in others[:-1]:
+        cache.of(vocabulary)
     assert cache.of(first) is result  # and is now the most recent
     second = weakref.ref(cache.of(others[0]))
     cache.of(first)
