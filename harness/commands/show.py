@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,26 +36,58 @@ def command(
     from harness.commands import output
     from harness.registry.registry import Registry
 
-    registry = Registry(include=include)
-    describe = {
-        "model": _model,
-        "mitigator": _mitigator,
-        "metric": _metric,
-        "task": _task,
-        "concept": _concept,
-        "study": _study,
-    }[kind]
-    facts = describe(registry, name)
+    facts = describe(Registry(include=include), kind, name)
     unavailable = facts.get("unavailable")
     if kind == "task" and scenario and not unavailable:
         facts["scenarios"] = _only(facts["scenarios"], scenario)
     if as_json:
         output.as_json(facts)
     else:
-        _print({key: value for key, value in facts.items() if key != "unavailable"}, 0)
+        for line in lines({key: value for key, value in facts.items() if key != "unavailable"}):
+            click.echo(line)
         if unavailable:
             click.echo(f"harness: {unavailable}", err=True)
     return 1 if unavailable else 0
+
+
+def describe(registry: Registry, kind: str, name: str) -> dict[str, Any]:
+    """Return the facts that `harness show KIND NAME` prints.
+
+    If the data of a task or study is not available, `unavailable` is the reason, and the facts are
+    those of the file alone.
+    """
+    by_kind = {
+        "model": _model,
+        "mitigator": _mitigator,
+        "metric": _metric,
+        "task": _task,
+        "concept": _concept,
+        "study": _study,
+    }
+    return by_kind[kind](registry, name)
+
+
+def lines(facts: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
+    """Yield the lines that `harness show` prints; `depth` is the level of indentation."""
+    pad = "  " * depth
+    for key, value in facts.items():
+        if value == "":
+            continue
+        label = f"{pad}{click.style(str(key), bold=True)}:"
+        if isinstance(value, dict) and value:
+            yield label
+            yield from lines(value, depth + 1)
+        elif isinstance(value, list | tuple) and any(len(str(item)) > 30 for item in value):
+            yield f"{label} ({len(value)})"
+            yield from (f"{pad}  {_item(item)}" for item in value)
+        elif isinstance(value, list | tuple):
+            count = f"({len(value)}) " if len(value) > 3 else ""
+            yield f"{label} {count}{', '.join(_item(item) for item in value)}"
+        elif "\n" in str(value):
+            yield label
+            yield from (f"{pad}  {line}" for line in str(value).splitlines())
+        else:
+            yield f"{label} {value}"
 
 
 def _only(scenarios: dict[str, Any], name: str) -> dict[str, Any]:
@@ -207,30 +240,6 @@ def _study(registry: Registry, name: str) -> dict[str, Any]:
         },
         study.file.folded: study.items,
     }
-
-
-def _print(facts: dict[str, Any], depth: int) -> None:
-    pad = "  " * depth
-    for key, value in facts.items():
-        if value == "":
-            continue
-        label = click.style(str(key), bold=True)
-        if isinstance(value, dict) and value:
-            click.echo(f"{pad}{label}:")
-            _print(value, depth + 1)
-        elif isinstance(value, list | tuple) and any(len(str(item)) > 30 for item in value):
-            click.echo(f"{pad}{label}: ({len(value)})")
-            for item in value:
-                click.echo(f"{pad}  {_item(item)}")
-        elif isinstance(value, list | tuple):
-            count = f"({len(value)}) " if len(value) > 3 else ""
-            click.echo(f"{pad}{label}: {count}{', '.join(_item(item) for item in value)}")
-        elif "\n" in str(value):
-            click.echo(f"{pad}{label}:")
-            for line in str(value).splitlines():
-                click.echo(f"{pad}  {line}")
-        else:
-            click.echo(f"{pad}{label}: {value}")
 
 
 def _item(item: Any) -> str:

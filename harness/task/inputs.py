@@ -94,6 +94,7 @@ class Inputs:
     def __init__(self, tables: Tables) -> None:
         self.document, self.file, self.concept = tables.document, tables.file, tables.concept
         self._tables = tables
+        self._known: dict[tuple[str, ...], Input] = {}
 
     def of_scenario(self, name: str, scenario: ScenarioFile) -> dict[str, Input]:
         """Return the inputs of a scenario by name.
@@ -106,7 +107,7 @@ class Inputs:
         templates = self.file.templates | scenario.templates
         resolved = {}
         for key, source in self.file.inputs.items():
-            resolved[key] = self._input(key, source, ("inputs", key), templates)
+            resolved[key] = self._shared(key, source, templates)
         for key, source in scenario.inputs.items():
             place: KeyPath = ("scenarios", name, "inputs", key)
             resolved[key] = self._input(key, source, place, templates)
@@ -120,6 +121,14 @@ class Inputs:
                     ("inputs", input_.name),
                 )
         return resolved
+
+    def _shared(self, name: str, source: InputFile, templates: Mapping[str, Any]) -> Input:
+        """Return an input of the task, made once for all scenarios with the same templates."""
+        parts = [source] if isinstance(source, Source) else source
+        key = (name, *(repr(templates.get(part.template or "")) for part in parts))
+        if key not in self._known:
+            self._known[key] = self._input(name, source, ("inputs", name), templates)
+        return self._known[key]
 
     def _input(
         self, name: str, source: InputFile, place: KeyPath, templates: Mapping[str, Any]

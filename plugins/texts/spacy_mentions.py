@@ -146,7 +146,7 @@ class SpacyMentions:
 
     @functools.cached_property
     def _pipeline(self) -> Any:
-        return load(self.model, tagger=self.proper_nouns)
+        return _loaded(self.model, self._folder, self.proper_nouns)
 
 
 def folder(model: str) -> Path:
@@ -201,6 +201,12 @@ def load(model: str, *, tagger: bool = False) -> Any:
     if not tagger and "tok2vec" in pipeline.pipe_names and _is_alone(pipeline.get_pipe("ner")):
         pipeline.disable_pipe("tok2vec")
     return pipeline
+
+
+@functools.lru_cache(maxsize=2)
+def _loaded(model: str, place: Path, tagger: bool) -> Any:
+    """Return the pipeline in the folder `place`, loaded once a process: loading takes seconds."""
+    return load(model, tagger=tagger)
 
 
 def _is_alone(component: Any) -> bool:
