@@ -23,7 +23,7 @@ class EncoderOptions:
     """The shared options of an encoder, as the user gave them.
 
     The constructors of the encoders list these options one by one, because users read them in the
-    signature and `harness.options` checks them there; from there on they travel as one object.
+    signature and `harness.options` checks them against it. After that they are one object.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class LastTokenEmbedder(TransformerEncoder):
         Whether vectors are scaled to length 1.
     dimensions
         How many of the first dimensions are kept, from 1 to the model's own number, for models
-        trained for it (Matryoshka). The rest of the vector is scaled to length 1 if `normalize` is
+        trained for it (Matryoshka). A shortened vector is scaled to length 1 if `normalize` is
         true. None for all.
     revision
         Branch, tag or commit on the hub; None for the cached copy, else the main branch.

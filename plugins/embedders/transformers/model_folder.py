@@ -214,16 +214,16 @@ class ModelFolder:
         code
             Whether the model's own Python files are run.
         """
-        found = {}
+        files = {}
         patterns = ["*.json", "vocab.txt", "merges.txt", "*.model", "*.jinja", "*.tiktoken"]
         for folder in {self.path, *(module.folder for module in self.modules)}:
             for pattern in patterns + ["*.py"] * code:
                 for file in folder.glob(pattern):
                     if file.name not in _IRRELEVANT and not file.name.endswith(".index.json"):
-                        found[file.relative_to(self.path).as_posix()] = file
+                        files[file.relative_to(self.path).as_posix()] = file
             for file in self._weights(folder, needed=False):
-                found[file.relative_to(self.path).as_posix()] = file
-        return found
+                files[file.relative_to(self.path).as_posix()] = file
+        return files
 
     @property
     def transformer(self) -> Path:

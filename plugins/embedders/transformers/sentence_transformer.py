@@ -63,7 +63,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         Whether vectors are scaled to length 1; some models do so by themselves.
     dimensions
         How many of the first dimensions are kept, from 1 to the model's own number, for models
-        trained for it (Matryoshka). The rest of the vector is scaled to length 1 again if the whole
+        trained for it (Matryoshka). A shortened vector is scaled to length 1 again if the whole
         vector had that length. None for all.
     backend
         What runs the transformer: `torch`; or `onnx` or `openvino`, with the weights that the model

@@ -30,14 +30,14 @@ SENTENCES = ["The nurse is here.", "word", "", "Überall – 王! " * 200, "This
 def test_minilm_gives_the_vectors_of_its_library(packaged):
     from sentence_transformers import SentenceTransformer
 
-    made = packaged.embedder("all-MiniLM-L6-v2", device="cpu")
+    embedder = packaged.embedder("all-MiniLM-L6-v2", device="cpu")
     folder = packages.folder(minilm.PACKAGE) / "model"
     expected = SentenceTransformer(str(folder), device="cpu").encode(SENTENCES)
-    np.testing.assert_allclose(made.encode(SENTENCES), expected, atol=1e-6)
-    assert made.info.name == "all-MiniLM-L6-v2"
-    assert (made.info.dimensions, made.info.max_tokens) == (384, 256)
-    assert made.info.n_parameters == 22_713_216
-    assert made.info.licence == "Apache-2.0"
+    np.testing.assert_allclose(embedder.encode(SENTENCES), expected, atol=1e-6)
+    assert embedder.info.name == "all-MiniLM-L6-v2"
+    assert (embedder.info.dimensions, embedder.info.max_tokens) == (384, 256)
+    assert embedder.info.n_parameters == 22_713_216
+    assert embedder.info.licence == "Apache-2.0"
 
 
 def test_minilm_has_one_fingerprint_by_its_name_and_by_its_folder(packaged):
@@ -51,18 +51,18 @@ def test_minilm_has_one_fingerprint_by_its_name_and_by_its_folder(packaged):
 
 
 def test_glove_has_the_words_and_vectors_of_stanford(packaged):
-    made = packaged.embedder("glove-6b-50d")
-    assert isinstance(made, WordEmbedder)
-    assert made.info.dimensions == 50
-    assert len(made.words) == len(made.vectors) == 400_000
-    assert list(made.words[:3]) == ["the", ",", "."]
+    embedder = packaged.embedder("glove-6b-50d")
+    assert isinstance(embedder, WordEmbedder)
+    assert embedder.info.dimensions == 50
+    assert len(embedder.words) == len(embedder.vectors) == 400_000
+    assert list(embedder.words[:3]) == ["the", ",", "."]
     # The first numbers of "the" in glove.6B.50d.txt.
     np.testing.assert_allclose(
-        made.encode(["The"])[0, :4], [0.418, 0.24968, -0.41242, 0.1217], rtol=1e-6
+        embedder.encode(["The"])[0, :4], [0.418, 0.24968, -0.41242, 0.1217], rtol=1e-6
     )
-    assert np.isnan(made.encode(["no such word"])).all()
-    assert np.isfinite(made.vectors).all()
-    assert made.info.fingerprint == packaged.embedder("glove-6b-50d").info.fingerprint
+    assert np.isnan(embedder.encode(["no such word"])).all()
+    assert np.isfinite(embedder.vectors).all()
+    assert embedder.info.fingerprint == packaged.embedder("glove-6b-50d").info.fingerprint
 
 
 @pytest.mark.parametrize(

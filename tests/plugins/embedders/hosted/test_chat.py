@@ -101,11 +101,15 @@ def test_once_the_endpoint_is_unavailable_the_remaining_texts_are_not_sent(loopb
 
 
 def test_the_endpoint_counts_tokens(loopback, chat):
-    asked = chat(parallel=1)
-    assert asked.notes == ()
-    asked.ask_many("one two", ["three", "four five"])
-    assert (asked.usage.requests, asked.usage.prompt, asked.usage.completion) == (2, 7, 3)
-    (note,) = asked.notes
+    language_model = chat(parallel=1)
+    assert language_model.notes == ()
+    language_model.ask_many("one two", ["three", "four five"])
+    assert (
+        language_model.usage.requests,
+        language_model.usage.prompt,
+        language_model.usage.completion,
+    ) == (2, 7, 3)
+    (note,) = language_model.notes
     assert note.startswith("toy: ")
     assert "7 + 3 tokens" in note
     assert "2 requests" in note

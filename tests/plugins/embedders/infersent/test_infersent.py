@@ -69,11 +69,11 @@ READ = [
 
 
 def test_a_batch_equals_the_maximum_over_states_text_by_text(folder, lstm, vector_of):
-    made = InferSentEmbedder(str(folder))
-    assert isinstance(made, Embedder)
-    assert isinstance(made, TokenStatesEmbedder)
+    embedder = InferSentEmbedder(str(folder))
+    assert isinstance(embedder, Embedder)
+    assert isinstance(embedder, TokenStatesEmbedder)
     expected = [states_by_hand(lstm, vector_of, read).max(axis=0) for read in READ]
-    found = made.encode(TEXTS)
+    found = embedder.encode(TEXTS)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
@@ -109,13 +109,13 @@ def test_an_empty_text_has_the_vector_of_the_markers(folder, lstm, vector_of, te
 def test_a_text_without_known_words_gives_a_row_of_nan(folder, vector_of):
     words = [word for word in WORDS if not word.startswith("<")]
     table = WordVectors.of(words, np.stack([vector_of[word] for word in words]))
-    made = InferSentEmbedder(str(folder), vectors=table)
-    found = made.encode(["unknown", "good", ""])
+    embedder = InferSentEmbedder(str(folder), vectors=table)
+    found = embedder.encode(["unknown", "good", ""])
     np.testing.assert_array_equal(np.isnan(found).all(axis=1), [True, False, True])
-    tokens, counts = made.max_pool_counts(["unknown"])[0]
+    tokens, counts = embedder.max_pool_counts(["unknown"])[0]
     assert (tokens, counts.tolist()) == ([], [])
-    assert made.token_states(["unknown"])[0].states.shape == (0, 2 * H)
-    assert made.encode([]).shape == (0, 2 * H)
+    assert embedder.token_states(["unknown"])[0].states.shape == (0, 2 * H)
+    assert embedder.encode([]).shape == (0, 2 * H)
 
 
 def test_changed_settings_and_word_vectors_change_the_fingerprint(folder):
@@ -129,10 +129,12 @@ def test_changed_settings_and_word_vectors_change_the_fingerprint(folder):
 
 
 def test_a_folder_is_loaded_by_its_name(folder):
-    made = Registry().embedder(f"infersent:{folder}?vectors=vectors:{folder / 'words.txt'}")
-    assert (made.info.kind, made.info.dimensions) == ("text", 2 * H)
-    assert made.info.n_parameters == 8 * H * (D + H + 2)
-    np.testing.assert_array_equal(made.encode(TEXTS), InferSentEmbedder(str(folder)).encode(TEXTS))
+    embedder = Registry().embedder(f"infersent:{folder}?vectors=vectors:{folder / 'words.txt'}")
+    assert (embedder.info.kind, embedder.info.dimensions) == ("text", 2 * H)
+    assert embedder.info.n_parameters == 8 * H * (D + H + 2)
+    np.testing.assert_array_equal(
+        embedder.encode(TEXTS), InferSentEmbedder(str(folder)).encode(TEXTS)
+    )
 
 
 def test_word_vectors_of_another_length_are_refused(folder):

@@ -55,9 +55,9 @@ def test_a_vector_does_not_depend_on_the_other_texts(texts):
 
 
 def test_it_is_a_text_encoder_with_the_facts_of_its_word_vectors():
-    made = BagOfWords(INNER)
-    assert isinstance(made, Embedder)
-    assert (made.info.kind, made.info.dimensions) == ("text", 5)
+    embedder = BagOfWords(INNER)
+    assert isinstance(embedder, Embedder)
+    assert (embedder.info.kind, embedder.info.dimensions) == ("text", 5)
 
 
 def test_the_fingerprint_depends_on_the_word_vectors_and_the_pooling():
@@ -78,9 +78,9 @@ def test_a_text_encoder_is_refused():
 
 def test_it_is_loaded_by_its_name(tmp_path):
     (tmp_path / "v.txt").write_text("a 1 0\nb 0 1\n")
-    made = Registry().embedder(f"bag-of-words:vectors:{tmp_path}/v.txt?pooling=max")
-    np.testing.assert_array_equal(made.encode(["a b"]), [[1, 1]])
-    assert made.info.name == f"bag-of-words:vectors:{tmp_path}/v.txt?pooling=max"
+    embedder = Registry().embedder(f"bag-of-words:vectors:{tmp_path}/v.txt?pooling=max")
+    np.testing.assert_array_equal(embedder.encode(["a b"]), [[1, 1]])
+    assert embedder.info.name == f"bag-of-words:vectors:{tmp_path}/v.txt?pooling=max"
 
 
 def test_errors_of_the_word_vectors_are_reported():

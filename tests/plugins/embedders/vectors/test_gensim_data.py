@@ -32,15 +32,15 @@ def collection(tmp_path, monkeypatch):
 
 
 def test_vectors_are_downloaded_once_and_their_code_is_not_run(collection, tmp_path, capsys):
-    made = Registry().embedder("gensim:tiny")
-    np.testing.assert_array_equal(made.encode(["queen"]), [[3, 4]])
-    assert made.info.name == "gensim:tiny"
+    embedder = Registry().embedder("gensim:tiny")
+    np.testing.assert_array_equal(embedder.encode(["queen"]), [[3, 4]])
+    assert embedder.info.name == "gensim:tiny"
     assert not (tmp_path / "ran").exists()
     assert capsys.readouterr().out == ""
     (collection / "list.json").unlink()
     (collection / "tiny" / "tiny.gz").unlink()
     again = Registry().embedder("gensim:tiny")
-    assert again.info.fingerprint == made.info.fingerprint
+    assert again.info.fingerprint == embedder.info.fingerprint
 
 
 def test_an_unknown_name_is_reported_with_the_nearest(collection):

@@ -15,7 +15,7 @@ from harness.registry.registry import Registry
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def embedder(tmp_path_factory):
     if packages.folder(spacy_vectors.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     with pytest.MonkeyPatch.context() as patch:
@@ -39,33 +39,33 @@ def test_a_hash_does_not_depend_on_the_other_words(words):
     assert together == [spacy_vectors.hashes([word])[0] for word in words]
 
 
-def test_the_vocabulary_has_one_word_a_row_in_order_of_frequency(made):
-    assert isinstance(made, WordEmbedder)
-    assert len(made.words) == len(made.vectors) == len(set(made.words)) == 20_000
-    assert list(made.words[:8]) == ["</s>", ".", ",", "the", "of", "to", "and", "a"]
-    np.testing.assert_array_equal(made.encode(made.words[::97]), made.vectors[::97])
-    assert len({row.tobytes() for row in made.vectors}) == 20_000
-    assert made.info.dimensions == made.vectors.shape[1] == 300
-    assert made.info.licence == "MIT"
+def test_the_vocabulary_has_one_word_a_row_in_order_of_frequency(embedder):
+    assert isinstance(embedder, WordEmbedder)
+    assert len(embedder.words) == len(embedder.vectors) == len(set(embedder.words)) == 20_000
+    assert list(embedder.words[:8]) == ["</s>", ".", ",", "the", "of", "to", "and", "a"]
+    np.testing.assert_array_equal(embedder.encode(embedder.words[::97]), embedder.vectors[::97])
+    assert len({row.tobytes() for row in embedder.vectors}) == 20_000
+    assert embedder.info.dimensions == embedder.vectors.shape[1] == 300
+    assert embedder.info.licence == "MIT"
 
 
-def test_a_pruned_word_has_the_row_of_another_word(made):
-    softball, lacrosse, netball = made.encode(["softball", "lacrosse", "netball"])
+def test_a_pruned_word_has_the_row_of_another_word(embedder):
+    softball, lacrosse, netball = embedder.encode(["softball", "lacrosse", "netball"])
     assert (softball == lacrosse).all()
     assert (softball == netball).all()
-    assert len({"softball", "lacrosse", "netball"} & set(made.words)) == 1
+    assert len({"softball", "lacrosse", "netball"} & set(embedder.words)) == 1
 
 
-def test_words_that_name_symbols_of_spacy_have_vectors(made):
-    number, numbers, agent, agents = made.encode(["number", "numbers", "agent", "agents"])
-    assert made.words[238] == "number"
+def test_words_that_name_symbols_of_spacy_have_vectors(embedder):
+    number, numbers, agent, agents = embedder.encode(["number", "numbers", "agent", "agents"])
+    assert embedder.words[238] == "number"
     for singular, plural in ((number, numbers), (agent, agents)):
         cosine = singular @ plural / np.linalg.norm(singular) / np.linalg.norm(plural)
         assert cosine > 0.5
 
 
-def test_an_unknown_word_gives_a_row_of_nan(made):
-    assert np.isnan(made.encode(["nosuchwordatall", "no such phrase"])).all()
+def test_an_unknown_word_gives_a_row_of_nan(embedder):
+    assert np.isnan(embedder.encode(["nosuchwordatall", "no such phrase"])).all()
 
 
 def test_an_alias_is_found_and_is_not_in_the_vocabulary():
