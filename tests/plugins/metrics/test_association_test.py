@@ -26,7 +26,7 @@ def along(*signs: int) -> list[list[float]]:
     return [[float(sign), 1.0] for sign in signs]
 
 
-# A_1: 2 of 3 nearer to T_1; A_2: 3 of 5 nearer to T_2, 1 to T_1, 1 to neither
+# A_1: 2 of 3 are closer to T_1; A_2: 3 of 5 are closer to T_2, 1 to T_1, 1 to neither
 FIRST, SECOND = along(1, 1, -1), along(-1, -1, -1, 1, 0)
 
 

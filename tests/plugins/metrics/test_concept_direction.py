@@ -48,7 +48,7 @@ def test_a_planted_direction_is_found_and_points_to_the_second_side():
 
 
 def test_two_pairs_by_hand():
-    # both differences lie along the first axis: one component, with all of the variance
+    # both differences are along the first axis: one component explains all variance
     x_1, x_2 = np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([[1.0, 1.0], [3.0, 2.0]])
     g = find_direction(x_1, x_2)
     assert g.vector == pytest.approx([1.0, 0.0])
@@ -63,7 +63,7 @@ def test_two_pairs_by_hand():
 def test_the_component_with_the_highest_auc_wins_whatever_its_variance():
     rng = np.random.default_rng(1)
     base = rng.standard_normal((20, 2)) * [30, 0]
-    noise = rng.choice([-5.0, 5.0], 20)  # the larger differences, in either direction
+    noise = rng.choice([-5.0, 5.0], 20)  # larger differences, but in both directions
     second = base + np.stack([noise, np.full(20, 1.0)], axis=1)
     g = find_direction(base, second)
     assert g.component == 1

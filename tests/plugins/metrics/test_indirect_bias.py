@@ -13,14 +13,14 @@ from harness.plugins.metrics.indirect_bias import gender_share, indirect_bias
 
 SHE, HE = np.array([[1.0, 0, 0]]), np.array([[-1.0, 0, 0]])
 G = np.array([-1.0, 0, 0])
-ONE, OTHER = np.array([[0.6, 0.8, 0]]), np.array([[-0.6, 0, 0.8]])  # poles
+POLE_1, POLE_2 = np.array([[0.6, 0.8, 0]]), np.array([[-0.6, 0, 0.8]])
 
 
 def test_beta_by_hand():
-    # w·v = .36 + 0, and without the first coordinate they are at right angles: all is gender
-    assert gender_share(np.array([[0.6, 0, 0.8]]), ONE[0], G) == pytest.approx([1.0])
-    # w·v = .8·.8, w⊥ and v⊥ alike: (.64 − 1)/.64
-    assert gender_share(np.array([[0.0, 0.8, 0]]), ONE[0], G) == pytest.approx([-0.25])
+    # w·v = .36 + 0, and without the first coordinate they are orthogonal: all is gender
+    assert gender_share(np.array([[0.6, 0, 0.8]]), POLE_1[0], G) == pytest.approx([1.0])
+    # w·v = .8·.8, and w⊥ is parallel to v⊥: (.64 − 1)/.64
+    assert gender_share(np.array([[0.0, 0.8, 0]]), POLE_1[0], G) == pytest.approx([-0.25])
 
 
 def test_beta_is_0_without_gender_and_1_with_gender_only():
@@ -46,7 +46,7 @@ def test_the_most_extreme_words_of_both_ends_are_listed_and_averaged():
     words = np.array([[0.6, 0.7, 0], [0.1, 0.9, 0.1], [-0.6, 0, 0.7], [0, 0.5, 0.5]])
     names = ["nurse", "teacher", "bishop", "writer"]
     texts = {"words": names, "poles_1": ["softball"], "poles_2": ["football"]}
-    scores = indirect_bias(SHE, HE, words, ONE, OTHER, extremes=1, texts=texts)
+    scores = indirect_bias(SHE, HE, words, POLE_1, POLE_2, extremes=1, texts=texts)
     rows = scores["magnitude"].tables["words"]
     assert [(row["pole"], row["word"]) for row in rows] == [
         ("softball", "nurse"),
@@ -61,17 +61,17 @@ def test_the_most_extreme_words_of_both_ends_are_listed_and_averaged():
 
 def test_words_unlike_their_pole_are_left_out_and_counted():
     words = np.array([[0.6, 0.7, 0], [0, 0.001, -1.0]])
-    scores = indirect_bias(SHE, HE, words, ONE, np.array([[0, 1.0, 0]]), extremes=2)
+    scores = indirect_bias(SHE, HE, words, POLE_1, np.array([[0, 1.0, 0]]), extremes=2)
     assert scores["beta"].details["left_out"] > 0
     assert any(row["beta"] is None for row in scores["magnitude"].tables["words"])
     away = np.array([[0.0, 0, 1.0]])
-    none = indirect_bias(SHE, HE, away, ONE, np.array([[0, 1.0, 0]]))["beta"]
+    none = indirect_bias(SHE, HE, away, POLE_1, np.array([[0, 1.0, 0]]))["beta"]
     assert np.isnan(none.value)
     assert "similar" in none.reason
 
 
 def test_undefined_scores_have_a_reason():
-    assert "equal" in indirect_bias(SHE, SHE, ONE, ONE, OTHER)["beta"].reason
-    assert "words" in indirect_bias(SHE, HE, np.empty((0, 3)), ONE, OTHER)["magnitude"].reason
+    assert "equal" in indirect_bias(SHE, SHE, POLE_1, POLE_1, POLE_2)["beta"].reason
+    assert "words" in indirect_bias(SHE, HE, np.empty((0, 3)), POLE_1, POLE_2)["magnitude"].reason
     with pytest.raises(InvalidOption, match="extremes=0"):
-        indirect_bias(SHE, HE, ONE, ONE, OTHER, extremes=0)
+        indirect_bias(SHE, HE, POLE_1, POLE_1, POLE_2, extremes=0)

@@ -83,7 +83,7 @@ def test_pairs_are_classified_by_their_difference():
 
 
 def test_copies_of_a_text_are_in_the_same_fold():
-    # labels are drawn, so only a copy in another fold could give one away
+    # labels are random, so only a copy in another fold can reveal one
     rng = np.random.default_rng(0)
     x, y = (
         np.repeat(rng.standard_normal((60, 100)), 3, axis=0),

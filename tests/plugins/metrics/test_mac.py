@@ -26,7 +26,7 @@ def draw(seed, *sizes, d=5):
 
 
 def test_targets_have_equal_weights_and_so_have_attribute_sets():
-    # to the east: 0, 1, 1 for the three targets; to the north, of two sizes: 1, 0, 0 and 1, 2, 2
+    # distances of the three targets from east: 0, 1, 1; from north: 1, 0, 0; from south: 1, 2, 2
     score = run([[EAST], [NORTH, NORTH]], [[EAST], [NORTH, [0.0, -1.0], NORTH]])
     to_north = np.mean([1, 2 / 3, 2 / 3])
     assert score.value == pytest.approx(np.mean([np.mean([0, 1, 1]), to_north]))

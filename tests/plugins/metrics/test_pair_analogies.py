@@ -33,7 +33,7 @@ WORDS = {
     "he": (-0.3, 1, 0),
     "nurse": (0.3, 0.1, 1),
     "surgeon": (-0.3, 0, 1),
-    "surgery": (-0.3, 0, 1),  # a pruned table has it at the surgeon's vector
+    "surgery": (-0.3, 0, 1),  # the vector of surgeon, as in a pruned table
     "stone": (0.0, -1, -1),
 }
 

@@ -23,7 +23,7 @@ def run(vectors, texts_of, **options):
 
 
 def test_pairs_count_once_and_texts_have_equal_weight():
-    # one text of three perturbations: 0, 1 and 0; one of two: 1
+    # cosines of the text with three perturbations: 0, 1 and 0; of that with two: 1
     scores = run([[1, 0], [0, 2], [3, 0], [1, 1], [2, 2]], [7, 7, 7, 3, 3])
     assert scores["cosine"].value == pytest.approx((1 / 3 + 1) / 2)
     distances = (5**0.5 + 2 + 13**0.5) / 3

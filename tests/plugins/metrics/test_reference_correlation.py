@@ -27,7 +27,7 @@ def at(*cosines: float) -> list[list[float]]:
 
 
 def test_only_references_of_the_same_document_count():
-    # by the first document's reference alone; the second document's is at right angles
+    # only the reference of the same document counts; that of the second one is orthogonal
     summaries, references = at(0.9, 0.5, 0.1, 0.2), [[2, 0], [0, 1]]
     documents, of = [0, 0, 0, 1], [0, 1]
     predicted = [0.9, 0.5, 0.1, np.sqrt(1 - 0.04)]

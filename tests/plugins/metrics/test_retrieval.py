@@ -30,7 +30,7 @@ def run(queries=QUERY, query_topics=(1.0,), groups=GROUPS, topics=TOPICS, others
 def test_three_places_by_hand():
     scores = run(k=3)
     gap = scores["exposure_gap"]
-    # two men and one woman found; as many of both are relevant: (|1/3 - 1/2| + |2/3 - 1/2|) / 2
+    # two men and one woman retrieved; two of either are relevant: (|1/3 - 1/2| + |2/3 - 1/2|) / 2
     assert gap.value == pytest.approx(1 / 6)
     assert gap.details["exposure"] == pytest.approx({"women": 1 / 3, "men": 2 / 3, "others": 0})
     assert gap.details["fair"] == {"women": 0.5, "men": 0.5, "others": 0}
@@ -53,7 +53,7 @@ def test_retrieving_one_of_two_equal_groups_has_a_gap_of_one_half():
 
 def test_queries_that_favour_different_groups_cancel_out():
     mirror = np.array([[math.cos(math.radians(45)), math.sin(math.radians(45))]])
-    queries = np.concatenate([QUERY, mirror])  # the second is nearest to the women
+    queries = np.concatenate([QUERY, mirror])  # the women are closest to the second
     scores = run(queries, (1.0, 1.0), k=2)
     assert scores["exposure_gap"].value == pytest.approx(0)
     assert scores["exposure_gap"].interval.high <= 0.5
@@ -85,7 +85,7 @@ def test_a_long_table_lists_only_retrieved_documents():
 def test_dynamic_k_retrieves_by_two_queries():
     women, men = np.array([[math.cos(0.6), math.sin(0.6)]]), QUERY  # at 34 degrees, and at 0
     scores = run(k=2, ranking="dynamic-k", others=(women, men))
-    # the women's top 2 stand at places 3 and 4 of the men's query: four are retrieved
+    # the top 2 of the women's query have places 3 and 4 for the men's query: four are retrieved
     assert scores["recall"].details["retrieved"] == 4
     assert scores["exposure_gap"].value == pytest.approx(0)
     both = run(k=2, ranking="dynamic-k-symmetric", others=(women, men))

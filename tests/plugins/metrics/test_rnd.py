@@ -26,7 +26,7 @@ def draw(seed, *sizes, d=5):
 
 
 def test_an_attribute_near_the_first_targets_has_a_negative_difference_of_norms():
-    # means (1, 0) and (-1, 0); the attribute (2, 0) is at 1 and 3
+    # means (1, 0) and (-1, 0); the attribute (2, 0) has distances 1 and 3
     score = run([EAST, EAST], [WEST], [[2.0, 0.0]])
     assert score.value == pytest.approx(1 - 3)
     assert score.details == {"distance": "norm", "unit_length": False}
@@ -39,7 +39,7 @@ def test_the_cos_variant_is_a_similarity_with_the_opposite_sign():
 
 
 def test_targets_are_averaged_before_distances_are_taken():
-    # mean (0, 0) is at 1 from the attribute, though the targets are at 0 and 2
+    # the mean (0, 0) is at distance 1 from the attribute, the targets at 0 and 2
     assert run([EAST, WEST], [NORTH], [EAST]).value == pytest.approx(1 - np.sqrt(2))
     assert run([[0.0, 0.0]], [[0.0, 2.0]], [EAST, NORTH]).value == pytest.approx(
         np.mean([1 - np.sqrt(5), 1 - 1])

@@ -33,7 +33,7 @@ def values(scores):
 def test_three_questions_by_hand():
     he, she, origin = [[1.0, 0]], [[-1.0, 0]], [0.0, 1]
     along, against, across = [1.0, 0], [-1.0, 0], [0.0, -1]
-    x = {  # question by question: definition, stereotype and the second of the others is chosen
+    x = {  # the three questions choose definition, stereotype and none_b
         "definition": [along, across, against],
         "stereotype": [across, along, across],
         "none_a": [against, against, against],

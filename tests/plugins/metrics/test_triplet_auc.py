@@ -28,7 +28,7 @@ def at(*cosines: float) -> np.ndarray:
 
 
 def test_all_cosines_are_pooled():
-    # 0.9 beats both negatives, 0.3 only the lower one, though each beats its own negative
+    # 0.9 exceeds both negatives, 0.3 only the lower one; each exceeds its own negative
     score = run(at(1, 1), at(0.9, 0.3), at(0.5, 0.1))
     assert score.value == pytest.approx(3 / 4)
     assert score.details["within"] == 1.0

@@ -31,7 +31,7 @@ def test_three_queries_by_hand():
     cosine_1, cosine_2 = np.cos(np.radians([10, 30, 0])), np.cos(np.radians([20, 0, 30]))
     assert gap.value == pytest.approx((cosine_1 - cosine_2).mean())
     assert gap.details["similarity"]["first"] == pytest.approx(cosine_1.mean())
-    # of nine versions: 10, 60, 180 degrees are in the 2nd, 3rd and 1st place of their queries
+    # among nine versions, 10, 60 and 180 degrees have places 2, 3 and 1 for their queries
     assert gap.details["place"]["first"] == pytest.approx((2 + 3 + 1) / 3)
     assert gap.details["place"]["neutral"] == pytest.approx((1 + 2 + 2) / 3)
     assert share.p_value == 1.0

@@ -39,14 +39,14 @@ def test_two_axes_by_hand():
     score = run(arrays)
     assert score.details["association"] == pytest.approx(6.0)
     assert score.n == 4
-    # of the six ways to choose two of the four, (2, 0) alone has a sum as high
+    # of the six ways to choose two of the four values, only (2, 0) has such a high sum
     assert score.p_value == pytest.approx(1 / 6)
     assert (score.details["p_kind"], score.details["partitions"]) == ("exact", 6)
 
 
 def test_ties_count_as_at_least_as_extreme():
     arrays = [EAST, NORTH], [NORTH, WEST], [EAST], [WEST]
-    assert run(arrays).p_value == pytest.approx(2 / 6)  # either of the two norths may be taken
+    assert run(arrays).p_value == pytest.approx(2 / 6)  # the two norths are interchangeable
 
 
 def test_more_partitions_than_json_can_hold_are_not_reported():
@@ -145,7 +145,7 @@ def test_partitions_of_clusters_by_hand():
     assert score.details["partitions"] == 6
     assert (score.details["permute"], score.details["p_kind"]) == ("clusters", "exact")
     items = run(arrays, clusters=codes, permute="items")
-    assert items.p_value == pytest.approx(3 / 20)  # both twos, and any of the three zeros
+    assert items.p_value == pytest.approx(3 / 20)  # both twos and one of the three zeros
     assert (items.details["permute"], items.details["partitions"]) == ("items", 20)
     assert items.value == score.value
 

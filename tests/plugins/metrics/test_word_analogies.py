@@ -68,7 +68,7 @@ def test_answers_equal_the_equations_under_any_rotation_and_scale(seed):
 
 
 def test_question_words_are_excluded_from_the_answers():
-    # by the sum alone c itself is nearest, where a and b are equal
+    # with nearly equal a and b, the sum is largest for c itself
     words, vectors = ["a", "b", "c", "d"], np.array([[1.0, 0], [1, 0.01], [0, 1], [-1, 1]])
     scores = run([("a", "b", "c", "d")], words, vectors)
     assert scores["accuracy_3cosadd"].value == 1.0

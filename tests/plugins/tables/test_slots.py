@@ -44,7 +44,7 @@ def test_a_part_of_a_name_is_the_only_person_with_that_part():
     name_slots = slots(
         text, mentions(text, person="Kate Anne Powell|Kate Powell|Ben Powell|Kate|Powell")
     )
-    # Powell may be either of two, and is nobody's
+    # Powell may be either of two, so it is a separate person
     assert name_slots.filled(text, ["Ada", "Bob", "Cem"], []) == (
         "Ada met Bob. Ada smiled at Cem; Ada sang."
     )

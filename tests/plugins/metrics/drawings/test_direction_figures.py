@@ -12,7 +12,7 @@ from harness.plugins.metrics.drawings import direction_figures
 def test_sides_are_drawn_at_their_projections_with_escaped_texts():
     first, second = np.array([[-1.0, 0.5]]), np.array([[1.0, -0.5]])
     figure = direction_figures.separation(first, second, (["<b>she"], ["he"]), auc=1.0)
-    go.Figure(figure)  # Plotly refuses what it does not know
+    go.Figure(figure)  # Plotly rejects unknown keys
     assert [(side["x"], side["y"]) for side in figure["data"]] == [([-1.0], [0.5]), ([1.0], [-0.5])]
     assert figure["data"][0]["text"] == ["&lt;b&gt;she"]
 

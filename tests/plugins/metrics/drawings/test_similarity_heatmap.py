@@ -11,7 +11,7 @@ from harness.plugins.metrics.drawings.similarity_heatmap import distinct_words, 
 def test_the_heatmap_has_rounded_cosines_and_labels():
     values = np.array([[0.123456, 1.0, -1.0]])
     figure = similarity_heatmap(values, ["query"], ["a", "b", "c"], column_labels=["x", "y", "z"])
-    go.Figure(figure)  # Plotly refuses what it does not know
+    go.Figure(figure)  # Plotly rejects unknown keys
     assert figure["data"][0]["z"] == [[0.1235, 1.0, -1.0]]
     assert figure["layout"]["xaxis"]["ticktext"] == ["x", "y", "z"]
 

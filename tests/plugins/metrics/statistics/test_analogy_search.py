@@ -30,13 +30,13 @@ def every_pair(vectors, direction, *, delta, top, repeats):
 @pytest.mark.parametrize("kept", [7, 200_000])
 @pytest.mark.parametrize("repeats", ["first", "both"])
 @given(seed=st.integers(0, 2**32 - 1), delta=st.floats(0.5, 1.9))
-@example(seed=80, delta=1.5)  # two pairs at the cut whose scores float32 takes for equal
+@example(seed=80, delta=1.5)  # two pairs at the cut with equal scores in float32
 def test_the_search_equals_the_matrix_of_all_pairs(kept, repeats, seed, delta):
     rng = np.random.default_rng(seed)
     vectors, u = rng.standard_normal((40, 4)), unit_rows(rng.standard_normal((1, 4)))[0]
     options = {"delta": delta, "top": 15, "repeats": repeats}
     with pytest.MonkeyPatch.context() as patch:
-        # Few are kept, so that repeats use them up; small blocks, so that there are many.
+        # Few kept pairs are used up by repeats; small blocks make many of them.
         patch.setattr(analogy_search, "KEPT", kept)
         patch.setattr(analogy_search, "BUFFER", 3 * kept)
         patch.setattr(analogy_search, "BLOCK", (8, 16))

@@ -22,7 +22,7 @@ def test_the_direction_of_one_pair_is_its_difference():
 
 
 def test_long_and_short_differences_have_equal_weight():
-    # Two right angles along x-y, of length √2; one pair along z that hardly differs.
+    # Two differences of length √2, and one short difference along z.
     first = np.array([[1.0, 0, 0], [0, 0, 1], [1, 0, 0.01]])
     second = np.array([[0.0, 1, 0], [0, 1, 0], [1, 0, -0.01]])
     by_hand = np.array([[-1, 1, 0], [0, 1, -1], [0, 0, -np.sqrt(2)]]) / np.sqrt(2)

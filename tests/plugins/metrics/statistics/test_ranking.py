@@ -31,7 +31,7 @@ def test_dynamic_k_includes_the_whole_top_k_of_the_first_query():
 
 
 def test_the_order_of_the_queries_matters_and_the_symmetric_form_is_the_union():
-    # the male query's top 2 is {2, 1}; all four are at least as near to the female one as 2 is
+    # the male query's top 2 is {2, 1}; all four are at least as similar to the female query as 2 is
     assert retrieved(dynamic_k(MALE, FEMALE, 2)) == [0, 1, 3, 2]
     assert retrieved(dynamic_k_symmetric(FEMALE, MALE, 2)) == [1, 0, 2, 3]  # by the mean
 
