@@ -18,7 +18,7 @@ from harness.mitigator import Mitigator
 from harness.plugins.mitigators.fitting.concept_requirements import require
 from harness.plugins.mitigators.fitting.listed_words import find
 from harness.plugins.mitigators.sentences.templates import defining_sets
-from harness.plugins.texts.swapping import swap
+from harness.plugins.texts.swapping import swap, with_case_of
 
 Swap: TypeAlias = Callable[[str], str]
 
@@ -135,9 +135,6 @@ def _replacing(others: Mapping[str, str]) -> Swap:
     words = re.compile(rf"\b({'|'.join(map(re.escape, longest_first))})\b", re.IGNORECASE)
 
     def other(match: re.Match[str]) -> str:
-        old, new = match[0], others[match[0].lower()]
-        if len(old) > 1 and old.isupper():
-            return new.upper()
-        return new[:1].upper() + new[1:] if old[:1].isupper() else new
+        return with_case_of(match[0], others[match[0].lower()])
 
     return lambda text: words.sub(other, text)

@@ -130,15 +130,15 @@ class Whitening(Mitigator):
         self.shrinkage_ = _ledoit_wolf(centred) if self.shrinkage is None else float(self.shrinkage)
         covariance = centred.T @ centred / n
         spread = np.trace(covariance) / d
-        values, axes = np.linalg.eigh((1 - self.shrinkage_) * covariance)
-        values, axes = (values + self.shrinkage_ * spread)[::-1][:k], axes[:, ::-1][:, :k]
-        if values[-1] <= RANK * values[0]:
-            rank = int((values > RANK * values[0]).sum())
+        lambda_, u = np.linalg.eigh((1 - self.shrinkage_) * covariance)
+        lambda_, u = (lambda_ + self.shrinkage_ * spread)[::-1][:k], u[:, ::-1][:, :k]
+        if lambda_[-1] <= RANK * lambda_[0]:
+            rank = int((lambda_ > RANK * lambda_[0]).sum())
             raise NotApplicable(
                 f"whitening: the {n} texts of the sample vary in only {rank} directions in "
                 f"'{embedder.info.name}'; set k={rank} or less, or a higher shrinkage"
             )
-        self.matrix_ = (axes / np.sqrt(values)) @ axes.T
+        self.matrix_ = (u / np.sqrt(lambda_)) @ u.T
         return self
 
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:

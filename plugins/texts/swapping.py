@@ -138,13 +138,13 @@ class Swapper:
         def counterpart(match: re.Match[str]) -> str:
             word = match[0].lower().replace("’", "'")
             if word == "her":
-                return _like(match[0], "his" if match.start() in possessive else "him")
+                return with_case_of(match[0], "his" if match.start() in possessive else "him")
             if word == "his":
-                return _like(match[0], "her" if match.start() in possessive else "hers")
+                return with_case_of(match[0], "her" if match.start() in possessive else "hers")
             if word in _OTHERS:
-                return _like(match[0], _OTHERS[word])
+                return with_case_of(match[0], _OTHERS[word])
             new = self._counterparts.get(word)
-            return match[0] if new is None else _like(match[0], new)
+            return match[0] if new is None else with_case_of(match[0], new)
 
         return _WORD.sub(counterpart, text)
 
@@ -163,19 +163,19 @@ def counterparts(pairs: Iterable[Pair]) -> Mapping[str, str]:
     return result
 
 
+def with_case_of(old: str, new: str) -> str:
+    """Return `new` with the capitals of `old`: all letters, the first letter, or none."""
+    if len(old) > 1 and old.isupper():
+        return new.upper()
+    return new[:1].upper() + new[1:] if old[:1].isupper() else new
+
+
 _OTHERS = {"hers": "his", "him": "her"}
 
 
 @functools.cache
 def _english() -> Swapper:
     return Swapper()
-
-
-def _like(old: str, new: str) -> str:
-    """Return `new` with the capitals of `old`."""
-    if len(old) > 1 and old.isupper():
-        return new.upper()
-    return new[:1].upper() + new[1:] if old[:1].isupper() else new
 
 
 def _possessives_by_rule(text: str, places: Sequence[int]) -> set[int]:
