@@ -107,7 +107,7 @@ def not_run_lines(entries: Iterable[NotRun]) -> list[str]:
         key = (model, ", ".join(names), reason, failed)
         mitigators.setdefault(key, []).append(mitigator)
     return [
-        f"{'FAILED' if failed else 'not run'}: {model} under {', '.join(names)} on {on}: {reason}"
+        f"{'FAILED' if failed else 'skipped'}: {model} under {', '.join(names)} on {on}: {reason}"
         for (model, on, reason, failed), names in mitigators.items()
     ]
 

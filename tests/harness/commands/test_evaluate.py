@@ -68,7 +68,7 @@ def test_json_has_records_reasons_and_notices(evaluate, toy):
 def test_a_skipped_task_is_printed_with_the_reason_and_is_no_failure(evaluate):
     said = evaluate("-M", "none", "-M", "toy-polite", model="toy-words", tasks="toy-places*")
     assert said.code == 0
-    (line,) = [line for line in said.err.splitlines() if line.startswith("not run: ")]
+    (line,) = [line for line in said.err.splitlines() if line.startswith("skipped: ")]
     for fact in ("toy-words", "'toy-polite'", "toy-places, toy-places-10", "word embedders"):
         assert fact in line
 
@@ -78,7 +78,7 @@ def test_a_mitigator_without_its_concept_is_skipped_and_the_others_are_run(evalu
         "-M", "none", "-M", "toy-shift", "--concept", "none", tasks="toy-places,toy-ratings"
     )
     assert said.code == 0
-    ratings, sentences = (line for line in said.err.splitlines() if line.startswith("not run"))
+    ratings, sentences = (line for line in said.err.splitlines() if line.startswith("skipped"))
     for line, task in ((ratings, "toy-ratings"), (sentences, "toy-sentences")):
         assert f"toy-letters under toy-shift on {task}: " in line
         assert "definitional_pairs" in line
@@ -176,7 +176,7 @@ def test_the_plan_is_a_table(evaluate, toy):
 def test_the_plan_prints_skipped_tasks(evaluate):
     said = evaluate(command="plan", model="toy-words")
     assert said.code == 0
-    (line,) = [line for line in said.err.splitlines() if line.startswith("not run: ")]
+    (line,) = [line for line in said.err.splitlines() if line.startswith("skipped: ")]
     for fact in ("toy-words", "toy-sentences", "text embedders"):
         assert fact in line
 
