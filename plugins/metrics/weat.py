@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, unit_rows
+from harness.arrays import Reals, unit_rows
 from harness.metrics import Scale, Score, metric
 from harness.plugins.metrics.statistics import bootstrap, partitions, word_sets
 from harness.plugins.metrics.statistics.association import (
@@ -126,16 +126,12 @@ def weat(
         exact_limit=exact_limit,
         permutations=permutations,
     )
-    x, y, a, b = (unit_rows(array) for array in arrays)
-
-    def effect_sizes(*counts: Floats) -> Floats:
-        return resampled_effect_sizes(x, y, a, b, counts, ddof=ddof)
-
+    units = [unit_rows(array) for array in arrays]
     return Score(
         d,
         p_value=test.p_value,
         interval=bootstrap.percentile_interval(
-            effect_sizes,
+            lambda *counts: resampled_effect_sizes(*units, counts, ddof=ddof),
             [len(array) for array in arrays],
             rng=rng,
             clusters=codes,
