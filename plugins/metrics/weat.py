@@ -126,12 +126,12 @@ def weat(
         exact_limit=exact_limit,
         permutations=permutations,
     )
-    units = [unit_rows(array) for array in arrays]
+    x, y, a, b = (unit_rows(array) for array in arrays)
     return Score(
         d,
         p_value=test.p_value,
         interval=bootstrap.percentile_interval(
-            lambda *counts: resampled_effect_sizes(*units, counts, ddof=ddof),
+            lambda *counts: resampled_effect_sizes(x, y, a, b, counts, ddof=ddof),
             [len(array) for array in arrays],
             rng=rng,
             clusters=codes,
