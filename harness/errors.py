@@ -1,18 +1,18 @@
 """Every error that the harness raises on purpose, with its exit code.
 
 A message has one line: what is wrong, where, and what would be right. The command line prints it
-and exits with `exit_code`.
+and exits with `exit_code`::
 
-HarnessError                 1  something failed
-├── UsageError               2  invalid arguments
-│   ├── UnknownName          2  unknown model, task, metric, mitigator …
-│   ├── InvalidOption        2  an unknown option, or an invalid value of one
-│   └── InvalidFile          2  a mistake in a task, concept, vectors or results file
-├── NameClash                1  two plugins register the same name
-├── Unavailable              1  a model, data set or package is not available on this machine
-├── ModelError               1  a model does not fulfil the contract of an embedder
-├── NotApplicable            1  a mitigator or metric does not apply to its input
-└── DiskError                1  a results or cache folder cannot be written or read
+    HarnessError                 1  something failed
+    ├── UsageError               2  invalid arguments
+    │   ├── UnknownName          2  unknown model, task, metric, mitigator …
+    │   ├── InvalidOption        2  an unknown option, or an invalid value of one
+    │   └── InvalidFile          2  a mistake in a task, concept, vectors or results file
+    ├── NameClash                1  two plugins register the same name
+    ├── Unavailable              1  a model, data set or package is not available on this machine
+    ├── ModelError               1  a model does not fulfil the contract of an embedder
+    ├── NotApplicable            1  a mitigator or metric does not apply to its input
+    └── DiskError                1  a results or cache folder cannot be written or read
 """
 
 from __future__ import annotations

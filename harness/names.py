@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
-class Named:
+class MitigatorName:
     """A mitigator's name with its options, which are not converted yet."""
 
     name: str
@@ -56,7 +56,7 @@ def model(text: str) -> ModelName:
     return ModelName(provider, reference if colon else None, _options(query, text))
 
 
-def mitigators(text: str) -> list[Named]:
+def mitigators(text: str) -> list[MitigatorName]:
     """Parse the name of a mitigator or of a chain of mitigators; `none` is the empty chain.
 
     Raises
@@ -72,7 +72,7 @@ def mitigators(text: str) -> list[Named]:
         if not name:
             raise UsageError(f"'{text}': a mitigator's name is missing next to '+'")
         if name != NONE:
-            stages.append(Named(name, _options(query, text)))
+            stages.append(MitigatorName(name, _options(query, text)))
     return stages
 
 

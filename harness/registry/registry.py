@@ -242,7 +242,7 @@ class Registry:
             self._owners[kind, spec.name] = owner
         return specs
 
-    def _stage(self, stage: names.Named) -> Mitigator:
+    def _stage(self, stage: names.MitigatorName) -> Mitigator:
         from harness.mitigator import Mitigator
 
         if stage.name not in self.mitigators:
