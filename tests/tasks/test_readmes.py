@@ -1,0 +1,33 @@
+"""The README of each family of tasks, of the concepts and of the studies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness import tasks
+from harness.registry.files import files
+from harness.task import yaml_files
+
+FOLDER = Path(tasks.__file__).parent
+FAMILIES = sorted({path.parent for path in FOLDER.glob("*/[!_]*.yaml")})
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_a_readme_lists_every_file_of_its_folder_with_its_title(family):
+    kind = {"concepts": "concept", "studies": "study"}.get(family.name, "task")
+    paths = files(FOLDER, kind) if kind != "task" else files(family, "task")
+    readme = (family / "README.md").read_text("utf-8")
+    rows = {line for line in readme.splitlines() if line.startswith("| `")}
+    documents = [yaml_files.load(path).data for path in paths]
+    assert rows == {f"| `{data['name']}` | {data['title']} |" for data in documents}
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_a_readme_states_the_source_and_how_to_read_the_result(family):
+    readme = (family / "README.md").read_text("utf-8")
+    assert readme.startswith("# ")
+    assert "**Source.**" in readme
+    assert family.name == "concepts" or "**Reading the " in readme
+    assert 15 <= len(readme.splitlines()) <= 40
