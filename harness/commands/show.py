@@ -129,7 +129,7 @@ def _mitigator(registry: Registry, name: str) -> dict[str, Any]:
         facts[stage.name] = {
             "documentation": inspect.getdoc(type(mitigator)) or "",
             "works on": ", ".join(mitigator.kinds),
-            "needs of a concept": ", ".join(mitigator.needs) or "nothing",
+            "required concept fields": ", ".join(mitigator.needs) or "nothing",
             "parameters": mitigator.get_params(deep=False),
             "registered by": registry.owner("mitigator", stage.name),
         }

@@ -128,7 +128,7 @@ def test_a_model_without_a_card_is_shown_by_its_own_info(harness, toy):
 def test_a_mitigator_is_shown_with_its_parameters_and_needs(harness, toy):
     facts = json.loads(harness("show", "mitigator", "toy-shift?k=3+toy-polite", "--json").out)
     assert facts["toy-shift"]["parameters"] == {"k": 3}
-    assert facts["toy-shift"]["needs of a concept"] == "definitional_pairs"
+    assert facts["toy-shift"]["required concept fields"] == "definitional_pairs"
     assert facts["toy-polite"]["works on"] == "text"
     assert harness("show", "mitigator", "none").out.startswith("none: ")
 

@@ -47,13 +47,6 @@ def test_lists_import_no_mathematics(kind):
     assert heavy & modules_after("list", kind) == set()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help(harness, name):
-    result = harness(name, "--help")
-    assert result.code == 0
-    assert f"Usage: harness {name}" in result.out
-
-
 @pytest.mark.parametrize(
     ("name", "examples"),
     [
