@@ -60,6 +60,18 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command; for an unknown one, suggest names that are not yet imported too."""
+        from harness.errors import suggestion
+
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            near = suggestion(args[0], self.list_commands(ctx))
+            raise click.UsageError(f"unknown command '{args[0]}'{near}", ctx) from None
+
     def _add_plugins(self) -> None:
         from harness.registry import discovery
 

@@ -11,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from harness.commands import main
+
 GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture(autouse=True)
+def commands_of_this_test(monkeypatch):
+    """Forget the commands that a test's plugins add to the program."""
+    monkeypatch.setattr(main.group, "commands", dict(main.group.commands))
 
 
 @pytest.fixture
