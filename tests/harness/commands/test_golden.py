@@ -10,13 +10,15 @@ import pytest
 from harness.commands.main import COMMANDS
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [*COMMANDS, "leaderboard"])
 def test_help_of_a_command(transcript, golden, name):
     lines = [f"{name} --help"]
     if name == "list":
         lines += [f"list {kind} --help" for kind in ("models", "tasks")]
     if name == "cache":
         lines += [f"cache {action} --help" for action in ("info", "verify", "prune")]
+    if name == "leaderboard":
+        lines += ["leaderboard build --help"]
     golden(f"help/{name}", transcript(*lines))
 
 
