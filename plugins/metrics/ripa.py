@@ -95,7 +95,7 @@ def ripa(
     spans = squares > 1e-12 * (np.einsum("nd,nd->n", x, x) + np.einsum("nd,nd->n", y, y))
     details["pairs_without_direction"] = len(spans) - int(np.count_nonzero(spans))
     if not spans.any():
-        reason = "the two words of every pair have equal vectors"
+        reason = "the words of each pair have equal vectors"
         return Score(float("nan"), n=0, reason=reason, details=details)
     directions = between[spans] / np.sqrt(squares[spans, None])
 
