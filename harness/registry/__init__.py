@@ -3,6 +3,6 @@
 ====================  ==============================================================
 `discovery`           finds the installed plugins by entry points
 `files`               finds the YAML files of tasks, concepts and studies
-`registry`            looks names up and imports the objects that they stand for
+`registry`            looks names up and imports their objects
 ====================  ==============================================================
 """

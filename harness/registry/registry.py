@@ -50,9 +50,7 @@ class Registry:
     """
 
     def __init__(
-        self,
-        plugins: discovery.Plugins | None = None,
-        include: Iterable[Path] = (),
+        self, plugins: discovery.Plugins | None = None, include: Iterable[Path] = ()
     ) -> None:
         self.plugins = plugins or discovery.installed()
         self._files = TaskFolders(self.plugins, tuple(include))
@@ -157,8 +155,7 @@ class Registry:
         """Return an engine by name, for the given devices."""
         if name not in self.engines:
             raise UnknownName("engine", name, self.engines)
-        target = self.load(self.engines[name], f"engine '{name}'")
-        return cast("Engine", target(list(devices)))
+        return cast("Engine", self.load(self.engines[name], f"engine '{name}'")(list(devices)))
 
     def metric(self, name: str) -> Metric:
         """Return a metric by name."""
