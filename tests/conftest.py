@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    # Read when numpy is imported, which happens later. Workers of pytest-xdist that have as many
+    # threads as there are cores wait for each other.
+    os.environ.setdefault(variable, "1")
+
 SKIPPED_WITHOUT_DATA = 999
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
 if "HARNESS_DATA" not in os.environ and BESIDE.is_dir():

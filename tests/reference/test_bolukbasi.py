@@ -35,25 +35,25 @@ def professions(lists, glove):
     """Return the professions that GloVe has, and their vectors."""
     words = [row[0] for row in lists["professions"]]
     rows = glove(words)
-    there = np.isfinite(rows).all(axis=1)
-    return [word for word, is_there in zip(words, there, strict=True) if is_there], rows[there]
+    known = np.isfinite(rows).all(axis=1)
+    return [word for word, is_known in zip(words, known, strict=True) if is_known], rows[known]
 
 
 @pytest.mark.parametrize("subspace", KEYS)
-def test_the_direction_explains_and_biases_as_measured(
+def test_explained_variance_and_direct_bias_are_as_measured(
     subspace, gender, glove_as_written, professions, expected
 ):
-    wanted = expected("bolukbasi_words.json")["glove50"][KEYS[subspace]]
+    reference = expected("bolukbasi_words.json")["glove50"][KEYS[subspace]]
     mitigator = HardDebias(k=10, subspace=subspace).fit(glove_as_written, gender)
-    assert mitigator.explained_ == pytest.approx(np.array(wanted["explained"]), abs=2e-3)
+    assert mitigator.explained_ == pytest.approx(np.array(reference["explained"]), abs=2e-3)
     words, rows = professions
-    assert len(words) == wanted["n_prof"]
+    assert len(words) == reference["n_prof"]
     direct_bias = np.abs(unit_rows(rows) @ mitigator.subspace_[0]).mean()
-    assert direct_bias == pytest.approx(wanted["direct_bias_all"], abs=2e-3)
+    assert direct_bias == pytest.approx(reference["direct_bias_all"], abs=2e-3)
 
 
 @pytest.mark.parametrize("subspace", KEYS)
-def test_neutral_professions_are_equally_near_to_both_words_of_every_equalised_pair(
+def test_neutral_professions_are_equally_close_to_both_words_of_every_equalised_pair(
     subspace, gender, glove, glove_as_written, professions
 ):
     mitigator = HardDebias(subspace=subspace).fit(glove_as_written, gender)

@@ -24,7 +24,7 @@ from harness.vocabulary import vocabulary_of
 MODELS = {"glove50": "glove-6b-50d", "md300": "en-core-web-md"}
 MEASURED = 2e-3  # the expected values' own tolerance
 PATTERN = re.compile("[a-z]{1,19}").fullmatch
-PRINTED = 40  # pairs of a list that the expected values have
+PRINTED = 40  # number of pairs in a list of the expected values
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -40,29 +40,29 @@ def model(name, registry):
 
 
 @pytest.fixture(scope="module")
-def wanted(name, expected):
+def reference(name, expected):
     return expected("bolukbasi_words.json")[name]
 
 
 @pytest.fixture(scope="module")
 def pairs(registry, model):
-    """Return the two sides of the definitional pairs; lower-cased where the model lacks them."""
+    """Return the vectors of the two sides of the definitional pairs."""
     words = registry.concept("gender").definitional_pairs
     return [model.encode([pair[side] for pair in words]) for side in (0, 1)]
 
 
 @pytest.fixture(scope="module")
 def professions(data_folder, model):
-    """Return the rows [word, definitional, stereotypical] that the model has, and vectors."""
+    """Return the rows [word, definitional, stereotypical] of known words, and their vectors."""
     rows = json.loads((data_folder / "debiaswe" / "professions.json").read_text("utf-8"))
     vectors = model.encode([row[0] for row in rows])
-    there = np.isfinite(vectors).all(axis=1)
-    return [row for row, is_there in zip(rows, there, strict=True) if is_there], vectors[there]
+    known = np.isfinite(vectors).all(axis=1)
+    return [row for row, is_known in zip(rows, known, strict=True) if is_known], vectors[known]
 
 
 @pytest.fixture(scope="module")
 def kept(data_folder, professions):
-    """Return which professions a key of the expected values speaks of."""
+    """Return a mask of professions for each key of the expected values."""
     folder = data_folder / "debiaswe"
     rows, _ = professions
     lists = {
@@ -86,50 +86,56 @@ def seeds(model) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("which", ["def<0.5", "not in seed", "not in full"])
-def test_direct_bias_of_neutral_professions_is_as_measured(which, pairs, professions, kept, wanted):
+def test_direct_bias_of_neutral_professions_is_as_measured(
+    which, pairs, professions, kept, reference
+):
     score = direct_bias(*pairs, professions[1][kept[which]], **supplied())
-    value, n = wanted["direct_bias"][which]
+    value, n = reference["direct_bias"][which]
     assert score.value == pytest.approx(value, abs=MEASURED)
     assert score.n == n
 
 
-def test_direct_bias_follows_its_strictness_and_its_pairs(model, pairs, professions, wanted):
+def test_direct_bias_with_other_strictness_and_other_pairs_is_as_measured(
+    model, pairs, professions, reference
+):
     _, vectors = professions
     for key, options in (("all", {}), ("c=2", {"c": 2}), ("c=0.5", {"c": 0.5})):
         score = direct_bias(*pairs, vectors, **options, **supplied())
-        assert score.value == pytest.approx(wanted["direct_bias"][key], abs=MEASURED)
+        assert score.value == pytest.approx(reference["direct_bias"][key], abs=MEASURED)
     score = direct_bias(*seeds(model), vectors, **supplied())
-    assert score.value == pytest.approx(wanted["direct_bias"]["she-he"], abs=MEASURED)
+    assert score.value == pytest.approx(reference["direct_bias"]["she-he"], abs=MEASURED)
 
 
 @pytest.mark.parametrize("which", ["all", "def<0.5", "not in full"])
 @pytest.mark.parametrize("direction", ["g", "she-he"])
-def test_professions_follow_people_as_measured(
-    direction, which, model, pairs, professions, kept, wanted
+def test_the_correlation_of_professions_with_ratings_is_as_measured(
+    direction, which, model, pairs, professions, kept, reference
 ):
     rows, vectors = professions
     ratings = np.array([row[2] for row in rows])[kept[which]]
     sides = pairs if direction == "g" else seeds(model)
     score = occupation_projection(*sides, vectors[kept[which]], ratings, **supplied())
-    value, n = wanted["crowd_spearman"][f"{direction} {which} stereo"]
+    value, n = reference["crowd_spearman"][f"{direction} {which} stereo"]
     assert score.value == pytest.approx(value, abs=MEASURED)
     assert score.n == n
 
 
-def test_the_pairs_explain_as_measured_and_far_more_than_random_ones(model, pairs, wanted):
+def test_pairs_explain_as_much_as_measured_and_far_more_than_random_vectors(
+    model, pairs, reference
+):
     words = vocabulary_of(model).head(10_000)[1]
     score = explained_variance(*pairs, words, rng=np.random.default_rng(0))
     assert score.details["explained"] == pytest.approx(
-        wanted["pc_unitdiff"]["explained"], abs=MEASURED
+        reference["pc_unitdiff"]["explained"], abs=MEASURED
     )
     random = score.details["random_unit_vectors"]
-    assert random == pytest.approx(wanted["random_pc"], abs=2 * MEASURED)  # two sets of draws
+    assert random == pytest.approx(reference["random_pc"], abs=2 * MEASURED)  # two sets of draws
     assert score.p_value < 0.01
 
 
-def test_indirect_bias_is_as_measured(model, pairs, professions, wanted):
+def test_indirect_bias_is_as_measured(model, pairs, professions, reference):
     g = pair_components(*pairs).vectors[0]
-    named = wanted["indirect_before"]["beta_named"]
+    named = reference["indirect_before"]["beta_named"]
     words, poles = zip(*(key.rsplit("-", 1) for key in named), strict=True)
     betas = gender_share(model.encode(words), model.encode(poles), g)
     assert betas == pytest.approx(list(named.values()), abs=MEASURED)
@@ -142,11 +148,11 @@ def test_indirect_bias_is_as_measured(model, pairs, professions, wanted):
     }
     scores = indirect_bias(*pairs, vectors, *poles, least_similarity=0.0, texts=texts)
     for pole in ("softball", "football"):
-        found = [row for row in scores["magnitude"].tables["words"] if row["pole"] == pole]
-        names, values = zip(*wanted["indirect_before"][pole], strict=True)
-        # By vector: of the pruned table's words, bartender and waitress have one.
-        assert np.array_equal(model.encode([row["word"] for row in found]), model.encode(names))
-        assert [row["beta"] for row in found] == pytest.approx(list(values), abs=MEASURED)
+        result = [row for row in scores["magnitude"].tables["words"] if row["pole"] == pole]
+        names, values = zip(*reference["indirect_before"][pole], strict=True)
+        # Compare vectors: in the pruned table, bartender and waitress share one.
+        assert np.array_equal(model.encode([row["word"] for row in result]), model.encode(names))
+        assert [row["beta"] for row in result] == pytest.approx(list(values), abs=MEASURED)
 
 
 def analogies(model, size: int, **options) -> list[list]:
@@ -166,24 +172,24 @@ def analogies(model, size: int, **options) -> list[list]:
 @pytest.mark.parametrize("size", [20_000, 27_000])
 @pytest.mark.parametrize(("unique", "key"), [("first", "x"), ("both", "xy")])
 def test_generated_analogies_of_glove_are_as_measured(size, unique, key, registry, expected):
-    wanted = expected("bolukbasi_words.json")["analogies"][f"glove50 before {size} uniq={key}"]
-    found = analogies(registry.embedder(MODELS["glove50"]), size, unique=unique)
-    assert [row[:2] for row in found[:PRINTED]] == [row[:2] for row in wanted["top"]]
-    assert [row[2] for row in found[:PRINTED]] == pytest.approx(
-        [row[2] for row in wanted["top"]], abs=MEASURED
+    reference = expected("bolukbasi_words.json")["analogies"][f"glove50 before {size} uniq={key}"]
+    result = analogies(registry.embedder(MODELS["glove50"]), size, unique=unique)
+    assert [row[:2] for row in result[:PRINTED]] == [row[:2] for row in reference["top"]]
+    assert [row[2] for row in result[:PRINTED]] == pytest.approx(
+        [row[2] for row in reference["top"]], abs=MEASURED
     )
-    assert len(found) == 150
+    assert len(result) == 150
 
 
 def test_generated_analogies_of_a_pruned_table_are_as_measured(registry, expected):
     if packages.folder(spacy_vectors.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     model = registry.embedder(MODELS["md300"])
-    wanted = expected("bolukbasi_words.json")["analogies"]["md300 before 14559 uniq=xy"]["top"]
-    found = analogies(model, 30_000)
-    # The first that has a name in it: measured with lower-cased keys, which share names' rows.
-    end = [row[:2] for row in wanted].index(["anne", "charles"])
-    for ours, theirs in zip(found[:end], wanted[:end], strict=True):
+    reference = expected("bolukbasi_words.json")["analogies"]["md300 before 14559 uniq=xy"]["top"]
+    result = analogies(model, 30_000)
+    # Up to the first pair of names: the lower-cased keys of the measurement share rows with names.
+    end = [row[:2] for row in reference].index(["anne", "charles"])
+    for ours, theirs in zip(result[:end], reference[:end], strict=True):
         assert np.array_equal(model.encode(ours[:2]), model.encode(theirs[:2]))
         assert ours[2] == pytest.approx(theirs[2], abs=MEASURED)
 
@@ -194,7 +200,7 @@ def ratings() -> list[dict[str, str]]:
     return list(csv.DictReader(lines, delimiter="\t"))
 
 
-def test_a_majority_of_the_crowd_found_the_stereotypes_that_the_paper_counts():
+def test_the_majority_ratings_have_as_many_stereotypes_as_the_paper_counts():
     rated = ratings()
     before = [row for row in rated if row["list"] != "after"]
     after = [row for row in rated if row["list"] != "before"]
@@ -203,7 +209,7 @@ def test_a_majority_of_the_crowd_found_the_stereotypes_that_the_paper_counts():
     assert sum(int(row["biased"]) >= 6 for row in after) == 9  # section 8, 6 %
 
 
-def test_the_professions_are_those_that_the_authors_rated(data_folder):
+def test_the_shipped_professions_and_ratings_are_those_of_the_authors(data_folder):
     path = Path(harness.tasks.__file__).parent / "bolukbasi" / "professions.tsv"
     lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
     ours = [

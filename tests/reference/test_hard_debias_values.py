@@ -1,7 +1,7 @@
-"""Directions and hard debiasing of GloVe 6B 50d and en_core_web_md, value by value.
+"""Directions and hard debiasing of GloVe 6B 50d and en_core_web_md against measured values.
 
-Equalised words keep the concept, neutral ones lose it: a word on both lists is equalised. The
-measured `max_abs_proj_neutral` of the seed words is of the variant that neutralises it first.
+Equalised words keep the concept; neutral words lose it. A word on both lists is equalised. In the
+measured `max_abs_proj_neutral` of the seed words, such a word is neutralised before.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def lists(debiaswe):
 
 
 @pytest.fixture(scope="module")
-def wanted(expected):
+def reference(expected):
     return expected("bolukbasi_words.json")
 
 
@@ -67,8 +67,10 @@ def debiased(models, lists):
 def professions(model, lists):
     words = [row[0] for row in lists["professions"]]
     rows = model.encode(words)
-    there = np.isfinite(rows).all(axis=1)
-    return [word for word, has in zip(words, there, strict=True) if has], unit_rows(rows[there])
+    known = np.isfinite(rows).all(axis=1)
+    return [word for word, is_known in zip(words, known, strict=True) if is_known], unit_rows(
+        rows[known]
+    )
 
 
 def she_he(model):
@@ -77,10 +79,10 @@ def she_he(model):
 
 
 def differences(model, pairs):
-    """Return the differences of pairs of unit vectors; pairs of which a word lacks are left out."""
+    """Return the differences of pairs of unit vectors, without pairs that have a missing word."""
     first, second = (unit_rows(model.encode([pair[side] for pair in pairs])) for side in (0, 1))
-    found = first - second
-    return found[np.isfinite(found).all(axis=1)]
+    rows = first - second
+    return rows[np.isfinite(rows).all(axis=1)]
 
 
 def first_axis(rows):
@@ -90,13 +92,13 @@ def first_axis(rows):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("kind", ["diff", "unitdiff"])
-def test_centring_the_differences_turns_the_direction_away(kind, name, models, lists, wanted):
+def test_the_direction_of_centred_differences_is_as_measured(kind, name, models, lists, reference):
     model = models[name]
     rows = differences(model, lists["definitional_pairs"])
     g, _ = first_axis(unit_rows(rows))
     rows = unit_rows(rows) if kind == "unitdiff" else rows
     centred, explained = first_axis(rows - rows.mean(axis=0))
-    figures = wanted[name][f"pc_{kind}_centered"]
+    figures = reference[name][f"pc_{kind}_centered"]
     assert explained == pytest.approx(np.array(figures["explained"]), abs=MEASURED)
     words, vectors = professions(model, lists)
     assert len(words) == figures["n_prof"]
@@ -107,63 +109,65 @@ def test_centring_the_differences_turns_the_direction_away(kind, name, models, l
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("kind", ["diff", "unitdiff"])
-def test_equalised_pairs_share_the_direction_as_measured(kind, name, models, lists, wanted):
-    figures = wanted["direction_words"][f"{name} {kind}"]
-    found = []
+def test_the_direction_of_equalised_pairs_is_as_measured(kind, name, models, lists, reference):
+    figures = reference["direction_words"][f"{name} {kind}"]
+    axes = []
     for pairs in (lists["definitional_pairs"], lists["equalize_pairs"]):
         rows = differences(models[name], pairs)
-        found.append((len(rows), *first_axis(unit_rows(rows) if kind == "unitdiff" else rows)))
-    (_, ten, explained), (n, many, explained_many) = found
+        axes.append((len(rows), *first_axis(unit_rows(rows) if kind == "unitdiff" else rows)))
+    (_, ten, explained), (n, many, explained_many) = axes
     assert n == figures["n_eq_pairs"]
     assert explained[0] == pytest.approx(figures["ev10"], abs=MEASURED)
     assert explained_many[0] == pytest.approx(figures["ev_eq"], abs=MEASURED)
     assert abs(ten @ many) == pytest.approx(figures["|cos|"], abs=MEASURED)
 
 
-def test_both_models_order_professions_from_she_to_he_as_measured(models, lists, wanted):
+def test_the_rank_correlation_of_professions_between_models_is_as_measured(
+    models, lists, reference
+):
     sides = []
     for model in models.values():
         words, vectors = professions(model, lists)
         sides.append(dict(zip(words, vectors @ she_he(model), strict=True)))
-    value, n = wanted["direction_words"]["spearman she-he professions glove50 vs md300"]
+    value, n = reference["direction_words"]["spearman she-he professions glove50 vs md300"]
     common = [word for word in sides[0] if word in sides[1]]
     assert len(common) == n
-    found = spearmanr(*[[side[word] for word in common] for side in sides]).statistic
-    assert found == pytest.approx(value, abs=MEASURED)
+    result = spearmanr(*[[side[word] for word in common] for side in sides]).statistic
+    assert result == pytest.approx(value, abs=MEASURED)
 
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(("key", "sign"), [("extreme_she", -1), ("extreme_he", 1)])
-def test_the_professions_at_the_ends_are_those_that_were_measured(
-    key, sign, name, models, lists, wanted
+def test_the_professions_closest_to_she_and_to_he_are_those_measured(
+    key, sign, name, models, lists, reference
 ):
     model = models[name]
     words, vectors = professions(model, lists)
     order = np.argsort(sign * (vectors @ she_he(model)), kind="stable")[:12]
-    theirs = wanted[name][key]
-    # By projection: of words that share a row of the pruned table, either may come first.
+    theirs = reference[name][key]
+    # Compare projections: words that share a row of the pruned table may come in either order.
     ours = vectors[order] @ she_he(model)
     assert unit_rows(model.encode(theirs)) @ she_he(model) == pytest.approx(ours, abs=1e-9)
     assert {words[i] for i in order} == set(theirs)
 
 
 @pytest.mark.parametrize("which", ["seed", "full"])
-def test_hard_debiasing_leaves_what_was_measured(which, debiased, models, lists, wanted):
-    figures = wanted["glove50"][f"hard_{which}"]
+def test_direct_bias_after_hard_debiasing_is_as_measured(which, debiased, models, lists, reference):
+    figures = reference["glove50"][f"hard_{which}"]
     mitigator = debiased[which]
     words, vectors = professions(models["glove50"], lists)
     left = np.abs(mitigator.transform(vectors, words) @ mitigator.subspace_[0])
     assert left.mean() == pytest.approx(figures["direct_all_prof"], abs=MEASURED)
     neutral = [i for i, word in enumerate(words) if word not in lists[f"gender_specific_{which}"]]
     assert len(neutral) == figures["n_neutral_prof"]
-    assert left[neutral].max() < 1e-6  # float32 for their 5e-17 in the mean
+    assert left[neutral].max() < 1e-6  # in float32; in float64 the mean was 5e-17
     assert len(mitigator.equalized_) == 2 * figures["equalized"]
 
 
-def test_words_that_are_equalised_and_neutralised_too_would_keep_the_concept(
-    debiased, models, lists, wanted
+def test_a_word_neutralised_before_equalising_keeps_the_concept_as_measured(
+    debiased, models, lists, reference
 ):
-    """With the seed words some equalised words are not specific, and projections up to .52."""
+    """With the seed list one equalised word, granny, is not specific; it projects with .52."""
     mitigator = debiased["seed"]
     listed = set(lists["gender_specific_seed"])
     assert [word for word in mitigator.equalized_ if word not in listed] == ["granny"]
@@ -172,7 +176,7 @@ def test_words_that_are_equalised_and_neutralised_too_would_keep_the_concept(
     granny = unit_rows((granny - (granny @ g) * g)[None])[0]  # neutralised first, as published
     mean = (fella + granny) / 2
     published = np.sqrt(1 - np.linalg.norm(mean - (mean @ g) * g) ** 2)
-    figures = wanted["glove50"]["hard_seed"]
+    figures = reference["glove50"]["hard_seed"]
     assert published == pytest.approx(figures["max_abs_proj_neutral"], abs=MEASURED)
     words, vectors = professions(models["glove50"], lists)
     listed = set(lists["gender_specific_seed"]) | set(mitigator.equalized_)
@@ -182,16 +186,16 @@ def test_words_that_are_equalised_and_neutralised_too_would_keep_the_concept(
     both = [np.array([mitigator.equalized_[pair[side]] for pair in pairs]) for side in (0, 1)]
     assert np.abs(after @ (both[0] - both[1]).T).max() < 1e-6
     rows = np.concatenate(both)
-    assert np.linalg.norm(rows, axis=1) == pytest.approx(1)  # in float64, as is what follows
+    assert np.linalg.norm(rows, axis=1) == pytest.approx(1)  # in float64, like the next lines
     exact = after - (after @ g)[:, None] * g
-    clean = wanted["analogies"]["hard_clean"]
+    clean = reference["analogies"]["hard_clean"]
     assert np.abs(exact @ (both[0] - both[1]).T).max() < 1e-14 > clean["max_abs_diff_eq"]
     assert np.linalg.norm(rows, axis=1).mean() == pytest.approx(clean["mean |e|"])
 
 
 @pytest.mark.parametrize("which", ["seed", "full"])
-def test_indirect_bias_after_hard_debiasing_is_as_measured(which, debiased, models, wanted):
-    named = wanted["glove50"][f"indirect_after_{which}"]["beta_named"]
+def test_indirect_bias_after_hard_debiasing_is_as_measured(which, debiased, models, reference):
+    named = reference["glove50"][f"indirect_after_{which}"]["beta_named"]
     sides = [list(side) for side in zip(*(key.rsplit("-", 1) for key in named), strict=True)]
     rows = [debiased[which].transform(models["glove50"].encode(side), side) for side in sides]
     betas = gender_share(*rows, debiased[which].subspace_[0])
@@ -199,20 +203,20 @@ def test_indirect_bias_after_hard_debiasing_is_as_measured(which, debiased, mode
 
 
 @pytest.mark.parametrize("which", ["seed", "full"])
-def test_what_the_vectors_are_good_for_is_as_measured(which, debiased, models, wanted, data_folder):
-    figures, model = wanted["glove50"]["bench"], models["glove50"]
+def test_similarity_and_analogies_are_as_measured(which, debiased, models, reference, data_folder):
+    figures, model = reference["glove50"]["bench"], models["glove50"]
     for key, file in FILES.items():
         text = (data_folder / "word_similarity" / f"{file}.txt").read_text("utf-8")
         rows = [line.split() for line in text.splitlines()]
-        asked = [[row[side] for row in rows] for side in (0, 1)]
+        words_of_sides = [[row[side] for row in rows] for side in (0, 1)]
         ratings = [float(row[2]) for row in rows]
-        before = [unit_rows(model.encode(words)) for words in asked]
-        after = [unit_rows(debiased[which].transform(model.encode(w), w)) for w in asked]
+        before = [unit_rows(model.encode(words)) for words in words_of_sides]
+        after = [unit_rows(debiased[which].transform(model.encode(w), w)) for w in words_of_sides]
         for sides, name in ((before, "before"), (after, f"hard {which}")):
             value, n, missing = figures[f"{key} {name}"]
             assert len(rows) == n - missing
-            found = spearmanr(paired_cosines(*sides), ratings).statistic
-            assert found == pytest.approx(value, abs=MEASURED)
+            result = spearmanr(paired_cosines(*sides), ratings).statistic
+            assert result == pytest.approx(value, abs=MEASURED)
     text = (data_folder / "analogies" / "google_questions-words.txt").read_text("utf-8")
     questions = [line.split() for line in text.splitlines() if not line.startswith(":")]
     words, vectors = vocabulary_of(model).head(30_000)
@@ -221,9 +225,9 @@ def test_what_the_vectors_are_good_for_is_as_measured(which, debiased, models, w
     none = [np.empty((len(questions), 0))] * 4
     rng = np.random.default_rng(0)
     scores = word_analogies(*none, changed, texts=texts, rng=rng, resamples=0)
-    found = scores["accuracy_3cosadd"]
-    assert found.n == figures[f"analogy hard {which}"]["n"]
-    assert found.value == pytest.approx(figures[f"analogy hard {which}"]["all"], abs=1e-4)
+    result = scores["accuracy_3cosadd"]
+    assert result.n == figures[f"analogy hard {which}"]["n"]
+    assert result.value == pytest.approx(figures[f"analogy hard {which}"]["all"], abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -236,11 +240,11 @@ def test_what_the_vectors_are_good_for_is_as_measured(which, debiased, models, w
         ("glove50 before 20000 uniq=xy", {}),
     ],
 )
-def test_generated_analogies_are_as_measured(key, options, debiased, models, wanted):
-    found_words, found_vectors = vocabulary_of(models["glove50"]).head(30_000)
-    kept = [i for i, word in enumerate(found_words) if re.fullmatch("[a-z]{1,19}", word)]
+def test_generated_analogies_are_as_measured(key, options, debiased, models, reference):
+    all_words, all_vectors = vocabulary_of(models["glove50"]).head(30_000)
+    kept = [i for i, word in enumerate(all_words) if re.fullmatch("[a-z]{1,19}", word)]
     kept = kept[: 27_000 if "delta" in key else 20_000]
-    words, vectors = [found_words[i] for i in kept], found_vectors[kept]
+    words, vectors = [all_words[i] for i in kept], all_vectors[kept]
     if "hard" in key:
         vectors = debiased["full"].transform(vectors, words)
     rows = dict(zip(words, vectors, strict=True))
@@ -250,15 +254,15 @@ def test_generated_analogies_are_as_measured(key, options, debiased, models, wan
     score = pair_analogies(
         *seeds, vectors, none, none, none[:, 0], none[:, 0], texts=texts, **options
     )["stereotyped"]
-    figures = wanted["analogies"][key]
+    figures = reference["analogies"][key]
     top = figures if isinstance(figures, list) else figures["top"]
-    found = [(row["first"], row["second"], row["score"]) for row in score.tables["pairs"]]
-    ours = {p[:2]: p[2] for p in found}
+    result = [(row["first"], row["second"], row["score"]) for row in score.tables["pairs"]]
+    ours = {p[:2]: p[2] for p in result}
     for first, second, value in top:
         if value < 0.999:
             assert ours[first, second] == pytest.approx(value, abs=MEASURED), (first, second)
-    perfect = [{tuple(p[:2]) for p in ps if p[2] >= 0.999} for ps in (found, top)]
+    perfect = [{tuple(p[:2]) for p in ps if p[2] >= 0.999} for ps in (result, top)]
     assert perfect[0] == perfect[1]  # equalised pairs, in any order
-    if isinstance(figures, dict):  # they counted a pair in both orders, and words with themselves
+    if isinstance(figures, dict):  # measured in both orders, and with each word and itself
         counted = 2 * score.details["within_delta"] + len(words)
         assert counted == pytest.approx(figures["pairs_within_delta"], rel=MEASURED)

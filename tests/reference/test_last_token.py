@@ -1,4 +1,4 @@
-"""`last-token:` beside sentence-transformers: one model, read by both, gives the same vectors."""
+"""The providers `last-token:` and `sentence-transformers:` give the same vectors for one model."""
 
 import numpy as np
 import pytest
@@ -24,15 +24,15 @@ def folder():
     return package / "model"
 
 
-def made(folder, provider, **options):
+def load(folder, provider, **options):
     query = "&".join(f"{key}={value}" for key, value in options.items())
     return Registry().embedder(f"{provider}:{folder}?{query}", device="cpu")
 
 
 @pytest.mark.parametrize("pooling", ["mean", "weightedmean", "lasttoken"])
 def test_both_providers_give_the_same_vectors_and_states(folder, pooling):
-    ours = made(folder, "last-token", pooling=pooling, normalize="true")
-    theirs = made(folder, "sentence-transformers", pooling=pooling)
+    ours = load(folder, "last-token", pooling=pooling, normalize="true")
+    theirs = load(folder, "sentence-transformers", pooling=pooling)
     assert (ours.info.dimensions, ours.info.max_tokens) == (384, 256)
     np.testing.assert_allclose(ours.encode(TEXTS), theirs.encode(TEXTS), atol=1e-5)
     assert ours.lengths(TEXTS) == theirs.lengths(TEXTS)
@@ -43,11 +43,11 @@ def test_both_providers_give_the_same_vectors_and_states(folder, pooling):
         np.testing.assert_allclose(a.states, b.states, atol=1e-4)
 
 
-def test_matryoshka_dimensions_are_those_that_sentence_transformers_cuts(folder):
-    theirs = made(folder, "sentence-transformers")._model.encode(
+def test_matryoshka_dimensions_are_those_of_sentence_transformers(folder):
+    theirs = load(folder, "sentence-transformers")._model.encode(
         TEXTS, truncate_dim=64, normalize_embeddings=True
     )
     for provider in ("last-token", "sentence-transformers"):
         options = {"pooling": "mean", "normalize": "true"} if provider == "last-token" else {}
-        found = made(folder, provider, dimensions=64, **options).encode(TEXTS)
-        np.testing.assert_allclose(found, theirs, atol=1e-5)
+        result = load(folder, provider, dimensions=64, **options).encode(TEXTS)
+        np.testing.assert_allclose(result, theirs, atol=1e-5)

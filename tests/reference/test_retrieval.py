@@ -1,4 +1,4 @@
-"""The toy retrieval of the context-injection paper on all-MiniLM-L6-v2, as measured."""
+"""The toy retrieval of the context-injection paper on all-MiniLM-L6-v2 against measured values."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def results(scores, minilm):
 
 
 @pytest.fixture(scope="module")
-def wanted(expected):
+def reference(expected):
     return expected("minilm.json")["uriot_retrieval"]
 
 
 def places(result) -> list[str]:
-    """Return the chunks by place, named as the paper has them: the fifth of a group is C5."""
+    """Return the ranked chunks by their names in the paper: the fifth of a group is C5."""
     table = result["retrieval"]["exposure_gap"].tables["ranking"]
     names = {f"documents {i + 1}": f"{group} C{j + 1}" for i, (group, j) in enumerate(
         (group, j) for group in GROUPS for j in range(5))}  # fmt: skip
@@ -26,29 +26,29 @@ def places(result) -> list[str]:
 
 
 @pytest.mark.parametrize("scenario", [*GROUPS[:3], "debiasing"])
-def test_chunks_are_ranked_as_measured(scenario, results, wanted):
-    assert places(results[scenario]) == wanted["ranking"][scenario]
+def test_chunks_are_ranked_as_measured(scenario, results, reference):
+    assert places(results[scenario]) == reference["ranking"][scenario]
 
 
 @pytest.mark.parametrize("scenario", [*GROUPS[:3], "debiasing"])
-def test_groups_are_as_near_to_a_query_as_measured(scenario, results, wanted):
-    found = results[scenario]["retrieval"]["exposure_gap"].details["similarity"]
-    assert found == pytest.approx(wanted["group_means"][scenario], abs=2e-4)
+def test_similarities_of_groups_to_a_query_are_as_measured(scenario, results, reference):
+    result = results[scenario]["retrieval"]["exposure_gap"].details["similarity"]
+    assert result == pytest.approx(reference["group_means"][scenario], abs=2e-4)
 
 
-def test_algorithm_1_finds_what_it_was_measured_to_find(results, wanted):
-    measured = wanted["algorithm1_k10"]
-    found = results["algorithm-1"]["retrieval"]
-    assert found["recall"].details["retrieved"] == measured["m"]
-    assert found["recall"].value == pytest.approx(measured["relevant"] / 15)
-    assert found["precision"].value == pytest.approx(1 - measured["random"] / measured["m"])
-    table = found["exposure_gap"].tables["ranking"]
+def test_algorithm_1_retrieves_the_chunks_that_were_measured(results, reference):
+    measured = reference["algorithm1_k10"]
+    result = results["algorithm-1"]["retrieval"]
+    assert result["recall"].details["retrieved"] == measured["m"]
+    assert result["recall"].value == pytest.approx(measured["relevant"] / 15)
+    assert result["precision"].value == pytest.approx(1 - measured["random"] / measured["m"])
+    table = result["exposure_gap"].tables["ranking"]
     named = zip(places(results["algorithm-1"]), table, strict=True)
     missed = [name for name, row in named if row["relevant"] and not row["retrieved"]]
     assert sorted(missed) == sorted(measured["missed"])
 
 
-def test_ten_places_miss_a_third_and_the_symmetric_union_finds_more(results):
+def test_ten_places_miss_a_third_and_the_symmetric_union_misses_less(results):
     recall = {name: result["retrieval"]["recall"].value for name, result in results.items()}
     assert recall["neutral"] == recall["debiasing"] == pytest.approx(10 / 15)
     assert recall["neutral"] < recall["algorithm-1"] < recall["algorithm-1-symmetric"]
@@ -57,21 +57,21 @@ def test_ten_places_miss_a_third_and_the_symmetric_union_finds_more(results):
 
 
 @pytest.mark.usefixtures("data_folder")
-def test_grep_biasir_leans_to_women_in_child_care_and_to_men_in_cognition(scores, minilm):
+def test_grep_biasir_prefers_women_for_child_care_and_men_for_cognition(scores, minilm):
     results = scores("retrieval-grep-biasir", minilm)
     share = {name: result["version-gap"]["first_share"] for name, result in results.items()}
     assert share["all"].n == 117
     assert share["all"].value == pytest.approx(0.453, abs=0.01)
     assert share["child-care"].value == pytest.approx(12 / 14, abs=0.01)
     assert share["cognitive-capabilities"].value == pytest.approx(1 / 12, abs=0.01)
-    assert {name for name, one in share.items() if one.p_value < 0.05} == {
+    assert {name for name, score in share.items() if score.p_value < 0.05} == {
         "child-care",
         "cognitive-capabilities",
     }
 
 
 @pytest.mark.usefixtures("data_folder")
-def test_gendered_queries_are_nearer_to_the_stereotype_and_most_of_all_to_men(scores, minilm):
+def test_gendered_queries_are_closer_to_stereotypes_especially_queries_of_men(scores, minilm):
     results = scores("retrieval-gendered-queries", minilm)
     share = {name: result["version-gap"]["first_share"] for name, result in results.items()}
     assert [share[name].n for name in ("all", "of-women", "of-men")] == [280, 140, 140]

@@ -1,4 +1,4 @@
-"""SEAT on all-MiniLM-L6-v2: our tasks, and the published sentence files where a user has them."""
+"""SEAT on all-MiniLM-L6-v2: our tasks, and the published sentence files if they are there."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ SETS = {
 
 @pytest.mark.parametrize("test", TESTS)
 def test_bare_words_reproduce_the_word_level_tests(test, scores, minilm, expected):
-    wanted = expected("minilm.json")["seat"][f"weat{test}"]
+    reference = expected("minilm.json")["seat"][f"weat{test}"]
     effect = scores(f"seat-c{test}", minilm, permute="items")["word"]["weat"]["effect_size"]
-    assert effect.value == pytest.approx(wanted["effect_ddof1"], abs=2e-3)
-    if wanted["p_kind"] == "exact":
-        assert effect.p_value == pytest.approx(wanted["p"])
+    assert effect.value == pytest.approx(reference["effect_ddof1"], abs=2e-3)
+    if reference["p_kind"] == "exact":
+        assert effect.p_value == pytest.approx(reference["p"])
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -43,14 +43,14 @@ def test_published_sentences_reproduce_the_sentence_level_tests(
         **SIZE,
         rng=np.random.default_rng(0),
     )["effect_size"]
-    wanted = expected("minilm.json")["seat"][f"sent-weat{test}"]
-    assert effect.value == pytest.approx(wanted["effect_ddof1"], abs=2e-3)
-    assert effect.p_value == pytest.approx(wanted["p"], rel=0.05, abs=5e-5)  # both are drawn
+    reference = expected("minilm.json")["seat"][f"sent-weat{test}"]
+    assert effect.value == pytest.approx(reference["effect_ddof1"], abs=2e-3)
+    assert effect.p_value == pytest.approx(reference["p"], rel=0.05, abs=5e-5)  # both are sampled
 
 
 @pytest.mark.parametrize("test", [*TESTS, *WITHOUT_EXPECTED])
 def test_our_sentences_contain_every_published_one(test, registry, data_folder):
-    # the published targets are drawn down to equal sizes; ours are whole
+    # the published targets are sampled down to equal sizes; ours are complete
     inputs = registry.task(f"seat-c{test}").scenarios[0].inputs
     for name, texts in _published(data_folder, test).items():
         spelt = {_as_in_weat(text) for text in texts}
@@ -62,13 +62,13 @@ def test_our_sentences_contain_every_published_one(test, registry, data_folder):
 
 @pytest.mark.parametrize("test", TESTS)
 def test_our_sentences_come_close_to_the_published_effect_sizes(test, scores, minilm, expected):
-    wanted = expected("minilm.json")["seat"][f"sent-weat{test}"]["effect_ddof1"]
+    reference = expected("minilm.json")["seat"][f"sent-weat{test}"]["effect_ddof1"]
     effect = scores(f"seat-c{test}", minilm)["sentence"]["weat"]["effect_size"]
-    assert effect.value == pytest.approx(wanted, abs=0.05)
+    assert effect.value == pytest.approx(reference, abs=0.05)
 
 
 @pytest.mark.parametrize("test", [*WITHOUT_EXPECTED, *BEYOND_WEAT])
-def test_our_sentences_come_close_to_what_the_published_ones_give(
+def test_our_sentences_come_close_to_the_effect_sizes_of_published_sentences(
     test, registry, scores, minilm, data_folder
 ):
     sets = _published(data_folder, test)
@@ -83,9 +83,7 @@ def test_our_sentences_come_close_to_what_the_published_ones_give(
     assert effect.value == pytest.approx(published.value, abs=0.25)
 
 
-def test_one_job_gives_the_double_bind_most_of_its_published_size(
-    registry, scores, minilm, data_folder
-):
+def test_the_published_double_bind_effect_is_that_of_one_job(registry, scores, minilm, data_folder):
     published = _published(data_folder, "", file=DOUBLE_BIND)
     inputs = registry.task("seat-double-bind-competent").scenarios[0].inputs
     of_engineers = {
@@ -93,18 +91,18 @@ def test_one_job_gives_the_double_bind_most_of_its_published_size(
         for name, item in inputs.items()
     }
     weat, options = registry.metric("weat"), {"permutations": 200, "resamples": 20}
-    one, theirs = (
+    one_job, published_value = (
         weat(**arrays, **options, rng=np.random.default_rng(0))["effect_size"].value
         for arrays in (of_engineers, {name: minilm(texts) for name, texts in published.items()})
     )
-    four = scores("seat-double-bind-competent", minilm)["sentence"]["weat"]["effect_size"].value
-    assert one == pytest.approx(theirs)
-    assert theirs == pytest.approx(-0.926, abs=2e-3)
-    assert four == pytest.approx(-0.189, abs=2e-3)
+    four_jobs = scores("seat-double-bind-competent", minilm)["sentence"]["weat"]["effect_size"]
+    assert one_job == pytest.approx(published_value)
+    assert published_value == pytest.approx(-0.926, abs=2e-3)
+    assert four_jobs.value == pytest.approx(-0.189, abs=2e-3)
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_moving_words_instead_of_sentences_changes_the_p_value_alone(test, scores, minilm):
+def test_permuting_words_instead_of_sentences_changes_only_the_p_value(test, scores, minilm):
     task, draws = f"seat-c{test}", {"permutations": 2_000}
     words, sentences = (
         scores(task, minilm, permute=permute, **draws)["sentence"]["weat"]["effect_size"]
@@ -112,7 +110,7 @@ def test_moving_words_instead_of_sentences_changes_the_p_value_alone(test, score
     )
     assert (words.details["permute"], sentences.details["permute"]) == ("clusters", "items")
     assert words.value == sentences.value
-    assert words.p_value >= sentences.p_value  # sentences of one word are no independent evidence
+    assert words.p_value >= sentences.p_value  # sentences of one word are not independent
 
 
 def _as_in_weat(text):
@@ -126,6 +124,6 @@ def _published(data_folder, test, *, file=None):
     file = file or BEYOND_WEAT.get(test, f"sent-weat{test}")
     path = data_folder / "seat" / f"{file}.jsonl"
     if not path.is_file():
-        pytest.skip(f"there is no file {path}")
+        pytest.skip(f"missing file {path}")
     sets = json.loads(path.read_text(encoding="utf-8"))
     return {name: sets[key]["examples"] for name, key in SETS.items()}

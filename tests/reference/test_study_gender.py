@@ -1,8 +1,8 @@
-"""What the study of gender says on GloVe 6B 50d, with hard debiasing alone: ten folds of 45 pairs.
+"""The gender study on GloVe 6B 50d, reduced to hard debiasing: ten folds of 45 pairs.
 
-As published: vectors as long as they come, but for hard debiasing, which sets all to length 1. Most
-of what it seems to take out of RND, RIPA and RNSB is length; of WEAT, which sees none of that, it
-is gender.
+As published, vectors keep their length, except after hard debiasing, which sets them to length 1.
+Most of the gain of hard debiasing on RND, RIPA and RNSB is due to length. WEAT does not depend on
+length; its gain is due to gender.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from harness.study.significance import corrected_t_test
 
 TASKS = Path(tasks.__file__).parent
 LENGTH = ("RND", "RIPA", "RNSB")
-"""Measures that the length of vectors moves."""
+"""Measures that depend on the length of vectors."""
 
 
 @pytest.fixture(scope="module")
 def values(data_folder, tmp_path_factory):
-    """Return by row and measure the distance from fair in each fold."""
+    """Return the distance from the fair value in each fold, by row and measure."""
     if packages.folder(glove.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     study = yaml.safe_load((TASKS / "studies" / "gender-hard-soft-published.yaml").read_text())
@@ -38,16 +38,16 @@ def values(data_folder, tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     path = folder / "reduced.yaml"
     path.write_text(yaml.safe_dump(study))
-    found = {}
+    by_key = {}
     for record in running.run(path, results=folder).records:
         for measure, value in record.judged["WEAT"].values.items():
-            found.setdefault((record.row, measure), []).append(value)
-    return {key: np.array(folds) for key, folds in found.items()}
+            by_key.setdefault((record.row, measure), []).append(value)
+    return {key: np.array(folds) for key, folds in by_key.items()}
 
 
 @pytest.fixture(scope="module")
 def gain(values):
-    """Return what a row takes off a measure, of vectors as they come."""
+    """Return a function: by how much a row lowers a measure, on average over folds."""
     return lambda row, measure: float((values["none", measure] - values[row, measure]).mean())
 
 
@@ -59,16 +59,14 @@ def test_hard_debiasing_lowers_weat_on_pairs_that_it_was_not_fitted_on(values):
 
 
 @pytest.mark.parametrize("measure", LENGTH)
-def test_unit_length_alone_gives_nine_tenths_and_more_of_what_hard_debiasing_seems_to(
-    measure, gain
-):
+def test_unit_length_alone_gives_at_least_nine_tenths_of_the_gain_of_hard_debiasing(measure, gain):
     assert 0.9 <= gain("normalize", measure) / gain("hard-debias", measure) <= 1.02
 
 
-def test_unit_length_gives_nothing_of_weat(gain):
+def test_unit_length_does_not_change_weat(gain):
     assert gain("normalize", "WEAT") == pytest.approx(0, abs=1e-6)
 
 
 @pytest.mark.parametrize("measure", LENGTH)
-def test_with_lengths_kept_hard_debiasing_takes_little_of_what_length_moves(measure, gain):
+def test_hard_debiasing_that_keeps_lengths_gains_less_than_half(measure, gain):
     assert gain("hard-debias-of-lengths", measure) < 0.5 * gain("hard-debias", measure)

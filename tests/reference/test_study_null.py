@@ -1,23 +1,24 @@
-"""How often a study's tests reject where there is nothing to be found, on GloVe 6B 50d.
+"""How often a study's tests reject under the null hypothesis, on GloVe 6B 50d.
 
-A simulated study: the 45 gender pairs, its own ten folds ten times, methods fitted on the training
-pairs, and as a fold's values WEAT's effect size d of the held-out pairs with career and family, and
-d's numerator, the difference of the mean associations. The null: the sides of the pairs, which
-word is whose, are shuffled, pair by pair with a coin, before all.
+A simulated study has the 45 gender pairs in ten folds, ten times. Methods are fitted on the
+training pairs. The values of a fold are WEAT's effect size d of the held-out pairs with career and
+family, and the numerator of d, the difference of the mean associations. Under the null hypothesis a
+coin for each pair decides which word is on which side, before anything else.
 
-Why it is a null. Let e be the coins, ±1. The numerator is the mean over held-out pairs of
-e_i (s(x_i) − s(y_i)), and d's denominator does not see sides. Turn all coins over: a method that
-projects a direction out does as before (a direction's sign is no matter), every value of every fold
-changes its sign, and so does every difference of two methods. All differences of a study are hence
-symmetric around 0 together, and their mean is 0, for any two such methods. Values must keep their
-sign: |d| falls by hard debiasing however the sides lie.
+Why this is a null hypothesis. Let e be the coins, ±1. The numerator is the mean of
+e_i (s(x_i) − s(y_i)) over held-out pairs; the denominator of d does not depend on sides. Turn over
+all coins: a method that projects out a direction does the same as before, because the sign of a
+direction does not matter. Every value of every fold changes its sign, and so does every difference
+of two methods. Hence all differences of a study are jointly symmetric around 0, and their mean is
+0, for any two such methods. Values must keep their sign: hard debiasing lowers |d| for any coins.
 
-What is expected. Hard debiasing does not see sides at all: its values are means over held-out pairs
-of numbers with random signs. The mean over a repeat is one over all 45 pairs, whatever the folds,
-so that repeats add nothing and the plain t-test errs without bound. Two folds of different repeats
-share a tenth of their pairs, which is the correlation that Nadeau and Bengio assume. Within a
-repeat they share none: without repeats it is the plain test that is near its level. A method that
-learns from sides learns chance here, from training sets that overlap, and adds to the correlation.
+What is expected. Hard debiasing does not depend on sides: its values are means over held-out pairs
+of numbers with random signs. The mean over a repeat is a mean over all 45 pairs for any folds, so
+that repeats add no information and the error of the plain t-test has no bound. Two folds of
+different repeats share a tenth of their pairs, which is the correlation that Nadeau and Bengio
+assume. Folds of one repeat share no pairs: without repeats the plain test is near its level. A
+method that learns from sides learns chance here, from training sets that overlap, which adds to the
+correlation.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from threadpoolctl import threadpool_limits
 
 from harness.arrays import unit_rows
 from harness.concept import Concept
@@ -34,7 +34,7 @@ from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.study.significance import corrected_t_test
 
 FOLDS, REPEATS = 10, 10
-STUDIES = 2_000  # a rate of 5 % is off by 1 % in 500 studies, by half of that in these
+STUDIES = 2_000  # the standard error of a rate of 5 % is 1 % with 500 studies, here 0.5 %
 LEVEL = 0.05
 D, NUMERATOR = 0, 1
 HARD, MEAN, BOTH = COMPARED = (
@@ -45,7 +45,10 @@ HARD, MEAN, BOTH = COMPARED = (
 
 
 class Pairs:
-    """Unit vectors of the pairs and of two attribute sets; methods as the directions removed."""
+    """Unit vectors of the pairs and of two attribute sets, and the directions that methods remove.
+
+    Arrays of directions have the shape (folds, 50).
+    """
 
     def __init__(self, model, words, attributes) -> None:
         self.model, self.words, self.attributes = model, words, attributes
@@ -59,10 +62,10 @@ class Pairs:
 
     def hard(self, train: np.ndarray) -> np.ndarray:
         """Return the first principal axis of the training pairs, (folds, 50), by iteration."""
-        found = self.first_axis
+        axis = self.first_axis
         for _ in range(15):
-            found = unit_rows((found @ self.directions.T * train) @ self.directions)
-        return found
+            axis = unit_rows((axis @ self.directions.T * train) @ self.directions)
+        return axis
 
     def mean_difference(self, train: np.ndarray, signs: np.ndarray) -> np.ndarray:
         """Return the mean difference of the training pairs, (folds, 50), at length 1."""
@@ -88,7 +91,7 @@ class Pairs:
         return np.stack([numerator / sd, numerator])
 
     def fitted(self, train: np.ndarray, signs: np.ndarray) -> HardDebias:
-        """Return the harness's hard debiasing, fitted on the training pairs as their sides are."""
+        """Return the harness's hard debiasing, fitted on the training pairs with these sides."""
         learnt = tuple(self.sided(i, signs) for i in np.flatnonzero(train))
         concept = Concept(name="gender", definitional_pairs=learnt)
         return HardDebias(equalize=False).fit(self.model, concept)
@@ -96,13 +99,6 @@ class Pairs:
     def sided(self, i: int, signs: np.ndarray) -> tuple[str, str]:
         first, second = self.words[i]
         return (first, second) if signs[i] > 0 else (second, first)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Products of small matrices, for which threads wait for each other more than they work."""
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -113,24 +109,24 @@ def pairs(registry) -> Pairs:
     return Pairs(registry.embedder("glove-6b-50d"), words, attributes)
 
 
-def dealt(rng: np.random.Generator, n: int) -> np.ndarray:
+def deal_folds(rng: np.random.Generator, n: int) -> np.ndarray:
     """Return which pairs each fold of each repeat holds out, (repeats · folds, n)."""
     parts = rng.permuted(np.tile(np.arange(n) % FOLDS, (REPEATS, 1)), axis=1)
     return (parts[:, None, :] == np.arange(FOLDS)[:, None]).reshape(-1, n)
 
 
-def tossed(rng: np.random.Generator, n: int) -> np.ndarray:
+def toss_coins(rng: np.random.Generator, n: int) -> np.ndarray:
     return rng.choice([-1.0, 1.0], n)
 
 
 @pytest.fixture(scope="module")
 def differences(pairs) -> dict[str, np.ndarray]:
-    """Return, (2, studies, folds), differences of d and its numerator by the methods compared."""
+    """Return the differences of d and of its numerator, (2, studies, folds), by methods."""
     rng = np.random.default_rng(0)
     n = len(pairs.words)
     values = np.empty((3, 2, STUDIES, REPEATS * FOLDS))
     for study in range(STUDIES):
-        held_out, signs = dealt(rng, n), tossed(rng, n)
+        held_out, signs = deal_folds(rng, n), toss_coins(rng, n)
         train = ~held_out
         removed = pairs.nothing(), pairs.hard(train), pairs.mean_difference(train, signs)
         values[:, :, study] = [pairs.shares(directions, held_out) @ signs for directions in removed]
@@ -148,8 +144,8 @@ def rejected(studies: np.ndarray) -> tuple[float, float]:
 @pytest.mark.parametrize("fold", [0, 57])
 def test_the_arithmetic_here_is_that_of_hard_debiasing_and_weat(pairs, fold):
     rng = np.random.default_rng(1)
-    held_out, signs = dealt(rng, len(pairs.words)), tossed(rng, len(pairs.words))
-    method = pairs.fitted(~held_out[fold], signs)  # which sides it sees, makes no difference
+    held_out, signs = deal_folds(rng, len(pairs.words)), toss_coins(rng, len(pairs.words))
+    method = pairs.fitted(~held_out[fold], signs)  # does not depend on the signs
     sides = zip(*(pairs.sided(i, signs) for i in np.flatnonzero(held_out[fold])), strict=True)
     groups = [*map(list, sides), *pairs.attributes]
     for removed, transform in (
@@ -177,8 +173,8 @@ def test_with_repeats_the_corrected_test_keeps_its_level_and_the_plain_one_does_
     [(HARD, D, 0.036), (BOTH, D, 0.061), (MEAN, NUMERATOR, 0.075), (BOTH, NUMERATOR, 0.084)],
 )
 def test_elsewhere_the_level_is_kept_roughly(differences, compared, measure, rate):
-    # The correction is a rule of thumb. Rates are those of 12,000 studies: too low by the random
-    # denominators of d, too high where what a method learns is chance that its folds share.
+    # The correction is a rule of thumb. The rates were measured in 12,000 studies. They are too low
+    # because the denominators of d vary, and too high where folds share the chance that was learnt.
     corrected, plain = rejected(differences[compared][measure])
     assert corrected == pytest.approx(rate, abs=0.02)
     assert plain > 0.4, plain
@@ -201,17 +197,17 @@ def test_without_repeats_and_without_learning_from_sides_the_plain_test_is_right
     assert corrected < 0.02, corrected
 
 
-def test_no_test_sees_what_other_training_pairs_would_have_taught(pairs):
-    # Two methods that remove a direction of chance, each from its own shuffle of the sides, judged
-    # by |d| with the true sides: exchangeable, so that there is no difference to be found. But
-    # training sets that share most pairs learn nearly one direction in all folds of a study: on
-    # which of the two was luckier the folds agree, and the corrected test rejects half of all.
+def test_both_tests_reject_too_often_for_methods_that_learn_chance(pairs):
+    # Two methods remove a random direction, each learnt from its own shuffle of the sides, and are
+    # judged by |d| with the true sides. They are exchangeable, so there is no true difference. But
+    # training sets that share most pairs give nearly the same direction in all folds of a study:
+    # the folds agree on which of the two was luckier, and the corrected test rejects half of them.
     rng = np.random.default_rng(2)
     n = len(pairs.words)
     luck = []
     for _ in range(300):
-        held_out = dealt(rng, n)
-        removed = [pairs.mean_difference(~held_out, tossed(rng, n)) for _ in range(2)]
+        held_out = deal_folds(rng, n)
+        removed = [pairs.mean_difference(~held_out, toss_coins(rng, n)) for _ in range(2)]
         d = [np.abs(pairs.shares(directions, held_out)[0].sum(1)) for directions in removed]
         luck.append(d[0] - d[1])
     corrected, plain = rejected(np.array(luck))

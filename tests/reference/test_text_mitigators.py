@@ -1,7 +1,7 @@
-"""Mitigators of text encoders on all-MiniLM-L6-v2: what they take out, and at what price.
+"""Mitigators of text encoders on all-MiniLM-L6-v2: how much they remove, and what they cost.
 
-Judged by Winogender's sentences, which say in 240 pairs the same of a woman and of a man and hold
-none of the sentences that the mitigators are fitted on.
+They are judged by Winogender: 240 pairs of sentences that say the same about a woman and about a
+man. The mitigators are not fitted on these sentences.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ from harness.plugins.mitigators.whitening import Whitening
 LINEAR = (SentDebias, Inlp, Leace, HardDebias)
 
 
-@pytest.fixture(autouse=True)
-def _data_are_here(data_folder, monkeypatch):
-    monkeypatch.setenv("HARNESS_DATA", str(data_folder))
+pytestmark = pytest.mark.usefixtures("data_folder")
 
 
 @pytest.fixture(scope="module")
@@ -50,21 +48,21 @@ def fitted(encoder, registry):
 
 @pytest.fixture(scope="module")
 def sentences(data_folder):
-    """Return 240 sentences about women, then the same about men."""
+    """Return 240 sentences about women, then the same sentences about men."""
     path = data_folder / "winogender" / "all_sentences.tsv"
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
-    found = {
+    result = {
         side: [row["sentence"] for row in rows if f".{side}." in row["sentid"]]
         for side in ("female", "male")
     }
-    assert len(found["female"]) == len(found["male"]) == 240
-    return found["female"] + found["male"]
+    assert len(result["female"]) == len(result["male"]) == 240
+    return result["female"] + result["male"]
 
 
 @pytest.fixture(scope="module")
 def after(fitted, encoder, sentences):
-    """Return a function that gives the sentences' vectors under a mitigator."""
+    """Return a function that gives the sentences' vectors after a mitigator."""
 
     def vectors(kind):
         return fitted(kind).transform(encoder.encode(sentences), sentences).astype(np.float64)
@@ -76,7 +74,7 @@ def differences(rows):
     return rows[:240] - rows[240:]
 
 
-def test_the_direction_of_sentences_is_nearer_to_theirs_than_that_of_words(
+def test_the_direction_learnt_from_sentences_fits_better_than_that_of_words(
     fitted, encoder, sentences
 ):
     between = differences(encoder.encode(sentences).astype(np.float64))
@@ -90,13 +88,15 @@ def test_the_direction_of_sentences_is_nearer_to_theirs_than_that_of_words(
     ("kind", "left"),
     [(SentDebias, 0.218), (Inlp, 0.232), (Leace, 0.335), (HardDebias, 0.460), (SwapAverage, 0.0)],
 )
-def test_of_what_tells_women_from_men_so_much_is_left(kind, left, after, encoder, sentences):
+def test_the_remaining_difference_between_women_and_men_is_as_measured(
+    kind, left, after, encoder, sentences
+):
     before = (differences(encoder.encode(sentences).astype(np.float64)) ** 2).sum()
     assert (differences(after(kind)) ** 2).sum() / before == pytest.approx(left, abs=0.02)
 
 
 @pytest.mark.parametrize("kind", LINEAR)
-def test_what_is_left_is_enough_for_a_linear_classifier(kind, after, sentences):
+def test_a_linear_classifier_still_recovers_gender(kind, after, sentences):
     sides, pairs = np.repeat([0.0, 1.0], 240), [str(i) for i in range(240)] * 2
     score = linear_probe(
         after(kind),
@@ -105,7 +105,7 @@ def test_what_is_left_is_enough_for_a_linear_classifier(kind, after, sentences):
         grid=(10.0, 100.0),
         resamples=0,
         rng=np.random.default_rng(0),
-        texts={"texts_1": pairs},  # both of a pair in one fold
+        texts={"texts_1": pairs},  # keeps a pair in one fold
     )
     assert score.value > 0.97
 
@@ -115,17 +115,19 @@ def test_what_is_left_is_enough_for_a_linear_classifier(kind, after, sentences):
     ("kind", "spearman"),
     [(SentDebias, 0.8158), (Inlp, 0.816), (Leace, 0.8172), (Whitening, 0.7911)],
 )
-def test_the_price_on_sts_b_is_small_but_for_whitening(kind, spearman, fitted, scores, minilm):
+def test_the_score_on_sts_b_falls_little_except_for_whitening(
+    kind, spearman, fitted, scores, minilm
+):
     def encode(texts):
         return fitted(kind).transform(minilm(texts), texts)
 
-    found = scores("sts-b", encode)["default"]["similarity-correlation"]["spearman"]
-    assert found.value == pytest.approx(spearman, abs=0.002)
+    result = scores("sts-b", encode)["default"]["similarity-correlation"]["spearman"]
+    assert result.value == pytest.approx(spearman, abs=0.002)
 
 
-def test_averaged_sentences_about_women_and_men_have_no_association_left(fitted, scores, minilm):
+def test_swap_average_leaves_no_association(fitted, scores, minilm):
     def encode(texts):
         return fitted(SwapAverage).transform(minilm(texts), texts)
 
-    found = scores("seat-c6b", encode)["sentence"]["weat"]["effect_size"]
-    assert found.value == pytest.approx(0, abs=1e-3)
+    result = scores("seat-c6b", encode)["sentence"]["weat"]["effect_size"]
+    assert result.value == pytest.approx(0, abs=1e-3)

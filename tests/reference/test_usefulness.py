@@ -1,4 +1,4 @@
-"""Rated pairs, analogies and SemBias on GloVe 6B 50d, against measured figures and gensim."""
+"""Rated pairs, analogies and SemBias on GloVe 6B 50d, against measured values and gensim."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from harness.plugins.metrics.word_analogies import word_analogies
 from harness.registry.registry import Registry
 from harness.vocabulary import vocabulary_of
 
-
-@pytest.fixture(autouse=True)
-def _data_are_here(data_folder, monkeypatch):
-    monkeypatch.setenv("HARNESS_DATA", str(data_folder))
+pytestmark = pytest.mark.usefixtures("data_folder")
 
 
 @pytest.fixture(scope="module")
@@ -32,49 +29,50 @@ def answer(first_words, registry):
     def run(scenario):
         inputs = {s.name: s.inputs for s in registry.task("google-analogies").scenarios}[scenario]
         texts = {name: inputs[name].texts for name in "abcd"} | {"vocabulary": words}
-        none = [np.empty((len(inputs["a"]), 0))] * 4
+        no_vectors = [np.empty((len(inputs["a"]), 0))] * 4
         rng = np.random.default_rng(0)
-        return word_analogies(*none, vectors, texts=texts, rng=rng, resamples=0)
+        return word_analogies(*no_vectors, vectors, texts=texts, rng=rng, resamples=0)
 
     return run
 
 
 def test_rg_65_is_as_measured(scores, glove, expected):
     figure, pairs, missing = expected("bolukbasi_words.json")["glove50"]["bench"]["RG before"]
-    found = scores("rg-65", glove)["default"]["similarity-correlation"]["spearman"]
+    score = scores("rg-65", glove)["default"]["similarity-correlation"]["spearman"]
     assert missing == 0
-    assert found.n == pairs
-    assert found.value == pytest.approx(figure, abs=1e-4)
+    assert score.n == pairs
+    assert score.value == pytest.approx(figure, abs=1e-4)
 
 
-# Spearman of gensim's `evaluate_word_pairs`, computed in the test, on sets of all sizes.
+# The peer is gensim's `evaluate_word_pairs`; the sets have very different sizes.
 @pytest.mark.parametrize("task", ["men-3k", "mturk-287", "mturk-771", "simverb-3500", "yp-130"])
 def test_rated_pairs_are_those_of_gensim(task, scores, glove, registry, data_folder):
     table = registry.task(task).file.tables["pairs"]
     inputs = registry.task(task).scenarios[0].inputs
     words = sorted({word.lower() for key in ("texts_1", "texts_2") for word in inputs[key].texts})
     rows = glove(words)
-    there = np.isfinite(rows).all(axis=1)
+    known = np.isfinite(rows).all(axis=1)
     peer = KeyedVectors(50)
-    peer.add_vectors([w for w, has in zip(words, there, strict=True) if has], rows[there])
+    peer.add_vectors([w for w, is_known in zip(words, known, strict=True) if is_known], rows[known])
     _, spearman, _ = peer.evaluate_word_pairs(str(data_folder / table.local))
-    found = scores(task, glove)["default"]["similarity-correlation"]["spearman"]
-    assert found.value == pytest.approx(spearman[0], abs=2e-4)
+    score = scores(task, glove)["default"]["similarity-correlation"]["spearman"]
+    assert score.value == pytest.approx(spearman[0], abs=2e-4)
 
 
 def test_google_analogies_are_as_measured(answer, expected):
-    wanted = expected("bolukbasi_words.json")["glove50"]["bench"]["analogy before"]
-    found = {name: answer(name)["accuracy_3cosadd"] for name in ("semantic", "syntactic", "family")}
-    for name, score in found.items():
-        assert score.value == pytest.approx(wanted[name], abs=1e-4), name
-    parts = [found["semantic"], found["syntactic"]]
-    assert sum(score.n for score in parts) == wanted["n"]
-    assert sum(score.n + score.details["not_asked"] for score in parts) == wanted["of"]
-    every = sum(score.n * score.value for score in parts) / wanted["n"]
-    assert every == pytest.approx(wanted["all"], abs=1e-4)
+    reference = expected("bolukbasi_words.json")["glove50"]["bench"]["analogy before"]
+    names = ("semantic", "syntactic", "family")
+    by_part = {name: answer(name)["accuracy_3cosadd"] for name in names}
+    for name, score in by_part.items():
+        assert score.value == pytest.approx(reference[name], abs=1e-4), name
+    parts = [by_part["semantic"], by_part["syntactic"]]
+    assert sum(score.n for score in parts) == reference["n"]
+    assert sum(score.n + score.details["not_asked"] for score in parts) == reference["of"]
+    accuracy = sum(score.n * score.value for score in parts) / reference["n"]
+    assert accuracy == pytest.approx(reference["all"], abs=1e-4)
 
 
-def test_family_is_answered_as_gensim_does(answer, first_words, data_folder, tmp_path):
+def test_the_accuracy_on_family_is_that_of_gensim(answer, first_words, data_folder, tmp_path):
     text = (data_folder / "analogies" / "google_questions-words.txt").read_text("utf-8")
     section = re.search(r"^: family\n(?:[^:].*\n)+", text, flags=re.MULTILINE).group()
     (tmp_path / "family.txt").write_text(section, encoding="utf-8")
@@ -84,7 +82,7 @@ def test_family_is_answered_as_gensim_does(answer, first_words, data_folder, tmp
     assert answer("family")["accuracy_3cosadd"].value == pytest.approx(accuracy)
 
 
-def test_sem_bias_is_that_of_its_questions_one_by_one(scores, glove, data_folder):
+def test_sem_bias_is_the_share_of_its_questions_answered_separately(scores, glove, data_folder):
     lines = (data_folder / "analogies" / "SemBias.txt").read_text("utf-8").splitlines()
     kinds = ("definition", "none", "none", "stereotype")
     word = dict.fromkeys(w for line in lines for w in re.split(r"[\t:]", line.strip()))
@@ -100,10 +98,10 @@ def test_sem_bias_is_that_of_its_questions_one_by_one(scores, glove, data_folder
             difference = vector[first] - vector[second]
             cosines.append(difference @ g / np.linalg.norm(difference))
         chosen.append(kinds[int(np.argmax(cosines))])
-    found = scores("sem-bias", glove)
-    for scenario, part in (("all", chosen), ("unseen-pairs", chosen[-40:])):
-        for kind, score in found[scenario]["sem-bias"].items():
-            assert score.value == pytest.approx(part.count(kind) / len(part))
-    # as measured, for no paper has these 50 dimensions
-    assert found["all"]["sem-bias"]["definition"].value == pytest.approx(0.698, abs=1e-3)
-    assert found["all"]["sem-bias"]["stereotype"].value == pytest.approx(0.216, abs=1e-3)
+    results = scores("sem-bias", glove)
+    for scenario, choices in (("all", chosen), ("unseen-pairs", chosen[-40:])):
+        for kind, score in results[scenario]["sem-bias"].items():
+            assert score.value == pytest.approx(choices.count(kind) / len(choices))
+    # measured values: no paper has GloVe with 50 dimensions
+    assert results["all"]["sem-bias"]["definition"].value == pytest.approx(0.698, abs=1e-3)
+    assert results["all"]["sem-bias"]["stereotype"].value == pytest.approx(0.216, abs=1e-3)

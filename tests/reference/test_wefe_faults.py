@@ -1,8 +1,8 @@
-"""What WEFE 1.0.1 does otherwise than its methods' papers, computed beside what is right.
+"""Faults of WEFE 1.0.1: where it differs from the papers, with its value and the right one.
 
-P-values drawn with replacement, RNSB without a seed, and RAN whose anchor moves. The others stand
-where their method is compared: lengths after equalising and the targets of double-hard debiasing
-in `test_wefe_after.py`, pairs shifted in RIPA in `test_wefe_metrics.py`.
+Here: p-values sampled with replacement, RNSB without a seed, and RAN with an anchor that moves.
+`test_wefe_after.py` has lengths after equalising and the targets of double-hard debiasing;
+`test_wefe_metrics.py` has the shifted pairs of RIPA.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def sets(data_folder):
     return json.loads((data_folder / "weat" / "wefe_WEAT.json").read_text("utf-8"))
 
 
-def found(glove, words):
+def known_rows(glove, words):
     rows = glove(words)
     return rows[np.isfinite(rows).all(axis=1)]
 
@@ -60,11 +60,11 @@ def drawn(arrays, **options):
 
 
 @pytest.mark.parametrize("query", EXACT)
-def test_p_values_count_partitions_where_wefe_draws_words_with_replacement(
+def test_p_values_count_partitions_but_wefe_draws_words_with_replacement(
     query, sets, glove, expected
 ):
     peer = expected("wefe_glove50.json")["weat_p"][query]
-    arrays = [found(glove, sets[name]) for name in EXACT[query]]
+    arrays = [known_rows(glove, sets[name]) for name in EXACT[query]]
     x, y, a, b = (unit_rows(rows.astype(np.float64)) for rows in arrays)
     targets = np.vstack([x, y])
     s = (targets @ a.T).mean(axis=1) - (targets @ b.T).mean(axis=1)
@@ -76,7 +76,7 @@ def test_p_values_count_partitions_where_wefe_draws_words_with_replacement(
     assert score.p_value == pytest.approx(np.mean(exact >= observed - 1e-12))
     two_sided = drawn(arrays, alternative="two-sided").p_value
     assert two_sided == pytest.approx(peer["p_two_ge"])
-    # As WEFE draws: 16 of the 16 words with replacement.
+    # WEFE draws 16 of the 16 words with replacement.
     words = s[np.random.default_rng(0).integers(0, 16, (DRAWS, 16))]
     published = words[:, :8].sum(axis=1) - words[:, 8:].sum(axis=1)
     for values, key in (
@@ -94,11 +94,11 @@ def test_p_values_count_partitions_where_wefe_draws_words_with_replacement(
     "query",
     ["T_math_arts", "T_pleasant9", "W6_names_career_family", "W7_math_arts_gender", *SAMPLED],
 )
-def test_repeated_rnsb_has_the_mean_and_spread_of_unseeded_runs_and_repeats_by_its_seed(
+def test_repeated_rnsb_has_the_mean_and_spread_of_unseeded_runs_and_is_reproducible(
     query, sets, glove, expected
 ):
     mean, sd = expected("wefe_glove50.json")["metrics"][query]["RNSB_unseeded_30runs_mean_sd"]
-    x, y, a, b = (found(glove, sets[name]) for name in (EXACT | SAMPLED)[query])
+    x, y, a, b = (known_rows(glove, sets[name]) for name in (EXACT | SAMPLED)[query])
     scores = [
         rnsb(x, a, b, targets_2=y, holdout=0.2, repeats=30, rng=np.random.default_rng(0))
         for _ in range(2)
@@ -114,8 +114,8 @@ def test_weat_on_the_lexicon_of_hu_and_liu_is_that_of_wefe(sets, glove, data_fol
         path = data_folder / "sentiment_lexicon" / f"{name}-words.txt"
         lines = path.read_text(encoding="latin-1").splitlines()
         words = dict.fromkeys(line for line in lines if line and not line.startswith(";"))
-        lexicon.append(found(glove, list(words)))
-    terms = [found(glove, sets[name]) for name in ("male_terms", "female_terms")]
+        lexicon.append(known_rows(glove, list(words)))
+    terms = [known_rows(glove, sets[name]) for name in ("male_terms", "female_terms")]
     score = drawn([*terms, *lexicon], ddof=0, permutations=10)
     peer = expected("wefe_glove50.json")["metrics"]["bingliu"]["WEAT"]
     assert score.details["association"] == pytest.approx(peer, abs=1e-6)
@@ -123,9 +123,9 @@ def test_weat_on_the_lexicon_of_hu_and_liu_is_that_of_wefe(sets, glove, data_fol
 
 @pytest.fixture(scope="module")
 def moved(registry, sets, data_folder):
-    """Return words, which of them move, their vectors, and what each variant of RAN makes of them.
+    """Return words, a mask of those that move, their vectors, and the vectors after each RAN.
 
-    As WEFE looks words up, names with a capital are not in the vocabulary and do not move.
+    WEFE looks words up as written: capitalised names are not in the vocabulary and do not move.
     """
     if packages.folder(glove_package.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
@@ -158,10 +158,10 @@ def moved(registry, sets, data_folder):
 
 
 def optimised(vectors, near, kept, direction, weights, anchored):
-    """Return what WEFE optimises, with its anchor at rest or, as published, moving too.
+    """Return the minimum of WEFE's objective, with a fixed anchor or, as published, a moving one.
 
-    The published one gives w and w_b the wrong way round: attraction is between two vectors that
-    both move, and the one that is only attracted is returned.
+    The published code swaps w and w_b: attraction is between two vectors that both move, and the
+    vector that is only attracted is returned.
     """
     torch = pytest.importorskip("torch")
 
@@ -184,8 +184,8 @@ def optimised(vectors, near, kept, direction, weights, anchored):
 
 
 @pytest.mark.parametrize("query", MOVED)
-def test_ran_of_wefe_is_that_of_an_anchor_which_moves(query, moved, sets, expected):
-    """Up to where Adam's last steps of constant length leave the corners of the objective."""
+def test_ran_with_a_moving_anchor_is_that_of_wefe(query, moved, sets, expected):
+    """The tolerance is for Adam's last steps, which have a constant length near corners."""
     peer = expected("wefe_glove50.json")["after"]["RAN"][query]
     words, _, _, variants = moved
     rows = dict(zip(words, variants["published"], strict=True))
@@ -198,7 +198,7 @@ def test_ran_of_wefe_is_that_of_an_anchor_which_moves(query, moved, sets, expect
     assert effect.details["association"] == pytest.approx(peer["WEAT"], abs=2e-2)
 
 
-def test_an_anchor_at_rest_keeps_words_nearer_to_themselves_and_the_paper_s_weights_nearest(moved):
+def test_words_move_less_with_a_fixed_anchor_and_least_with_the_weights_of_the_paper(moved):
     _, moves, vectors, variants = moved
     cosine = {
         name: float((after * vectors).sum(axis=1)[moves].mean()) for name, after in variants.items()

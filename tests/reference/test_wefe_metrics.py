@@ -31,7 +31,7 @@ def word_sets(data_folder) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def query(word_sets, glove) -> Callable[[str], Sets]:
-    """Return the vectors of the words found of each of a query's four sets."""
+    """Return a function that gives the vectors of the known words of a query's four sets."""
 
     def look_up(name):
         return [_found(glove, word_sets[key]) for key in QUERIES[name]]
@@ -42,14 +42,14 @@ def query(word_sets, glove) -> Callable[[str], Sets]:
 @pytest.fixture(scope="module")
 def lexicon(data_folder, glove) -> Sets:
     """Return the vectors of the positive and the negative words of Hu and Liu (2004)."""
-    found = []
+    sides = []
     for name in ("positive", "negative"):
         path = data_folder / "sentiment_lexicon" / f"{name}-words.txt"
         lines = path.read_text(encoding="latin-1").splitlines()
-        # WEFE keeps a set's words once.
+        # WEFE removes duplicates from a set.
         words = dict.fromkeys(line for line in lines if line and not line.startswith(";"))
-        found.append(_found(glove, list(words)))
-    return found
+        sides.append(_found(glove, list(words)))
+    return sides
 
 
 def _found(glove, words):
@@ -104,7 +104,7 @@ def test_ect_is_that_of_wefe(name, query, expected):
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_ripa_of_the_words_that_wefe_paired_is_that_of_wefe(name, query, expected):
-    """WEFE pairs what is left by position: of flowers and insects, 24 with the first 24 of 25."""
+    """WEFE pairs known words by position: 24 flowers with the first 24 of 25 insects."""
     x, y, *attributes = query(name)
     y = y[: len(x)]
     peer = expected("wefe_glove50.json")["metrics"][name]
@@ -114,24 +114,24 @@ def test_ripa_of_the_words_that_wefe_paired_is_that_of_wefe(name, query, expecte
             assert value == pytest.approx(peer[f"RIPA[{key}]{end}"], abs=SINGLE)
 
 
-def test_a_missing_flower_drops_its_insect_and_shifts_no_other(word_sets, glove, expected):
+def test_a_missing_flower_drops_its_insect_and_no_pair_shifts(word_sets, glove, expected):
     flowers, insects = (glove(word_sets[name]) for name in ("flowers", "insects"))
     pleasant = glove(word_sets["pleasant_5"])
-    there = np.isfinite(flowers).all(axis=1)
-    missing = list(there).index(False)
+    known = np.isfinite(flowers).all(axis=1)
+    missing = list(known).index(False)
     assert missing < 24  # the insects after it are the ones that WEFE shifts
-    aligned = drawless(ripa, flowers[there], insects[there], pleasant)
+    aligned = drawless(ripa, flowers[known], insects[known], pleasant)
     assert aligned.n == 24
     shifted = expected("wefe_glove50.json")["metrics"]["W1_flowers_insects"]["RIPA[pleasant_5]"]
     assert abs(aligned.value - shifted) > 1e-3
-    refused = drawless(ripa, flowers[there], insects, pleasant)
+    refused = drawless(ripa, flowers[known], insects, pleasant)
     assert np.isnan(refused.value)
     assert "one table" in refused.reason
 
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_rnsb_learnt_from_all_words_is_that_of_wefe(name, query, expected):
-    """Both fit by liblinear, which stops at a gradient of 1e-4: equal code, equal stop."""
+    """Both fit with liblinear, which stops at a gradient of 1e-4, at the same point."""
     peer = expected("wefe_glove50.json")["metrics"][name]["RNSB_rs42_noholdout"]
     assert published_rnsb(*query(name)).value == pytest.approx(peer, abs=SINGLE)
 

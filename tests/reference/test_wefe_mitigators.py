@@ -1,8 +1,8 @@
-"""Multiclass hard debiasing, double-hard debiasing and half-sibling regression against WEFE 1.0.1.
+"""Multiclass hard debiasing against WEFE 1.0.1, and settings of WEFE that we refuse.
 
-On GloVe 6B 50d. What WEFE's multiclass debiasing gave by default is not compared with: its ten
-components are more than the sets span (7 of gender, 8 of ethnicity), so that the last of them are
-directions of rounding, and another machine gives other values.
+On GloVe 6B 50d. The default of WEFE's multiclass debiasing has no values to compare with: it takes
+ten components, but the sets span only 7 (gender) or 8 (ethnicity). The others are rounding errors,
+which differ between machines. `test_wefe_after.py` compares half-sibling regression.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from harness.plugins.mitigators.half_sibling_regression import HalfSiblingRegres
 from harness.plugins.mitigators.multiclass_hard_debias import MulticlassHardDebias
 
 QUERIES = yaml.safe_load(Path(__file__).with_name("wefe_queries.yaml").read_text(encoding="utf-8"))
-AFTER = ("T_career_family", "T_math_arts", "W6_names_career_family")
 # WEFE 1.0.1 with n_components=k, measured with the sets of Manzini et al.: WEAT, ES, MAC.
 MULTICLASS = {
     ("gender", 7): {
@@ -50,8 +49,8 @@ def sets(data_folder) -> dict[str, list[str]]:
 def specific(debiaswe, glove) -> list[str]:
     """Return the 432 specific words that GloVe has as they are written, as WEFE looks them up."""
     words = [word for word in debiaswe("gender_specific_full") if word == word.lower()]
-    there = np.isfinite(glove(words)).all(axis=1)
-    return [word for word, is_there in zip(words, there, strict=True) if is_there]
+    known = np.isfinite(glove(words)).all(axis=1)
+    return [word for word, is_known in zip(words, known, strict=True) if is_known]
 
 
 def measured(arrays: Sequence[Reals]) -> dict[str, float]:
@@ -66,31 +65,7 @@ def measured(arrays: Sequence[Reals]) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("query", AFTER)
-@pytest.mark.parametrize("key", ["HSR", "HSR_target"])
-def test_half_sibling_regression_is_that_of_wefe(
-    key, query, sets, specific, glove, glove_as_written, expected
-):
-    """The regression is on the specific words alone; HSR_target changes the attributes alone."""
-    peer = expected("wefe_glove50.json")["after"][key][query]
-    assert len(specific) == 432
-    concept = Concept(name="gender", specific_words=tuple(specific))
-    mitigator = HalfSiblingRegression().fit(glove_as_written, concept)
-    arrays = []
-    for place, name in enumerate(QUERIES[query]):
-        rows = glove(sets[name])
-        is_asked = key == "HSR" or place > 1
-        arrays.append(mitigator.transform(rows, sets[name]) if is_asked else rows)
-    for name, value in measured(arrays).items():
-        assert value == pytest.approx(peer[name], abs=ROUNDED), name
-    x, y, a, b = arrays
-    for name, rows in zip(QUERIES[query][2:], (a, b), strict=True):
-        distances = [np.linalg.norm(rows - side.mean(axis=0), axis=1) for side in (x, y)]
-        rnd = np.mean(distances[0] - distances[1])
-        assert rnd == pytest.approx(peer[f"RND[{name}]"], abs=1e-6)
-
-
-def test_least_squares_on_all_specific_words_are_refused_where_wefe_wipes_glove(
+def test_least_squares_on_all_specific_words_are_refused_but_wefe_returns_zeros(
     glove, glove_as_written, specific
 ):
     x = glove(specific).astype(float).T
@@ -98,17 +73,17 @@ def test_least_squares_on_all_specific_words_are_refused_where_wefe_wipes_glove(
     published = nurse - x @ np.linalg.pinv(x) @ nurse
     assert np.linalg.norm(published) < 1e-4
     concept = Concept(name="gender", specific_words=tuple(specific))
-    with pytest.raises(NotApplicable, match=r"432 words .* span 50 of the 50 dimensions"):
+    with pytest.raises(NotApplicable, match=r"432 .* 50"):
         HalfSiblingRegression(alpha=0).fit(glove_as_written, concept)
 
 
 def multiclass(name: str, data_folder) -> Concept:
     path = data_folder / "gender_words" / "multiclass" / f"{name}_attributes_optm.json"
-    found = json.loads(path.read_text("utf-8"))
+    content = json.loads(path.read_text("utf-8"))
     return Concept(
         name=name,
-        definitional_sets=tuple(map(tuple, found["definite_sets"])),
-        equalize_sets=tuple(map(tuple, found["eval_targets"])),
+        definitional_sets=tuple(map(tuple, content["definite_sets"])),
+        equalize_sets=tuple(map(tuple, content["eval_targets"])),
     )
 
 
@@ -123,9 +98,7 @@ def test_multiclass_debiasing_is_that_of_wefe_in_the_dimensions_that_the_sets_sp
 
 
 @pytest.mark.parametrize(("name", "k"), MULTICLASS)
-def test_the_ten_components_that_wefe_takes_out_by_default_are_refused(
-    name, k, glove_as_written, data_folder
-):
-    # Gender's 7 pairs do not reach 10 at all; ethnicity's sets share words and span 8.
+def test_the_ten_default_components_of_wefe_are_refused(name, k, glove_as_written, data_folder):
+    # The 7 pairs of gender have fewer than 10 components; the sets of ethnicity share words.
     with pytest.raises(NotApplicable, match="k=10"):
         MulticlassHardDebias(k=10).fit(glove_as_written, multiclass(name, data_folder))

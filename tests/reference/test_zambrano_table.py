@@ -19,7 +19,7 @@ def distances(measure, values):
 
 @pytest.fixture(scope="module")
 def published() -> Summary:
-    """Return what their protocol says of their folds."""
+    """Return the summary of their folds by their protocol."""
     measures = {
         name: MeasurePart(
             metric=name, score="s", ideal=float(name == "ECT"), rises=name == "ECT", scenarios=()
@@ -53,20 +53,20 @@ def test_all_cells_are_printed_with_the_papers_digits_and_arrows(published):
         ):
             if (method, measure) == ("HSR", "ECT"):
                 arrow = "v"  # misprinted: HD has the higher, fairer value in every fold
-            wanted = f"{mean:.3f} ± {deviation:.3f}{DRAWN[arrow]}".replace("-", "−")
-            assert cell.replace(tables.HOLM, "") == wanted, (method, measure)
+            text = f"{mean:.3f} ± {deviation:.3f}{DRAWN[arrow]}".replace("-", "−")
+            assert cell.replace(tables.HOLM, "") == text, (method, measure)
 
 
-def test_holm_over_the_block_leaves_less_than_its_arrows(published):
+def test_holm_over_the_block_leaves_fewer_verdicts_than_the_published_arrows(published):
     compared = [cell for cell in published.cells.values() if cell.comparison]
-    told_apart = [cell for cell in compared if cell.verdict in ("better", "worse")]
-    left = [cell for cell in compared if cell.verdict_holm in ("better", "worse")]
+    significant = [cell for cell in compared if cell.verdict in ("better", "worse")]
+    after_holm = [cell for cell in compared if cell.verdict_holm in ("better", "worse")]
     assert published.family == len(compared) == 18
-    assert len(told_apart) > len(left)
-    assert {cell.verdict_holm for cell in left} == {"worse"}, "nothing is better than HD"
+    assert len(significant) > len(after_holm)
+    assert {cell.verdict_holm for cell in after_holm} == {"worse"}, "nothing is better than HD"
 
 
-def test_the_output_says_that_the_protocol_is_the_published_one(published):
+def test_a_note_names_the_published_protocol_and_its_variance(published):
     (note,) = published.notes
-    assert "protocol 'published'" in note
+    assert "'published'" in note
     assert "s²/n (1 + 1/10)" in note

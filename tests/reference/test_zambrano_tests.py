@@ -1,7 +1,7 @@
-"""The tests of Zambrano and Bravo-Marquez's Table IV, from the values that they published.
+"""The tests behind Table IV of Zambrano and Bravo-Marquez, from the values that they published.
 
-Their code takes s²/n (1 + 1/k) for the variance of the mean, Nadeau and Bengio s² (1/n + 1/9). The
-p-values expected here were found from the published files by both.
+Their code has the variance s²/n (1 + 1/k) of the mean; Nadeau and Bengio have s² (1/n + 1/9). The
+expected p-values were computed from the published files with both.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ DRAWN = {"better": "^", "worse": "v", "equal": "="}
 @pytest.fixture(scope="module")
 def expected_tests(expected):
     """Return p-values and arrows by (criterion, method, measure)."""
-    found = expected("zambrano_table4_recheck.json")
-    return {tuple(key.split("|")): row for key, row in found.items()}
+    results = expected("zambrano_table4_recheck.json")
+    return {tuple(key.split("|")): row for key, row in results.items()}
 
 
 @pytest.fixture(scope="module")
@@ -55,21 +55,21 @@ def test_published_folds_give_both_p_values_and_arrows(method, folds, expected_t
     for measure in COLUMNS:
         row = expected_tests["weat", method, measure]
         tests = both_tests(folds[method][measure] - folds["HD"][measure])
-        for found, p, arrow in zip(
+        for result, p, arrow in zip(
             tests,
             (row["p_authors"], row["p_nb"]),
             (row["authors_formula"], row["nadeau_bengio"]),
             strict=True,
         ):
-            assert found.p_value == pytest.approx(p, rel=1e-9), measure
-            # ECT is a correlation of which more is less bias
-            drawn = DRAWN[verdict(found, lower_is_better=measure != "ECT")]
+            assert result.p_value == pytest.approx(p, rel=1e-9), measure
+            # a higher ECT is less bias
+            drawn = DRAWN[verdict(result, lower_is_better=measure != "ECT")]
             assert drawn == arrow, measure
 
 
 @pytest.mark.parametrize("method", TABLE_IV)
 def test_published_folds_give_table_iv_to_its_digits(method, folds):
-    # Its deviations are those with n − 1.
+    # Its standard deviations divide by n − 1.
     for measure, mean, deviation, _ in printed(method):
         change = folds[method][measure] - folds["none"][measure]
         assert change.mean() == pytest.approx(mean, abs=5.01e-4), measure
@@ -77,7 +77,7 @@ def test_published_folds_give_table_iv_to_its_digits(method, folds):
 
 
 def test_the_tables_arrow_for_ect_after_half_sibling_regression_points_the_wrong_way(folds):
-    # By the table's own caption more ECT is less bias, and HD has more in every fold.
+    # By the table's own caption a higher ECT is less bias, and HD has the higher one in every fold.
     arrows = {measure: arrow for measure, _, _, arrow in printed("HSR")}
     assert arrows["ECT"] == "^"
     differences = folds["HSR"]["ECT"] - folds["HD"]["ECT"]
@@ -92,7 +92,7 @@ def test_the_column_rnsb_of_ran_is_its_rnd(folds):
         assert not np.isclose(folds[method]["RNSB"], folds[method]["RND"]).all()
 
 
-def test_three_of_the_54_printed_arrows_do_not_survive(expected_tests):
+def test_three_of_the_54_printed_arrows_change_with_the_corrected_variance(expected_tests):
     table = {key: row for key, row in expected_tests.items() if key[0] in PRINTED}
     assert len(table) == 54
     changed = {key for key, row in table.items() if row["paper"] != row["nadeau_bengio"]}
@@ -108,7 +108,7 @@ def test_holm_leaves_18_of_34_significant_among_the_54_of_table_iv(expected_test
     p = np.array(list(table.values()))
     adjusted = holm(p)
     assert (len(p), (p <= 0.05).sum(), (adjusted <= 0.05).sum()) == (54, 34, 18)
-    # What is left is worse than hard debiasing: nothing is shown to be better.
+    # All of these are worse than hard debiasing; none is significantly better.
     left = {key[1:] for key, q in zip(table, adjusted, strict=True) if q <= 0.05}
     assert left == {
         ("DHD", "Weat"),
