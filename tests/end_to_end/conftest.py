@@ -1,8 +1,7 @@
-"""Environments to install into, and the commands run in them.
+"""Virtual environments to install into, and commands that run in them.
 
-An environment is a virtual environment of its own that finds the heavy dependencies of the
-running one through a folder of links, all but the harness itself: what is installed there is what
-is tested.
+An environment finds the heavy dependencies of the running one through a folder of links, which
+leaves out the harness. So the tests see only the harness that is installed there.
 """
 
 from __future__ import annotations
@@ -22,13 +21,11 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MAIN = "from harness.commands.main import main; main()"
-"""The console script, for any interpreter."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment, with a folder to work in that is not the repository."""
+    """A virtual environment. Its commands run in its folder, outside the repository."""
 
     folder: Path
 
@@ -42,20 +39,20 @@ class Environment:
         return self.folder / "lib" / version / "site-packages"
 
     def own(self) -> set[str]:
-        """Return what is installed in it, by the names in site-packages."""
+        """Return the names in its site-packages, without the dependencies."""
         return {path.name for path in self.site_packages.iterdir()} - {"dependencies.pth"}
 
-    def install(self, *what: Path | str) -> None:
+    def install(self, *requirements: Path | str) -> None:
         pip = [sys.executable, "-m", "pip", "--python", str(self.python), "install", "-q"]
         offline = ["--no-deps", "--no-build-isolation", "--no-index"]
-        run([*pip, *offline, *map(str, what)], cwd=self.folder)
+        run([*pip, *offline, *map(str, requirements)], cwd=self.folder)
 
     def run(self, code: str, **variables: str) -> str:
-        """Run Python code and return what it prints."""
+        """Run Python code and return its output."""
         return run([str(self.python), "-c", code], cwd=self.folder, **variables).stdout
 
     def harness(self, *arguments: str, **variables: str) -> str:
-        """Run the installed command and return what it prints."""
+        """Run the installed command and return its output."""
         command = [str(self.folder / "bin" / "harness"), *arguments]
         return run(command, cwd=self.folder, **variables).stdout
 
@@ -64,30 +61,30 @@ class Environment:
 
 
 def run(command: list[str], *, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; what it printed is told if it fails."""
-    done = subprocess.run(
+    """Run a command; if it fails, the assertion shows its output."""
+    process = subprocess.run(
         command, cwd=cwd, env=plain_environment(variables), capture_output=True, text=True
     )
-    assert done.returncode == 0, (
-        f"{command} left with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+    assert process.returncode == 0, (
+        f"{command} left with {process.returncode}:\n{process.stdout}\n{process.stderr}"
     )
-    return done
+    return process
 
 
 def plain_environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a child process: one thread, and none that redirects imports."""
+    """Return the environment of a child process, without variables that redirect imports."""
     inherited = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
-    return inherited | {"OMP_NUM_THREADS": "1"} | dict(variables)
+    return inherited | dict(variables)
 
 
 @pytest.fixture(scope="session")
 def dependencies(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder of links to all that is installed here but the harness."""
+    """Return a folder of links to all installed packages except the harness."""
     folder = tmp_path_factory.mktemp("dependencies")
     for key in ("purelib", "platlib"):
         for path in Path(sysconfig.get_paths()[key]).iterdir():
-            ours = "embedding_bias_harness" in path.name or path.name == "harness"
-            if not ours and path.suffix != ".pth" and not (folder / path.name).exists():
+            is_harness = "embedding_bias_harness" in path.name or path.name == "harness"
+            if not is_harness and path.suffix != ".pth" and not (folder / path.name).exists():
                 (folder / path.name).symlink_to(path)
     return folder
 
@@ -109,7 +106,7 @@ def make_environment(
 
 @pytest.fixture(scope="session")
 def source_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of what is in the repository, so that building litters nothing."""
+    """Return a copy of the packages in the repository; a build writes into the copy."""
     copy = tmp_path_factory.mktemp("source") / "repository"
     copy.mkdir()
     for name in ("harness", "plugins", "tasks", "leaderboard"):

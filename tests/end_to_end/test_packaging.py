@@ -1,4 +1,4 @@
-"""What is installed: one import name, with its data, the same from a wheel and in place."""
+"""An installation has one import name and its data, both from a wheel and in place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import harness
 
 PACKAGES = ("harness", "harness.plugins", "harness.tasks", "harness.leaderboard")
-WHERE = f"""
+PRINT_FOLDERS = f"""
 import importlib, json, os
 modules = [importlib.import_module(name) for name in {PACKAGES!r}]
 print(json.dumps([os.path.dirname(module.__file__) for module in modules]))
@@ -22,33 +22,33 @@ print(json.dumps([os.path.dirname(module.__file__) for module in modules]))
 
 @pytest.fixture(scope="session")
 def in_place(make_environment: Callable[[str], Any], source_tree: Path, wheel: Path) -> Any:
-    """Return an environment with an editable install; the wheel is built first, of a clean tree."""
+    """Return an environment with an editable install, made after the wheel of a clean tree."""
     environment = make_environment("in_place")
     environment.install("-e", source_tree)
     return environment
 
 
-def test_nothing_but_harness_lands_in_site_packages(installed: Any) -> None:
+def test_only_harness_is_installed_in_site_packages(installed: Any) -> None:
     assert installed.own() == {
         "harness",
         f"embedding_bias_harness-{harness.__version__}.dist-info",
     }
 
 
-def test_the_wheel_has_all_that_is_read_at_run_time(wheel: Path, source_tree: Path) -> None:
+def test_the_wheel_has_all_files_that_are_read_at_run_time(wheel: Path, source_tree: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     expected = {"harness/py.typed"}
-    for folder, place, patterns in (
+    for folder, target, patterns in (
         ("tasks", "harness/tasks", ("*.yaml", "*.tsv")),
         ("harness/stubs", "harness/stubs", ("*",)),
         ("leaderboard/templates", "harness/leaderboard/templates", ("*",)),
         ("plugins/embedders", "harness/plugins/embedders", ("*.yaml",)),
     ):
-        found = [path for pattern in patterns for path in (source_tree / folder).rglob(pattern)]
-        assert found, f"{folder} has no such files"
+        paths = [path for pattern in patterns for path in (source_tree / folder).rglob(pattern)]
+        assert paths, f"{folder} has no such files"
         expected |= {
-            f"{place}/{path.relative_to(source_tree / folder).as_posix()}"
-            for path in found
+            f"{target}/{path.relative_to(source_tree / folder).as_posix()}"
+            for path in paths
             if path.is_file()
         }
     assert expected - names == set()
@@ -65,21 +65,21 @@ def test_every_module_is_in_the_wheel(wheel: Path, source_tree: Path) -> None:
 
 def test_a_plain_install_has_the_four_folders_under_one_name(installed: Any) -> None:
     top = installed.site_packages / "harness"
-    folders = [Path(folder) for folder in json.loads(installed.run(WHERE))]
+    folders = [Path(folder) for folder in json.loads(installed.run(PRINT_FOLDERS))]
     assert folders == [top, top / "plugins", top / "tasks", top / "leaderboard"]
 
 
 def test_an_editable_install_has_the_four_folders_under_one_name(
     in_place: Any, source_tree: Path
 ) -> None:
-    folders = [Path(folder) for folder in json.loads(in_place.run(WHERE))]
+    folders = [Path(folder) for folder in json.loads(in_place.run(PRINT_FOLDERS))]
     assert folders == [
         source_tree / name for name in ("harness", "plugins", "tasks", "leaderboard")
     ]
 
 
 @pytest.mark.parametrize("kind", ["tasks", "concepts", "models", "metrics", "mitigators"])
-def test_both_installs_list_the_same(installed: Any, in_place: Any, kind: str) -> None:
+def test_both_installs_list_the_same_names(installed: Any, in_place: Any, kind: str) -> None:
     rows = installed.harness_json("list", kind)
     assert rows
     assert rows == in_place.harness_json("list", kind)
@@ -95,7 +95,8 @@ def test_all_plugins_load_in_both_installs(installed: Any, in_place: Any) -> Non
 def test_a_checkout_has_the_four_folders_under_one_name(
     make_environment: Callable[[str], Any], source_tree: Path
 ) -> None:
-    code = f"import os, sys; os.chdir({str(source_tree)!r}); sys.path.insert(0, '')\n{WHERE}"
-    folders = [Path(folder) for folder in json.loads(make_environment("bare").run(code))]
+    go_there = f"import os, sys; os.chdir({str(source_tree)!r}); sys.path.insert(0, '')"
+    printed = make_environment("bare").run(f"{go_there}\n{PRINT_FOLDERS}")
+    folders = [Path(folder) for folder in json.loads(printed)]
     assert [folder.name for folder in folders] == ["harness", "plugins", "tasks", "leaderboard"]
     assert {folder.parent for folder in folders} == {source_tree}

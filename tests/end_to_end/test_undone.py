@@ -1,4 +1,4 @@
-"""A difference that a mitigator takes away is gone; one that never was is not to be had."""
+"""WEAT is 0 if a mitigator removes all differences, and void if the model had none."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ WOMEN, MEN = "She came in., Her sister spoke.", "He came in., His brother spoke.
 
 
 class Blind:
-    """An embedder to which all texts about people are one."""
+    """An embedder that gives all texts about people the same vector."""
 
     info = dataclasses.replace(MockEmbedder("text", 8).info, name="blind", fingerprint="blind")
 
     def encode(self, texts):
-        told = ["someone" if text.endswith(("in.", "spoke.")) else text for text in texts]
-        return MockEmbedder("text", 8).encode(told)
+        texts_seen = ["someone" if text.endswith(("in.", "spoke.")) else text for text in texts]
+        return MockEmbedder("text", 8).encode(texts_seen)
 
 
 @pytest.fixture
 def effects(tmp_path):
-    """Return the records of the effect size, by mitigator."""
+    """Return a function that gives the records of the effect size, by mitigator."""
 
     def run(model, *mitigators):
         path = tmp_path / "buildings.yaml"
@@ -53,20 +53,19 @@ def effects(tmp_path):
     return run
 
 
-def test_a_mitigator_that_makes_attributes_alike_leaves_no_association(effects):
-    found = effects(MockEmbedder("text", 8), "none", "swap-average")
-    assert abs(found["none"].value) > 0.1
-    assert found["swap-average"].value == 0
-    assert found["swap-average"].reason is None
-    assert found["swap-average"].p_value is None
-    details = found["swap-average"].details
-    assert details["undone"] == "all targets are equally associated with the attributes"
-    assert details["before"] == pytest.approx(found["none"].value)
+def test_a_mitigator_that_makes_attributes_equal_leaves_no_association(effects):
+    records = effects(MockEmbedder("text", 8), "none", "swap-average")
+    assert abs(records["none"].value) > 0.1
+    assert records["swap-average"].value == 0
+    assert records["swap-average"].reason is None
+    assert records["swap-average"].p_value is None
+    details = records["swap-average"].details
+    assert "attributes" in details["undone"]
+    assert details["before"] == pytest.approx(records["none"].value)
 
 
-def test_attributes_that_the_model_itself_cannot_tell_apart_stay_void(effects):
-    found = effects(Blind(), "none", "swap-average", "normalize")
-    assert {record.value for record in found.values()} == {None}
-    assert {record.reason for record in found.values()} == {
-        "all targets are equally associated with the attributes"
-    }
+def test_the_effect_is_void_if_the_model_gives_equal_attributes(effects):
+    records = effects(Blind(), "none", "swap-average", "normalize")
+    assert {record.value for record in records.values()} == {None}
+    (reason,) = {record.reason for record in records.values()}
+    assert "attributes" in reason
