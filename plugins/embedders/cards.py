@@ -24,7 +24,7 @@ _DEFAULT_KEY = "OPENAI_API_KEY"
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ModelEntry(_Strict):
