@@ -1,5 +1,7 @@
 """The loop that encodes: order, batches, exhausted memory, and texts that fail."""
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +17,17 @@ from harness.encode.batches import (
 )
 from harness.errors import ModelError, Unavailable
 from harness.store.store import Store
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_heap():
+    """Exclude older objects from the garbage collection that follows exhausted memory.
+
+    In a run of the whole suite they are millions, and each collection takes a tenth of a second.
+    """
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 class Recorder(MockEmbedder):
