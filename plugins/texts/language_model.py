@@ -1,7 +1,7 @@
 """Finds mentions of names with a language model; its answers are cached on disk by text.
 
 The model returns a copy of the text with tags around the names. Such an answer can be checked:
-without the tags it must equal the text, letter by letter. `openai_client` knows the endpoint.
+without the tags it must equal the text, letter by letter. `chat` knows the endpoint.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class LanguageModelMentions:
     Parameters
     ----------
     model, base_url, key
-        See `openai_client.Chat`.
+        See `chat.Chat`.
     kinds
         Kinds of names to find; by default all.
 
