@@ -25,7 +25,7 @@ from harness.results.record import Record
 from harness.store.pruning import store_of, stores
 
 MODEL = "all-MiniLM-L6-v2"
-TASKS = "gender-occupations,age-traits,wealth-ethnicities,name-triplets"
+TASKS = "age-traits,wealth-ethnicities,name-triplets"
 MITIGATORS = (
     *("none", "normalize", "hard-debias", "context-injection"),
     *("hard-debias?k=2", "hard-debias+normalize"),

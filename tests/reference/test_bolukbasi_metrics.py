@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import harness.tasks
+from harness.metrics import Score
 from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.metrics.direct_bias import direct_bias
@@ -155,38 +156,42 @@ def test_indirect_bias_is_as_measured(model, pairs, professions, reference):
         assert [row["beta"] for row in result] == pytest.approx(list(values), abs=MEASURED)
 
 
-def analogies(model, size: int, **options) -> list[list]:
-    head = vocabulary_of(model)
-    words, vectors = head.head(len(head))
+def analogies(model, head: int, size: int, **options) -> Score:
+    """Return the score of the first `size` lower-case words among the first `head` words."""
+    words, vectors = vocabulary_of(model).head(head)
     rows = [row for row, word in enumerate(words) if PATTERN(word)][:size]
     texts = {"vocabulary": [words[row] for row in rows], "rated_1": [], "rated_2": []}
     none = np.empty((0, vectors.shape[1]))
     scores = pair_analogies(
         *seeds(model), vectors[rows], none, none, none[:, 0], none[:, 0], texts=texts, **options
     )
-    return [
-        [row["first"], row["second"], row["score"]] for row in scores["stereotyped"].tables["pairs"]
-    ]
+    return scores["stereotyped"]
+
+
+def pairs_of(score: Score) -> list[list]:
+    return [[row["first"], row["second"], row["score"]] for row in score.tables["pairs"]]
 
 
 @pytest.mark.parametrize("size", [20_000, 27_000])
 @pytest.mark.parametrize(("unique", "key"), [("first", "x"), ("both", "xy")])
-def test_generated_analogies_of_glove_are_as_measured(size, unique, key, registry, expected):
+def test_generated_analogies_of_glove_are_as_measured(size, unique, key, glove_50d, expected):
     reference = expected("bolukbasi_words.json")["analogies"][f"glove50 before {size} uniq={key}"]
-    result = analogies(registry.embedder(MODELS["glove50"]), size, unique=unique)
+    score = analogies(glove_50d, 30_000, size, unique=unique)
+    result = pairs_of(score)
     assert [row[:2] for row in result[:PRINTED]] == [row[:2] for row in reference["top"]]
     assert [row[2] for row in result[:PRINTED]] == pytest.approx(
         [row[2] for row in reference["top"]], abs=MEASURED
     )
     assert len(result) == 150
+    # The measurement counted a pair in both orders, and each word with itself.
+    counted = 2 * score.details["within_delta"] + size
+    assert counted == pytest.approx(reference["pairs_within_delta"], rel=MEASURED)
 
 
-def test_generated_analogies_of_a_pruned_table_are_as_measured(registry, expected):
-    if packages.folder(spacy_vectors.PACKAGE) is None:
-        pytest.skip("the packages of the extra 'models' are not installed")
-    model = registry.embedder(MODELS["md300"])
+def test_generated_analogies_of_a_pruned_table_are_as_measured(en_core_web_md, expected):
+    model = en_core_web_md
     reference = expected("bolukbasi_words.json")["analogies"]["md300 before 14559 uniq=xy"]["top"]
-    result = analogies(model, 30_000)
+    result = pairs_of(analogies(model, len(vocabulary_of(model)), 30_000))
     # Up to the first pair of names: the lower-cased keys of the measurement share rows with names.
     end = [row[:2] for row in reference].index(["anne", "charles"])
     for ours, theirs in zip(result[:end], reference[:end], strict=True):
