@@ -38,7 +38,7 @@ class Environment:
         version = f"python{sys.version_info.major}.{sys.version_info.minor}"
         return self.folder / "lib" / version / "site-packages"
 
-    def own(self) -> set[str]:
+    def installed_names(self) -> set[str]:
         """Return the names in its site-packages, without the dependencies."""
         return {path.name for path in self.site_packages.iterdir()} - {"dependencies.pth"}
 

@@ -29,7 +29,7 @@ def in_place(make_environment: Callable[[str], Any], source_tree: Path, wheel: P
 
 
 def test_only_harness_is_installed_in_site_packages(installed: Any) -> None:
-    assert installed.own() == {
+    assert installed.installed_names() == {
         "harness",
         f"embedding_bias_harness-{harness.__version__}.dist-info",
     }

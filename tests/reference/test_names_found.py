@@ -30,7 +30,7 @@ SETS = {
     "+NORP,PRODUCT,FAC": tuple(kind for kind in KINDS if kind != "other"),
     "PERSON": ("person",),
 }
-WAYS = ("plain", "propagate", "union", "propn")
+VARIANTS = ("plain", "propagate", "union", "propn")
 COLUMNS = ("query", "positive", "negative")
 
 pytest.importorskip("spacy")
@@ -53,10 +53,10 @@ def table(file: str) -> dict[str, list[marks.MarkedText]]:
     return {column: [marks.read(row[column]) for row in rows] for column in COLUMNS}
 
 
-def found_in(file: str, **options: Any) -> Agreement:
+def agreement_of(file: str, **options: Any) -> Agreement:
     texts = [text for column in table(file).values() for text in column]
-    found = SpacyMentions(**options).find([text.text for text in texts])
-    return agreement([text.mentions for text in texts], found)
+    mentions = SpacyMentions(**options).find([text.text for text in texts])
+    return agreement([text.mentions for text in texts], mentions)
 
 
 @pytest.fixture(scope="module")
@@ -78,27 +78,27 @@ def documents() -> dict[str, Any]:
     return {doc.text: doc for doc in load("en_core_web_md", tagger=True).pipe(texts)}
 
 
-def as_given(doc: Any, kinds: Sequence[str], way: str) -> list[Mention]:
+def unchanged(doc: Any, kinds: Sequence[str], variant: str) -> list[Mention]:
     """Return spaCy's entities unchanged, as the expected values use them."""
     entities = [
         Mention(span.start_char, span.end_char, span.text, LABELS[span.label_])
         for span in doc.ents
         if span.label_ in LABELS
     ]
-    wider = {*kinds, *FOUR} if way in ("union", "propn") else kinds
-    found = names.of_kinds(entities, wider)
-    if way != "plain":
-        found = names.everywhere(doc.text, found)
-    proper = [token for token in doc if way == "propn" and token.tag_ in PROPER_NOUNS]
+    wider = {*kinds, *FOUR} if variant in ("union", "propn") else kinds
+    mentions = names.of_kinds(entities, wider)
+    if variant != "plain":
+        mentions = names.everywhere(doc.text, mentions)
+    proper = [token for token in doc if variant == "propn" and token.tag_ in PROPER_NOUNS]
     tagged = [Mention(t.idx, t.idx + len(t), t.text, "other") for t in proper]
-    return names.longest(found + tagged)
+    return names.longest(mentions + tagged)
 
 
 @pytest.mark.parametrize("possessives", ["drop", "keep"])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("labels", SETS)
 def test_auc_without_the_names_of_spacy_is_as_expected(
-    labels, way, possessives, area, documents, expected
+    labels, variant, possessives, area, documents, expected
 ):
     reference = expected("minilm.json")["names_table6_ner"]
     auc = area(
@@ -106,25 +106,25 @@ def test_auc_without_the_names_of_spacy_is_as_expected(
         lambda texts: [
             edits.without(
                 text,
-                as_given(documents[text], SETS[labels], way),
+                unchanged(documents[text], SETS[labels], variant),
                 possessives=possessives == "keep",
             )
             for text in texts
         ],
     )
-    assert auc == pytest.approx(reference[f"minilm {labels} {way} poss={possessives}"])
+    assert auc == pytest.approx(reference[f"minilm {labels} {variant} poss={possessives}"])
 
 
 def test_spacy_gives_84_of_the_89_names(documents, expected):
     reference = expected("minilm.json")["names_table6_ner"]
     texts = [text for column in table("name_triplets.tsv").values() for text in column]
     spacy_names = [
-        [m for part in as_given(documents[text.text], FOUR, "plain") for m in within(part, text)]
+        [m for part in unchanged(documents[text.text], FOUR, "plain") for m in within(part, text)]
         for text in texts
     ]
-    found = agreement([text.mentions for text in texts], spacy_names)
-    assert (found.marked, found.matched) == (reference["gold_mentions"], reference["found"])
-    assert sorted(found.missed) == sorted(reference["missed"])
+    result = agreement([text.mentions for text in texts], spacy_names)
+    assert (result.marked, result.matched) == (reference["gold_mentions"], reference["found"])
+    assert sorted(result.missed) == sorted(reference["missed"])
 
 
 def within(entity: Mention, text: marks.MarkedText) -> list[Mention]:
@@ -160,9 +160,9 @@ def test_table_18_reproduces_with_placeholders(row, scenario, value, scores, min
     ],
 )
 def test_precision_and_recall_of_names(file, model, options, precision, recall):
-    found = found_in(file, model=model, **options)
-    assert found.precision == pytest.approx(precision, abs=0.01)
-    assert found.recall == pytest.approx(recall, abs=0.01)
+    result = agreement_of(file, model=model, **options)
+    assert result.precision == pytest.approx(precision, abs=0.01)
+    assert result.recall == pytest.approx(recall, abs=0.01)
 
 
 @pytest.mark.parametrize(
