@@ -13,7 +13,7 @@ import harness
 from harness.embedder import MockEmbedder
 
 ROOT = Path(__file__).parents[2]
-LONGEST = 320
+LONGEST = 300
 PAGE = "docs/how-it-works.md"
 TASK = """
 name: one-text
@@ -40,13 +40,13 @@ def modules_of_the_page() -> list[str]:
 
 
 @pytest.mark.parametrize("folder", ["harness", "plugins", "leaderboard", "tasks"])
-def test_each_module_is_shorter_than_the_limit(folder: str) -> None:
+def test_no_module_is_longer_than_300_lines(folder: str) -> None:
     lengths = {
         path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
         for path in (ROOT / folder).rglob("*.py")
     }
     assert lengths
-    assert {name: n for name, n in lengths.items() if n >= LONGEST} == {}
+    assert {name: n for name, n in lengths.items() if n > LONGEST} == {}
 
 
 def test_the_page_names_at_most_eight_modules_and_they_exist() -> None:

@@ -57,7 +57,7 @@ def test_weat_sampled(rng):
 def sentences(
     rng: np.random.Generator, words: int, templates: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of sentences that share most of their word's, and the words' codes."""
+    """Return values of sentences, mostly those of their word, and the word of each sentence."""
     codes = np.repeat(np.arange(words), templates)
     own = 0.3 * rng.standard_normal((DRAWS, len(codes)))
     return rng.standard_normal((DRAWS, words))[:, codes] + own, codes
