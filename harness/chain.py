@@ -40,6 +40,7 @@ class Chain(Mitigator):
         self.mitigators = mitigators
         self.rewriting = rewriting
         self._rewriters_fitted = False
+        self._fitted_with: dict[int, NotYetEncoding] = {}  # by stage that rewrites
         self._fit_outcome: bool | HarnessError = False  # of `fit_once`
         self._rewritten: dict[str, str] = {}
         self._transformed: dict[str, Vectors] = {}
@@ -80,9 +81,10 @@ class Chain(Mitigator):
 
     def fit_rewriters(self, info: ModelInfo, concept: Concept | None) -> Self:
         """Fit only the stages that rewrite, which the plan needs; return self."""
-        for stage in self.mitigators:
+        for i, stage in enumerate(self.mitigators):
             if stage.rewrites:
-                stage.fit(NotYetEncoding(info), concept)
+                self._fitted_with[i] = NotYetEncoding(info)
+                stage.fit(self._fitted_with[i], concept)
         self._rewriters_fitted = True
         self._rewritten.clear()
         return self
@@ -109,8 +111,11 @@ class Chain(Mitigator):
     def _fit_transforms(self, embedder: Embedder, concept: Concept | None) -> Self:
         self._transformed.clear()
         for i, stage in enumerate(self.mitigators):
+            below = MitigatedEmbedder(embedder, self, stages=i)
             if not stage.rewrites:
-                stage.fit(MitigatedEmbedder(embedder, self, stages=i), concept)
+                stage.fit(below, concept)
+            elif i in self._fitted_with:
+                self._fitted_with[i].inner = below
         return self
 
     def without_rewriting(self) -> Chain:
@@ -251,19 +256,30 @@ class MitigatedEmbedder:
 
 
 class NotYetEncoding:
-    """The embedder that mitigators of texts are fitted with: it has info, and encodes nothing.
+    """The embedder that mitigators of texts are fitted with: it has info, and cannot encode yet.
+
+    A mitigator that rewrites texts and transforms vectors may keep it: `transform` is called when
+    it can encode.
 
     Parameters
     ----------
     info
         The info of the real embedder.
+
+    Attributes
+    ----------
+    inner
+        The embedder that encodes; None until the other stages of the chain are fitted.
     """
 
     def __init__(self, info: ModelInfo) -> None:
         self.info = info
+        self.inner: Embedder | None = None
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Raise HarnessError."""
+        """Return the vectors of `texts`, or raise HarnessError while the mitigator is fitted."""
+        if self.inner is not None:
+            return self.inner.encode(texts)
         raise HarnessError(
             "a mitigator that rewrites texts is fitted before anything is encoded, "
             "so its fit cannot encode texts"

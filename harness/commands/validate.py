@@ -146,5 +146,8 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 def _folders(paths: Iterable[Path]) -> list[Path]:
     """Return the folders whose concepts the files may name: a file's, or that of its family."""
     folders = [(path if path.is_dir() else path.parent).resolve() for path in paths]
-    around = [place for folder in folders for place in (folder, folder.parent)]
-    return [folder for folder in dict.fromkeys(around) if (folder / "concepts").is_dir()]
+    nearest = [
+        next((place for place in (folder, folder.parent) if (place / "concepts").is_dir()), None)
+        for folder in folders
+    ]
+    return [folder for folder in dict.fromkeys(nearest) if folder is not None]

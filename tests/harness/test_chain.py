@@ -185,7 +185,7 @@ def test_fit_fits_all_stages_anew_and_forgets_what_it_returned():
 
 def test_a_stage_that_rewrites_is_fitted_with_an_embedder_that_encodes_nothing():
     stage = FittedRewriter()
-    Chain([stage]).fit(MockEmbedder())
+    Chain([stage]).fit_rewriters(MockEmbedder().info, None)
     assert stage.embedder_.info == MockEmbedder().info
     with pytest.raises(HarnessError, match="before anything is encoded"):
         stage.embedder_.encode(["a"])
@@ -206,3 +206,21 @@ def test_a_fit_that_failed_fails_again_without_another_fit():
 
 def test_the_notes_of_a_chain_are_those_of_its_stages():
     assert Chain([Loud(), Swapped()]).notes == ("all were swapped",)
+
+
+def test_a_mitigator_that_rewrites_and_transforms_may_encode_in_transform():
+    class Both(Mitigator):
+        def fit(self, embedder, concept=None):
+            self.embedder_ = embedder
+            return self
+
+        def rewrite(self, texts):
+            return [text.lower() for text in texts]
+
+        def transform(self, vectors, texts):
+            return vectors - self.embedder_.encode(list(texts))
+
+    mock = MockEmbedder("text", 8)
+    chain = Chain([Both()]).fit_rewriters(mock.info, None)
+    chain.fit_once(mock, None)
+    assert (chain.vectors_of(["A", "b"], mock.encode) == 0).all()
