@@ -3,7 +3,8 @@
     python benchmarks/same_records.py BEFORE AFTER
 
 Prints each record that only one folder has, and each field that differs; exits with 1 if there are
-any. Fields that differ between any two runs are left out: created, run, seconds and environment.
+any. Left out are the fields that differ between any two runs (created, run, seconds, environment)
+and the title of the task, which is prose.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ def records(path: Path) -> dict[str, dict[str, Any]]:
     for file in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
         with jsonlines.open(file) as reader:
             by_id |= {record["id"]: record for record in reader.iter(type=dict, skip_empty=True)}
+    for record in by_id.values():
+        record["task"].pop("title", None)
     return by_id
 
 
