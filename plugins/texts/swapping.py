@@ -188,7 +188,8 @@ def _possessives_by_rule(text: str, places: Sequence[int]) -> set[int]:
 
 
 def _possessives_by_spacy(text: str, places: Sequence[int]) -> set[int]:
-    return {t.idx for t in _spacy()(text) if t.idx in set(places) and t.tag_ == "PRP$"}
+    starts = set(places)
+    return {t.idx for t in _spacy()(text) if t.idx in starts and t.tag_ == "PRP$"}
 
 
 @functools.cache
