@@ -8,7 +8,7 @@ and exits with `exit_code`::
     │   ├── UnknownName          2  unknown model, task, metric, mitigator …
     │   ├── InvalidOption        2  an unknown option, or an invalid value of one
     │   └── InvalidFile          2  a mistake in a task, concept, vectors or results file
-    ├── NameClash                1  two plugins register the same name
+    ├── NameClash                1  two plugins or files claim the same name
     ├── Unavailable              1  a model, data set or package is not available on this machine
     ├── ModelError               1  a model does not fulfil the contract of an embedder
     ├── NotApplicable            1  a mitigator or metric does not apply to its input
@@ -82,7 +82,7 @@ class InvalidFile(UsageError):
 
 
 class NameClash(HarnessError):
-    """Two plugins register the same name."""
+    """Two plugins or files claim the same name."""
 
 
 class Unavailable(HarnessError):
@@ -102,9 +102,9 @@ class DiskError(HarnessError):
 
 
 def one_line(error: BaseException) -> str:
-    """Return the first line of an error's message, after its type unless it is a HarnessError."""
+    """Return an error's whole message in one line, after its type unless it is a HarnessError."""
     message = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
-    return (message.splitlines() or [""])[0]
+    return "; ".join(line.strip() for line in message.splitlines() if line.strip())
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

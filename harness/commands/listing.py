@@ -59,7 +59,7 @@ def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *filters: 
             )
         else:
             click.echo(f"no {kind} match '{pattern}'", err=True)
-        for line in registry.notices:
+        for line in (*registry.notices, *registry.name_errors):
             click.echo(line, err=True)
 
     for option in filters:

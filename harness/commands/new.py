@@ -7,8 +7,12 @@ import shlex
 from dataclasses import dataclass
 from keyword import iskeyword
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from harness.registry.catalogue import Catalogue
 
 KINDS = ("model", "metric", "mitigator", "task")
 STUBS = Path(__file__).parents[1] / "stubs"
@@ -167,11 +171,12 @@ def _check_free(kind: str, name: str) -> None:
     from harness.registry.registry import Registry
 
     registry = Registry()
-    if kind == "task":
-        document = registry.task_files.get(name)
-        owner = "" if document is None else str(document.path)
-    else:
-        _ = registry.embedders if kind == "model" else getattr(registry, f"{kind}s")
-        owner = registry.owner(kind, name)  # "" if the name is free
+    catalogues: dict[str, Catalogue[Any]] = {
+        "model": registry.embedders,
+        "metric": registry.metrics,
+        "mitigator": registry.mitigators,
+        "task": registry.task_files,
+    }
+    owner = catalogues[kind].owners.get(name)
     if owner:
         raise UsageError(f"the {kind} '{name}' exists already in {owner}; choose another name")

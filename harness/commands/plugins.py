@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.commands import arguments
 
+if TYPE_CHECKING:
+    from harness.registry.registry import Registry
+
 
 @click.command("plugins")
+@click.option("--check", is_flag=True, help="Import everything that the plugins add.")
 @arguments.as_json
-def command(as_json: bool) -> int:
-    """List the installed plugins, what each adds, and load errors."""
+def command(check: bool, as_json: bool) -> int:
+    """List the installed plugins, what each adds, and errors.
+
+    What a plugin adds is imported when it is first used. With --check all of it is imported now.
+    """
     from harness.commands import output
     from harness.registry import discovery
+    from harness.registry.registry import Registry
 
     plugins = discovery.installed()
+    errors = _errors(Registry(plugins), check)
     plugins.add_commands(click.Group())  # some plugins fail only here
     adds: dict[str, dict[str, list[str]]] = {}
     for hook in discovery.HOOKS:
@@ -38,7 +47,7 @@ def command(as_json: bool) -> int:
         for plugin in plugins.plugins
     ]
     if as_json:
-        output.as_json(rows)
+        output.as_json({"plugins": rows, "errors": errors})
     else:
         output.table(
             ["plugin", "distribution", "version", "adds"],
@@ -48,7 +57,23 @@ def command(as_json: bool) -> int:
         )
         for plugin in plugins.failed:  # in full: a narrow terminal shortens the table
             click.echo(f"FAILED: {plugin.name}: {plugin.error}")
-    return 1 if plugins.failed else 0
+        for error in errors:
+            click.echo(f"FAILED: {error}")
+    return 1 if plugins.failed or errors else 0
+
+
+def _errors(registry: Registry, check: bool) -> list[str]:
+    """Return a line for each name that cannot be used, and if asked, for each failed import."""
+    from harness.errors import HarnessError
+
+    errors = []
+    for catalogue in registry.catalogues():
+        for name, spec in catalogue.items() if check else ():
+            try:
+                registry.load(spec, f"{catalogue.kind} '{name}'")
+            except HarnessError as error:
+                errors.append(f"{error}; added by {catalogue.owners[name]}")
+    return [*registry.name_errors, *errors]
 
 
 def _summary(row: dict[str, Any]) -> str:

@@ -107,17 +107,17 @@ def _model(registry: Registry, name: str) -> dict[str, Any]:
         facts = {key: value for key, value in vars(spec.card).items() if value}
         if parsed.options:
             facts["options"] = dict(parsed.options)
-        return facts | {"registered by": registry.owner("model", parsed.provider)}
+        return facts | {"registered by": registry.embedders.owners[parsed.provider]}
     if parsed.reference is None and spec is not None and spec.provider:
         target = registry.load(spec, f"provider '{name}'")
         return {
             "name": f"{name}:REFERENCE",
             "documentation": inspect.getdoc(target) or "",
-            "registered by": registry.owner("model", name),
+            "registered by": registry.embedders.owners[name],
         }
     info = registry.embedder(name).info
     facts = {key: value for key, value in vars(info).items() if value}
-    return facts | {"registered by": registry.owner("model", parsed.provider)}
+    return facts | {"registered by": registry.embedders.owners[parsed.provider]}
 
 
 def _mitigator(registry: Registry, name: str) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def _mitigator(registry: Registry, name: str) -> dict[str, Any]:
             "works on": ", ".join(mitigator.kinds),
             "required concept fields": ", ".join(mitigator.needs) or "nothing",
             "parameters": mitigator.get_params(deep=False),
-            "registered by": registry.owner("mitigator", stage.name),
+            "registered by": registry.mitigators.owners[stage.name],
         }
     return facts or {"none": "no mitigation: the model as it is"}
 
@@ -152,7 +152,7 @@ def _metric(registry: Registry, name: str) -> dict[str, Any]:
             for score, scale in metric.scores.items()
         },
         "source": f"{source}:{inspect.getsourcelines(metric.function)[1]}",
-        "registered by": registry.owner("metric", name),
+        "registered by": registry.metrics.owners[name],
     }
 
 
@@ -162,9 +162,9 @@ def _task(registry: Registry, name: str) -> dict[str, Any]:
     from harness.task.schema import TaskFile
 
     is_file = name.endswith((".yaml", ".yml"))
-    if not is_file and name not in registry.task_files:
+    if not is_file and name not in registry.task_files.owners:
         raise _unknown_task(registry, name)
-    document = yaml_files.load(Path(name)) if is_file else registry.task_files[name]
+    document = yaml_files.load(Path(name)) if is_file else registry.task_files.find(name)
     try:
         task = registry.task_file(document.path) if is_file else registry.task(name)
     except Unavailable as error:

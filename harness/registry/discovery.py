@@ -17,6 +17,7 @@ from typing import Any
 import pluggy
 
 from harness import specs
+from harness.errors import HarnessError, one_line
 from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, TableSpec
 
 HOOKS: Mapping[str, tuple[type, ...]] = {
@@ -33,8 +34,8 @@ PLUGIN_ERRORS = (Exception, SystemExit)
 """A plugin may raise anything, and must not end the program."""
 
 
-class BadHook(Exception):
-    """A hook is unknown or returns a wrong type; the message is shown without the class name."""
+class BadHook(HarnessError):
+    """A hook is unknown or returns a wrong type."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Plugins:
                         expected = " or ".join(type_.__name__ for type_ in HOOKS[hook])
                         raise BadHook(f"expected {expected}, but it returned {object_!r}")
             except PLUGIN_ERRORS as error:
-                self.plugins[i] = _failed(plugin, f"{hook}: {_message(error)}")
+                self.plugins[i] = _failed(plugin, f"{hook}: {one_line(error)}")
             else:
                 results += [(plugin, object_) for object_ in objects]
         return results
@@ -106,7 +107,7 @@ class Plugins:
             try:
                 implementation(group)
             except PLUGIN_ERRORS as error:
-                self.plugins[i] = _failed(self.plugins[i], f"harness_commands: {_message(error)}")
+                self.plugins[i] = _failed(self.plugins[i], f"harness_commands: {one_line(error)}")
 
     @property
     def failed(self) -> list[Plugin]:
@@ -137,7 +138,7 @@ class Plugins:
             self.manager.register(loaded, name=f"{point.name} = {point.value}")
             module = loaded
         except PLUGIN_ERRORS as error:
-            plugin = _failed(plugin, _message(error))
+            plugin = _failed(plugin, one_line(error))
         self.plugins.append(plugin)
         self._modules.append(module)
 
@@ -155,11 +156,6 @@ def installed() -> Plugins:
 
 def _has(module: ModuleType, name: str, mark: str) -> bool:
     return callable(vars(module)[name]) and hasattr(vars(module)[name], mark)
-
-
-def _message(error: BaseException) -> str:
-    message = str(error) if isinstance(error, BadHook) else f"{type(error).__name__}: {error}"
-    return message.splitlines()[0]
 
 
 def _failed(plugin: Plugin, error: str) -> Plugin:

@@ -2,7 +2,7 @@
 
 A folder holds task files, directly or in one subfolder a family, and the subfolders `concepts` and
 `studies`. Files whose names begin with `_` are fragments that others include. A file with a
-mistake is left out with a notice; the other tasks remain.
+mistake, or a name that another file has too, is left out with a notice; the other tasks remain.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from harness.errors import HarnessError, InvalidFile, NameClash
+from harness.errors import HarnessError, InvalidFile
 from harness.registry import discovery
+from harness.registry.catalogue import Catalogue
 from harness.task import yaml_files
 
 SUBFOLDERS = {"concept": "concepts", "study": "studies"}
@@ -55,7 +56,7 @@ class TaskFolders:
         self.plugins, self.include = plugins, include
         self.notices: list[str] = []
 
-    def read(self, kind: str) -> dict[str, yaml_files.Document]:
+    def read(self, kind: str) -> Catalogue[yaml_files.Document]:
         """Return the parsed files of one kind by the name that they state.
 
         Parameters
@@ -67,10 +68,9 @@ class TaskFolders:
         ------
         InvalidFile
             If an included file or folder does not exist.
-        NameClash
-            If two files state one name.
         """
-        documents: dict[str, yaml_files.Document] = {}
+        documents: Catalogue[yaml_files.Document] = Catalogue(kind)
+        paths: set[Path] = set()
         for path in self._paths(kind):
             try:
                 document = yaml_files.load(path)
@@ -80,10 +80,11 @@ class TaskFolders:
             except InvalidFile as error:
                 self.leave_out(error)
                 continue
-            other = documents.get(name)
-            if other is not None and other.path.resolve() != path.resolve():
-                raise NameClash(f"two files claim the {kind} '{name}': {other.path} and {path}")
-            documents[name] = document
+            if path.resolve() not in paths:
+                paths.add(path.resolve())
+                documents.claim(name, document, str(path))
+        for clash in documents.clashes.values():
+            self.leave_out(clash)
         return documents
 
     def leave_out(self, error: HarnessError) -> None:

@@ -1,7 +1,7 @@
 """Looks up models, mitigators, metrics, tasks and concepts by name.
 
 Names map to specs, and specs to import paths, which are imported only when they are used. If two
-plugins claim one name, the error names both.
+plugins claim one name, only who uses that name gets an error, which names both.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from harness.errors import (
     HarnessError,
     InvalidOption,
     ModelError,
-    NameClash,
     Unavailable,
     UnknownName,
     one_line,
     suggestion,
 )
 from harness.registry import discovery
+from harness.registry.catalogue import Catalogue
 from harness.registry.files import TaskFolders
 from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, Spec, TableSpec
 from harness.task import yaml_files
@@ -47,6 +47,12 @@ class Registry:
         Plugins that register specs; by default the installed ones.
     include
         Further folders of tasks, or task files.
+
+    Attributes
+    ----------
+    name_errors
+        A line for each invalid name, and for each name that two plugins claim, among the kinds of
+        names that were read so far.
     """
 
     def __init__(
@@ -54,47 +60,52 @@ class Registry:
     ) -> None:
         self.plugins = plugins or discovery.installed()
         self._files = TaskFolders(self.plugins, tuple(include))
-        self._owners: dict[tuple[str, str], str] = {}
+        self.name_errors: list[str] = []
 
     @functools.cached_property
-    def embedders(self) -> dict[str, EmbedderSpec]:
+    def embedders(self) -> Catalogue[EmbedderSpec]:
         """Models and providers by name."""
         return self._specs("harness_embedders", "model")
 
     @functools.cached_property
-    def mitigators(self) -> dict[str, MitigatorSpec]:
+    def mitigators(self) -> Catalogue[MitigatorSpec]:
         """Mitigators by name."""
         return self._specs("harness_mitigators", "mitigator")
 
     @functools.cached_property
-    def metrics(self) -> dict[str, MetricSpec]:
+    def metrics(self) -> Catalogue[MetricSpec]:
         """Metrics by name."""
         return self._specs("harness_metrics", "metric")
 
     @functools.cached_property
-    def table_makers(self) -> dict[str, TableSpec]:
+    def table_makers(self) -> Catalogue[TableSpec]:
         """Table makers by name."""
-        return self._specs("harness_tables", "table")
+        return self._specs("harness_tables", "table maker")
 
     @functools.cached_property
-    def engines(self) -> dict[str, EngineSpec]:
+    def engines(self) -> Catalogue[EngineSpec]:
         """Engines by name."""
         return self._specs("harness_engines", "engine")
 
     @functools.cached_property
-    def task_files(self) -> dict[str, yaml_files.Document]:
+    def task_files(self) -> Catalogue[yaml_files.Document]:
         """Parsed task files by the name they state."""
         return self._files.read("task")
 
     @functools.cached_property
-    def concept_files(self) -> dict[str, yaml_files.Document]:
+    def concept_files(self) -> Catalogue[yaml_files.Document]:
         """Parsed concept files by the name they state."""
         return self._files.read("concept")
 
     @functools.cached_property
-    def study_files(self) -> dict[str, yaml_files.Document]:
+    def study_files(self) -> Catalogue[yaml_files.Document]:
         """Parsed study files by the name they state."""
         return self._files.read("study")
+
+    def catalogues(self) -> tuple[Catalogue[Any], ...]:
+        """Return what plugins add, by kind."""
+        specs = (self.embedders, self.mitigators, self.metrics, self.table_makers, self.engines)
+        return cast("tuple[Catalogue[Any], ...]", specs)
 
     @property
     def notices(self) -> list[str]:
@@ -153,15 +164,12 @@ class Registry:
 
     def engine(self, name: str, devices: Sequence[str]) -> Engine:
         """Return an engine by name, for the given devices."""
-        if name not in self.engines:
-            raise UnknownName("engine", name, self.engines)
-        return cast("Engine", self.load(self.engines[name], f"engine '{name}'")(list(devices)))
+        spec = self.engines.find(name)
+        return cast("Engine", self.load(spec, f"engine '{name}'")(list(devices)))
 
     def metric(self, name: str) -> Metric:
         """Return a metric by name."""
-        if name not in self.metrics:
-            raise UnknownName("metric", name, self.metrics)
-        spec = self.metrics[name]
+        spec = self.metrics.find(name)
         function = self.load(spec, f"metric '{name}'")
         decorated = getattr(function, "metric", None)
         if decorated is None or decorated.name != name:
@@ -172,21 +180,15 @@ class Registry:
 
     def table_maker(self, name: str) -> Callable[..., Any]:
         """Return a table maker by name."""
-        if name not in self.table_makers:
-            raise UnknownName("table maker", name, self.table_makers)
-        return self.load(self.table_makers[name], f"table '{name}'")
+        return self.load(self.table_makers.find(name), f"table maker '{name}'")
 
     def concept(self, name: str) -> Concept:
         """Return a concept by name."""
-        if name not in self.concept_files:
-            raise UnknownName("concept", name, self.concept_files)
-        return self.concept_files[name].validate(Concept)
+        return self.concept_files.find(name).validate(Concept)
 
     def task(self, name: str) -> Task:
         """Return a task by name, resolved."""
-        if name not in self.task_files:
-            raise UnknownName("task", name, self.task_files)
-        return self.resolve(self.task_files[name])
+        return self.resolve(self.task_files.find(name))
 
     def task_file(self, path: Path) -> Task:
         """Return the task that a file describes, resolved."""
@@ -221,31 +223,24 @@ class Registry:
             reason = one_line(error)
             raise HarnessError(f"{what}: '{spec.target}' cannot be imported ({reason})") from error
 
-    def owner(self, kind: str, name: str) -> str:
-        """Return the plugin and distribution that register a name, for listings."""
-        return self._owners.get((kind, name), "")
-
-    def _specs(self, hook: str, kind: str) -> dict[str, Any]:
-        specs: dict[str, Any] = {}
+    def _specs(self, hook: str, kind: str) -> Catalogue[Any]:
+        catalogue: Catalogue[Any] = Catalogue(kind)
         for plugin, spec in self.plugins.results(hook):
-            names.check(spec.name, kind, plugin.name)
+            try:
+                names.check(spec.name, kind, plugin.name)
+            except HarnessError as error:
+                self.name_errors.append(str(error))
+                continue
             owner = f"'{plugin.name}' ({plugin.distribution} {plugin.version})"
-            if spec.name in specs:
-                raise NameClash(
-                    f"two plugins claim the {kind} '{spec.name}': "
-                    f"{self._owners[kind, spec.name]} and {owner}; uninstall one of them"
-                )
-            specs[spec.name] = spec
-            self._owners[kind, spec.name] = owner
-        return specs
+            catalogue.claim(spec.name, spec, owner, advice="; uninstall one of these packages")
+        self.name_errors += map(str, catalogue.clashes.values())
+        return catalogue
 
     def _stage(self, stage: names.MitigatorName) -> Mitigator:
         from harness.mitigator import Mitigator
 
-        if stage.name not in self.mitigators:
-            raise UnknownName("mitigator", stage.name, {*self.mitigators, "none"})
         what = f"mitigator '{stage.name}'"
-        target = self.load(self.mitigators[stage.name], what)
+        target = self.load(self.mitigators.find(stage.name, names.NONE), what)
         arguments = options.convert(target, stage.options, what=what)
         try:
             mitigator = target(**arguments)
@@ -262,6 +257,8 @@ class Registry:
         """Return the spec of a model name, what creates the model, and its arguments."""
         parsed = names.model(name)
         spec = self.embedders.get(parsed.provider)
+        if parsed.provider in self.embedders.clashes:
+            raise self.embedders.clashes[parsed.provider]
         if spec is None or spec.provider != (parsed.reference is not None):
             raise self._unknown_model(name, parsed, spec)
         what = f"model '{parsed.provider}'"

@@ -87,8 +87,8 @@ def select(registry: Registry, patterns: Iterable[str]) -> list[TaskEntry]:
             document = yaml_files.load(Path(pattern))
             matches = [TaskEntry(document, document.validate(TaskFile), is_named=True)]
             _note_homonym(matches[0], registry)
-        if not matches and pattern in registry.task_files:
-            registry.task_files[pattern].validate(TaskFile)  # raises: it was left out
+        if not matches and pattern in registry.task_files.owners:
+            registry.task_files.find(pattern).validate(TaskFile)  # raises: it was left out
         if not matches:
             raise UnknownName("task, tag or category", pattern, _known_names(entries))
         for entry in matches:

@@ -140,8 +140,8 @@ def find(registry: Registry, study: str | Path) -> yaml_files.Document:
     InvalidFile
         If the file cannot be read.
     """
-    if str(study) in registry.study_files:
-        return registry.study_files[str(study)]
+    if str(study) in registry.study_files.owners:
+        return registry.study_files.find(str(study))
     path = Path(study)
     if path.suffix in (".yaml", ".yml") or path.is_file():
         return yaml_files.load(path)

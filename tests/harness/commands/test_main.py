@@ -157,7 +157,7 @@ def test_plugins_shows_a_broken_plugin_with_exit_code_1(harness, install, toy):
     assert line.split()[:3] == ["broken-plugin", "broken", "1.0"]
     assert "RuntimeError: out of order" in line
     assert result.err == ""
-    rows = {row["plugin"]: row for row in json.loads(harness("plugins", "--json").out)}
+    rows = {row["plugin"]: row for row in json.loads(harness("plugins", "--json").out)["plugins"]}
     assert rows["broken-plugin"]["error"] == "RuntimeError: out of order"
     assert rows["toy"]["adds"]["mitigators"] == ["toy-shift", "toy-polite"]
     assert rows["toy"]["version"] == "1.0"
@@ -197,7 +197,7 @@ def test_a_plugin_adds_commands_and_one_that_fails_to_is_reported(harness, insta
     assert "harness_commands: ZeroDivisionError: division by zero" in result.out
 
 
-def test_two_plugins_with_one_name_are_both_named(harness, install, toy):
+def test_a_name_that_two_plugins_claim_is_an_error_only_where_it_is_used(harness, install, toy):
     source = """
         from harness import MitigatorSpec, hookimpl
 
@@ -206,12 +206,34 @@ def test_two_plugins_with_one_name_are_both_named(harness, install, toy):
             return [MitigatorSpec(name="toy-shift", target="a:b")]
     """
     install("rival", {"rival": "rival_module"}, rival_module=source)
-    result = harness("list", "mitigators")
+    facts = ("mitigator 'toy-shift'", "'rival' (rival 1.0)", "'toy' (toy 1.0)")
+    listing = harness("list", "mitigators")
+    assert listing.code == 0
+    assert "toy-polite" in listing.out
+    assert listing.err.count("\n") == 1
+    used = harness("show", "mitigator", "toy-shift")
+    assert used.code == 1
+    plugins = harness("plugins")
+    assert plugins.code == 1
+    for text in (listing.err, used.err, plugins.out):
+        assert all(fact in text for fact in facts)
+
+
+def test_plugins_check_imports_everything(harness, install, toy):
+    source = """
+        from harness import MetricSpec, hookimpl
+
+        @hookimpl
+        def harness_metrics():
+            return [MetricSpec(name="gone", target="no_such_module:gone")]
+    """
+    install("lazy", {"lazy": "lazy_module"}, lazy_module=source)
+    assert harness("plugins").code == 0
+    result = harness("plugins", "--check")
     assert result.code == 1
-    assert result.err.startswith("harness: ")
-    for fact in ("mitigator 'toy-shift'", "'rival' (rival 1.0)", "'toy' (toy 1.0)"):
-        assert fact in result.err
-    assert result.err.count("\n") == 1
+    (line,) = [line for line in result.out.splitlines() if line.startswith("FAILED")]
+    for fact in ("metric 'gone'", "'no_such_module'", "'lazy' (lazy 1.0)"):
+        assert fact in line
 
 
 def test_an_unexpected_error_is_one_line_and_a_traceback_with_debug(harness, install):

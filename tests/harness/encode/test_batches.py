@@ -163,7 +163,8 @@ def test_texts_on_which_the_embedder_raises_fail_and_the_others_are_encoded(tmp_
     texts = words(*[2] * 10)
     embedder = Raises()
     store, report = run(tmp_path, embedder, texts, tokens=12)
-    assert report.failed == dict.fromkeys([texts[1], texts[4]], "ValueError: index out of range")
+    reason = "ValueError: index out of range; second line"
+    assert report.failed == dict.fromkeys([texts[1], texts[4]], reason)
     assert store.missing(texts) == [texts[1], texts[4]]
     assert [len(batch) for batch in embedder.batches] == [6, *[1] * 6, 4]
     assert (report.n_texts, report.n_halvings, report.batch_tokens) == (8, 0, 12)

@@ -170,12 +170,16 @@ def test_tasks_and_concepts_come_from_folders_and_files(registry, write):
     assert "mine" in single.task_files
 
 
-def test_two_files_of_one_name_are_both_named(registry, write):
-    path = write("more/mine.yaml", "name: toy-places")
+def test_a_name_in_two_files_is_an_error_only_for_who_uses_it(registry, write):
+    write("more/one/mine.yaml", "name: mine")
+    path = write("more/two/mine.yaml", "name: mine")
+    more = Registry(registry.plugins, include=[path.parents[1]])
+    assert set(more.task_files) == set(registry.task_files)
     with pytest.raises(NameClash) as caught:
-        _ = Registry(registry.plugins, include=[path]).task_files
-    for fact in ("task 'toy-places'", str(path), "toy-places.yaml"):
+        more.task("mine")
+    for fact in ("task 'mine'", str(path), str(path.parents[1] / "one")):
         assert fact in str(caught.value)
+    assert more.notices == [f"left out: {caught.value}"]
 
 
 def test_the_same_folder_twice_is_no_clash(registry, write):
