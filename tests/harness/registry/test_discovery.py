@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from harness.errors import HarnessError, NameClash, UnknownName
+from harness.errors import NameClash, UnknownName
 from harness.registry.discovery import HOOKS, Plugins
 from harness.registry.registry import Registry
 
