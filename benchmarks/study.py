@@ -19,7 +19,9 @@ from harness.study import running
 def main(study: str = "gender-hard-soft", workers: str = "2") -> None:
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        ran = running.run(study, results=folder, workers=int(workers), progress=for_terminal())
+        ran = running.run_study(
+            study, results=folder, workers=int(workers), progress=for_terminal()
+        )
     wall = time.perf_counter() - started
     total = 0.0
     for row in dict.fromkeys(record.row for record in ran.records):

@@ -46,11 +46,9 @@ if TYPE_CHECKING:
     from harness.specs import TableSpec as TableSpec
     from harness.specs import hookimpl as hookimpl
     from harness.store.answers import AnswerCache as AnswerCache
-    from harness.study import running as _running
+    from harness.study.running import run_study as run_study
     from harness.vocabulary import Vocabulary as Vocabulary
     from harness.vocabulary import vocabulary_of as vocabulary_of
-
-    run_study = _running.run
 
 __version__ = "0.1.0"  # the only place: pyproject.toml reads it from here, without an import
 
@@ -96,10 +94,10 @@ _HOMES = {
     "hookimpl": "specs",
     "metric": "metrics",
     "read_results": "results.folder",
-    "run_study": "study.running:run",
+    "run_study": "study.running",
     "vocabulary_of": "vocabulary",
 }
-"""Module of each public name; `module:name` where the name there differs."""
+"""Module of each public name."""
 
 __all__ = ["__version__", *_HOMES]  # strings all
 
@@ -107,8 +105,7 @@ __all__ = ["__version__", *_HOMES]  # strings all
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'harness' has no attribute '{name}'")
-    module, _, attribute = _HOMES[name].partition(":")
-    value = getattr(importlib.import_module(f"harness.{module}"), attribute or name)
+    value = getattr(importlib.import_module(f"harness.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 

@@ -10,8 +10,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import unquote
 
 from harness.errors import HarnessError, InvalidOption, UsageError
@@ -79,6 +80,13 @@ def mitigators(text: str) -> list[MitigatorName]:
 def plain(text: str) -> str:
     """Return the name of a chain of mitigators without options: `anonymize+hard-debias`."""
     return "+".join(stage.name for stage in mitigators(text)) or NONE
+
+
+def split(values: str | Path | Iterable[str | Path]) -> list[str]:
+    """Return names or paths as a list; a text may hold several with commas between them."""
+    values = [values] if isinstance(values, str | Path) else values
+    parts = (part.strip() for value in values for part in str(value).split(","))
+    return [part for part in parts if part]
 
 
 def check(name: str, what: str, plugin: str) -> None:

@@ -40,7 +40,8 @@ def convert(
     values
         Values by option name; text is converted.
     what
-        Owner of the options, for error messages: `metric 'weat'`.
+        Owner of the options, for error messages: `metric 'weat'`; empty for arguments of a
+        function that the user calls.
     known
         Allowed option names; by default all parameters of the signature.
 
@@ -72,7 +73,8 @@ def convert(
         except ValidationError as error:
             problem = error.errors()[0]["msg"]
             problem = problem[0].lower() + problem[1:]
-            raise InvalidOption(f"{what}: option {name}={value}: {problem}") from None
+            owner = f"{what}: option " if what else ""
+            raise InvalidOption(f"{owner}{name}={value}: {problem}") from None
     return converted
 
 

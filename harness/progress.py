@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import IO, Protocol
+
+from harness.errors import InvalidOption
 
 Advance = Callable[[int], None]
 """Called with the number of units that were done since the last call."""
@@ -107,5 +110,29 @@ class Bars:
 
 
 def for_terminal() -> Progress:
-    """Return `Bars` if standard error is a terminal, else `Lines`."""
-    return Bars() if sys.stderr.isatty() else Lines()
+    """Return `Bars` if standard error is a terminal or a notebook shows bars, else `Lines`."""
+    return Bars() if sys.stderr.isatty() or _in_notebook() else Lines()
+
+
+def shown(progress: bool | Progress) -> Progress:
+    """Return where progress is shown: nowhere for False, `for_terminal` for True, else itself.
+
+    Raises
+    ------
+    InvalidOption
+        If it is something else.
+    """
+    if isinstance(progress, bool):
+        return for_terminal() if progress else Silent()
+    if not callable(getattr(progress, "stage", None)):
+        raise InvalidOption(f"progress={progress}: expected True, False or a Progress")
+    return progress
+
+
+def _in_notebook() -> bool:
+    """Return whether this is a notebook with the package that rich needs for its bars there."""
+    if "IPython" not in sys.modules or importlib.util.find_spec("ipywidgets") is None:
+        return False
+    from rich.console import Console
+
+    return Console().is_jupyter

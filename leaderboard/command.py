@@ -33,11 +33,11 @@ def build(
     results: tuple[Path, ...], out: Path, tasks: tuple[str, ...], title: str, as_json: bool
 ) -> None:
     """Build a leaderboard of the records and studies in RESULTS, files or folders."""
-    from harness.commands.arguments import split
     from harness.errors import UsageError
     from harness.leaderboard import site, studies
     from harness.leaderboard.board import compile_boards
     from harness.leaderboard.cells import of_tasks
+    from harness.names import split
     from harness.results import folder as results_files
 
     reading, study_reading = results_files.read(results), studies.read(results)

@@ -133,11 +133,6 @@ def evaluation(function: F) -> F:
     return function
 
 
-def split(values: Iterable[str]) -> list[str]:
-    """Return the values of a repeatable option, each of which may have commas, as one list."""
-    return [part.strip() for value in values for part in value.split(",") if part.strip()]
-
-
 def concept_or_none(name: str) -> str | None:
     """Return the name of a concept; None for `none`."""
     return None if name == "none" else name

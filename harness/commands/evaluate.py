@@ -39,7 +39,7 @@ def command(debug: bool, /, **options: Any) -> int:
 
     records = evaluation.evaluate(
         list(dict.fromkeys(options["models"])),
-        arguments.split(options["tasks"]),
+        options["tasks"],
         list(options["mitigators"]),
         results=options["results"],
         cache=options["cache"],
@@ -47,7 +47,7 @@ def command(debug: bool, /, **options: Any) -> int:
         seed=options["seed"],
         overwrite=options["overwrite"],
         include=list(options["include"]),
-        devices=arguments.split([options["devices"]]),
+        devices=options["devices"],
         engine=options["engine"],
         progress=progress.for_terminal(),
         debug=debug,

@@ -9,16 +9,17 @@ import click
 from harness.commands import arguments
 
 if TYPE_CHECKING:
-    from harness.run.evaluation import Run
+    from harness.run.run import Run
 
 
 @click.command("plan")
 @arguments.evaluation
 def command(**options: Any) -> int:
     """Show what an evaluation would encode, without encoding anything."""
+    from harness import names
     from harness.commands import output
     from harness.registry.registry import Registry
-    from harness.run import evaluation
+    from harness.run.run import Run
     from harness.run.settings import Settings
 
     settings = Settings(
@@ -29,9 +30,7 @@ def command(**options: Any) -> int:
         concept=arguments.concept_or_none(options["concept"]),
     )
     registry = Registry(include=options["include"])
-    run = evaluation.Run(
-        registry, settings, arguments.split(options["tasks"]), list(options["mitigators"])
-    )
+    run = Run(registry, settings, names.split(options["tasks"]), list(options["mitigators"]))
     plans = [_of_model(run, model) for model in dict.fromkeys(options["models"])]
     if options["as_json"]:
         output.as_json(plans)

@@ -59,7 +59,7 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options:
     code = 0
     for name in dict.fromkeys(studies):
         path = Path(name)
-        result = running.run(
+        result = running.run_study(
             path if path.suffix else name,
             workers=workers or joblib.cpu_count(),
             progress=progress.for_terminal(),

@@ -4,7 +4,8 @@
 `settings`            options of a run: folders, seed, engine, devices
 `tasks`               selects the tasks and reads them
 `plan`                the jobs for a model, and the texts that they need, each once
-`evaluation`          models in, records out
+`evaluation`          `harness.evaluate`: models in, records out
+`run`                 an evaluation in progress, model by model
 `job_runner`          a job becomes records, or a reason why not
 `scoring`             vectors of one task become scores
 `recording`           scores become records

@@ -16,10 +16,10 @@ from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.encode import adapters
 from harness.errors import NotApplicable
-from harness.progress import Advance, Progress, Silent
+from harness.progress import Advance, Progress, shown
 from harness.registry.registry import Registry
 from harness.run import vector_files
-from harness.run.settings import FALLBACK_CONCEPT
+from harness.run.settings import FALLBACK_CONCEPT, paths
 from harness.vocabulary import Vocabulary, vocabulary_of
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ def debias(
     concept: str | Concept | None = FALLBACK_CONCEPT,
     format: str | None = None,  # noqa: A002 -- what users call it
     overwrite: bool = False,
-    include: Iterable[Path] = (),
+    include: Path | str | Iterable[Path | str] = (),
     registry: Registry | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress = False,
 ) -> Debiased:
     """Write a word embedder's whole vocabulary under a mitigator, in bounded memory.
 
@@ -93,7 +93,7 @@ def debias(
     registry
         Where names are looked up; by default the installed plugins.
     progress
-        Where to show progress.
+        Whether to show progress, or where to show it.
 
     Returns
     -------
@@ -113,13 +113,13 @@ def debias(
     format_ = vector_files.format_of(path, format)
     if not overwrite:
         vector_files.refuse_to_replace(path)
-    registry = registry or Registry(include=tuple(include))
+    registry = registry or Registry(include=paths(include))
     chain = registry.mitigator(mitigator)
     concept = registry.concept(concept) if isinstance(concept, str) else concept
     embedder = registry.embedder(model) if isinstance(model, str) else adapters.as_embedder(model)
     info = embedder.info
     fitted_on = _concept_for(chain, mitigator, info, concept)
-    progress = progress or Silent()
+    progress = shown(progress)
     try:
         chain.fit(embedder, fitted_on)
         words = vocabulary_of(MitigatedEmbedder(embedder, chain))

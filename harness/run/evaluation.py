@@ -1,48 +1,37 @@
-"""The main job: models × mitigators × tasks in, records out.
-
-For each model: plan, encode the texts that are not in the store, score task by task, and write the
-records of each task when it is scored.
-"""
+"""`harness.evaluate`, the main job: models × mitigators × tasks in, records out."""
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
-import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-from harness import folders, names
-from harness.chain import Chain
-from harness.concept import Concept
-from harness.embedder import Embedder, ModelInfo
-from harness.encode import adapters
-from harness.encode.engine import Engine
-from harness.encode.stored_embedder import StoredEmbedder
+from harness import names
 from harness.errors import DiskError, HarnessError, UsageError
-from harness.progress import Silent
+from harness.progress import Progress
 from harness.registry.registry import Registry
-from harness.results.folder import ResultsFile
 from harness.results.not_run import NotRun
 from harness.results.records import Records
-from harness.run.job_runner import JobRunner, notices_of
-from harness.run.plan import Plan, make_plan
-from harness.run.settings import Settings
-from harness.run.tasks import TaskReader, select
-from harness.store.store import Store
-from harness.task.task import Task
+from harness.run.run import Run
+from harness.run.settings import FALLBACK_CONCEPT, Settings
 
 
 def evaluate(
     model: str | object | Iterable[str | object],
-    tasks: str | Iterable[str] = "all",
+    tasks: str | Path | Iterable[str | Path] = "all",
     mitigators: str | Iterable[str] = names.NONE,
     *,
     results: Path | str | None = None,
     cache: Path | str | None = None,
+    concept: str | None = FALLBACK_CONCEPT,
+    seed: int = 0,
+    overwrite: bool = False,
+    include: Path | str | Iterable[Path | str] = (),
+    devices: str | Iterable[str] = (),
+    engine: str | None = None,
     registry: Registry | None = None,
-    **settings: Any,
+    progress: bool | Progress = False,
+    debug: bool = False,
 ) -> Records:
     """Evaluate models under mitigators on tasks.
 
@@ -52,18 +41,35 @@ def evaluate(
         A model name, an `Embedder`, any object with `encode(texts)`, or several of these. The
         vectors of an object without `info` are not kept for a later call.
     tasks
-        Names, globs, tags, categories, `all`, or paths to task files.
+        Names, globs, tags, categories, `all`, or paths of task files; a text may hold several
+        with commas, `"weat-6,ws-353"`.
     mitigators
         Names, such as `hard-debias?k=2` or `context-injection+normalize`; `none` for the
         unmitigated model.
     results
-        Folder to write records to. What is recorded there already is not run again.
+        Folder to write records to. What is recorded there already is not run again. None writes
+        nothing.
     cache
-        Folder of the store.
+        Folder of the stored embeddings; by default `embeddings` in the cache folder.
+    concept
+        Concept to fit a mitigator on if the task's own lacks a field that it needs; None for none.
+    seed
+        Seed of every random choice: a whole number from 0.
+    overwrite
+        Whether to run again what is recorded.
+    include
+        Further folders of tasks, concepts and studies.
+    devices
+        Devices to encode on, such as `"cuda:0,cuda:1"` or `["cpu", "cpu"]`; by default one, which
+        the model chooses.
+    engine
+        Name of the engine; by default `local` for one device and `devices` for several.
     registry
         Where names are looked up; by default the installed plugins.
-    **settings
-        Further fields of `Settings`.
+    progress
+        Whether to show progress: bars in a terminal or notebook, else lines. Or where to show it.
+    debug
+        Whether an unexpected error in a task is raised; by default it is reported.
 
     Returns
     -------
@@ -73,19 +79,30 @@ def evaluate(
     Raises
     ------
     UsageError
-        If a name, option or file is wrong. Nothing was run then.
+        If a name, argument or file is wrong. Nothing was run then.
     HarnessError
         If the only model is not available, or a folder cannot be written to.
     """
-    chosen = Settings.of(results=results, cache=cache, **settings)
-    registry = registry or Registry(include=chosen.include)
+    settings = Settings.of(
+        results=results,
+        cache=cache,
+        concept=concept,
+        seed=seed,
+        overwrite=overwrite,
+        include=include,
+        devices=devices,
+        engine=engine,
+        progress=progress,
+        debug=debug,
+    )
+    registry = registry or Registry(include=settings.include)
     # An object that encodes is one model, even if it is a sequence, as a SentenceTransformer is.
     is_single = isinstance(model, str) or callable(getattr(model, "encode", None))
     is_several = isinstance(model, Iterable) and not is_single
     models = list(cast("Iterable[str | object]", model)) if is_several else [model]
     if not models:
         raise UsageError("no model is given")
-    run = Run(registry, chosen, _as_list(tasks), _as_list(mitigators))
+    run = Run(registry, settings, names.split(tasks), _as_list(mitigators))
     parts: dict[str, Records] = {}
     # Every name is looked up before the first model runs.
     for model_, embedder in [(model_, run.embedder(model_)) for model_ in models]:
@@ -114,142 +131,6 @@ def evaluate(
         ),
         encoded=sum(part.encoded for part in parts.values()),
     )
-
-
-class Run:
-    """An evaluation in progress. Every name but the models' is looked up when it is made.
-
-    Parameters
-    ----------
-    registry
-        Where names are looked up.
-    settings
-        How it runs.
-    tasks, mitigators
-        As users type them.
-
-    Raises
-    ------
-    UsageError
-        If a name is wrong, or there is none.
-    """
-
-    def __init__(
-        self,
-        registry: Registry,
-        settings: Settings,
-        tasks: Sequence[str],
-        mitigators: Sequence[str],
-    ) -> None:
-        self.registry, self.settings = registry, settings
-        if not mitigators:
-            raise UsageError("no mitigator is given; 'none' stands for the unmitigated model")
-        self.mitigators: dict[str, Chain] = {
-            name: registry.mitigator(name) for name in dict.fromkeys(mitigators)
-        }
-        self.fallback: Concept | None = (
-            registry.concept(settings.concept) if settings.concept else None
-        )
-        self.tasks = TaskReader(registry, select(registry, tasks), settings.progress)
-        self.id = uuid.uuid4().hex[:12]
-
-    def embedder(self, model: str | object) -> Embedder | HarnessError:
-        """Return the embedder of a name or object, or why it is not available.
-
-        Raises
-        ------
-        UsageError
-            If the name is unknown, or the object is no model.
-        """
-        devices = self.settings.devices
-        try:
-            if isinstance(model, str):
-                return self.registry.embedder(model, device=devices[0] if devices else None)
-            return adapters.as_embedder(model)
-        except UsageError:
-            raise
-        except HarnessError as error:
-            return error
-
-    def plan(self, embedder: Embedder, file: ResultsFile | None) -> Plan:
-        """Return the plan for a model, without the jobs that are recorded in `file`."""
-        info, seed = embedder.info, self.settings.seed
-        recorded = file.records if file and not self.settings.overwrite else {}
-        entries = self.tasks.for_kind(info.kind)
-        tasks = [entry for entry in entries if isinstance(entry, Task)]
-        unavailable = [
-            dataclasses.replace(entry, model=info.name, mitigator=name)
-            for entry in entries
-            if isinstance(entry, NotRun)
-            for name in self.mitigators
-        ]
-        is_slow = any(chain.rewrites for chain in self.mitigators.values())
-        progress = self.settings.progress if is_slow else Silent()
-        label, n = f"{info.name}: planning", len(tasks) * len(self.mitigators)
-        with progress.stage(label, n, "tasks under mitigators") as advance:
-            plan = make_plan(
-                embedder,
-                tasks,
-                self.mitigators,
-                fallback=self.fallback,
-                is_done=lambda job: job.is_recorded(recorded, info, seed),
-                advance=advance,
-            )
-        return dataclasses.replace(plan, not_run=(*unavailable, *plan.not_run))
-
-    @contextlib.contextmanager
-    def store(self, info: ModelInfo) -> Iterator[Store]:
-        """Open the store of a model; it is temporary for a model without a fingerprint."""
-        with adapters.store_folder(info, self.settings.cache or folders.embeddings()) as folder:
-            yield Store(folder, info.fingerprint)
-
-    def model(self, embedder: Embedder, name: str | None) -> Records:
-        """Evaluate one model; `name` is what users typed for it, if it was a name."""
-        info, seed = embedder.info, self.settings.seed
-        file = ResultsFile(self.settings.results, info.name) if self.settings.results else None
-        plan = self.plan(embedder, file)
-        notices = list(file.notices) if file else []
-        records = dict(file.records) if file else {}
-        not_run = list(plan.not_run)
-        encoded = 0
-        if plan.jobs:
-            with self.store(info) as store:
-                store.describe({"name": info.name, "kind": info.kind, "revision": info.revision})
-                vectors = StoredEmbedder(
-                    embedder, name, self._engine(info), store, self.settings.progress
-                )
-                vectors.ensure(plan.texts)
-                runner = JobRunner(vectors, self.settings, self.id)
-                label = f"{info.name}: scoring"
-                with self.settings.progress.stage(label, len(plan.jobs), "tasks") as advance:
-                    for job in plan.jobs:
-                        result = runner.run(job)
-                        if isinstance(result, NotRun):
-                            not_run.append(result)
-                        else:
-                            records |= {record.id: record for record in result}
-                            if file:
-                                file.add(result)
-                        advance(1)
-                encoded = vectors.encoded
-                notices += [*store.notices, *vectors.notices]
-                notices += notices_of(plan.jobs, info.name)
-                notices += getattr(embedder, "notes", ())
-        ids = [id_ for job in (*plan.done, *plan.jobs) for id_ in job.ids(info, seed).values()]
-        return Records(
-            [records[id_] for id_ in ids if id_ in records],
-            not_run=not_run,
-            notices=notices,
-            encoded=encoded,
-        )
-
-    def _engine(self, info: ModelInfo) -> Engine:
-        devices = list(self.settings.devices)
-        # A process of its own is not worth while for looking words up.
-        name = self.settings.engine or (
-            "devices" if len(devices) > 1 and info.kind == "text" else "local"
-        )
-        return self.registry.engine(name, devices)
 
 
 def _as_list(names: str | Iterable[str]) -> list[str]:

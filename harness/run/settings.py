@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
-from harness.errors import InvalidOption, suggestion
+from harness import names
+from harness.errors import InvalidOption
 from harness.options import convert
-from harness.progress import Progress, Silent
+from harness.progress import Progress, Silent, shown
 
 FALLBACK_CONCEPT = "gender"
 """Concept that mitigators are fitted on if a task's own lacks a field that they need."""
@@ -38,7 +39,7 @@ class Settings:
     concept
         Concept to fit a mitigator on if the task's own lacks a field that it needs; None for none.
     include
-        Further folders of tasks.
+        Further folders of tasks, concepts and studies.
     progress
         Where to show progress.
     debug
@@ -57,35 +58,30 @@ class Settings:
     debug: bool = False
 
     @classmethod
-    def of(cls, **options: Any) -> Self:
-        """Return settings from options, converted to the types of the fields.
+    def of(
+        cls, *, devices: str | Iterable[str] = (), progress: bool | Progress = False, **values: Any
+    ) -> Self:
+        """Return settings from arguments as users write them, converted to the types of the fields.
 
-        A path may be text. `include` may be one folder, and `devices` text with commas.
+        A path may be text, and `include` may be one path. `devices` may be text with commas.
+        `progress` may be whether to show it.
 
         Raises
         ------
         InvalidOption
-            If an option is unknown, or its value is invalid.
+            If a value is invalid.
         """
-        known = [field.name for field in fields(cls)]
-        for name in options:
-            if name not in known:
-                near = suggestion(name, [*known, "model", "tasks", "mitigators", "registry"])
-                raise InvalidOption(f"unknown option '{name}' of an evaluation{near}")
         for name in ("results", "cache"):  # before `convert`, which reads `none` as None
-            if isinstance(options.get(name), str):
-                options[name] = Path(options[name])
-        if isinstance(options.get("include"), str | Path):
-            options["include"] = [options["include"]]
-        if isinstance(options.get("devices"), str):
-            devices = (device.strip() for device in options["devices"].split(","))
-            options["devices"] = [device for device in devices if device]
-        progress = {"progress": options.pop("progress")} if "progress" in options else {}
-        settings = cls(**progress, **convert(cls, options, what="an evaluation"))
-        if isinstance(options.get("seed"), bool) or settings.seed < 0:
-            raise InvalidOption(
-                f"an evaluation: option seed={options['seed']}: expected a whole number from 0"
-            )
+            if isinstance(values.get(name), str):
+                values[name] = Path(values[name])
+        if "include" in values:
+            values["include"] = paths(values["include"])
+        if isinstance(values.get("seed"), bool):  # pydantic takes True for 1
+            raise InvalidOption(f"seed={values['seed']}: expected a whole number from 0")
+        values["devices"] = names.split(devices) if isinstance(devices, str) else devices
+        settings = cls(progress=shown(progress), **convert(cls, values, what=""))
+        if settings.seed < 0:
+            raise InvalidOption(f"seed={settings.seed}: expected a whole number from 0")
         for device in settings.devices:
             if not re.fullmatch(r"(cpu|cuda|mps|xpu|hpu|npu)(:\d+)?", device):
                 raise InvalidOption(
@@ -93,3 +89,19 @@ class Settings:
                     "cuda:1"
                 )
         return settings
+
+
+def paths(include: Path | str | Iterable[Path | str]) -> tuple[Path, ...]:
+    """Return the paths of `include`, which may be one path.
+
+    Raises
+    ------
+    InvalidOption
+        If it is something else.
+    """
+    is_single = isinstance(include, str | Path) or not isinstance(include, Iterable)
+    several = [include] if is_single else list(cast("Iterable[Path | str]", include))
+    for path in several:
+        if not isinstance(path, str | Path):
+            raise InvalidOption(f"include={include}: expected a path, or a list of paths")
+    return tuple(Path(cast("Path | str", path)) for path in several)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,10 +17,11 @@ from harness.errors import (
     UsageError,
     suggestion,
 )
-from harness.progress import Progress, Silent
+from harness.progress import Progress, shown
 from harness.registry.registry import Registry
 from harness.results import jsonl
 from harness.results.folder import STUDY
+from harness.run.settings import paths
 from harness.study import judging
 from harness.study.judging import Place
 from harness.study.on_model import OnModel
@@ -54,15 +55,15 @@ class StudyRun:
     path: Path
 
 
-def run(
+def run_study(
     study: str | Path,
     *,
     results: Path | str = "results",
     cache: Path | str | None = None,
     workers: int = 1,
-    include: Sequence[Path] = (),
+    include: Path | str | Iterable[Path | str] = (),
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: bool | Progress = False,
 ) -> StudyRun:
     """Run a study, or the part of it that is not recorded yet.
 
@@ -81,7 +82,7 @@ def run(
     overwrite
         Whether to run again what is recorded.
     progress
-        Where to show progress.
+        Whether to show progress, or where to show it.
 
     Raises
     ------
@@ -90,9 +91,10 @@ def run(
     HarnessError
         If its only model fails, or a folder cannot be written.
     """
-    if workers < 1:
-        raise InvalidOption(f"workers={workers}: 1 or more is needed")
-    registry = Registry(include=tuple(include))
+    if isinstance(workers, bool) or workers < 1:
+        raise InvalidOption(f"workers={workers}: expected a whole number from 1")
+    folders_ = paths(include)
+    registry = Registry(include=folders_)
     document = find(registry, study)
     resolved = resolve(document, registry)
     path = Path(results) / f"{folders.safe_name(resolved.file.name)}{STUDY}"
@@ -102,9 +104,9 @@ def run(
         file=file,
         store=Path(cache) if cache else folders.embeddings(),
         workers=workers,
-        include=tuple(include),
+        include=folders_,
         overwrite=overwrite,
-        progress=progress or Silent(),
+        progress=shown(progress),
     )
     new, failed = 0, []
     for model, embedder in _embedders(document, registry, resolved.file.models):
@@ -175,7 +177,7 @@ class _Runner:
     study, file
         The study and the file of its records.
     store, workers, include, overwrite, progress
-        As in `run`.
+        As in `run_study`.
     parts
         By id of each record of the models run so far, the study as the record should state it.
     id

@@ -70,11 +70,11 @@ def start():
 def test_a_study_killed_four_times_ends_with_the_records_of_an_undisturbed_study(
     study, start, tmp_path
 ):
-    undisturbed = running.run(study, results=tmp_path / "undisturbed")
+    undisturbed = running.run_study(study, results=tmp_path / "undisturbed")
     path = tmp_path / "disturbed" / undisturbed.path.name
     expected, deaths = len(undisturbed.records), 0
     for kill in range(KILLS):
-        process = start(running.run, study, results=path.parent)
+        process = start(running.run_study, study, results=path.parent)
         enough = expected * (kill + 1) // (KILLS + 1)
         while process.is_alive():
             if path.exists() and path.read_bytes().count(b"\n") >= enough:
@@ -83,7 +83,7 @@ def test_a_study_killed_four_times_ends_with_the_records_of_an_undisturbed_study
             time.sleep(0.01)
         process.join()
         deaths += process.exitcode == -signal.SIGKILL
-    last = running.run(study, results=path.parent)
+    last = running.run_study(study, results=path.parent)
     assert deaths == KILLS
     assert 0 < last.new < expected
     assert contents(path) == contents(undisturbed.path)

@@ -39,7 +39,7 @@ def values(data_folder, tmp_path_factory):
     path = folder / "reduced.yaml"
     path.write_text(yaml.safe_dump(study))
     by_key = {}
-    for record in running.run(path, results=folder).records:
+    for record in running.run_study(path, results=folder).records:
         for measure, value in record.judged["WEAT"].values.items():
             by_key.setdefault((record.row, measure), []).append(value)
     return {key: np.array(folds) for key, folds in by_key.items()}

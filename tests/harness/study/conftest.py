@@ -48,6 +48,6 @@ def run(folder, content):
 
     def make(**more):
         path = small_study.write(folder / "small.yaml", content)
-        return running.run(path, results=folder / "results", include=[folder], **more)
+        return running.run_study(path, results=folder / "results", include=[folder], **more)
 
     return make

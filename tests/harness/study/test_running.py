@@ -139,11 +139,11 @@ def test_an_unknown_study_or_file_is_an_error(folder):
     from harness.study import running
 
     with pytest.raises(UnknownName, match="'smal'"):
-        running.run("smal", results=folder)
+        running.run_study("smal", results=folder)
     with pytest.raises(InvalidFile, match=r"missing\.yaml"):
-        running.run(folder / "missing.yaml", results=folder)
+        running.run_study(folder / "missing.yaml", results=folder)
     with pytest.raises(UsageError, match="workers=0"):
-        running.run("small", workers=0)
+        running.run_study("small", workers=0)
 
 
 def test_the_best_setting_is_the_first_with_the_least_mean_of_those_defined_in_every_fold():

@@ -1,0 +1,168 @@
+"""An evaluation in progress: names become objects, and models are run one by one.
+
+For each model: plan, encode the texts that are not in the store, score task by task, and write the
+records of each task when it is scored.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import uuid
+from collections.abc import Iterator, Sequence
+
+from harness import folders
+from harness.chain import Chain
+from harness.concept import Concept
+from harness.embedder import Embedder, ModelInfo
+from harness.encode import adapters
+from harness.encode.engine import Engine
+from harness.encode.stored_embedder import StoredEmbedder
+from harness.errors import HarnessError, UsageError
+from harness.progress import Silent
+from harness.registry.registry import Registry
+from harness.results.folder import ResultsFile
+from harness.results.not_run import NotRun
+from harness.results.records import Records
+from harness.run.job_runner import JobRunner, notices_of
+from harness.run.plan import Plan, make_plan
+from harness.run.settings import Settings
+from harness.run.tasks import TaskReader, select
+from harness.store.store import Store
+from harness.task.task import Task
+
+
+class Run:
+    """An evaluation in progress. Every name but the models' is looked up when it is made.
+
+    Parameters
+    ----------
+    registry
+        Where names are looked up.
+    settings
+        How it runs.
+    tasks, mitigators
+        As users type them.
+
+    Raises
+    ------
+    UsageError
+        If a name is wrong, or there is none.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        settings: Settings,
+        tasks: Sequence[str],
+        mitigators: Sequence[str],
+    ) -> None:
+        self.registry, self.settings = registry, settings
+        if not mitigators:
+            raise UsageError("no mitigator is given; 'none' stands for the unmitigated model")
+        self.mitigators: dict[str, Chain] = {
+            name: registry.mitigator(name) for name in dict.fromkeys(mitigators)
+        }
+        self.fallback: Concept | None = (
+            registry.concept(settings.concept) if settings.concept else None
+        )
+        self.tasks = TaskReader(registry, select(registry, tasks), settings.progress)
+        self.id = uuid.uuid4().hex[:12]
+
+    def embedder(self, model: str | object) -> Embedder | HarnessError:
+        """Return the embedder of a name or object, or why it is not available.
+
+        Raises
+        ------
+        UsageError
+            If the name is unknown, or the object is no model.
+        """
+        devices = self.settings.devices
+        try:
+            if isinstance(model, str):
+                return self.registry.embedder(model, device=devices[0] if devices else None)
+            return adapters.as_embedder(model)
+        except UsageError:
+            raise
+        except HarnessError as error:
+            return error
+
+    def plan(self, embedder: Embedder, file: ResultsFile | None) -> Plan:
+        """Return the plan for a model, without the jobs that are recorded in `file`."""
+        info, seed = embedder.info, self.settings.seed
+        recorded = file.records if file and not self.settings.overwrite else {}
+        entries = self.tasks.for_kind(info.kind)
+        tasks = [entry for entry in entries if isinstance(entry, Task)]
+        unavailable = [
+            dataclasses.replace(entry, model=info.name, mitigator=name)
+            for entry in entries
+            if isinstance(entry, NotRun)
+            for name in self.mitigators
+        ]
+        is_slow = any(chain.rewrites for chain in self.mitigators.values())
+        progress = self.settings.progress if is_slow else Silent()
+        label, n = f"{info.name}: planning", len(tasks) * len(self.mitigators)
+        with progress.stage(label, n, "tasks under mitigators") as advance:
+            plan = make_plan(
+                embedder,
+                tasks,
+                self.mitigators,
+                fallback=self.fallback,
+                is_done=lambda job: job.is_recorded(recorded, info, seed),
+                advance=advance,
+            )
+        return dataclasses.replace(plan, not_run=(*unavailable, *plan.not_run))
+
+    @contextlib.contextmanager
+    def store(self, info: ModelInfo) -> Iterator[Store]:
+        """Open the store of a model; it is temporary for a model without a fingerprint."""
+        with adapters.store_folder(info, self.settings.cache or folders.embeddings()) as folder:
+            yield Store(folder, info.fingerprint)
+
+    def model(self, embedder: Embedder, name: str | None) -> Records:
+        """Evaluate one model; `name` is what users typed for it, if it was a name."""
+        info, seed = embedder.info, self.settings.seed
+        file = ResultsFile(self.settings.results, info.name) if self.settings.results else None
+        plan = self.plan(embedder, file)
+        notices = list(file.notices) if file else []
+        records = dict(file.records) if file else {}
+        not_run = list(plan.not_run)
+        encoded = 0
+        if plan.jobs:
+            with self.store(info) as store:
+                store.describe({"name": info.name, "kind": info.kind, "revision": info.revision})
+                vectors = StoredEmbedder(
+                    embedder, name, self._engine(info), store, self.settings.progress
+                )
+                vectors.ensure(plan.texts)
+                runner = JobRunner(vectors, self.settings, self.id)
+                label = f"{info.name}: scoring"
+                with self.settings.progress.stage(label, len(plan.jobs), "tasks") as advance:
+                    for job in plan.jobs:
+                        result = runner.run(job)
+                        if isinstance(result, NotRun):
+                            not_run.append(result)
+                        else:
+                            records |= {record.id: record for record in result}
+                            if file:
+                                file.add(result)
+                        advance(1)
+                encoded = vectors.encoded
+                notices += [*store.notices, *vectors.notices]
+                notices += notices_of(plan.jobs, info.name)
+                notices += getattr(embedder, "notes", ())
+        ids = [id_ for job in (*plan.done, *plan.jobs) for id_ in job.ids(info, seed).values()]
+        return Records(
+            [records[id_] for id_ in ids if id_ in records],
+            not_run=not_run,
+            notices=notices,
+            encoded=encoded,
+        )
+
+    def _engine(self, info: ModelInfo) -> Engine:
+        devices = list(self.settings.devices)
+        # A process of its own is not worth while for looking words up.
+        name = self.settings.engine or (
+            "devices" if len(devices) > 1 and info.kind == "text" else "local"
+        )
+        return self.registry.engine(name, devices)
