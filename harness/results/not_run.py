@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal["embedder", "data", "mitigator", "failed"]
+"""Why a task was not run.
+
+`embedder`: the task is made for another kind of embedder. `data`: its data or a package that it
+needs is not on this machine. `mitigator`: the mitigator or a metric does not apply to it. `failed`:
+something went wrong.
+"""
 
 
 @dataclass(frozen=True)
@@ -14,14 +23,18 @@ class NotRun:
     model, mitigator, task
         Their names.
     reason
-        Why it was not run.
-    failed
-        Whether something went wrong. If not, the task was skipped: it does not apply, or its data
-        is not available.
+        Why it was not run, for people.
+    kind
+        Why it was not run, for programs.
     """
 
     model: str
     mitigator: str
     task: str
     reason: str
-    failed: bool = False
+    kind: Kind
+
+    @property
+    def failed(self) -> bool:
+        """Whether something went wrong; if not, the task was skipped."""
+        return self.kind == "failed"

@@ -24,8 +24,12 @@ class Records(Sequence[Record]):
         Tasks that were not run, with the reason.
     notices
         Facts that the user should know, a line each.
+    texts
+        Number of distinct texts that the computed records needed.
     encoded
-        Number of texts that were encoded for the records.
+        Number of texts that were encoded; the others were in the cache.
+    reused
+        Number of records that were computed by an earlier run.
     """
 
     def __init__(
@@ -34,12 +38,14 @@ class Records(Sequence[Record]):
         *,
         not_run: Iterable[NotRun] = (),
         notices: Iterable[str] = (),
+        texts: int = 0,
         encoded: int = 0,
+        reused: int = 0,
     ) -> None:
         self._records = tuple(records)
         self.not_run = tuple(not_run)
         self.notices = tuple(notices)
-        self.encoded = encoded
+        self.texts, self.encoded, self.reused = texts, encoded, reused
 
     @overload
     def __getitem__(self, index: int) -> Record: ...

@@ -119,7 +119,7 @@ def evaluate(
             if len(models) == 1:
                 raise
             label = name or str(model_)
-            lost = NotRun(label, "any mitigator", "any task", str(error), failed=True)
+            lost = NotRun(label, "any mitigator", "any task", str(error), "failed")
             parts[str(model_)] = Records([], not_run=[lost])
         finally:
             getattr(embedder, "close", lambda: None)()
@@ -129,7 +129,9 @@ def evaluate(
         notices=dict.fromkeys(
             [*registry.notices, *(line for part in parts.values() for line in part.notices)]
         ),
+        texts=sum(part.texts for part in parts.values()),
         encoded=sum(part.encoded for part in parts.values()),
+        reused=sum(part.reused for part in parts.values()),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import DiskError, HarnessError, NotApplicable, one_line
-from harness.results.not_run import NotRun
+from harness.results.not_run import Kind, NotRun
 from harness.results.record import Record
 from harness.run import recording, scoring
 from harness.run.plan import Job
@@ -37,18 +37,19 @@ class JobRunner:
         DiskError
             If the disk is full or cannot be read.
         """
-        failed = True
         try:
             return self._records(job)
         except DiskError:
             raise
         except NotApplicable as error:
-            failed, reason = False, str(error)
+            return self._not_run(job, str(error), "mitigator")
         except Exception as error:  # a plugin may raise anything
             if self.settings.debug and not isinstance(error, HarnessError):
                 raise
-            reason = one_line(error)
-        return NotRun(self.vectors.info.name, job.part.name, job.task.name, reason, failed)
+            return self._not_run(job, one_line(error), "failed")
+
+    def _not_run(self, job: Job, reason: str, kind: Kind) -> NotRun:
+        return NotRun(self.vectors.info.name, job.part.name, job.task.name, reason, kind)
 
     def _records(self, job: Job) -> list[Record]:
         for chain in job.chains:

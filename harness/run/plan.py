@@ -165,7 +165,12 @@ def make_plan(
     not_run: list[NotRun] = []
     for task in tasks:
         fingerprints: set[str] = set()
+        unfit = task.file.unfit_for(embedder.info.kind)
         for name, unfitted in mitigators.items():
+            if unfit:
+                not_run.append(NotRun(embedder.info.name, name, task.name, unfit, "embedder"))
+                advance(1)
+                continue
             try:
                 job = planner.job(task, name, unfitted)
                 if job.part.fingerprint in fingerprints:
@@ -176,10 +181,10 @@ def make_plan(
                 else:
                     jobs.append(planner.with_texts(job))
             except NotApplicable as error:
-                not_run.append(NotRun(embedder.info.name, name, task.name, str(error)))
+                not_run.append(NotRun(embedder.info.name, name, task.name, str(error), "mitigator"))
             except Exception as error:  # a plugin may raise anything
                 reason = one_line(error)
-                not_run.append(NotRun(embedder.info.name, name, task.name, reason, failed=True))
+                not_run.append(NotRun(embedder.info.name, name, task.name, reason, "failed"))
             finally:
                 advance(1)
     return Plan(tuple(jobs), tuple(done), tuple(not_run))
@@ -199,11 +204,9 @@ class _Planner:
         Raises
         ------
         NotApplicable
-            If the task, the mitigator and the model do not go together.
+            If the mitigator does not apply to the task or the model.
         """
         info = self.embedder.info
-        if reason := task.file.unfit_for(info.kind):
-            raise NotApplicable(reason)
         concept = concept_for(unfitted, name, task, info, self.fallback)
         part = mitigator_part(name, unfitted, concept)
         if part.fingerprint not in self._chains:

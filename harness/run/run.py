@@ -156,7 +156,9 @@ class Run:
             [records[id_] for id_ in ids if id_ in records],
             not_run=not_run,
             notices=notices,
+            texts=len(plan.texts),
             encoded=encoded,
+            reused=sum(len(job.ids(info, seed)) for job in plan.done),
         )
 
     def _engine(self, info: ModelInfo) -> Engine:

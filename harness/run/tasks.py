@@ -23,6 +23,7 @@ from harness.errors import (
 )
 from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
+from harness.results.not_run import Kind as NotRunKind
 from harness.results.not_run import NotRun
 from harness.task import yaml_files
 from harness.task.schema import TaskFile
@@ -143,7 +144,7 @@ class TaskReader:
                 self._resolved[entry.file.name] = self._resolve(entry)
                 advance(1)
         return [
-            self._resolved[name] if reason is None else NotRun("", "", name, reason)
+            self._resolved[name] if reason is None else NotRun("", "", name, reason, "embedder")
             for name, reason in reasons.items()
         ]
 
@@ -153,8 +154,8 @@ class TaskReader:
         except Exception as error:  # a plugin may raise anything
             if entry.is_named and isinstance(error, UsageError):
                 raise
-            failed = not isinstance(error, Unavailable)
-            return NotRun("", "", entry.file.name, one_line(error), failed)
+            kind: NotRunKind = "data" if isinstance(error, Unavailable) else "failed"
+            return NotRun("", "", entry.file.name, one_line(error), kind)
 
 
 def _note_homonym(entry: TaskEntry, registry: Registry) -> None:

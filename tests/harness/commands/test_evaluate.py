@@ -59,7 +59,7 @@ def test_json_has_records_reasons_and_notices(evaluate, toy):
             "mitigator": "none",
             "task": "toy-sentences",
             "reason": said["not_run"][0]["reason"],
-            "failed": False,
+            "kind": "embedder",
         }
     ]
     assert "text embedders" in said["not_run"][0]["reason"]

@@ -48,7 +48,7 @@ def test_no_records_make_an_empty_frame():
 
 
 def test_what_failed_and_what_was_skipped_are_the_two_parts_of_what_was_not_run():
-    entries = (NotRun("m", "none", "a", "broke", True), NotRun("m", "none", "b", "is for words"))
+    entries = (NotRun("m", "none", "a", "broke", "failed"), NotRun("m", "none", "b", "no", "data"))
     records = Records([], not_run=entries, notices=["careful"])
     assert records.not_run == entries
     assert (records.failed, records.skipped) == (entries[:1], entries[1:])
