@@ -15,7 +15,7 @@ from harness.arrays import Reals, Vectors
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind, ModelInfo
 from harness.errors import HarnessError
-from harness.mitigator import Mitigator
+from harness.mitigator import Mitigator, checked, named
 from harness.vocabulary import Vocabulary, vocabulary_of
 
 
@@ -146,11 +146,10 @@ class Chain(Mitigator):
         after = before
         for stage in self.mitigators:
             n, after = len(after), stage.rewrite(after)
-            name = f"a mitigator ({type(stage).__name__})"
             if len(after) != n:
-                raise HarnessError(f"{name} rewrote {n} texts as {len(after)}")
+                raise HarnessError(f"{named(stage)} rewrote {n} texts as {len(after)}")
             if not all(isinstance(text, str) for text in after):
-                raise HarnessError(f"{name} rewrote a text as something else than text")
+                raise HarnessError(f"{named(stage)} rewrote a text as something else than text")
         self._rewritten.update(zip(before, after, strict=True))
         return [self._rewritten[text] for text in texts]
 
@@ -172,15 +171,10 @@ class Chain(Mitigator):
         Raises
         ------
         HarnessError
-            If a stage does not return one vector for each text.
+            If a stage does not return one finite vector for each text that had one.
         """
         for stage in self.mitigators[:stages]:
-            vectors = stage.transform(vectors, texts)
-            if np.ndim(vectors) != 2 or len(vectors) != len(texts):
-                raise HarnessError(
-                    f"a mitigator ({type(stage).__name__}) returned an array of shape "
-                    f"{np.shape(vectors)} for {len(texts)} texts"
-                )
+            vectors = checked(stage, vectors, stage.transform(vectors, texts))
         return np.asarray(vectors, dtype=np.float32)
 
     def vectors_of(

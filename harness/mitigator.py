@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from harness.arrays import Reals, Vectors
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind
+from harness.errors import HarnessError
 
 
 class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
@@ -108,3 +109,31 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def rewrites(self) -> bool:
         """Whether it changes texts, so that it is fitted when the plan is made."""
         return type(self).rewrite is not Mitigator.rewrite
+
+
+def named(mitigator: Mitigator) -> str:
+    """Return how messages name a mitigator: its class, and the module that tells its plugin."""
+    return f"the mitigator {type(mitigator).__name__} ({type(mitigator).__module__})"
+
+
+def checked(mitigator: Mitigator, before: Reals, after: Reals) -> Reals:
+    """Return what `transform` returned for `before`, (n, d).
+
+    Raises
+    ------
+    HarnessError
+        If it is not a finite vector for each finite vector before it.
+    """
+    if np.ndim(after) != 2 or len(after) != len(before):
+        raise HarnessError(
+            f"{named(mitigator)} returned an array of shape {np.shape(after)} "
+            f"for {len(before)} texts"
+        )
+    with np.errstate(invalid="ignore", over="ignore"):
+        # The sum of a row is finite only if the row is; it takes no second array of that size.
+        lost = np.isfinite(np.sum(before, axis=1)) & ~np.isfinite(np.sum(after, axis=1))
+    if lost.any():
+        raise HarnessError(
+            f"{named(mitigator)} returned NaN or infinity for {lost.sum()} of {len(before)} vectors"
+        )
+    return after

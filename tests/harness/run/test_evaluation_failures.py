@@ -165,10 +165,14 @@ def test_nan_of_a_metric_is_null_with_a_reason(evaluate, registry_with, plugin, 
     [
         (
             "def transform(self, vectors, texts): return vectors[1:]",
-            "a mitigator (Mine) returned an array of shape (2, ",
+            "returned an array of shape (2, ",
+        ),
+        (
+            "def transform(self, vectors, texts): return vectors * float('nan')",
+            "returned NaN or infinity for 3 of 3 vectors",
         ),
         ("def fit(self, embedder, concept=None): return 1 / 0", "ZeroDivisionError: division by"),
-        ("def rewrite(self, texts): return texts[1:]", "a mitigator (Mine) rewrote 3 texts as 2"),
+        ("def rewrite(self, texts): return texts[1:]", "rewrote 3 texts as 2"),
     ],
 )
 def test_a_mitigator_that_fails_costs_its_own_column_only(
@@ -190,7 +194,7 @@ def test_a_mitigator_that_fails_costs_its_own_column_only(
     assert {r.mitigator.name for r in records} == {"none"}
     (failed,) = records.failed
     assert (failed.mitigator, failed.task) == ("mine", "toy-places")
-    assert failed.reason.startswith(reason)
+    assert reason in failed.reason
 
 
 @pytest.mark.parametrize(
