@@ -71,14 +71,32 @@ class InvalidFile(UsageError):
         Line of the mistake, counted from 1.
     key
         Key of the mistake, such as `inputs.targets_1`.
+
+    Attributes
+    ----------
+    further
+        Errors for the other mistakes that were found in the same file.
     """
 
     def __init__(
         self, problem: str, *, path: Path | str, line: int | None = None, key: str = ""
     ) -> None:
         self.problem, self.path, self.line, self.key = problem, Path(path), line, key
+        self.further: tuple[InvalidFile, ...] = ()
         location = f"{path}:{line}" if line else f"{path}"
         super().__init__(f"{location}: {key + ': ' if key else ''}{problem}")
+
+    def __str__(self) -> str:
+        """Return the message, and how many further mistakes there are."""
+        n = len(self.further)
+        more = f" (and {n} more mistake{'s'[: n > 1]}: see harness validate)" if n else ""
+        return super().__str__() + more
+
+    @property
+    def mistakes(self) -> list[InvalidFile]:
+        """Each mistake as an error of its own, the first one included."""
+        alone = InvalidFile(self.problem, path=self.path, line=self.line, key=self.key)
+        return [alone, *self.further]
 
 
 class NameClash(HarnessError):

@@ -24,7 +24,7 @@ def command(paths: tuple[Path, ...]) -> int:
     """Check task, concept and study files, or folders of them, by really running them.
 
     Each file is loaded and its data is read. The inputs and options of its metrics are checked,
-    and tasks are run on a mock embedder. Every mistake is shown with file, line and key. Notices
+    and tasks are run on a mock embedder. All mistakes are shown, each with file, line and key. Notices
     point out likely slips: a word twice in a set, an input or template that nothing uses.
     """
     from harness.commands import output
@@ -47,7 +47,8 @@ def command(paths: tuple[Path, ...]) -> int:
             click.echo(f"{path}: unavailable: {error}")
         except HarnessError as error:
             mistakes += 1
-            click.echo(str(error) if str(path) in str(error) else f"{path}: {error}")
+            for mistake in getattr(error, "mistakes", [error]):
+                click.echo(str(mistake) if str(path) in str(mistake) else f"{path}: {mistake}")
         else:
             click.echo(f"{path}: {summary}")
             for notice in notices:

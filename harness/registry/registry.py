@@ -196,7 +196,7 @@ class Registry:
 
     def resolve(self, document: yaml_files.Document) -> Task:
         """Return the task that a parsed file describes, with its data read."""
-        from harness.task.task import resolve
+        from harness.task.resolving import resolve
 
         return resolve(document, concept=self.concept, metric=self.metric, table=self.table_maker)
 

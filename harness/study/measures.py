@@ -12,9 +12,9 @@ from harness.metrics import Ideal, Metric
 from harness.study.study_document import StudyDocument
 from harness.study.study_file import MeasureFile
 from harness.task import yaml_files
+from harness.task.resolving import resolve as resolve_task
 from harness.task.schema import Source
 from harness.task.task import Task
-from harness.task.task import resolve as resolve_task
 
 TABLES = {
     "definitional_pairs": "concept.definitional_pairs",

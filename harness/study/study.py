@@ -19,6 +19,7 @@ from harness.study.reference_rows import RAW, unit_length_mitigator
 from harness.study.study_document import StudyDocument
 from harness.study.study_file import StudyFile
 from harness.task import yaml_files
+from harness.task.mistakes import Collector
 
 
 @dataclass(frozen=True)
@@ -110,14 +111,22 @@ def resolve(document: yaml_files.Document, registry: Registry) -> Study:
             ("normalize",),
         )
     source = StudyDocument(document, file, concept, registry)
-    own_rows = [candidates.candidate(source, label) for label in file.mitigators]
+    mistakes = Collector()
+    own_rows = []
+    for label in file.mitigators:
+        with mistakes.collecting():
+            own_rows.append(candidates.candidate(source, label))
     added_rows = [
         Candidate(name, name, ({},), (registry.mitigator(name),))
         for name in (RAW, unit_row)
         if name is not None and name not in file.mitigators
     ]
-    columns = tuple(measures.measure(source, label) for label in file.measures)
-    study = Study(file, concept, (*added_rows, *own_rows), columns, unit_row)
+    columns = []
+    for label in file.measures:
+        with mistakes.collecting():
+            columns.append(measures.measure(source, label))
+    mistakes.check()
+    study = Study(file, concept, (*added_rows, *own_rows), tuple(columns), unit_row)
     _check_names(document, study)
     return study
 

@@ -2,12 +2,13 @@
 
 ====================  ==============================================================
 `yaml_files`          reads YAML safely, with includes and the line of every key
-`mistakes`            the first mistake in a file, in words
+`mistakes`            the mistakes of a file, all of them, in words
 `schema`              the keys of a task file
 `table_files`         finds or downloads a table's file and parses it
 `tables`              the tables of a task by name, read or made from one another
 `inputs`              the texts of each input, per scenario
-`task`                the resolved task: inputs checked against its metrics' signatures
+`task`                the resolved task
+`resolving`           makes it: inputs are checked against the signatures of the metrics
 `lint`                warnings for task files
 ====================  ==============================================================
 """

@@ -15,6 +15,7 @@ import numpy as np
 from harness.arrays import Floats
 from harness.digest import digest
 from harness.errors import suggestion
+from harness.task.mistakes import Collector
 from harness.task.schema import InputFile, ScenarioFile, Source, VocabularyPart
 from harness.task.table_files import Row
 from harness.task.tables import Tables
@@ -106,11 +107,15 @@ class Inputs:
         """
         templates = self.file.templates | scenario.templates
         resolved = {}
+        mistakes = Collector()
         for key, source in self.file.inputs.items():
-            resolved[key] = self._shared(key, source, templates)
+            with mistakes.collecting():
+                resolved[key] = self._shared(key, source, templates)
         for key, source in scenario.inputs.items():
             place: KeyPath = ("scenarios", name, "inputs", key)
-            resolved[key] = self._input(key, source, place, templates)
+            with mistakes.collecting():
+                resolved[key] = self._input(key, source, place, templates)
+        mistakes.check()
         by_group: dict[str, Input] = {}
         for input_ in resolved.values():
             other = by_group.setdefault(input_.group, input_)

@@ -1,22 +1,48 @@
-"""Puts a validation error of pydantic into words for the person who wrote the file."""
+"""The mistakes of a file, all of them, in words for the person who wrote it."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+import contextlib
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
-from harness.errors import suggestion
+from harness.errors import InvalidFile, suggestion
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Keys and indexes from the top of a file to a value."""
 
 
-def first(
+class Collector:
+    """Collects the mistakes of a file, so that its author sees them all at once."""
+
+    def __init__(self) -> None:
+        self._mistakes: dict[str, InvalidFile] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._mistakes)
+
+    @contextlib.contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Keep the mistakes of an `InvalidFile` that is raised, and go on."""
+        try:
+            yield
+        except InvalidFile as error:
+            self._mistakes |= {str(mistake): mistake for mistake in error.mistakes}
+
+    def check(self) -> None:
+        """Raise `InvalidFile` with all mistakes, if there are any."""
+        if self._mistakes:
+            error, *further = self._mistakes.values()
+            error.further = tuple(further)
+            raise error
+
+
+def in_words(
     error: ValidationError, schema: type[BaseModel], places: Container[KeyPath]
-) -> tuple[str, KeyPath]:
-    """Return the mistake to report first, and its key.
+) -> list[tuple[str, KeyPath]]:
+    """Return every mistake with its key, unknown keys first, as they often explain missing ones.
 
     Parameters
     ----------
@@ -27,16 +53,44 @@ def first(
     places
         Paths of all keys in the file.
     """
-    # An unknown key often explains a missing one, so it comes first. If no alternative of a union
-    # fits, the one with the deepest mistake is the one that the author had in mind.
     details = sorted(
-        error.errors(),
+        _as_meant(error.errors(), places),
         key=lambda detail: (
             detail["type"] != "extra_forbidden",
             -len(_key(detail["loc"], places)),
         ),
     )
-    detail: Any = details[0]
+    return list(dict.fromkeys(_in_words(detail, schema, places) for detail in details))
+
+
+def _as_meant(details: Iterable[Any], places: Container[KeyPath]) -> Iterator[Any]:
+    """Yield the details without those of alternatives that the author did not have in mind.
+
+    If no alternative of a union fits, pydantic reports each. The one with an unknown key or with
+    the deepest mistake is the one that was meant.
+    """
+    unions: dict[KeyPath, dict[str | int, list[Any]]] = {}
+    for detail in details:
+        location = detail["loc"][:-1] if detail["type"] == "missing" else detail["loc"]
+        depth = next((i for i in range(len(location)) if location[: i + 1] not in places), None)
+        if depth is None:
+            yield detail
+        else:
+            alternatives = unions.setdefault(location[:depth], {})
+            alternatives.setdefault(location[depth], []).append(detail)
+    for alternatives in unions.values():
+        yield from max(
+            alternatives.values(),
+            key=lambda of_one: max(
+                (detail["type"] == "extra_forbidden", len(_key(detail["loc"], places)))
+                for detail in of_one
+            ),
+        )
+
+
+def _in_words(
+    detail: Any, schema: type[BaseModel], places: Container[KeyPath]
+) -> tuple[str, KeyPath]:
     key = _key(detail["loc"], places)
     if detail["type"] == "missing":
         name = detail["loc"][-1]

@@ -65,12 +65,17 @@ class Document:
         Raises
         ------
         InvalidFile
-            With file, line and key of the first mistake, and what would be right.
+            With file, line and key of each mistake, and what would be right.
         """
         try:
             return schema.model_validate(self.data)
         except ValidationError as error:
-            raise self.error(*mistakes.first(error, schema, self.places)) from None
+            first, *further = (
+                self.error(problem, key)
+                for problem, key in mistakes.in_words(error, schema, self.places)
+            )
+            first.further = tuple(further)
+            raise first from None
 
     @contextlib.contextmanager
     def pointing_at(self, key: KeyPath) -> Iterator[None]:

@@ -300,3 +300,46 @@ def test_every_field_of_a_file_is_documented(schema):
         for name, field in schema(kind).schema["properties"].items():
             documented = field.get("description") or "$ref" in field or name == "include"
             assert documented, f"{kind}: {name}"
+
+
+def test_every_mistake_of_a_schema_is_shown_at_once(harness, toy, write):
+    task = TASK.replace("title: Mine", "titel: Mine").replace("version: 1", "version: zero")
+    path = write("mine.yaml", task.replace("{words: [village, farm]}", "{word: [a], sett: b}"))
+    result = harness("validate", path)
+    assert result.code == 2
+    *mistakes, summary = result.out.splitlines()
+    assert summary == "1 file, 1 with mistakes"
+    for line, fact in (
+        (3, "unknown key 'titel'"),
+        (6, "unknown key 'word'"),
+        (6, "unknown key 'sett'"),
+        (2, "version: "),
+        (1, "missing required key 'title'"),
+    ):
+        assert [m for m in mistakes if m.startswith(f"{path}:{line}: ") and fact in m], fact
+    assert len(mistakes) == 5
+
+
+def test_every_mistake_in_inputs_metrics_and_primary_is_shown_at_once(harness, toy, write):
+    task = TASK.replace("toy-gap: {}", "toy-gap: {options: {center: true}}, weet: {}")
+    task = task.replace("score: gap}", "score: gape}")
+    path = write("mine.yaml", task)
+    result = harness("validate", path)
+    *mistakes, _ = result.out.splitlines()
+    assert len(mistakes) == 3
+    for key in ("metrics.weet: ", "primary.score: ", "metrics.toy-gap.options"):
+        assert [m for m in mistakes if m.startswith(f"{path}:") and key in m], key
+    unknown_sets = TASK.replace("{words: [village, farm]}", "{set: farms}")
+    path = write("mine.yaml", unknown_sets.replace("{words: [city, street]}", "{table: streets}"))
+    *mistakes, _ = harness("validate", path).out.splitlines()
+    assert len(mistakes) == 2
+    assert "'farms'" in mistakes[0]
+    assert "'streets'" in mistakes[1]
+
+
+def test_other_commands_tell_the_first_mistake_and_how_many_there_are(harness, toy, write):
+    path = write("mine.yaml", TASK.replace("title", "titel").replace("category", "kategory"))
+    result = harness("eval", "--model", "toy-letters", "--tasks", path)
+    assert result.code == 2
+    assert result.err.count("\n") == 1
+    assert "and 3 more mistakes: see harness validate" in result.err

@@ -7,6 +7,7 @@ import pytest
 import small_study
 
 from harness.errors import InvalidFile, UsageError
+from harness.registry.catalogue import Catalogue
 from harness.registry.registry import Registry
 from harness.specs import MitigatorSpec
 from harness.study.study import resolve
@@ -141,7 +142,8 @@ class Mitigators(Registry):
 
     def __init__(self, mitigators, folder):
         super().__init__(include=[folder])
-        self.mitigators = mitigators
+        self.mitigators = Catalogue("mitigator")
+        self.mitigators.update(mitigators)
 
 
 @pytest.fixture

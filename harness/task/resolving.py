@@ -1,0 +1,183 @@
+"""Resolves a task file: reads its data, and checks the inputs and options of its metrics.
+
+Errors point into the file. All mistakes are collected before one is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harness import options
+from harness.concept import Concept
+from harness.errors import suggestion
+from harness.metrics import Metric
+from harness.task import yaml_files
+from harness.task.inputs import Input, Inputs
+from harness.task.mistakes import Collector
+from harness.task.schema import DEFAULT_SCENARIO, MetricUse, ScenarioFile, TaskFile
+from harness.task.tables import Tables
+from harness.task.task import Measurement, Scenario, Task
+
+
+def resolve(
+    document: yaml_files.Document,
+    *,
+    concept: Callable[[str], Concept],
+    metric: Callable[[str], Metric],
+    table: Callable[[str], Callable[..., Any]],
+) -> Task:
+    """Resolve a task file: read its data and check the inputs and options of its metrics.
+
+    Parameters
+    ----------
+    document
+        The parsed task file.
+    concept, metric, table
+        Find a concept, a metric and a table maker by name.
+
+    Raises
+    ------
+    InvalidFile
+        If it has a mistake in it.
+    Unavailable
+        If its data is missing.
+    """
+    file = document.validate(TaskFile)
+    mistakes = Collector()
+    its_concept = None
+    if file.concept is not None:
+        with mistakes.collecting(), document.pointing_at(("concept",)):
+            its_concept = concept(file.concept)
+    metrics: dict[str, Metric] = {}
+    for name in file.metrics:
+        with mistakes.collecting(), document.pointing_at(("metrics", name)):
+            metrics[name] = metric(name)
+    scenarios = file.scenarios or {DEFAULT_SCENARIO: ScenarioFile()}
+    _check_primary(document, file, metrics, scenarios, mistakes)
+    if file.concept is not None and its_concept is None:
+        mistakes.check()  # inputs may need the concept
+    inputs = Inputs(Tables(document, file, its_concept, table))
+    resolved = []
+    for name, scenario in scenarios.items():
+        with mistakes.collecting():
+            resolved.append(_scenario(name, scenario, inputs, metrics))
+    mistakes.check()
+    return Task(file, its_concept, tuple(resolved))
+
+
+def _scenario(
+    name: str, scenario: ScenarioFile, inputs: Inputs, metrics: Mapping[str, Metric]
+) -> Scenario:
+    document, file = inputs.document, inputs.file
+    resolved = inputs.of_scenario(name, scenario)
+    mistakes = Collector()
+    for unknown in set(scenario.options) - set(file.metrics):
+        with mistakes.collecting():
+            raise document.error(
+                f"the task has no metric '{unknown}'{suggestion(unknown, metrics)}",
+                ("scenarios", name, "options", unknown),
+            )
+    measurements = []
+    for metric in metrics.values():
+        with mistakes.collecting():
+            measurements.append(_measurement(document, file, name, scenario, metric, resolved))
+    mistakes.check()
+    return Scenario(name, resolved, tuple(measurements))
+
+
+def _measurement(
+    document: yaml_files.Document,
+    file: TaskFile,
+    name: str,
+    scenario: ScenarioFile,
+    metric: Metric,
+    resolved: Mapping[str, Input],
+) -> Measurement:
+    """Return a metric with its inputs and options in the scenario `name`."""
+    use, key = file.metrics[metric.name], ("metrics", metric.name)
+    its_options: dict[str, Any] = {}
+    for place, values in (
+        ((*key, "options"), use.options),
+        (("scenarios", name, "options", metric.name), scenario.options.get(metric.name, {})),
+    ):
+        with document.pointing_at(place):
+            its_options |= options.convert(
+                metric.function, values, known=metric.options, what=f"metric '{metric.name}'"
+            )
+    its_inputs = _inputs_of(document, key, metric, use, resolved)
+    _check_disjoint(document, metric, its_inputs)
+    return Measurement(metric, its_inputs, its_options)
+
+
+def _inputs_of(
+    document: yaml_files.Document,
+    key: yaml_files.KeyPath,
+    metric: Metric,
+    use: MetricUse,
+    resolved: Mapping[str, Input],
+) -> dict[str, Input]:
+    for parameter, source in use.inputs.items():
+        place = (*key, "inputs", parameter)
+        if parameter not in metric.inputs:
+            raise document.error(
+                f"metric '{metric.name}' has no input '{parameter}'"
+                f"{suggestion(parameter, metric.inputs)}",
+                place,
+            )
+        if source not in resolved:
+            raise document.error(
+                f"the task has no input '{source}'{suggestion(source, resolved)}", place
+            )
+    inputs = {}
+    for parameter, required in metric.inputs.items():
+        source = use.inputs.get(parameter, parameter)
+        if source in resolved:
+            inputs[parameter] = resolved[source]
+        elif required:
+            near = suggestion(parameter, set(resolved) - set(metric.inputs))
+            raise document.error(
+                f"metric '{metric.name}' requires the input '{parameter}', "
+                f"which the task lacks{near}",
+                key,
+            )
+    return inputs
+
+
+def _check_disjoint(
+    document: yaml_files.Document, metric: Metric, inputs: Mapping[str, Input]
+) -> None:
+    for parameters in metric.disjoint:
+        if not set(parameters) <= set(inputs):
+            continue
+        first, second = (inputs[parameter] for parameter in parameters)
+        shared = set(first.texts or ()) & set(second.texts or ())
+        if shared:
+            words = ", ".join(f"'{word}'" for word in sorted(shared)[:3])
+            raise document.error(
+                f"'{first.name}' and '{second.name}' share {words}; "
+                f"metric '{metric.name}' requires sets with no word in common",
+                ("inputs", second.name),
+            )
+
+
+def _check_primary(
+    document: yaml_files.Document,
+    file: TaskFile,
+    metrics: Mapping[str, Metric],
+    scenarios: Mapping[str, ScenarioFile],
+    mistakes: Collector,
+) -> None:
+    primary = file.primary
+    checks: list[tuple[str, str, Mapping[str, Any]]] = [
+        ("metric", primary.metric, file.metrics),
+        ("scenario", primary.scenario, scenarios),
+    ]
+    if primary.metric in metrics:
+        checks.append(("score", primary.score, metrics[primary.metric].scores))
+    for field, name, known in checks:
+        if name not in known:
+            with mistakes.collecting():
+                raise document.error(
+                    f"unknown {field} '{name}'{suggestion(name, known)}", ("primary", field)
+                )
