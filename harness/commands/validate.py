@@ -24,8 +24,8 @@ def command(paths: tuple[Path, ...]) -> int:
     """Check task, concept and study files, or folders of them, by really running them.
 
     Each file is loaded and its data is read. The inputs and options of its metrics are checked,
-    and tasks are run on a mock embedder. All mistakes are shown, each with file, line and key. Notices
-    point out likely slips: a word twice in a set, an input or template that nothing uses.
+    and tasks are run on a mock embedder. All mistakes are shown, each with file, line and key.
+    Notices point out likely slips: a word twice in a set, an input or template that nothing uses.
     """
     from harness.commands import output
     from harness.errors import HarnessError, Unavailable
