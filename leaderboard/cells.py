@@ -6,7 +6,7 @@ Chooses the version, seed and fit that count for each task and kind of embedder.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from harness.errors import UnknownName
+from harness.results import scale
 from harness.results.record import Record
 
 BASELINES = ("none", "normalize")
@@ -210,26 +211,20 @@ def _mark(frame: pl.DataFrame, chosen: pl.DataFrame, column: str) -> pl.DataFram
 
 def _measured(frame: pl.DataFrame) -> pl.DataFrame:
     """Add `loss` and `distance`, on the scale of the task's latest record."""
-    scale = {
+    latest = {
         name: pl.col(name).last().over(*_TASK) for name in ("ideal", "low_bound", "high_bound")
     }
-    frame = frame.sort(_BY_AGE).with_columns(**scale)
-    value, low, high = pl.col("value"), pl.col("low_bound"), pl.col("high_bound")
-    number = pl.col("ideal").cast(pl.Float64, strict=False)
-    losses: Mapping[str, tuple[pl.Expr, pl.Expr]] = {  # loss, and its largest value
-        "higher": (pl.coalesce(high, 0.0) - value, high - low),
-        "lower": (value - pl.coalesce(low, 0.0), high - low),
-    }
-    wide = pl.when(low.is_not_null() & high.is_not_null()).then(
-        pl.max_horizontal((number - low).abs(), (high - number).abs())
-    )
-    loss: pl.Expr = (value - number).abs()
-    largest: pl.Expr = wide
-    for ideal, (directed, most) in losses.items():
-        loss = pl.when(pl.col("ideal") == ideal).then(directed).otherwise(loss)
-        largest = pl.when(pl.col("ideal") == ideal).then(most).otherwise(largest)
-    distance = pl.when(largest > 0).then((loss / largest).clip(0.0, 1.0))
-    return frame.with_columns(loss=loss, distance=distance).with_columns(
+    frame = frame.sort(_BY_AGE).with_columns(**latest)
+    losses: list[float | None] = []
+    distances: list[float | None] = []
+    columns = ("value", "ideal", "low_bound", "high_bound")
+    for value, text, low, high in frame.select(columns).iter_rows():
+        ideal = text if text in ("higher", "lower") else float(text)
+        losses.append(None if value is None else scale.loss(value, ideal, (low, high)))
+        distances.append(None if value is None else scale.distance(value, ideal, (low, high)))
+    return frame.with_columns(
+        loss=pl.Series(losses, dtype=pl.Float64), distance=pl.Series(distances, dtype=pl.Float64)
+    ).with_columns(
         # Scores depend on the batches by up to 1e-5, so smaller differences are ties.
         loss=pl.coalesce(pl.col("distance").round(5), pl.col("loss").round_sig_figs(5))
     )

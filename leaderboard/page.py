@@ -227,7 +227,7 @@ def _value(task: Mapping[str, Any], cell: Mapping[str, Any] | None, reason: str 
         return Cell("–", _LAST, f"no value: {reason}")
     tip = [f"{task['metric']} {task['score']} {cell['value']:.6g}; {_reading(task)}"]
     p = cell["p_value"]
-    marks = stars(p)
+    marks = "" if task["measures"] == "usefulness" else stars(p)  # no test against 0
     if p is not None:
         tip.append(f"p = {p:.3g}")
     if cell["low"] is not None:

@@ -7,5 +7,7 @@
 `jsonl`               reads and appends JSONL files; survives a torn last line
 `folder`              a results folder: one file per model
 `figures`             figures and tables that are written beside records
+`scale`               the distance of a value to its ideal
+`markup`              tables of texts as LaTeX, Markdown and CSV
 ====================  ==============================================================
 """

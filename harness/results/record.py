@@ -18,7 +18,7 @@ from harness.metrics import Ideal
 
 SCHEMA = 1
 """Version of the schema of a record: its field `schema`."""
-STARS = "* p < .1, ** p < .05, *** p < .01"
+STARS = "* p < .05, ** p < .01, *** p < .001"
 """Legend of `stars`."""
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -250,5 +250,5 @@ def finite(value: float | None) -> float | None:
 
 
 def stars(p: float | None) -> str:
-    """Return the stars of a p-value, as in Uriot (2024), table 4."""
-    return "" if p is None else "*" * sum(p < level for level in (0.1, 0.05, 0.01))
+    """Return the stars of a p-value, as most papers of the field print them."""
+    return "" if p is None else "*" * sum(p < level for level in (0.05, 0.01, 0.001))

@@ -5,54 +5,24 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
+from harness.results import markup
+from harness.results.markup import comma_separated
 from harness.study import tables
 from harness.study.summary import Summary
 from harness.study.tables import Table
 
-_LATEX = str.maketrans(
-    {
-        **{character: f"\\{character}" for character in "&%$#_{}"},
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": "$<$",
-        ">": "$>$",
-        "−": "$-$",
-        "±": r"$\pm$",
-        "×": r"$\times$",
-        "²": "$^2$",
-        "↑": r"$\uparrow$",
-        "↓": r"$\downarrow$",
-        "–": "--",
-        "\n": " ",
-    }
-)
-_MARKDOWN = str.maketrans(
-    {
-        **{character: f"\\{character}" for character in "\\`*_[]|#"},
-        "<": "&lt;",
-        ">": "&gt;",
-        "\n": " ",
-    }
-)
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""First characters of what spreadsheets read as a formula."""
-
 
 def changes_csv(summaries: Iterable[Summary]) -> str:
     """Return all numbers as CSV, a line for each model, criterion, row and measure."""
-    return _csv([line for summary in summaries for line in tables.lines(summary)])
+    return comma_separated([line for summary in summaries for line in tables.lines(summary)])
 
 
 def choices_csv(summaries: Iterable[Summary]) -> str:
     """Return the chosen hyper-parameters as CSV, each as JSON; empty if nothing was chosen."""
-    return _csv([line for summary in summaries for line in tables.choices(summary)])
+    return comma_separated([line for summary in summaries for line in tables.choices(summary)])
 
 
 def changes_latex(summary: Summary) -> str:
@@ -61,32 +31,33 @@ def changes_latex(summary: Summary) -> str:
     columns = blocks[0].columns
     body = []
     for block in blocks:
-        title = rf"\multicolumn{{{len(columns)}}}{{l}}{{{_latex(block.title)}}} \\"
+        title = rf"\multicolumn{{{len(columns)}}}{{l}}{{{markup.latex(block.title)}}} \\"
         body += [r"\midrule", title, *(_row(row) for row in block.rows)]
     legend = [_about(summary), *tables.legend(summary), *summary.notes]
     comments = [f"% {line}".replace("\n", " ") for line in legend]
-    return "\n".join([*comments, *_tabular(columns, body)]) + "\n"
+    return "\n".join([*comments, *markup.tabular(columns, body)]) + "\n"
 
 
 def chosen_latex(summary: Summary) -> str:
     """Return the table of chosen hyper-parameters as a tabular of booktabs."""
     table = tables.chosen(summary)
     body = [r"\midrule", *(_row(row) for row in table.rows)]
-    return "\n".join([f"% {_about(summary)}", *_tabular(table.columns, body)]) + "\n"
+    return "\n".join([f"% {_about(summary)}", *markup.tabular(table.columns, body)]) + "\n"
 
 
 def markdown(summary: Summary) -> str:
     """Return the tables, their legend, the conclusion and the caveats as Markdown."""
-    parts = [f"## {_plain(_about(summary))}"]
+    parts = [f"## {markup.markdown(_about(summary))}"]
     for block in tables.changes(summary):
-        parts.append(f"### {_plain(block.title)}\n\n{_grid(block)}")
-    parts.append("\n".join(f"- {_plain(line)}" for line in tables.legend(summary)))
+        parts.append(f"### {markup.markdown(block.title)}\n\n{_grid(block)}")
+    parts.append("\n".join(f"- {markup.markdown(line)}" for line in tables.legend(summary)))
     if summary.chosen:
         table = tables.chosen(summary)
-        parts.append(f"### {_plain(table.title)}\n\n{_grid(table)}")
+        parts.append(f"### {markup.markdown(table.title)}\n\n{_grid(table)}")
     for title, lines in (("Conclusion", summary.statement), ("Notes", summary.notes)):
         if lines:
-            parts.append(f"### {title}\n\n" + "\n".join(f"- {_plain(line)}" for line in lines))
+            items = "\n".join(f"- {markup.markdown(line)}" for line in lines)
+            parts.append(f"### {title}\n\n{items}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -112,49 +83,10 @@ def _about(summary: Summary) -> str:
     return f"{summary.study.title} ({summary.study.name}, on {summary.model.name})"
 
 
-def _csv(lines: Sequence[dict[str, Any]]) -> str:
-    if not lines:
-        return ""
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n", restval="")
-    writer.writeheader()
-    writer.writerows({name: _field(value) for name, value in line.items()} for line in lines)
-    return text.getvalue()
-
-
-def _field(value: Any) -> Any:
-    if isinstance(value, dict):
-        return json.dumps(value, ensure_ascii=False)
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
-
-
-def _tabular(columns: Sequence[str], body: Sequence[str]) -> list[str]:
-    alignment = "l" * len(columns)
-    return [
-        rf"\begin{{tabular}}{{{alignment}}}",
-        r"\toprule",
-        _row(columns),
-        *body,
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
+def _grid(table: Table) -> str:
+    rows = [[markup.markdown(text) for text in row] for row in table.rows]
+    return markup.grid([markup.markdown(column) for column in table.columns], rows)
 
 
 def _row(texts: Iterable[str]) -> str:
-    return " & ".join(_latex(text) for text in texts) + r" \\"
-
-
-def _latex(text: str) -> str:
-    return text.translate(_LATEX)
-
-
-def _grid(table: Table) -> str:
-    rows = [table.columns, ("---",) * len(table.columns), *table.rows]
-    return "\n".join(
-        "| " + " | ".join(text if i == 1 else _plain(text) for text in row) + " |"
-        for i, row in enumerate(rows)
-    )
-
-
-def _plain(text: str) -> str:
-    return text.translate(_MARKDOWN)
+    return markup.latex_row(map(markup.latex, texts))

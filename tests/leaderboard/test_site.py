@@ -205,8 +205,8 @@ def test_the_tip_of_a_value_has_its_statistics_and_coverage(tmp_path, make_recor
     text = site.write(compile_boards([record]), tmp_path, title="T").page.read_text("utf-8")
     tip = re.search(r'data-tip="(weat[^"]*)"[^>]*>1.000<span class="marks">([^<]*)<', text)
     assert tip, "the value has a tip"
-    assert tip[2] == "***◐†"
-    assert "* p &lt; .1, ** p &lt; .05, *** p &lt; .01" in text
+    assert tip[2] == "**◐†"
+    assert "* p &lt; .05, ** p &lt; .01, *** p &lt; .001" in text
     for part in ("ideal 0, from -2 to 2", "p = 0.004", "95% interval 0.500 to 1.500", "n = 8",
                  "1 of 10 texts have no vector", "3 of 10 texts are truncated",
                  "fitted on 1 of the task"):  # fmt: skip

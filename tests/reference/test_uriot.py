@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import pytest
 
-from harness.results.record import stars
-
 TASKS = {"gender": "gender-occupations", "age": "age-traits", "wealth": "wealth-ethnicities"}
 SCENARIOS = ("neutral", "debiasing", "positive", "negative")
 
@@ -51,6 +49,11 @@ def test_the_p_value_of_age_under_debiasing_is_that_of_the_neutral_test(scores, 
         assert p_value == pytest.approx(reference[scenario]["p"], rel=1e-6), scenario
     neutral = scores("age-traits", minilm, test="neutral")["debiasing"]["association-test"]
     assert neutral["proportion"].p_value == pytest.approx(reference["debiasing"]["p"], rel=1e-6)
+
+
+def stars(p_value):
+    """Return the stars of table 4: * p < .1, ** p < .05, *** p < .01."""
+    return "*" * sum(p_value < level for level in (0.1, 0.05, 0.01))
 
 
 PRINTED = {  # row 13 of table 4: all-MiniLM-L6-v2 under neutral, debiasing and negative

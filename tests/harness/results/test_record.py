@@ -145,8 +145,8 @@ def test_unknown_keys_and_other_schemas_are_errors(measured):
 
 @pytest.mark.parametrize(
     ("p", "marks"),
-    [(None, ""), (1.0, ""), (0.1, ""), (0.09, "*"), (0.05, "*"), (0.049, "**"), (0.01, "**"),
-     (0.009, "***"), (0.0, "***")],
+    [(None, ""), (1.0, ""), (0.05, ""), (0.049, "*"), (0.01, "*"), (0.009, "**"), (0.001, "**"),
+     (0.0009, "***"), (0.0, "***")],
 )  # fmt: skip
 def test_the_stars_of_a_p_value(p, marks):
     assert stars(p) == marks
