@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from harness.errors import HarnessError, InvalidOption, UsageError
 
@@ -87,6 +87,11 @@ def split(values: str | Path | Iterable[str | Path]) -> list[str]:
     values = [values] if isinstance(values, str | Path) else values
     parts = (part.strip() for value in values for part in str(value).split(","))
     return [part for part in parts if part]
+
+
+def quoted(value: str) -> str:
+    """Return the value of an option as it stands in a name: `%26` for `&`."""
+    return re.sub(r"[%&+\x00-\x1f\x7f]", lambda match: quote(match[0], safe=""), value)
 
 
 def check(name: str, what: str, plugin: str) -> None:

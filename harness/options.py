@@ -1,14 +1,17 @@
 """Options of models, mitigators and metrics, checked and converted by the signature that has them.
 
 The text `?k=2&normalize=true` becomes `{"k": 2, "normalize": True}` if the signature annotates
-`int` and `bool`.
+`int` and `bool`. A list is written with commas, `?words=a,b`, or as JSON. `as_text` is the reverse.
 """
 
 from __future__ import annotations
 
 import inspect
+import json
+import re
+import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from harness.errors import InvalidOption, suggestion
@@ -69,13 +72,32 @@ def convert(
                 if _is_plain(annotation)
                 else TypeAdapter(annotation, config=config)
             )
-            converted[name] = adapter.validate_python(_none(value, annotation))
+            converted[name] = adapter.validate_python(_parsed(value, annotation))
         except ValidationError as error:
             problem = error.errors()[0]["msg"]
             problem = problem[0].lower() + problem[1:]
             owner = f"{what}: option " if what else ""
             raise InvalidOption(f"{owner}{name}={value}: {problem}") from None
     return converted
+
+
+def as_text(value: Any) -> str:
+    """Return the text of a JSON-like value as one would type it as an option."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0").replace("e+", "e")
+    if isinstance(value, list) and value and all(map(_is_plain_item, value)):
+        return ",".join(as_text(item) for item in value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _is_plain_item(item: Any) -> bool:
+    if isinstance(item, str):
+        return bool(item) and not re.search(r"[,\[{]", item)
+    return isinstance(item, int | float)
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
@@ -90,7 +112,25 @@ def _is_plain(annotation: Any) -> bool:
     return inspect.isclass(annotation) and hasattr(annotation, "__pydantic_config__")
 
 
-def _none(value: Any, annotation: Any) -> Any:
-    if value in ("none", "None") and type(None) in typing.get_args(annotation):
+def _parsed(value: Any, annotation: Any) -> Any:
+    """Return a text as None, a list or a mapping if the annotation has such a type."""
+    if not isinstance(value, str):
+        return value
+    members = {annotation, *_members(annotation)}
+    if value in ("none", "None") and type(None) in members:
         return None
-    return value
+    kinds = {kind for kind in (typing.get_origin(t) or t for t in members) if inspect.isclass(kind)}
+    if str in kinds or not any(issubclass(kind, Collection) for kind in kinds):
+        return value
+    if value.startswith(("[", "{")):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value.split(",") if value else []
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    """Return the types of a union; none for another type."""
+    is_union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+    return typing.get_args(annotation) if is_union else ()

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
+from harness import labels
 from harness.leaderboard.attachments import attachments
 from harness.leaderboard.cells import BASELINES, cells
 from harness.leaderboard.notices import notices
@@ -107,7 +107,7 @@ def compile_boards(records: Iterable[Record]) -> list[Board]:
 
 
 def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[Record]) -> Board:
-    labels = _labels(pl.concat([others, chosen], how="diagonal"))
+    shown = _labels(pl.concat([others, chosen], how="diagonal"))
     tasks = (
         chosen.group_by("task")
         .agg(
@@ -127,7 +127,7 @@ def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[
         .join(chosen.drop("measures", "category"), on=["row", "task"], how="left")
         .sort("row", "task")
     )
-    rows = _aggregated(grid, tasks).join(labels, on="row")
+    rows = _aggregated(grid, tasks).join(shown, on="row")
     for measures, prefix in (("bias", ""), ("usefulness", "usefulness_")):
         ranks = _ranked(grid, measures)
         renamed = {c: prefix + c for c in ranks.columns if c != "row"}
@@ -153,11 +153,11 @@ def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[
         lacks=_lacks(grid, others),
         others=others.select(
             "row", "task", "version", "digest", "seed", "value", "created", "why"
-        ).join(labels.select("row", "model", "mitigator"), on="row", how="left"),
+        ).join(shown.select("row", "model", "mitigator"), on="row", how="left"),
         environments=_environments(records),
         published=published(records, tasks),
         attachments=attachments(records, chosen).join(
-            labels.select("row", "model", "mitigator"), on="row", how="left"
+            shown.select("row", "model", "mitigator"), on="row", how="left"
         ),
         notices=notices(grid, others, tasks),
     )
@@ -239,29 +239,36 @@ def _lacks(grid: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
 
 
 def _labels(every: pl.DataFrame) -> pl.DataFrame:
-    """Return the model and mitigator of each row as shown.
+    """Return the model and mitigator of each row as shown: their labels.
 
-    Equal names of different models get the start of the fingerprint, those of different
-    mitigators the settings that differ.
+    Different weights under one label get the start of the fingerprint. Rows of records that were
+    written without a label get the settings that differ.
     """
     identity = ["row", "model", "fingerprint", "mitigator", "params"]
     facts = ["url", "dimensions", "parameters"]  # some are null in older records
-    unique = every.group_by(identity).agg(pl.col(facts).drop_nulls().last()).sort("row")
-    prints, settings = defaultdict(set), defaultdict(list)
+    unique = (
+        every.group_by(identity)
+        .agg(pl.col(facts).drop_nulls().last(), pl.col("label").max())
+        .sort("row")
+    )
+    prints: defaultdict[str, set[str]] = defaultdict(set)
+    settings: defaultdict[str, list[str]] = defaultdict(list)
     for row in unique.iter_rows(named=True):
         prints[row["model"]].add(row["fingerprint"])
-        settings[row["mitigator"]].append(_flat(json.loads(row["params"])))
+        if row["label"] == row["mitigator"] and row["params"] not in settings[row["mitigator"]]:
+            settings[row["mitigator"]].append(row["params"])
     models, mitigators = [], []
     for row in unique.iter_rows(named=True):
         several = len(prints[row["model"]]) > 1
         models.append(row["model"] + (f" [{row['fingerprint'][:8]}]" if several else ""))
-        params, all_params = _flat(json.loads(row["params"])), settings[row["mitigator"]]
-        differing = [
-            f"{key}={params[key]}"
-            for key in sorted(params)
-            if any(other.get(key) != params[key] for other in all_params)
-        ]
-        mitigators.append(row["mitigator"] + (f" ({', '.join(differing)})" if differing else ""))
+        alike = [json.loads(params) for params in settings[row["label"]]]
+        params = json.loads(row["params"]) if row["label"] == row["mitigator"] else {}
+        differing = {
+            key: value
+            for key, value in params.items()
+            if any(other.get(key) != value for other in alike)
+        }
+        mitigators.append(labels.with_options(row["label"], differing))
     return unique.select(
         "row",
         pl.Series("model", models, dtype=pl.String),
@@ -270,17 +277,6 @@ def _labels(every: pl.DataFrame) -> pl.DataFrame:
         "params",
         *facts,
     )
-
-
-def _flat(params: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """Return nested settings under dotted keys, as text."""
-    flat: dict[str, str] = {}
-    for key, value in params.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{key}.")
-        else:
-            flat[prefix + key] = value if isinstance(value, str) else json.dumps(value)
-    return flat
 
 
 def _environments(records: list[Record]) -> tuple[tuple[str, int], ...]:

@@ -12,7 +12,7 @@ from harness.commands import arguments
 
 if TYPE_CHECKING:
     from harness.results.not_run import NotRun
-    from harness.results.record import MitigatorPart, Record
+    from harness.results.record import Record
     from harness.results.records import Records
 
 
@@ -85,7 +85,7 @@ def void_lines(records: Iterable[Record]) -> list[str]:
     for record in records:
         if record.primary and record.value is None:
             key = (record.model.name, record.task.name, record.reason or "no number")
-            mitigators.setdefault(key, []).append(record.mitigator.name)
+            mitigators.setdefault(key, []).append(record.mitigator.label)
     tasks: dict[tuple[str, str, str], list[str]] = {}
     for (model, task, reason), names in mitigators.items():
         under = ", ".join(dict.fromkeys(names))
@@ -119,11 +119,8 @@ def _print_tables(records: Iterable[Record]) -> None:
     primary = [record for record in records if record.primary]
     for model in dict.fromkeys(record.model.name for record in primary):
         of_model = [record for record in primary if record.model.name == model]
-        settings = _settings(of_model)
-        columns = list(dict.fromkeys(_column(record.mitigator, settings) for record in of_model))
-        cells = {
-            (record.task.name, _column(record.mitigator, settings)): record for record in of_model
-        }
+        columns = list(dict.fromkeys(record.mitigator.label for record in of_model))
+        cells = {(record.task.name, record.mitigator.label): record for record in of_model}
         rows = []
         for task in dict.fromkeys(record.task.name for record in of_model):
             row = [cells.get((task, column)) for column in columns]
@@ -152,27 +149,6 @@ def _legend(records: Iterable[Record]) -> list[str]:
             f"p-values of {metrics} are one-sided: an effect in the opposite direction has no star"
         )
     return legend
-
-
-def _settings(records: Iterable[Record]) -> dict[str, list[dict[str, Any]]]:
-    """Return the distinct parameters of each mitigator."""
-    settings: dict[str, list[dict[str, Any]]] = {}
-    for record in records:
-        known = settings.setdefault(record.mitigator.name, [])
-        if record.mitigator.params not in known:
-            known.append(record.mitigator.params)
-    return settings
-
-
-def _column(mitigator: MitigatorPart, settings: dict[str, list[dict[str, Any]]]) -> str:
-    """Return a mitigator's name, with the parameters that differ between its settings."""
-    all_params = settings[mitigator.name]
-    differing = [
-        f"{key}={value}"
-        for key, value in mitigator.params.items()
-        if any(params.get(key) != value for params in all_params)
-    ]
-    return mitigator.name + ("?" + "&".join(differing) if differing else "")
 
 
 def _value(record: Record | None) -> str:

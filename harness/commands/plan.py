@@ -81,7 +81,7 @@ def _of_model(run: Run, model: str) -> dict[str, Any]:
         rows.append(
             {
                 "task": task,
-                "mitigators": ", ".join(job.part.name for job in jobs),
+                "mitigators": ", ".join(job.part.label for job in jobs),
                 "texts": len(texts),
                 "stored": len(texts - missing),
                 "to_encode": len(texts & missing),

@@ -92,7 +92,7 @@ class ResultsFile(jsonl.RecordsFile[Record]):
             for name, rows in record.rows.items():
                 folders.write_atomically(self.path.parent / record.tables[name], _table(rows))
             for name, drawing in record.drawings.items():
-                title = f"{record.model.name}, {record.mitigator.name}: {name}"
+                title = f"{record.model.name}, {record.mitigator.label}: {name}"
                 figures.write(self.path.parent / record.figures[name], drawing, title)
         super().add(records)
 

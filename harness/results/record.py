@@ -71,12 +71,19 @@ class MitigatorPart(Part):
 
     name: str
     """As users type it, without options: `none`, `hard-debias`, `anonymize+hard-debias`."""
+    label: str = ""
+    """The name with the options that differ from their defaults: `hard-debias?k=2`."""
     params: dict[str, Any] = Field(default_factory=dict)
     """Hyper-parameters, by stage for a chain."""
     concept: str | None = None
     """Concept that it was fitted on."""
     fingerprint: str
     """Identifies the mitigator, its hyper-parameters and the content of the concept."""
+
+    def model_post_init(self, context: Any) -> None:
+        """Take the name as the label of a record that was written without one."""
+        if not self.label:
+            object.__setattr__(self, "label", self.name)
 
 
 class TaskPart(Part):

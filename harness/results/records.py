@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -76,13 +77,18 @@ class Records(Sequence[Record]):
         return tuple(entry for entry in self.not_run if entry.failed)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one flat mapping per record; its keys are the columns of the data frames."""
+        """Return one flat mapping per record; its keys are the columns of the data frames.
+
+        `mitigator` is the label, with the options that differ from their defaults. `mitigator_name`
+        is the name alone, and `mitigator_params` a JSON object of all hyper-parameters.
+        """
         return [
             {
                 "model": record.model.name,
                 "kind": record.model.kind,
-                "mitigator": record.mitigator.name,
-                "mitigator_params": str(record.mitigator.params or ""),
+                "mitigator": record.mitigator.label,
+                "mitigator_name": record.mitigator.name,
+                "mitigator_params": json.dumps(record.mitigator.params, ensure_ascii=False),
                 "mitigator_concept": record.mitigator.concept,
                 "task": record.task.name,
                 "version": record.task.version,
@@ -122,7 +128,8 @@ class Records(Sequence[Record]):
 
 
 _SCHEMA = {
-    **dict.fromkeys(("model", "kind", "mitigator", "mitigator_params", "mitigator_concept"), str),
+    **dict.fromkeys(("model", "kind", "mitigator", "mitigator_name"), str),
+    **dict.fromkeys(("mitigator_params", "mitigator_concept"), str),
     "task": str,
     "version": int,
     **dict.fromkeys(("measures", "category", "concept", "scenario", "metric", "score"), str),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness import labels
 from harness.chain import Chain, MitigatedEmbedder
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
@@ -40,7 +41,7 @@ class Debiased:
     format
         Its format.
     model, mitigator, concept
-        Names of the model, the mitigator, and the concept that it was fitted on; the concept is
+        Labels of the model and the mitigator, and the concept that it was fitted on; the concept is
         None if the mitigator needs none.
     words, dimensions, bytes
         Number of words, length of a vector, and size on disk.
@@ -115,6 +116,7 @@ def debias(
         vector_files.refuse_to_replace(path)
     registry = registry or Registry(include=paths(include))
     chain = registry.mitigator(mitigator)
+    mitigator = labels.of_mitigator(mitigator, chain.mitigators)
     concept = registry.concept(concept) if isinstance(concept, str) else concept
     embedder = registry.embedder(model) if isinstance(model, str) else adapters.as_embedder(model)
     info = embedder.info

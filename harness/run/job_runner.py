@@ -49,7 +49,7 @@ class JobRunner:
             return self._not_run(job, one_line(error), "failed")
 
     def _not_run(self, job: Job, reason: str, kind: Kind) -> NotRun:
-        return NotRun(self.vectors.info.name, job.part.name, job.task.name, reason, kind)
+        return NotRun(self.vectors.info.name, job.part.label, job.task.name, reason, kind)
 
     def _records(self, job: Job) -> list[Record]:
         for chain in job.chains:
@@ -78,7 +78,7 @@ def notices_of(jobs: Sequence[Job], model: str) -> list[str]:
     return [
         *_missing_words(jobs, model),
         *(
-            f"'{job.part.name}': {note}"
+            f"'{job.part.label}': {note}"
             for job in jobs
             for chain in job.chains
             for note in chain.notes
@@ -93,7 +93,7 @@ def _missing_words(jobs: Iterable[Job], model: str) -> list[str]:
         for stage in job.mitigator.mitigators:
             if stage.missing_words:
                 on = f" on {job.concept.name}" if job.concept else ""
-                mitigators.setdefault(stage.missing_words, []).append(f"'{job.part.name}'{on}")
+                mitigators.setdefault(stage.missing_words, []).append(f"'{job.part.label}'{on}")
     lines = []
     for words, names in mitigators.items():
         more = f" and {len(words) - 5} more" if len(words) > 5 else ""

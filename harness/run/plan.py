@@ -13,7 +13,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from harness import names
+from harness import labels, names
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.digest import digest, json_like
@@ -151,7 +151,7 @@ def make_plan(
     tasks
         The tasks to run.
     mitigators
-        Unfitted mitigators by the name that users type.
+        Unfitted mitigators by label.
     fallback
         Concept to fit a mitigator on if the task's own lacks a field that it needs.
     is_done
@@ -276,9 +276,12 @@ def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> Miti
         params[key] = json_like(stage.get_params(deep=False))
     plain = names.plain(name)
     content = digest(concept.model_dump(exclude={"title", "source"})) if concept else None
+    fingerprint = digest([plain, params, content, *mitigator.depends_on])
+    params = labels.without_folder(params)
     return MitigatorPart(
         name=plain,
+        label=labels.of_mitigator(name, mitigator.mitigators),
         params=params[plain] if list(params) == [plain] else params,
         concept=concept.name if concept else None,
-        fingerprint=digest([plain, params, content, *mitigator.depends_on]),
+        fingerprint=fingerprint,
     )

@@ -11,7 +11,7 @@ import dataclasses
 import uuid
 from collections.abc import Iterator, Sequence
 
-from harness import folders
+from harness import folders, labels
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
@@ -60,8 +60,9 @@ class Run:
         self.registry, self.settings = registry, settings
         if not mitigators:
             raise UsageError("no mitigator is given; 'none' stands for the unmitigated model")
+        chains = [(name, registry.mitigator(name)) for name in dict.fromkeys(mitigators)]
         self.mitigators: dict[str, Chain] = {
-            name: registry.mitigator(name) for name in dict.fromkeys(mitigators)
+            labels.of_mitigator(name, chain.mitigators): chain for name, chain in chains
         }
         self.fallback: Concept | None = (
             registry.concept(settings.concept) if settings.concept else None

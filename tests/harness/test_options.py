@@ -52,6 +52,33 @@ def test_no_options_are_converted_to_no_options():
     assert convert() == {}
 
 
+@pytest.mark.parametrize(
+    ("annotation", "value", "text"),
+    [
+        (int, 2, "2"),
+        (float, 0.5, "0.5"),
+        (float, 2.0, "2"),
+        (float, 1e20, "1e20"),
+        (bool, True, "true"),
+        (int | None, None, "none"),
+        (str, "a,b", "a,b"),
+        (str | None, "x", "x"),
+        (list[str], ["a", "b"], "a,b"),
+        (list[str], ["a,b", "c"], '["a,b", "c"]'),
+        (list[str], [], "[]"),
+        (tuple[int, ...] | None, (1, 2), "1,2"),
+        (dict[str, int], {"a": 1}, '{"a": 1}'),
+    ],
+)
+def test_a_value_is_written_as_one_would_type_it(annotation, value, text):
+    def function(*, option):
+        pass
+
+    function.__annotations__["option"] = annotation
+    assert options.as_text(list(value) if isinstance(value, tuple) else value) == text
+    assert options.convert(function, {"option": text}, what="m") == {"option": value}
+
+
 @given(st.integers())
 def test_integers_are_converted_exactly(number):
     assert convert(k=str(number)) == {"k": number}

@@ -197,19 +197,28 @@ def test_columns_by_category_are_mean_distances(make_rows) -> None:
     assert (row["task:x"], row["task:y"], row["task:z"]) == (1.0, 2.0, 0.0)
 
 
-def test_a_mitigators_label_has_only_settings_that_differ(make_record) -> None:
+def test_a_row_has_the_label_of_its_mitigator(make_record) -> None:
+    labels = ["hard-debias", "hard-debias?k=2", "hard-debias?k=2+normalize"]
     records = [
         make_record(
-            mitigator__name="hard-debias", mitigator__fingerprint=str(k),
-            mitigator__params={"k": k, "equalize": True, "pca": {"centred": k > 1}},
+            mitigator__name=label.replace("?k=2", ""), mitigator__label=label,
+            mitigator__fingerprint=label, mitigator__params={"k": 1 + ("?" in label)},
+        )
+        for label in labels
+    ]  # fmt: skip
+    assert only(records).rows["mitigator"].sort().to_list() == labels
+
+
+def test_records_without_a_label_get_the_settings_that_differ(make_record) -> None:
+    records = [
+        make_record(
+            mitigator__name="hard-debias", mitigator__label="", mitigator__fingerprint=str(k),
+            mitigator__params={"k": k, "equalize": True},
         )
         for k in (1, 2)
     ] + [make_record(mitigator__params={"k": 3})]  # fmt: skip
-    assert only(records).rows["mitigator"].sort().to_list() == [
-        "hard-debias (k=1, pca.centred=false)",
-        "hard-debias (k=2, pca.centred=true)",
-        "none",
-    ]
+    shown = only(records).rows["mitigator"].sort().to_list()
+    assert shown == ["hard-debias?k=1", "hard-debias?k=2", "none"]
 
 
 def test_models_of_one_name_with_different_weights_get_their_fingerprints(make_record) -> None:

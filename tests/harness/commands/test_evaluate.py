@@ -196,9 +196,7 @@ def test_two_settings_of_one_mitigator_have_a_column_each(evaluate):
     said = evaluate("-M", "toy-shift?k=1", "-M", "toy-shift?k=2", tasks="toy-places")
     assert said.code == 0
     header = next(line for line in said.out.splitlines() if line.split()[:1] == ["task"])
-    assert header.count("toy-shift") == 2
-    assert "k=1" in header
-    assert "k=2" in header
+    assert header.split()[-2:] == ["toy-shift", "toy-shift?k=2"]  # k=1 is the default
 
 
 def test_a_score_without_a_value_is_marked_as_void(evaluate, write):

@@ -61,7 +61,7 @@ def test_a_record_has_the_model_task_score_and_environment(measured):
     assert said["model"]["dimensions"] == 8
     assert said["task"]["name"] == "toy-places"
     assert said["mitigator"] == {
-        "name": "none", "params": {}, "concept": None,
+        "name": "none", "label": "none", "params": {}, "concept": None,
         "fingerprint": said["mitigator"]["fingerprint"],
     }  # fmt: skip
     assert (said["concept"], said["category"]) == ("toy-place", "places")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import harness
@@ -33,6 +35,21 @@ def test_both_data_frames_have_one_row_per_record(records):
     assert polars["task"].to_list() == ["toy-places"] * 3 + ["toy-ratings"]
     assert polars["id"].n_unique() == 4
     assert polars.filter(polars["primary"])["score"].to_list() == ["gap", "correlation"]
+
+
+def test_frames_tell_settings_apart_and_have_parameters_as_json(registry):
+    mitigators = ["none", "toy-shift?k=1", "toy-shift?k=2+toy-polite"]
+    records = harness.evaluate(
+        "toy-letters", "toy-places", mitigators, registry=registry, concept="toy-place"
+    )
+    frame = records.to_polars().unique("mitigator", maintain_order=True)
+    assert frame["mitigator"].to_list() == ["none", "toy-shift", "toy-shift?k=2+toy-polite"]
+    assert frame["mitigator_name"].to_list() == ["none", "toy-shift", "toy-shift+toy-polite"]
+    assert [json.loads(text) for text in frame["mitigator_params"]] == [
+        {},
+        {"k": 1},
+        {"toy-shift": {"k": 2}, "toy-polite": {"word": "please"}},
+    ]
 
 
 def test_a_column_of_values_is_numeric_even_if_its_first_values_are_null(records):

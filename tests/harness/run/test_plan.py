@@ -151,6 +151,7 @@ def test_a_record_has_the_parameters_of_each_stage_of_a_chain(registry):
     name = "toy-shift?k=2+toy-polite+toy-shift"
     part = plan.mitigator_part(name, registry.mitigator(name), None)
     assert part.name == "toy-shift+toy-polite+toy-shift"
+    assert part.label == name
     assert part.params == {
         "toy-shift": {"k": 2},
         "toy-polite": {"word": "please"},

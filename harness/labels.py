@@ -1,0 +1,109 @@
+"""Labels: how tables, records and file names call a model or mitigator.
+
+A label is the name as one would type it, with the options that differ from their defaults, in the
+order of the signature: `hard-debias?k=2+normalize`. So two settings of a method have two labels,
+and two spellings of one setting have one label. A label has no folder of this machine in it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+from harness import names, options
+from harness.digest import json_like
+
+_LOCAL = re.compile(r"~$|~[^/\\]*[/\\]|\.{0,2}[/\\](?![/\\])|[A-Za-z]:[/\\]")
+"""The beginning of a path that is absolute or starts at the home or current folder."""
+_SUFFIX = re.compile(r"(\.[A-Za-z]{2,12})?(\.gz)?$")
+"""Suffix of a file, as in `vectors.txt.gz`; the `.50d` of `glove.50d` is none."""
+
+
+def of_mitigator(name: str, mitigators: Sequence[Any]) -> str:
+    """Return the label of a chain of mitigators.
+
+    Parameters
+    ----------
+    name
+        The name that users type, with or without options.
+    mitigators
+        The mitigator of each stage; their parameters are shown, whatever `name` says.
+    """
+    stages = zip(names.mitigators(name), mitigators, strict=True)
+    labels = [
+        with_options(stage.name, differing(type(mitigator), mitigator.get_params(deep=False)))
+        for stage, mitigator in stages
+    ]
+    return "+".join(labels) or names.NONE
+
+
+def differing(
+    function: Callable[..., Any], values: Mapping[str, Any], defaults: Mapping[str, Any] = {}
+) -> dict[str, Any]:
+    """Return the options that differ from their defaults, in the order of the signature.
+
+    Parameters
+    ----------
+    function
+        The callable that has the options.
+    values
+        Values of options by name.
+    defaults
+        Defaults that replace those of the signature.
+    """
+    own = {name: p.default for name, p in options.parameters(function).items() if name in values}
+    return {
+        name: values[name]
+        for name, default in (own | {key: defaults[key] for key in own if key in defaults}).items()
+        if default is inspect.Parameter.empty or json_like(values[name]) != json_like(default)
+    }
+
+
+def with_options(name: str, values: Mapping[str, Any]) -> str:
+    """Return a name with options as one would type them: `hard-debias?k=2`."""
+    shown = {key: without_folder(json_like(value)) for key, value in values.items()}
+    pairs = [f"{key}={names.quoted(options.as_text(value))}" for key, value in shown.items()]
+    return name + ("?" + "&".join(pairs) if pairs else "")
+
+
+def without_folder(value: Any) -> Any:
+    """Return a JSON-like value without folders: a text that is a path becomes its last part.
+
+    The path may stand after a provider: `vectors:/home/me/w2v.bin` becomes `vectors:w2v.bin`.
+    """
+    if isinstance(value, dict):
+        return {key: without_folder(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [without_folder(item) for item in value]
+    if not isinstance(value, str):
+        return value
+    if is_local(value):
+        return last_part(value) or value
+    provider, colon, reference = value.partition(":")
+    return f"{provider}:{without_folder(reference)}" if colon else value
+
+
+def is_local(text: str) -> bool:
+    """Return whether a text is a path: by its beginning, or because such a file exists."""
+    if _LOCAL.match(text):
+        return True
+    try:
+        return len(PurePath(text).parts) > 1 and Path(text).exists()
+    except (OSError, ValueError):  # too long for a path, or with a null byte
+        return False
+
+
+def last_part(path: str) -> str:
+    """Return the name of a file or folder."""
+    place = Path(path.replace("\\", "/")).expanduser().absolute()
+    return PurePath(os.path.normpath(place)).name  # of a link, not of what it leads to
+
+
+def stem(path: str) -> str:
+    """Return the name of a folder, or that of a file without its suffix."""
+    name = last_part(path)
+    return name if Path(path).expanduser().is_dir() else _SUFFIX.sub("", name) or name

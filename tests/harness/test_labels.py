@@ -1,0 +1,102 @@
+"""Labels: names with the options that differ from their defaults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness import Mitigator, labels, names, options
+
+
+class Method(Mitigator):
+    def __init__(
+        self,
+        k: int = 1,
+        share: float = 0.5,
+        flag: bool = False,
+        word: str = "",
+        limit: int | None = None,
+        words: tuple[str, ...] = (),
+    ):
+        self.k, self.share, self.flag = k, share, flag
+        self.word, self.limit, self.words = word, limit, words
+
+
+@pytest.mark.parametrize(
+    ("params", "label"),
+    [
+        ({}, "method"),
+        ({"k": 1, "share": 0.5}, "method"),
+        ({"share": 0.25, "k": 2}, "method?k=2&share=0.25"),
+        ({"flag": True, "limit": 3}, "method?flag=true&limit=3"),
+        ({"words": ("a", "b")}, "method?words=a,b"),
+        ({"word": "a&b+c%"}, "method?word=a%26b%2Bc%25"),
+    ],
+)
+def test_a_label_has_the_options_that_differ_in_the_order_of_the_signature(params, label):
+    assert labels.of_mitigator("method", [Method(**params)]) == label
+
+
+def test_a_chain_has_the_label_of_each_stage():
+    assert labels.of_mitigator("method?k=2+method", [Method(k=2), Method()]) == "method?k=2+method"
+    assert labels.of_mitigator("none", []) == "none"
+
+
+@given(
+    k=st.integers(),
+    share=st.floats(allow_nan=False),
+    flag=st.booleans(),
+    word=st.text(alphabet=st.characters(exclude_characters="/\\~:", codec="utf-8")),
+    words=st.lists(st.text("ab,[{", min_size=1)).map(tuple),
+)
+def test_a_label_can_be_typed_and_gives_the_same_mitigator(**params):
+    mitigator = Method(**params)
+    (stage,) = names.mitigators(labels.of_mitigator("method", [mitigator]))
+    again = Method(**options.convert(Method, stage.options, what="m"))
+    assert again.get_params() == mitigator.get_params()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("/home/me/words.txt", "words.txt"),
+        ("~/words.txt", "words.txt"),
+        ("./words.txt", "words.txt"),
+        ("../a/words.txt", "words.txt"),
+        ("C:\\data\\words.txt", "words.txt"),
+        ("vectors:/home/me/words.txt", "vectors:words.txt"),
+        ("http://localhost:8000/v1", "http://localhost:8000/v1"),
+        ("owner/model", "owner/model"),
+        ("query: ", "query: "),
+        ("words.txt", "words.txt"),
+        ("x" * 5000, "x" * 5000),
+    ],
+)
+def test_a_text_that_is_a_path_is_shown_without_its_folder(text, shown):
+    assert labels.without_folder(text) == shown
+    assert labels.without_folder({"a": [text, 1]}) == {"a": [shown, 1]}
+
+
+def test_a_relative_path_is_recognised_if_the_file_exists(tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "words.txt").write_text("a")
+    monkeypatch.chdir(tmp_path)
+    assert labels.without_folder("data/words.txt") == "words.txt"
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("a.txt", "a"), ("a.txt.gz", "a"), ("glove.6B.50d", "glove.6B.50d"), ("w.300d.vec", "w.300d")],
+)
+def test_the_stem_of_a_file_is_its_name_without_the_suffix(file, name):
+    assert labels.stem(f"/nowhere/{file}") == name
+
+
+def test_the_stem_of_a_folder_is_its_name(tmp_path, monkeypatch):
+    folder = tmp_path / "my.model"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert [labels.stem(str(path)) for path in (folder, Path())] == ["my.model"] * 2
