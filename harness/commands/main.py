@@ -23,7 +23,7 @@ COMMANDS = {
     "list": ("listing", "List models, mitigators, metrics, tasks, concepts or studies."),
     "show": ("show", "Show one model, mitigator, metric, task, concept or study."),
     "validate": ("validate", "Check task, concept and study files by running them."),
-    "new": ("new", "Write a working example of a model, metric, mitigator or task."),
+    "new": ("new", "Write a working example of a plugin, or of a part of one."),
     "plugins": ("plugins", "List the installed plugins and load errors."),
     "cache": ("cache", "Show, verify and prune the cached embeddings."),
     "schema": ("schema", "Print the JSON Schema of task, concept, study or record files."),
@@ -75,7 +75,7 @@ class Commands(click.Group):
     def _add_plugins(self) -> None:
         from harness.registry import discovery
 
-        discovery.installed().add_commands(self)
+        discovery.installed().add_commands(self, COMMANDS)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -14,7 +14,7 @@ import click
 if TYPE_CHECKING:
     from harness.registry.catalogue import Catalogue
 
-KINDS = ("model", "metric", "mitigator", "task")
+KINDS = ("plugin", "model", "metric", "mitigator", "task")
 STUBS = Path(__file__).parents[1] / "stubs"
 """Templates with placeholders in angle brackets, such as `<name>`."""
 MODEL = "glove-6b-50d"
@@ -23,7 +23,6 @@ SUMMARIES = {
     "model": "letter frequencies",
     "metric": "difference of two mean cosine similarities",
     "mitigator": "subtracts the mean of the definitional pairs",
-    "task": "",
 }
 """What `harness list` says of a stub."""
 
@@ -40,7 +39,10 @@ SUMMARIES = {
 def command(kind: str, name: str, out: Path) -> None:
     """Write a package with a working model, metric or mitigator, or a task file.
 
+    `plugin` writes a package with all of these and a command of its own.
+
     \b
+    harness new plugin my-lab && pip install -e ./harness-my-lab
     harness new metric my-metric && pip install -e ./harness-my-metric
     harness new task my-task && harness validate my-task.yaml
     """  # noqa: D301  # click keeps the lines after a backspace
@@ -54,11 +56,12 @@ def command(kind: str, name: str, out: Path) -> None:
         )
     _check_free(kind, name)
     stub = Stub(kind, name, out)
-    existing = [out / path for path in stub.files if (out / path).exists()]
+    files = stub.files
+    existing = [out / path for path in files if (out / path).exists()]
     if existing:
         raise UsageError(f"'{existing[0]}' exists already; nothing was written")
-    for path, template in stub.files.items():
-        folders.write_atomically(out / path, stub.filled(template).encode())
+    for path, text in files.items():
+        folders.write_atomically(out / path, text.encode())
         click.echo(out / path)
     click.echo("\nnext: " + "\n      ".join(stub.next_steps))
 
@@ -82,32 +85,37 @@ class Stub:
     out: Path
 
     @property
-    def function(self) -> str:
-        """The name as a Python identifier: of the module, and of a metric's function."""
-        return self.name.replace("-", "_")
-
-    @property
     def package(self) -> str:
         """The name of the package's distribution and folder."""
         return f"harness-{self.name}"
 
     @property
     def files(self) -> dict[str, str]:
-        """The template of each file, by the file's path below `out`."""
+        """The text of each file, by the file's path below `out`."""
+        function = _identifier(self.name)
         if self.kind == "task":
-            return {f"{self.name}.yaml": "task.yaml", f"test_{self.function}.py": "test_task.py"}
-        module = f"harness_{self.function}"
-        files = {
-            f"{self.package}/README.md": "readme.md",
-            f"{self.package}/pyproject.toml": "pyproject.toml",
-            f"{self.package}/{module}/__init__.py": (
-                "plugin_model.py" if self.kind == "model" else "plugin.py"
-            ),
-            f"{self.package}/{module}/{self.function}.py": f"{self.kind}.py",
-            f"{self.package}/tests/test_{self.function}.py": f"test_{self.kind}.py",
-        }
-        if self.kind == "metric":  # a metric needs a task that uses it
-            files[f"{self.package}/example-task.yaml"] = "metric_task.yaml"
+            return {
+                f"{self.name}.yaml": self._filled("task.yaml"),
+                f"test_{function}.py": self._filled("test_task.py"),
+            }
+        folder, module = self.package, f"{self.package}/harness_{function}"
+        files = {f"{folder}/pyproject.toml": self._filled("pyproject.toml")}
+        if self.kind == "plugin":
+            files[f"{folder}/README.md"] = self._filled("readme_plugin.md")
+            files[f"{module}/__init__.py"] = self._filled("whole_plugin.py")
+            files[f"{module}/{function}_command.py"] = self._filled("command.py")
+            files[f"{module}/tasks/{self.name}-task.yaml"] = self._filled("metric_task.yaml")
+            files[f"{folder}/tests/test_plugin.py"] = self._filled("test_plugin.py")
+        else:
+            files[f"{folder}/README.md"] = self._filled("readme.md")
+            hooks = "plugin_model.py" if self.kind == "model" else "plugin.py"
+            files[f"{module}/__init__.py"] = self._filled(hooks)
+            if self.kind == "metric":  # a metric needs a task that uses it
+                files[f"{folder}/example-task.yaml"] = self._filled("metric_task.yaml")
+        for kind, name in self._parts().items():
+            part = _identifier(name)
+            files[f"{module}/{part}.py"] = self._filled(f"{kind}.py", name)
+            files[f"{folder}/tests/test_{part}.py"] = self._filled(f"test_{kind}.py", name)
         return files
 
     @property
@@ -121,40 +129,67 @@ class Stub:
             ]
         path = self.out / self.package
         folder = shlex.quote(str(path) if path.is_absolute() else f"./{path}")
+        shown = "plugins" if self.kind == "plugin" else f"show {self.kind} {self.name}"
         return [
             f"pip install -e {folder}",
-            f"harness show {self.kind} {self.name}",
+            f"harness {shown}",
             f"python -m pytest {folder}",
             self._evaluation(folder),
         ]
 
-    def filled(self, template: str) -> str:
-        """Return the text of a template with its placeholders filled in."""
+    def _parts(self) -> dict[str, str]:
+        """Return the name of each object of the package, by kind."""
+        if self.kind == "plugin":
+            return {kind: f"{self.name}-{kind}" for kind in ("model", "metric", "mitigator")}
+        return {self.kind: self.name}
+
+    def _filled(self, template: str, name: str = "") -> str:
+        """Return the text of a template with its placeholders filled in.
+
+        Parameters
+        ----------
+        template
+            Name of the template.
+        name
+            Name of the object that the file is about; by default the stub's.
+        """
         text = (STUBS / f"{template}.txt").read_text(encoding="utf-8")
-        for placeholder, value in self._values().items():
+        for placeholder, value in self._values(name or self.name).items():
             text = text.replace(f"<{placeholder}>", value)
         return text
 
-    def _values(self) -> dict[str, str]:
+    def _values(self, name: str) -> dict[str, str]:
         """Return the text of each placeholder."""
-        class_name = "".join(part.capitalize() for part in self.name.split("-"))
+        function, module = _identifier(name), f"harness_{_identifier(self.name)}"
+        class_name = "".join(part.capitalize() for part in name.split("-"))
         spec = {"model": "Embedder"}.get(self.kind, self.kind.capitalize())
+        is_plugin = self.kind == "plugin"
+        data = f'\n[tool.setuptools.package-data]\n{module} = ["tasks/*.yaml"]\n'
         return {
-            "name": self.name,
+            "name": name,
             "kind": self.kind,
             "package": self.package,
-            "module": f"harness_{self.function}",
-            "function": self.function,
+            "module": module,
+            "function": function,
             "Class": class_name,
             "hook": f"harness_{spec.lower()}s",
             "Spec": f"{spec}Spec",
-            "target": self.function if self.kind == "metric" else class_name,
-            "summary": SUMMARIES[self.kind],
+            "target": function if self.kind == "metric" else class_name,
+            "summary": SUMMARIES.get(self.kind, ""),
             "evaluation": self._evaluation("."),
+            "data": data if is_plugin else "",
+            "metric": f"{self.name}-metric" if is_plugin else self.name,
+            "task": f"{self.name}-task" if is_plugin else f"{self.name}-example",
+            "file": f"{self.name}-task.yaml" if is_plugin else "example-task.yaml",
         }
 
     def _evaluation(self, folder: str) -> str:
         """Return the command that prints a first score; `folder` is the package."""
+        if self.kind == "plugin":
+            return (
+                f"harness eval --model {self.name}-model --mitigator none "
+                f"--mitigator {self.name}-mitigator --tasks {self.name}-task,seat-c6"
+            )
         if self.kind == "model":
             return f"harness eval --model {self.name} --tasks seat-c6"
         if self.kind == "mitigator":
@@ -163,6 +198,11 @@ class Stub:
                 "--tasks weat-6"
             )
         return f"harness eval --model {MODEL} --tasks {folder}/example-task.yaml"
+
+
+def _identifier(name: str) -> str:
+    """Return a name as a Python identifier: of a module, and of a metric's function."""
+    return name.replace("-", "_")
 
 
 def _check_free(kind: str, name: str) -> None:
@@ -177,6 +217,13 @@ def _check_free(kind: str, name: str) -> None:
         "mitigator": registry.mitigators,
         "task": registry.task_files,
     }
+    if kind == "plugin":
+        from harness.commands.main import group
+
+        command = group.get_command(click.Context(group), name)
+        if command is not None:
+            raise UsageError(f"the command 'harness {name}' exists already; choose another name")
+        return
     owner = catalogues[kind].owners.get(name)
     if owner:
         raise UsageError(f"the {kind} '{name}' exists already in {owner}; choose another name")

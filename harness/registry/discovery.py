@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from harness import specs
 from harness.errors import HarnessError, one_line
 from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, TableSpec
+
+if TYPE_CHECKING:
+    import click
 
 HOOKS: Mapping[str, tuple[type, ...]] = {
     "harness_embedders": (EmbedderSpec,),
@@ -75,6 +78,7 @@ class Plugins:
         self.manager.add_hookspecs(specs)
         self.plugins: list[Plugin] = []
         self._modules: list[ModuleType | None] = []
+        self._commands: dict[str, int] = {}  # index of the plugin by command
         points = entry_points(group=specs.GROUP) if points is None else points
         for point in sorted(
             set(points), key=lambda p: (not p.value.startswith("harness."), p.name, p.value)
@@ -101,13 +105,27 @@ class Plugins:
                 results += [(plugin, object_) for object_ in objects]
         return results
 
-    def add_commands(self, group: Any) -> None:
-        """Let every plugin add its commands to the command line."""
+    def add_commands(self, group: click.Group, taken: Iterable[str] = ()) -> None:
+        """Add every plugin's commands to the command line.
+
+        A plugin that claims a command in `taken`, or another plugin's, adds none.
+        """
+        import click
+
         for i, implementation in self._implementations("harness_commands"):
+            own = click.Group()
             try:
-                implementation(group)
+                implementation(own)
+                for name in own.commands:
+                    owner = self._commands.setdefault(name, i)
+                    if name in taken or owner != i:
+                        by = f"plugin '{self.plugins[owner].name}'" if owner != i else "the harness"
+                        raise BadHook(f"the command '{name}' is claimed by {by} already")
             except PLUGIN_ERRORS as error:
                 self.plugins[i] = _failed(self.plugins[i], f"harness_commands: {one_line(error)}")
+            else:
+                for name, command in own.commands.items():
+                    group.add_command(command, name)
 
     @property
     def failed(self) -> list[Plugin]:

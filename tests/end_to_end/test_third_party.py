@@ -47,7 +47,7 @@ def evaluated(environment: Any) -> dict[str, Any]:
 
 
 def test_the_list_of_plugins_names_everything_that_the_package_adds(environment: Any) -> None:
-    (row,) = [r for r in environment.harness_json("plugins") if r["plugin"] == "example"]
+    (row,) = [r for r in environment.harness_json("plugins")["plugins"] if r["plugin"] == "example"]
     assert (row["distribution"], row["version"]) == ("harness-example", "0.3.0")
     assert row["error"] is None
     assert row["adds"]["embedders"] == ["letter-trigrams"]
@@ -133,3 +133,22 @@ def test_its_mitigator_changes_its_scores(evaluated: dict[str, Any]) -> None:
     assert len(set(values.values())) >= len(MITIGATORS) - 1, (
         "only normalize may leave WEAT unchanged"
     )
+
+
+def test_a_new_plugin_installs_passes_its_own_tests_and_runs(
+    make_environment: Callable[[str], Any], wheel: Path
+) -> None:
+    environment = make_environment("new_plugin")
+    environment.install(wheel)
+    environment.harness("new", "plugin", "my-lab")
+    environment.install(environment.folder / "harness-my-lab")
+    tests = "import sys, pytest; sys.exit(pytest.main(['-q', 'harness-my-lab/tests']))"
+    assert "10 passed" in environment.run(tests, HARNESS_CACHE="cache")
+    evaluated = environment.harness_json(
+        *("eval", "--model", "my-lab-model", "--mitigator", "none"),
+        *("--mitigator", "my-lab-mitigator", "--tasks", "my-lab-task,seat-c6"),
+        HARNESS_CACHE="cache",
+    )
+    assert evaluated["not_run"] == []
+    assert {r["task"]["name"] for r in evaluated["records"]} == {"my-lab-task", "seat-c6"}
+    assert environment.harness("my-lab", "-m", "my-lab-model", "he", "he") == "1.000\n"

@@ -255,3 +255,22 @@ def test_an_unexpected_error_is_one_line_and_a_traceback_with_debug(harness, ins
     assert result.err.count("\n") == 1
     with pytest.raises(KeyError):
         harness("stumble", "--debug")
+
+
+def test_a_plugin_cannot_replace_a_command(harness, install):
+    source = """
+        from harness import hookimpl
+
+        @hookimpl
+        def harness_commands(group):
+            import click
+            group.add_command(click.Command("list", callback=lambda: click.echo("mine")))
+            group.add_command(click.Command("greet", callback=lambda: click.echo("hello")))
+    """
+    install("rival", {"rival": "rival_module"}, rival_module=source)
+    assert "mine" not in harness("list", "studies").out
+    assert harness("greet").code == 2
+    result = harness("plugins")
+    assert result.code == 1
+    (line,) = [line for line in result.out.splitlines() if line.startswith("FAILED: rival")]
+    assert "'list'" in line

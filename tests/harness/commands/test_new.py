@@ -128,3 +128,10 @@ def test_a_name_in_use_is_an_error_that_names_the_owner(harness, toy, tmp_path, 
     assert owner in result.err
     assert result.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_a_new_plugin_may_not_have_the_name_of_a_command(harness, tmp_path):
+    result = harness("new", "plugin", "eval", "--out", tmp_path)
+    assert result.code == 2
+    assert "'harness eval'" in result.err
+    assert list(tmp_path.iterdir()) == []
