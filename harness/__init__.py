@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from harness.results.records import Records as Records
     from harness.run.debiasing import debias as debias
     from harness.run.evaluation import evaluate as evaluate
+    from harness.specs import AdapterSpec as AdapterSpec
     from harness.specs import EmbedderSpec as EmbedderSpec
     from harness.specs import EngineSpec as EngineSpec
     from harness.specs import MetricSpec as MetricSpec
@@ -61,6 +62,7 @@ if os.path.isfile(os.path.join(_checkout, "plugins", "embedders", "cards.yaml"))
 # Importing a submodule sets it as an attribute of this package. So no public name may equal the
 # name of a submodule: `harness.metric` is the decorator, and its module is `harness.metrics`.
 _HOMES = {
+    "AdapterSpec": "specs",
     "AnswerCache": "store.answers",
     "Card": "embedder",
     "Concept": "concept",

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from harness.arrays import Reals, Vectors
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind
-from harness.errors import HarnessError
+from harness.errors import HarnessError, suggestion
 
 
 class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
@@ -78,8 +78,9 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def reads(self, texts: Sequence[str], concept: Concept | None) -> list[str]:
         """Return the further texts that `transform` has the embedder encode to change `texts`.
 
-        The plan calls this before any fit, and encodes the texts with everything else. Texts that
-        are not listed here are encoded when `transform` asks for them, which is slower.
+        The plan calls this before anything is encoded, and encodes the texts with everything else.
+        So a mitigator that rewrites texts is fitted by then, and any other is not. Texts that are
+        not listed here are encoded when `transform` asks for them, which is slower.
         """
         return []
 
@@ -137,3 +138,14 @@ def checked(mitigator: Mitigator, before: Reals, after: Reals) -> Reals:
             f"{named(mitigator)} returned NaN or infinity for {lost.sum()} of {len(before)} vectors"
         )
     return after
+
+
+def check_needs(mitigator: Mitigator, what: str) -> None:
+    """Raise HarnessError if a mitigator needs what no concept has; `what` names it."""
+    for need in (name for either in mitigator.needs for name in either.split(" or ")):
+        if need not in Concept.model_fields:
+            near = suggestion(need, Concept.model_fields)
+            raise HarnessError(
+                f"{what} needs '{need}', which is no field of a concept{near}; "
+                "`needs` must be a tuple of names of a concept's fields"
+            )

@@ -83,6 +83,16 @@ class EmbedderSpec(Spec):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AdapterSpec(Spec):
+    """How objects of a library become embedders, so that users can pass them to `evaluate`.
+
+    `name` is the top-level package and the class, such as `gensim.KeyedVectors`; objects of its
+    subclasses are meant too. `target(object)` returns an embedder, or None for an object that it
+    does not know. Its fingerprint must identify the object's weights.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
 class MitigatorSpec(Spec):
     """A mitigator; `target` is a subclass of `harness.Mitigator`.
 
@@ -119,6 +129,12 @@ class EngineSpec(Spec):
 @hookspec
 def harness_embedders() -> Iterable[EmbedderSpec]:
     """Return the models and providers of models that the plugin adds."""
+    raise NotImplementedError
+
+
+@hookspec
+def harness_adapters() -> Iterable[AdapterSpec]:
+    """Return the adapters that the plugin adds: libraries whose objects are used as models."""
     raise NotImplementedError
 
 

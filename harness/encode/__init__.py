@@ -1,7 +1,8 @@
 """Encoding: texts become vectors.
 
 ====================  ==============================================================
-`adapters`            makes an `Embedder` of any object with `encode(texts)`
+`adapters`            an object with `encode(texts)`, or a function, as an embedder
+`identity`            hashes of weights, arrays and code: what identifies an object
 `engine`              what an engine is, and its report
 `batches`             encodes texts in batches within a token budget, longest first
 `stored_embedder`     an embedder whose vectors come from its store

@@ -1,8 +1,9 @@
-"""Makes an embedder of any Python object that has `encode(texts)`."""
+"""Makes a text encoder of any Python object or function that turns texts into vectors."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
@@ -12,54 +13,60 @@ from typing import Any
 import numpy as np
 
 from harness.arrays import Vectors
-from harness.embedder import Embedder, ModelInfo
-from harness.errors import UsageError
+from harness.digest import digest
+from harness.embedder import ModelInfo
+from harness.encode import identity
 
 UNNAMED = "unnamed-"
-"""Prefix of the fingerprint of an object without an `info`."""
+"""Prefix of the fingerprint of an object of which nothing identifies the vectors."""
 
 
 class ObjectEmbedder:
-    """Any object with `encode(texts)`, such as a `SentenceTransformer`, as a text embedder.
+    """An object with `encode(texts)`, or a function from texts to vectors, as a text encoder.
 
-    The weights of the object are unknown, so each instance has a new fingerprint and its vectors
-    are not kept. An object with an `info` of type `ModelInfo` is an embedder itself.
+    Its name in records is its attribute `name`, else the name of the function or class. What
+    identifies it is described in `harness.encode.identity.of_model`. If nothing does, each run
+    gives it a new fingerprint, its vectors are not kept, and `notes` says so.
 
     Parameters
     ----------
     model
-        The object.
+        The object or function. If it has a method `encode`, that is called.
     """
 
     def __init__(self, model: Any) -> None:
         self.model = model
-        self.info = ModelInfo(
-            name=str(getattr(model, "name", None) or type(model).__name__),
-            kind="text",
-            fingerprint=UNNAMED + uuid.uuid4().hex,
+        self._encode = model.encode if callable(getattr(model, "encode", None)) else model
+        name, known = name_of(model), identity.of_model(model)
+        fingerprint = f"object-{digest([name, known])}" if known else UNNAMED + uuid.uuid4().hex
+        self.info = ModelInfo(name=name, kind="text", fingerprint=fingerprint)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That its results cannot be used again, and how to change that."""
+        if not self.info.fingerprint.startswith(UNNAMED):
+            return ()
+        return (
+            f"{self.info.name}: its results and vectors cannot be used by a later run, because "
+            "nothing identifies this object; give it a text 'fingerprint' that changes whenever "
+            "its vectors do, or an 'info' (a harness.ModelInfo)",
         )
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the result of the object's `encode` as a float32 array."""
-        return np.asarray(self.model.encode(list(texts)), dtype=np.float32)
+        """Return the vectors of texts as a float32 array."""
+        vectors = self._encode(list(texts))
+        if hasattr(vectors, "detach"):  # a tensor, which may be on another device
+            vectors = vectors.detach().float().cpu()
+        return np.asarray(vectors, dtype=np.float32)
 
 
-def as_embedder(model: object) -> Embedder:
-    """Return an object as an embedder.
-
-    Raises
-    ------
-    UsageError
-        If it has no `encode`.
-    """
-    if isinstance(model, Embedder) and isinstance(model.info, ModelInfo):
-        return model
-    if not callable(getattr(model, "encode", None)):
-        raise UsageError(
-            f"expected a model's name, an Embedder or an object with encode(texts), "
-            f"not {type(model).__name__}"
-        )
-    return ObjectEmbedder(model)
+def name_of(model: Any) -> str:
+    """Return the name of an object: its `name`, else that of the function or class."""
+    stated = getattr(model, "name", None)
+    if isinstance(stated, str) and stated.strip():
+        return stated.strip()
+    name = getattr(model, "__name__", None) or type(model).__name__
+    return re.sub(r"[^\w.-]", "", str(name))
 
 
 @contextlib.contextmanager

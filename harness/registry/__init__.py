@@ -3,6 +3,8 @@
 ====================  ==============================================================
 `discovery`           finds the installed plugins by entry points
 `files`               finds the YAML files of tasks, concepts and studies
-`registry`            looks names up and imports their objects
+`catalogue`           things of one kind by name
+`registry`            looks names up
+`loading`             imports the objects that they stand for
 ====================  ==============================================================
 """

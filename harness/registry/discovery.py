@@ -18,13 +18,21 @@ import pluggy
 
 from harness import specs
 from harness.errors import HarnessError, one_line
-from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, TableSpec
+from harness.specs import (
+    AdapterSpec,
+    EmbedderSpec,
+    EngineSpec,
+    MetricSpec,
+    MitigatorSpec,
+    TableSpec,
+)
 
 if TYPE_CHECKING:
     import click
 
 HOOKS: Mapping[str, tuple[type, ...]] = {
     "harness_embedders": (EmbedderSpec,),
+    "harness_adapters": (AdapterSpec,),
     "harness_mitigators": (MitigatorSpec,),
     "harness_metrics": (MetricSpec,),
     "harness_tables": (TableSpec,),

@@ -7,7 +7,6 @@ plugins claim one name, only who uses that name gets an error, which names both.
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -19,15 +18,21 @@ from harness.errors import (
     HarnessError,
     InvalidOption,
     ModelError,
-    Unavailable,
     UnknownName,
     one_line,
-    suggestion,
 )
-from harness.registry import discovery
+from harness.registry import discovery, loading
 from harness.registry.catalogue import Catalogue
 from harness.registry.files import TaskFolders
-from harness.specs import EmbedderSpec, EngineSpec, MetricSpec, MitigatorSpec, Spec, TableSpec
+from harness.specs import (
+    AdapterSpec,
+    EmbedderSpec,
+    EngineSpec,
+    MetricSpec,
+    MitigatorSpec,
+    Spec,
+    TableSpec,
+)
 from harness.task import yaml_files
 
 if TYPE_CHECKING:
@@ -68,6 +73,11 @@ class Registry:
         return self._specs("harness_embedders", "model")
 
     @functools.cached_property
+    def adapters(self) -> Catalogue[AdapterSpec]:
+        """Adapters of Python objects by package and class."""
+        return self._specs("harness_adapters", "adapter")
+
+    @functools.cached_property
     def mitigators(self) -> Catalogue[MitigatorSpec]:
         """Mitigators by name."""
         return self._specs("harness_mitigators", "mitigator")
@@ -104,7 +114,14 @@ class Registry:
 
     def catalogues(self) -> tuple[Catalogue[Any], ...]:
         """Return what plugins add, by kind."""
-        specs = (self.embedders, self.mitigators, self.metrics, self.table_makers, self.engines)
+        specs = (
+            self.embedders,
+            self.adapters,
+            self.mitigators,
+            self.metrics,
+            self.table_makers,
+            self.engines,
+        )
         return cast("tuple[Catalogue[Any], ...]", specs)
 
     @property
@@ -201,27 +218,8 @@ class Registry:
         return resolve(document, concept=self.concept, metric=self.metric, table=self.table_maker)
 
     def load(self, spec: Spec, what: str) -> Callable[..., Any]:
-        """Import the object of a spec.
-
-        Raises
-        ------
-        Unavailable
-            If a package that it imports is not installed.
-        HarnessError
-            If it cannot be imported.
-        """
-        module, _, attribute = spec.target.partition(":")
-        try:
-            return cast("Callable[..., Any]", getattr(importlib.import_module(module), attribute))
-        except Exception as error:  # a module may raise anything
-            if isinstance(error, ModuleNotFoundError) and not (
-                "." in module and f"{module}.".startswith(f"{error.name}.")
-            ):
-                raise Unavailable(
-                    f"{what} needs the package '{error.name}': pip install {error.name}"
-                ) from error
-            reason = one_line(error)
-            raise HarnessError(f"{what}: '{spec.target}' cannot be imported ({reason})") from error
+        """Import the object of a spec; see `loading.load`."""
+        return loading.load(spec, what)
 
     def _specs(self, hook: str, kind: str) -> Catalogue[Any]:
         catalogue: Catalogue[Any] = Catalogue(kind)
@@ -237,7 +235,7 @@ class Registry:
         return catalogue
 
     def _stage(self, stage: names.MitigatorName) -> Mitigator:
-        from harness.mitigator import Mitigator
+        from harness.mitigator import Mitigator, check_needs
 
         what = f"mitigator '{stage.name}'"
         target = self.load(self.mitigators.find(stage.name, names.NONE), what)
@@ -250,7 +248,7 @@ class Registry:
             raise HarnessError(f"{what} cannot be created ({one_line(error)})") from error
         if not isinstance(mitigator, Mitigator):
             raise HarnessError(f"{what} is not a subclass of harness.Mitigator")
-        _check_needs(mitigator, what)
+        check_needs(mitigator, what)
         return mitigator
 
     def _model(self, name: str) -> tuple[EmbedderSpec, Callable[..., Any], dict[str, Any]]:
@@ -283,13 +281,3 @@ class Registry:
         elif "/" in name or Path(name).exists():
             hint = f"; for a hub id or a folder write 'sentence-transformers:{name}'"
         return UnknownName("model", parsed.provider, self.embedders, hint=hint)
-
-
-def _check_needs(mitigator: Mitigator, what: str) -> None:
-    for need in (name for either in mitigator.needs for name in either.split(" or ")):
-        if need not in Concept.model_fields:
-            near = suggestion(need, Concept.model_fields)
-            raise HarnessError(
-                f"{what} needs '{need}', which is no field of a concept{near}; "
-                "`needs` must be a tuple of names of a concept's fields"
-            )

@@ -15,11 +15,10 @@ from harness import labels
 from harness.chain import Chain, MitigatedEmbedder
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
-from harness.encode import adapters
 from harness.errors import NotApplicable
 from harness.progress import Advance, Progress, shown
 from harness.registry.registry import Registry
-from harness.run import vector_files
+from harness.run import models, vector_files
 from harness.run.settings import FALLBACK_CONCEPT, paths
 from harness.vocabulary import Vocabulary, vocabulary_of
 
@@ -77,7 +76,7 @@ def debias(
     Parameters
     ----------
     model
-        A word embedder, or its name.
+        A word embedder, its name, or an object that `evaluate` takes as one.
     mitigator
         Name, such as `hard-debias?k=2` or a chain with `+`; `none` writes the unmitigated model.
     out
@@ -118,7 +117,7 @@ def debias(
     chain = registry.mitigator(mitigator)
     mitigator = labels.of_mitigator(mitigator, chain.mitigators)
     concept = registry.concept(concept) if isinstance(concept, str) else concept
-    embedder = registry.embedder(model) if isinstance(model, str) else adapters.as_embedder(model)
+    embedder = models.embedder(model, registry)
     info = embedder.info
     fitted_on = _concept_for(chain, mitigator, info, concept)
     progress = shown(progress)

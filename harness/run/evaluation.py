@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import cast
 
 from harness import names
+from harness.encode import adapters
 from harness.errors import DiskError, HarnessError, UsageError
 from harness.progress import Progress
 from harness.registry.registry import Registry
 from harness.results.not_run import NotRun
 from harness.results.records import Records
+from harness.run import models
 from harness.run.run import Run
 from harness.run.settings import FALLBACK_CONCEPT, Settings
 
@@ -38,8 +39,11 @@ def evaluate(
     Parameters
     ----------
     model
-        A model name, an `Embedder`, any object with `encode(texts)`, or several of these. The
-        vectors of an object without `info` are not kept for a later call.
+        A model, or several: a name; an `Embedder`; a SentenceTransformer; gensim's vectors; a
+        mapping from word to vector, or words and an array; any other object with
+        `encode(texts)`; or a function from texts to vectors. A text `name` of an object is its
+        name in records. A text `fingerprint` of an object, which must change whenever its vectors
+        do, lets a later call use its vectors and results again.
     tasks
         Names, globs, tags, categories, `all`, or paths of task files; a text may hold several
         with commas, `"weat-6,ws-353"`.
@@ -96,16 +100,11 @@ def evaluate(
         debug=debug,
     )
     registry = registry or Registry(include=settings.include)
-    # An object that encodes is one model, even if it is a sequence, as a SentenceTransformer is.
-    is_single = isinstance(model, str) or callable(getattr(model, "encode", None))
-    is_several = isinstance(model, Iterable) and not is_single
-    models = list(cast("Iterable[str | object]", model)) if is_several else [model]
-    if not models:
-        raise UsageError("no model is given")
+    models_ = models.as_list(model, registry)
     run = Run(registry, settings, names.split(tasks), _as_list(mitigators))
     parts: dict[str, Records] = {}
     # Every name is looked up before the first model runs.
-    for model_, embedder in [(model_, run.embedder(model_)) for model_ in models]:
+    for model_, embedder in [(model_, run.embedder(model_)) for model_ in models_]:
         name = model_ if isinstance(model_, str) else None
         try:
             if isinstance(embedder, HarnessError):
@@ -116,11 +115,11 @@ def evaluate(
         except (UsageError, DiskError):
             raise
         except HarnessError as error:  # the other models go on
-            if len(models) == 1:
+            if len(models_) == 1:
                 raise
-            label = name or str(model_)
+            label = name or adapters.name_of(model_)
             lost = NotRun(label, "any mitigator", "any task", str(error), "failed")
-            parts[str(model_)] = Records([], not_run=[lost])
+            parts[label] = Records([], not_run=[lost])
         finally:
             getattr(embedder, "close", lambda: None)()
     return Records(

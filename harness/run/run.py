@@ -24,6 +24,7 @@ from harness.registry.registry import Registry
 from harness.results.folder import ResultsFile
 from harness.results.not_run import NotRun
 from harness.results.records import Records
+from harness.run import models
 from harness.run.job_runner import JobRunner, notices_of
 from harness.run.plan import Plan, make_plan
 from harness.run.settings import Settings
@@ -80,9 +81,7 @@ class Run:
         """
         devices = self.settings.devices
         try:
-            if isinstance(model, str):
-                return self.registry.embedder(model, device=devices[0] if devices else None)
-            return adapters.as_embedder(model)
+            return models.embedder(model, self.registry, device=devices[0] if devices else None)
         except UsageError:
             raise
         except HarnessError as error:

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from harness.specs import EmbedderSpec, hookimpl
+from harness.specs import AdapterSpec, EmbedderSpec, hookimpl
 
 _HERE = "harness.plugins.embedders"
 _PROVIDERS = {
@@ -44,6 +44,26 @@ _PROVIDERS = {
     "bag-of-words": (f"{_HERE}.vectors.bag_of_words:BagOfWords", "mean of word vectors"),
 }
 """Import path and summary of each provider, by its name."""
+_ADAPTERS = {
+    "sentence_transformers.SentenceTransformer": (
+        f"{_HERE}.transformers.loaded_model:adapt",
+        "an encoder in memory",
+    ),
+    "gensim.KeyedVectors": (f"{_HERE}.vectors.objects:of_keyed_vectors", "word vectors"),
+    "gensim.Word2Vec": (f"{_HERE}.vectors.objects:of_word2vec", "the word vectors of a model"),
+    "builtins.dict": (f"{_HERE}.vectors.objects:of_mapping", "a vector by word"),
+    "builtins.tuple": (f"{_HERE}.vectors.objects:of_pair", "words and an array of vectors"),
+}
+"""Import path and summary of each adapter, by package and class of the objects."""
+
+
+@hookimpl
+def harness_adapters() -> list[AdapterSpec]:
+    """List the objects that are used as models."""
+    return [
+        AdapterSpec(name=name, target=target, summary=summary)
+        for name, (target, summary) in _ADAPTERS.items()
+    ]
 
 
 @hookimpl

@@ -2,6 +2,7 @@
 
 ========================  ==============================================================
 `sentence_transformer`    `sentence-transformers:MODEL`, encoders of that library
+`loaded_model`            a `SentenceTransformer` in memory
 `last_token`              `last-token:MODEL`, language models read at their last token
 `minilm`                  `all-MiniLM-L6-v2`, from a package or from the hub
 `encoder`                 base class of the encoders: lengths, fingerprint, facts

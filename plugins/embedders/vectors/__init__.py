@@ -2,6 +2,7 @@
 
 ===================  ==============================================================
 `word_vectors`       word vectors as an embedder, from whatever source
+`objects`            gensim's objects, a mapping, words and an array
 `bag_of_words`       `bag-of-words:MODEL`, texts as the mean of their words' vectors
 `vectors_file`       `vectors:PATH`: recognises the format of a file
 `text_file`          reads GloVe's and word2vec's text formats

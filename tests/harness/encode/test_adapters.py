@@ -1,13 +1,13 @@
-"""Any object with `encode` can be used as an embedder."""
+"""Any object with `encode`, and any function from texts to vectors, can be used as an embedder."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
+import torch
 
 from harness.embedder import MockEmbedder
 from harness.encode import adapters
-from harness.errors import UsageError
+from harness.encode.adapters import ObjectEmbedder
 
 
 class Plain:
@@ -16,14 +16,13 @@ class Plain:
         return [[1, len(text)] for text in texts]
 
 
-def test_an_embedder_is_returned_unchanged():
-    mock = MockEmbedder()
-    assert adapters.as_embedder(mock) is mock
+def lengths(texts):
+    return torch.tensor([[1, len(text)] for text in texts], dtype=torch.bfloat16)
 
 
 def test_an_adapted_object_returns_floats_and_has_a_new_fingerprint():
     plain = Plain()
-    first, second = adapters.as_embedder(plain), adapters.as_embedder(plain)
+    first, second = ObjectEmbedder(plain), ObjectEmbedder(plain)
     vectors = first.encode(("a", "bb"))
     assert vectors.dtype == np.float32
     assert vectors.tolist() == [[1, 1], [1, 2]]
@@ -32,27 +31,37 @@ def test_an_adapted_object_returns_floats_and_has_a_new_fingerprint():
     assert first.info.fingerprint != second.info.fingerprint
 
 
+def test_an_object_that_nothing_identifies_says_so_and_how_to_change_it():
+    (note,) = ObjectEmbedder(Plain()).notes
+    for fact in ("Plain", "'fingerprint'", "'info'"):
+        assert fact in note
+
+
+def test_an_object_with_a_fingerprint_keeps_it_under_its_name():
+    plain, other, renamed = Plain(), Plain(), Plain()
+    plain.fingerprint, other.fingerprint, renamed.fingerprint = "1", "2", "1"
+    renamed.name = "renamed"
+    embedders = [ObjectEmbedder(model) for model in (plain, other, renamed)]
+    assert len({embedder.info.fingerprint for embedder in embedders}) == 3
+    assert ObjectEmbedder(plain).info.fingerprint == embedders[0].info.fingerprint
+    assert embedders[0].notes == ()
+
+
+def test_a_function_is_an_embedder_with_its_name():
+    embedder = ObjectEmbedder(lengths)
+    assert embedder.info.name == "lengths"
+    assert embedder.encode(["a", "bb"]).tolist() == [[1, 1], [1, 2]]
+    assert ObjectEmbedder(lambda texts: lengths(texts)).info.name == "lambda"
+
+
 def test_an_adapted_object_keeps_its_name():
     plain = Plain()
     plain.name = "mine"
-    assert adapters.as_embedder(plain).info.name == "mine"
-
-
-def test_an_info_that_is_no_model_info_is_ignored():
-    plain = Plain()
-    plain.info = {"name": "x"}
-    assert adapters.as_embedder(plain).info.name == "Plain"
-
-
-@pytest.mark.parametrize("value", [3, None, object(), {"encode": 1}])
-def test_an_object_without_encode_is_refused(value):
-    with pytest.raises(UsageError, match=r"encode\(texts\)") as caught:
-        adapters.as_embedder(value)
-    assert type(value).__name__ in str(caught.value)
+    assert ObjectEmbedder(plain).info.name == "mine"
 
 
 def test_the_store_of_an_unnamed_object_is_in_a_temporary_folder(tmp_path):
-    with adapters.store_folder(adapters.as_embedder(Plain()).info, tmp_path) as folder:
+    with adapters.store_folder(ObjectEmbedder(Plain()).info, tmp_path) as folder:
         assert folder != tmp_path
         assert folder.is_dir()
     assert not folder.exists()

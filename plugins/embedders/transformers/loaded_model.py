@@ -1,0 +1,174 @@
+"""A `SentenceTransformer` in memory as an embedder, such as one that was trained a moment ago.
+
+If it is what loading its folder gives, it has the name, fingerprint and stored vectors of that
+folder: the two are compared, weight by weight. Else its fingerprint is a hash of its weights and
+settings. It cannot be that of a folder then, which covers the bytes of the files.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.digest import digest, json_like
+from harness.embedder import Embedder, ModelInfo
+from harness.encode import adapters, identity
+from harness.errors import HarnessError, ModelError
+from harness.plugins.embedders.transformers import hub
+from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
+
+if TYPE_CHECKING:
+    from harness.arrays import Vectors
+
+LARGEST_COPY = 1_000_000_000
+"""Number of weights up to which a second copy is loaded to compare with."""
+_CACHED = re.compile(r"models--(.+?)--(.+)")  # a model's folder in the cache of the hub
+_UNSTABLE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
+
+
+class LoadedSentenceTransformer:
+    """A `SentenceTransformer` that differs from the files that it was loaded from, or has none.
+
+    Parameters
+    ----------
+    model
+        The object.
+    name
+        What it is reported as.
+    """
+
+    def __init__(self, model: Any, name: str) -> None:
+        self._model = model
+        weights = sum(weight.numel() for weight in model.parameters())
+        self.info = ModelInfo(
+            name=name,
+            kind="text",
+            max_tokens=model.max_seq_length,
+            n_parameters=weights or None,
+            prompts={key: text for key, text in (model.prompts or {}).items() if text},
+            fingerprint="sentence-transformer-object-"
+            + digest([_identity(model), _default_prompt(model)]),
+        )
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return (n, d) float32 vectors of `n` texts, encoded as one batch."""
+        vectors = self._model.encode(
+            list(texts), batch_size=max(1, len(texts)), show_progress_bar=False
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+
+def adapt(model: Any) -> Embedder:
+    """Return a `SentenceTransformer` as an embedder; its attribute `name` is its name in records.
+
+    Raises
+    ------
+    ModelError
+        If its weights are not in memory.
+    """
+    source = _source(model)
+    named = isinstance(getattr(model, "name", None), str)
+    name = adapters.name_of(model) if named else _name(source)
+    try:
+        return _of_folder(model, source, name) or LoadedSentenceTransformer(model, name)
+    except identity.Unidentified as error:
+        raise ModelError(f"the weights of this model cannot be read ({error})") from None
+
+
+def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
+    """Return the embedder of the model's folder if it gives the same model, else None."""
+    if not source or sum(weight.numel() for weight in model.parameters()) > LARGEST_COPY:
+        return None
+    try:
+        path, _ = hub.folder(source)
+        options = {
+            "max_length": model.max_seq_length,
+            "precision": str(getattr(model, "dtype", "float32")).removeprefix("torch."),
+            "prompt": _default_prompt(model),
+            "name": name,
+        }
+        copy = SentenceTransformersEmbedder(str(path), device="cpu", **options)
+        if _identity(copy._model) != _identity(model):
+            return None
+        same = SentenceTransformersEmbedder(str(path), **options)
+    except (HarnessError, OSError, ValueError):  # no such folder, or one that is read otherwise
+        return None
+    same.__dict__["_model"] = model
+    return same
+
+
+def _identity(model: Any) -> str:
+    """Return a digest of what determines the vectors of a model, but for its default prompt.
+
+    Raises
+    ------
+    Unidentified
+        If its weights are not in memory.
+    """
+    parts = []
+    for name, part in model.named_children():
+        settings = part.get_config_dict() if hasattr(part, "get_config_dict") else {}
+        config = getattr(_transformer(part), "config", None)
+        parts.append(
+            {
+                "name": name,
+                "class": identity.of_class(type(part)),
+                "settings": json_like(settings),
+                "config": _stable(config.to_dict()) if config is not None else None,
+                "content": identity.content(part),
+                "tokenizer": _tokenizer(getattr(part, "tokenizer", None)),
+            }
+        )
+    return digest(
+        {
+            "parts": parts,
+            "max_length": model.max_seq_length,
+            "dimensions": model.truncate_dim,
+        }
+    )
+
+
+def _stable(config: dict[str, Any]) -> Any:
+    return json_like({key: value for key, value in config.items() if key not in _UNSTABLE})
+
+
+def _tokenizer(tokenizer: Any) -> Any:
+    """Return what identifies a tokenizer; padding and truncation change with each call."""
+    if tokenizer is None:
+        return None
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if hasattr(backend, "to_str"):
+        stated = json.loads(backend.to_str())
+        return digest({**stated, "truncation": None, "padding": None})
+    return digest([type(tokenizer).__qualname__, json_like(tokenizer.get_vocab())])
+
+
+def _default_prompt(model: Any) -> str:
+    return str((model.prompts or {}).get(model.default_prompt_name or "", ""))
+
+
+def _transformer(part: Any) -> Any:
+    return getattr(part, "auto_model", None) or getattr(part, "model", None)
+
+
+def _source(model: Any) -> str:
+    """Return the folder or hub id that a model was loaded from; empty if it does not say."""
+    parts = [part for _, part in model.named_children()]
+    config = getattr(_transformer(parts[0]), "config", None) if parts else None
+    return str(getattr(config, "_name_or_path", None) or "")
+
+
+def _name(source: str) -> str:
+    """Return the name of a model by where it was loaded from, without the path of a machine."""
+    path = Path(source)
+    for part in path.parts:
+        if cached := _CACHED.fullmatch(part):
+            return "/".join(cached.groups())
+    if source and not path.is_absolute() and not path.exists() and source.count("/") < 2:
+        return source  # an id of the hub
+    return path.name or "sentence-transformer"

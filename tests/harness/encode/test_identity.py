@@ -1,0 +1,157 @@
+"""What identifies a Python object: the same content, in any process, gives the same identity."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from harness.encode import identity
+
+
+class Table:
+    """Vectors of words in an array."""
+
+    def __init__(self, vectors, scale=1.0):
+        self.vectors = np.asarray(vectors, dtype=np.float32)
+        self.scale = scale
+
+    def encode(self, texts):
+        return self.vectors[[len(text) % len(self.vectors) for text in texts]] * self.scale
+
+
+class OtherTable(Table):
+    """The same arrays, and other code."""
+
+    def encode(self, texts):
+        return -super().encode(texts)
+
+
+class Network(torch.nn.Module):
+    """A tiny torch module that encodes."""
+
+    def __init__(self, seed, prompt=""):
+        super().__init__()
+        torch.manual_seed(seed)
+        self.layer = torch.nn.Linear(2, 3)
+        self.prompt = prompt
+
+    def encode(self, texts):
+        return self.layer(torch.tensor([[len(self.prompt + text), 1.0] for text in texts]))
+
+
+def scaled(factor):
+    def encode(texts):
+        return [[factor * len(text)] for text in texts]
+
+    return encode
+
+
+def test_the_arrays_and_plain_values_of_an_object_identify_it():
+    first = identity.of_model(Table([[1, 2], [3, 4]]))
+    assert first
+    assert identity.of_model(Table([[1, 2], [3, 4]])) == first
+    others = [
+        Table([[1, 2], [3, 5]]),
+        Table([[1, 2, 3, 4]]),
+        Table([[1, 2], [3, 4]], scale=2.0),
+        OtherTable([[1, 2], [3, 4]]),
+    ]
+    assert len({first, *map(identity.of_model, others)}) == 5
+
+
+def test_the_weights_and_settings_of_a_torch_module_identify_it():
+    first = identity.of_model(Network(0))
+    assert first
+    assert identity.of_model(Network(0).eval()) == first
+    others = [Network(1), Network(0, "query: "), Network(0).double()]
+    assert len({first, *map(identity.of_model, others)}) == 4
+
+
+def test_a_module_in_half_precision_has_an_identity():
+    half = [Network(seed).to(torch.bfloat16) for seed in (0, 0, 1)]
+    first, same, other = map(identity.of_model, half)
+    assert first == same != other
+
+
+def test_an_object_with_an_unknown_part_or_without_arrays_has_none():
+    table = Table([[1]])
+    table.helper = object()
+    assert identity.of_model(table) is None
+    assert identity.of_model(scaled(1)) is None
+    assert identity.of_model(lambda texts: texts) is None
+    assert identity.of_model(object()) is None
+    assert identity.of_model(Network(0).to("meta")) is None
+
+
+def test_a_method_of_an_identified_object_is_identified():
+    first, second = Table([[1, 2]]), Table([[1, 3]])
+    assert identity.of_model(first.encode)
+    assert identity.of_model(first.encode) != identity.of_model(second.encode)
+
+
+def test_what_the_user_states_identifies_any_object():
+    def encode(texts):
+        return texts
+
+    encode.revision = "1"
+    stated = [identity.of_model(encode)]
+    encode.fingerprint = "2"
+    stated.append(identity.of_model(encode))
+    encode.fingerprint = "3"
+    stated.append(identity.of_model(encode))
+    assert None not in stated
+    assert len(set(stated)) == 3
+    table = Table([[1]])
+    table.revision = "1"  # the content says more than a revision
+    other = Table([[2]])
+    other.revision = "1"
+    assert identity.of_model(table) != identity.of_model(other)
+
+
+def test_a_function_is_identified_by_its_code_and_what_it_encloses():
+    assert identity.of_function(scaled(1)) == identity.of_function(scaled(1))
+    functions = [
+        scaled(1),
+        scaled(2),
+        functools.partial(scaled, 2),
+        functools.partial(scaled, 3),
+        lambda x: x,
+        lambda x: x + 1,
+        len,
+    ]
+    assert len(set(map(identity.of_function, functions))) == len(functions)
+
+
+def test_code_without_its_text_is_identified_too():
+    def compiled(body):
+        names = {}
+        exec(f"def f(x):\n    return {body}", names)
+        return names["f"]
+
+    assert identity.of_function(compiled("x + 1")) == identity.of_function(compiled("x + 1"))
+    assert identity.of_function(compiled("x + 1")) != identity.of_function(compiled("x + 2"))
+
+
+@pytest.mark.parametrize("name", ["of_function", "of_class"])
+def test_an_identity_is_the_same_in_every_process(name):
+    source = (
+        "import statistics; from harness.encode import identity;"
+        f"print(identity.{name}(statistics.{'mean' if name == 'of_function' else 'NormalDist'}))"
+    )
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", source], capture_output=True, text=True, check=True
+        ).stdout
+        for _ in range(2)
+    }
+    assert len(runs) == 1
+
+
+def test_content_of_an_object_is_unidentified():
+    with pytest.raises(identity.Unidentified, match="object"):
+        identity.content([1, object()])

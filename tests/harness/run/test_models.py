@@ -1,0 +1,121 @@
+"""The models of a run: names, embedders, objects, functions, and what plugins adapt."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import harness
+from harness.embedder import MockEmbedder
+from harness.errors import ModelError, UsageError
+from harness.run import models
+
+
+class Plain:
+    def encode(self, texts):
+        return [[1, len(text)] for text in texts]
+
+
+class Iterable(Plain):
+    def __iter__(self):
+        return iter([1, 2])
+
+
+ADAPTER = """
+    from harness import AdapterSpec, hookimpl
+    from harness.embedder import MockEmbedder
+
+    @hookimpl
+    def harness_adapters():
+        return [AdapterSpec(name="builtins.frozenset", target="THIS:adapt")]
+
+    def adapt(model):
+        if "broken" in model:
+            raise ValueError("no such thing")
+        return MockEmbedder(dimensions=len(model)) if model else None
+"""
+
+
+def test_an_embedder_is_returned_unchanged(registry):
+    mock = MockEmbedder()
+    assert models.embedder(mock, registry) is mock
+
+
+def test_an_info_that_is_no_model_info_is_ignored(registry):
+    plain = Plain()
+    plain.info = {"name": "x"}
+    assert models.embedder(plain, registry).info.name == "Plain"
+
+
+@pytest.mark.parametrize("value", [3, None, object(), {"encode": 1}, Plain])
+def test_what_is_no_model_is_refused(value, registry):
+    with pytest.raises(UsageError, match=r"encode\(texts\)") as caught:
+        models.embedder(value, registry)
+    name = value.__name__ if isinstance(value, type) else type(value).__name__
+    assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("model", ["toy-letters", Plain(), Iterable(), len, 3])
+def test_one_model_is_one(model, registry):
+    assert models.as_list(model, registry) == [model]
+
+
+def test_several_models_are_several(registry):
+    several = ["toy-letters", MockEmbedder()]
+    assert models.as_list(several, registry) == several
+    assert models.as_list(tuple(several), registry) == several
+    assert models.as_list(iter(several), registry) == several
+    with pytest.raises(UsageError, match="no model"):
+        models.as_list([], registry)
+
+
+def test_a_plugin_adapts_objects_of_a_class(registry_with, plugin):
+    registry = registry_with(plugin(ADAPTER))
+    assert models.embedder(frozenset("abc"), registry).info.dimensions == 3
+    (adapted,) = models.as_list(frozenset("ab"), registry)
+    assert adapted.info.dimensions == 2
+    with pytest.raises(UsageError):
+        models.embedder(frozenset(), registry)
+    with pytest.raises(ModelError, match="no such thing"):
+        models.embedder(frozenset(["broken"]), registry)
+
+
+def test_results_of_two_objects_of_one_name_are_never_mixed_up(evaluate, tmp_path):
+    class Fixed:
+        name = "mine"
+
+        def __init__(self, column):
+            self.column = np.asarray(column, dtype=float)
+
+        def encode(self, texts):
+            return np.array([[len(text), *self.column] for text in texts])
+
+    options = {"tasks": "toy-places", "results": tmp_path / "results"}
+    first = evaluate(Fixed([1]), **options)
+    second = evaluate(Fixed([2]), **options)
+    again = evaluate(Fixed([1]), **options)
+    assert [records.encoded for records in (first, second, again)] == [6, 6, 0]
+    assert list(again) == list(first)
+    assert {record.id for record in first} & {record.id for record in second} == set()
+    assert len(harness.read_results(tmp_path / "results")) == len(first) + len(second)
+
+
+def test_the_user_is_told_once_that_results_of_an_object_cannot_be_used_again(evaluate):
+    records = evaluate(Plain(), ["toy-places", "toy-places-10"])
+    assert [notice for notice in records.notices if "fingerprint" in notice] == list(
+        records.notices
+    )
+    assert len(records.notices) == 1
+    known = Plain()
+    known.fingerprint = "version 1"
+    assert evaluate(known, "toy-places").notices == ()
+    assert evaluate(known, "toy-places").encoded == 0
+
+
+def test_a_function_from_texts_to_vectors_is_evaluated(evaluate):
+    def lengths(texts):
+        return np.array([[len(text), 1] for text in texts])
+
+    records = evaluate(lengths, "toy-places")
+    assert {record.model.name for record in records} == {"lengths"}
+    assert records.encoded == 6

@@ -1,0 +1,104 @@
+"""A SentenceTransformer in memory: the model of its folder if it equals that, else its own."""
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+
+import harness
+from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
+from harness.registry.registry import Registry
+from harness.run import models
+
+TEXTS = ["the nurse is a woman", "hello", "the man is good the woman is bad hello world"]
+
+
+def load(folder):
+    return SentenceTransformer(str(folder), device="cpu")
+
+
+def adapted(model):
+    return models.embedder(model, Registry())
+
+
+def of_folder(folder, **options):
+    return SentenceTransformersEmbedder(str(folder), device="cpu", **options)
+
+
+def fingerprint(embedder):
+    return embedder.info.fingerprint
+
+
+def test_a_loaded_model_has_the_fingerprint_and_vectors_of_its_folder(model):
+    loaded = load(model)
+    loaded.encode(["before"])  # sets padding and truncation of its tokenizer
+    embedder = adapted(loaded)
+    assert fingerprint(embedder) == fingerprint(of_folder(model))
+    assert np.array_equal(embedder.encode(TEXTS), of_folder(model).encode(TEXTS))
+
+
+def test_its_name_is_that_of_the_folder_without_the_path_or_the_one_it_states(model):
+    loaded = load(model)
+    assert adapted(loaded).info.name == model.name
+    loaded.name = "mine"
+    assert adapted(loaded).info.name == "mine"
+
+
+def test_settings_that_are_options_of_the_folder_keep_its_fingerprint(model):
+    loaded = load(model)
+    loaded.max_seq_length = 8
+    assert fingerprint(adapted(loaded)) == fingerprint(of_folder(model, max_length=8))
+    half = load(model).half()
+    assert fingerprint(adapted(half)) == fingerprint(of_folder(model, precision="float16"))
+    prompted = load(model)
+    prompted.default_prompt_name = "query"
+    assert fingerprint(adapted(prompted)) == fingerprint(of_folder(model, prompt="query"))
+    assert np.allclose(
+        adapted(prompted).encode(TEXTS), of_folder(model, prompt="query").encode(TEXTS), atol=1e-6
+    )
+
+
+def weights_changed(model):
+    with torch.no_grad():
+        next(model.parameters())[0, 0] += 1
+
+
+def pooling_changed(model):
+    model[1] = type(model[1])(16, pooling_mode="max")
+
+
+def dimensions_changed(model):
+    model.truncate_dim = 4
+
+
+def tokenizer_changed(model):
+    model.tokenizer.add_tokens(["zebra"])
+
+
+@pytest.mark.parametrize(
+    "change", [weights_changed, pooling_changed, dimensions_changed, tokenizer_changed]
+)
+def test_a_changed_model_has_a_fingerprint_of_its_own_that_lasts(model, change):
+    loaded, again = load(model), load(model)
+    change(loaded)
+    change(again)
+    embedder = adapted(loaded)
+    assert fingerprint(embedder) == fingerprint(adapted(again)) != fingerprint(of_folder(model))
+    assert np.array_equal(embedder.encode(TEXTS), loaded.encode(TEXTS))
+    assert embedder.info.name == model.name
+
+
+def test_a_model_whose_folder_is_gone_has_a_fingerprint_of_its_own(model):
+    loaded = load(model)
+    model.rename(model.with_name("moved"))
+    assert fingerprint(adapted(loaded)) != fingerprint(of_folder(model.with_name("moved")))
+    assert adapted(loaded).info.name == model.name
+
+
+def test_no_record_of_a_loaded_model_has_the_path_of_its_folder(model, tmp_path):
+    records = harness.evaluate(load(model), "name-triplets", results=tmp_path / "results")
+    assert records
+    assert {record.model.name for record in records} == {model.name}
+    for file in (tmp_path / "results").iterdir():
+        assert str(tmp_path) not in file.read_text(encoding="utf-8")
+    assert harness.evaluate(load(model), "name-triplets").encoded == 0
