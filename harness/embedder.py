@@ -82,12 +82,16 @@ class ModelInfo(Card):
     Raises
     ------
     ModelError
-        If the fingerprint is empty.
+        If the kind is unknown, or the fingerprint is empty.
     """
 
     fingerprint: str
 
     def __post_init__(self) -> None:
+        if self.kind not in ("word", "text"):
+            raise ModelError(
+                f"model '{self.name}' has the kind '{self.kind}'; expected 'word' or 'text'"
+            )
         if not self.fingerprint.strip():
             raise ModelError(
                 f"model '{self.name}' has an empty fingerprint; it must identify the weights and "

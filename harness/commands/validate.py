@@ -20,7 +20,8 @@ KINDS = ("task", "concept", "study")
 
 @click.command("validate")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-def command(paths: tuple[Path, ...]) -> int:
+@click.pass_obj
+def command(debug: bool, /, paths: tuple[Path, ...]) -> int:
     """Check task, concept and study files, or folders of them, by really running them.
 
     Each file is loaded and its data is read. The inputs and options of its metrics are checked,
@@ -41,7 +42,7 @@ def command(paths: tuple[Path, ...]) -> int:
     for path in _files(paths):
         checked += 1
         try:
-            summary, notices = _check(registry, path)
+            summary, notices = _check(registry, path, debug)
         except Unavailable as error:
             unavailable += 1
             click.echo(f"{path}: unavailable: {error}")
@@ -63,7 +64,7 @@ def command(paths: tuple[Path, ...]) -> int:
     return 2 if mistakes else 1 if unavailable else 0
 
 
-def _check(registry: Registry, path: Path) -> tuple[str, list[str]]:
+def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]:
     """Return a summary of a file, and notices about it."""
     from harness.commands.output import counted
     from harness.concept import Concept
@@ -78,7 +79,7 @@ def _check(registry: Registry, path: Path) -> tuple[str, list[str]]:
     if folder == "studies" or "mitigators" in document.data:
         return _study(registry, document), []
     task = registry.task_file(path)
-    n_scores = _run(registry, task, path)
+    n_scores = _run(registry, task, path, debug)
     scenarios, scores = counted(len(task.scenarios), "scenario"), counted(n_scores, "score")
     summary = f"task '{task.name}', {scenarios}, {scores} on a mock embedder"
     return summary, lint.of_task(document, task)
@@ -96,8 +97,11 @@ def _study(registry: Registry, document: Document) -> str:
     return f"study '{file.name}', {folds}, {rows}, {counted(len(study.measures), 'measure')}"
 
 
-def _run(registry: Registry, task: Task, path: Path) -> int:
-    """Run a task on a mock embedder and return the number of its scores."""
+def _run(registry: Registry, task: Task, path: Path, debug: bool) -> int:
+    """Run a task on a mock embedder and return the number of its scores.
+
+    With `debug` an exception of a metric is raised as it is, for its traceback.
+    """
     from harness.embedder import MockEmbedder
     from harness.errors import HarnessError, InvalidFile, one_line
     from harness.run import plan, scoring
@@ -122,6 +126,8 @@ def _run(registry: Registry, task: Task, path: Path) -> int:
         except HarnessError:
             raise
         except Exception as error:  # a plugin may raise anything
+            if debug:
+                raise
             raise InvalidFile(f"its metric raised {one_line(error)}", path=path) from error
     if not n_scores:
         raise InvalidFile("the task gives no score", path=path)

@@ -60,7 +60,13 @@ def in_words(
             -len(_key(detail["loc"], places)),
         ),
     )
-    return list(dict.fromkeys(_in_words(detail, schema, places) for detail in details))
+    by_list: dict[tuple[str, KeyPath], tuple[str, KeyPath]] = {}
+    for detail in details:
+        problem, key = _in_words(detail, schema, places)
+        # The same problem of each item of a list is one mistake.
+        owner = key[:-1] if key and isinstance(key[-1], int) else key
+        by_list.setdefault((problem, owner), (problem, key))
+    return list(by_list.values())
 
 
 def _as_meant(details: Iterable[Any], places: Container[KeyPath]) -> Iterator[Any]:
@@ -98,7 +104,7 @@ def _in_words(
         return problem, (*key, name)
     if detail["type"] == "extra_forbidden":
         return _unknown_key(schema, key), key
-    return _problem(detail), key
+    return _problem(detail, key), key
 
 
 def _key(location: KeyPath, places: Container[KeyPath]) -> KeyPath:
@@ -118,11 +124,12 @@ def _unknown_key(schema: type[BaseModel], key: KeyPath) -> str:
     return f"unknown key '{key[-1]}'{hint}"
 
 
-def _problem(detail: Any) -> str:
+def _problem(detail: Any, key: KeyPath) -> str:
     value = detail["input"]
     match detail["type"]:
         case "model_type" | "dict_type":
-            return "expected a mapping of keys to values"
+            example = ", for instance {words: [woman, man]}" if "inputs" in key else ""
+            return f"expected a mapping of keys to values{example}"
         case "tuple_type" | "list_type":
             example = f", for instance [{value}]" if isinstance(value, str | int | float) else ""
             return f"expected a list{example}"

@@ -216,6 +216,10 @@ def _not_yaml(error: yaml.MarkedYAMLError, path: Path) -> InvalidFile:
         mark = error.context_mark
         problem = f"not YAML: this {'quote' if 'quoted' in context else 'bracket'} "
         problem += f"is not closed ({error.problem})"
+    elif "tab" in str(error.problem) or "'\\t'" in str(error.problem):
+        problem = "not YAML: a tab; indent with spaces"
+    elif "mapping values are not allowed" in str(error.problem):
+        problem = "not YAML: a second ': ' in this line; put text that has ': ' in it in quotes"
     return InvalidFile(problem, path=path, line=mark.line + 1 if mark else None)
 
 

@@ -343,3 +343,43 @@ def test_other_commands_tell_the_first_mistake_and_how_many_there_are(harness, t
     assert result.code == 2
     assert result.err.count("\n") == 1
     assert "and 3 more mistakes: see harness validate" in result.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "facts"),
+    [
+        ("title: Mine", "title: Mine: yours", (":3: ", "': '", "quotes")),
+        ("version: 1", "\tversion: 1", (":2: ", "tab", "spaces")),
+        ("{words: [village, farm]}", "[village, farm]", (":6: ", "{words: [")),
+    ],
+)
+def test_a_usual_slip_in_yaml_is_one_line_that_says_what_would_be_right(
+    harness, toy, write, old, new, facts
+):
+    path = write("mine.yaml", TASK.replace(old, new))
+    result = harness("validate", path)
+    assert result.code == 2
+    line, _ = result.out.splitlines()
+    assert all(fact in line for fact in facts)
+
+
+def test_debug_shows_the_traceback_of_a_metric(harness, toy, write, install):
+    source = """
+        from harness import MetricSpec, Scale, hookimpl, metric
+
+        @hookimpl
+        def harness_metrics():
+            return [MetricSpec(name="breaks", target="breaks_module:breaks")]
+
+        @metric("breaks", scores={"score": Scale(ideal=0)})
+        def breaks(targets_1, targets_2):
+            return targets_1.no_such_attribute
+    """
+    install("breaks", {"breaks": "breaks_module"}, breaks_module=source)
+    task = TASK.replace("toy-gap: {}", "breaks: {}")
+    path = write(
+        "mine.yaml", task.replace("metric: toy-gap, score: gap", "metric: breaks, score: score")
+    )
+    assert "no_such_attribute" in harness("validate", path).out
+    result = harness("--debug", "validate", path)
+    assert "Traceback" in result.err
