@@ -47,6 +47,17 @@ def loopback(monkeypatch):
         yield server
 
 
+@pytest.fixture
+def web(tmp_path, monkeypatch):
+    """Yield the web on 127.0.0.1: every https address that this process asks for."""
+    from web import Web
+
+    with Web(tmp_path) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
 def pytest_collection_modifyitems(items):
     """Mark tests by their folder."""
     for item in items:

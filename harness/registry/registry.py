@@ -34,6 +34,7 @@ from harness.specs import (
     TableSpec,
 )
 from harness.task import yaml_files
+from harness.task.data_files import DataFiles
 
 if TYPE_CHECKING:
     from harness.embedder import Embedder
@@ -55,6 +56,8 @@ class Registry:
 
     Attributes
     ----------
+    data
+        Finds and fetches the data files of tasks and studies.
     name_errors
         A line for each invalid name, and for each name that two plugins claim, among the kinds of
         names that were read so far.
@@ -65,6 +68,7 @@ class Registry:
     ) -> None:
         self.plugins = plugins or discovery.installed()
         self._files = TaskFolders(self.plugins, tuple(include))
+        self.data = DataFiles()
         self.name_errors: list[str] = []
 
     @functools.cached_property
@@ -126,8 +130,8 @@ class Registry:
 
     @property
     def notices(self) -> list[str]:
-        """Notices about task and concept files, such as those left out."""
-        return self._files.notices
+        """Notices about task and concept files, such as those left out, and about missing data."""
+        return [*self._files.notices, *self.data.notices]
 
     def note(self, line: str) -> None:
         """Keep a notice about a file for the user."""
@@ -215,7 +219,7 @@ class Registry:
         """Return the task that a parsed file describes, with its data read."""
         from harness.task.resolving import resolve
 
-        return resolve(document, concept=self.concept, metric=self.metric, table=self.table_maker)
+        return resolve(document, self)
 
     def load(self, spec: Spec, what: str) -> Callable[..., Any]:
         """Import the object of a spec; see `loading.load`."""

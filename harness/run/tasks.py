@@ -26,6 +26,7 @@ from harness.registry.registry import Registry
 from harness.results.not_run import Kind as NotRunKind
 from harness.results.not_run import NotRun
 from harness.task import yaml_files
+from harness.task.data_files import MissingData
 from harness.task.schema import TaskFile
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class TaskReader:
         self, registry: Registry, selected: Sequence[TaskEntry], progress: Progress
     ) -> None:
         self.registry, self.selected, self.progress = registry, selected, progress
+        registry.data.progress = progress
         self._resolved: dict[str, Task | NotRun] = {}
 
     def for_kind(self, kind: Kind) -> list[Task | NotRun]:
@@ -155,7 +157,10 @@ class TaskReader:
             if entry.is_named and isinstance(error, UsageError):
                 raise
             kind: NotRunKind = "data" if isinstance(error, Unavailable) else "failed"
-            return NotRun("", "", entry.file.name, one_line(error), kind)
+            reason = one_line(error)
+            if isinstance(error, MissingData):  # a notice of the run says why, and how to get it
+                reason = f"missing data: {', '.join(error.problems)}"
+            return NotRun("", "", entry.file.name, reason, kind)
 
 
 def _note_homonym(entry: TaskEntry, registry: Registry) -> None:

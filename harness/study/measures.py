@@ -135,12 +135,7 @@ def _task(
             places["metrics", use.metric, *path[len(key) :]] = place
     places["metrics", use.metric] = document.places[key]
     try:
-        return resolve_task(
-            dataclasses.replace(document, data=data, places=places),
-            concept=registry.concept,
-            metric=registry.metric,
-            table=registry.table_maker,
-        )
+        return resolve_task(dataclasses.replace(document, data=data, places=places), registry)
     except InvalidFile as error:
         in_study = error.key.replace(f"metrics.{use.metric}", yaml_files.dotted(key), 1)
         raise InvalidFile(error.problem, path=error.path, line=error.line, key=in_study) from None

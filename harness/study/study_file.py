@@ -7,7 +7,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from harness.concept import Name, Word
-from harness.task.schema import InputFile, ScenarioFile, Strict, Table
+from harness.task.schema import InputFile, ScenarioFile
+from harness.task.table_schema import Strict, Table
 
 Folded = Literal["definitional_pairs", "definitional_sets"]
 Protocol = Literal["nested", "published"]

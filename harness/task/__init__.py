@@ -4,7 +4,9 @@
 `yaml_files`          reads YAML safely, with includes and the line of every key
 `mistakes`            the mistakes of a file, all of them, in words
 `schema`              the keys of a task file
-`table_files`         finds or downloads a table's file and parses it
+`table_schema`        the keys of a table
+`data_files`          finds or fetches the files of tables
+`table_files`         parses the file of a table
 `tables`              the tables of a task by name, read or made from one another
 `inputs`              the texts of each input, per scenario
 `task`                the resolved task

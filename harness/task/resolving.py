@@ -6,13 +6,15 @@ Errors point into the file. All mistakes are collected before one is raised.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from harness import options
 from harness.concept import Concept
 from harness.errors import suggestion
 from harness.metrics import Metric
 from harness.task import yaml_files
+from harness.task.data_files import DataFiles
 from harness.task.inputs import Input, Inputs
 from harness.task.mistakes import Collector
 from harness.task.schema import DEFAULT_SCENARIO, MetricUse, ScenarioFile, TaskFile
@@ -20,21 +22,34 @@ from harness.task.tables import Tables
 from harness.task.task import Measurement, Scenario, Task
 
 
-def resolve(
-    document: yaml_files.Document,
-    *,
-    concept: Callable[[str], Concept],
-    metric: Callable[[str], Metric],
-    table: Callable[[str], Callable[..., Any]],
-) -> Task:
+class Finder(Protocol):
+    """Finds what a task names. The registry is one."""
+
+    data: DataFiles
+    """Finds and fetches the files of tables."""
+
+    def concept(self, name: str) -> Concept:
+        """Return a concept."""
+        ...
+
+    def metric(self, name: str) -> Metric:
+        """Return a metric."""
+        ...
+
+    def table_maker(self, name: str) -> Callable[..., Any]:
+        """Return a table maker."""
+        ...
+
+
+def resolve(document: yaml_files.Document, finder: Finder) -> Task:
     """Resolve a task file: read its data and check the inputs and options of its metrics.
 
     Parameters
     ----------
     document
         The parsed task file.
-    concept, metric, table
-        Find a concept, a metric and a table maker by name.
+    finder
+        Finds what the file names.
 
     Raises
     ------
@@ -48,16 +63,19 @@ def resolve(
     its_concept = None
     if file.concept is not None:
         with mistakes.collecting(), document.pointing_at(("concept",)):
-            its_concept = concept(file.concept)
+            its_concept = finder.concept(file.concept)
     metrics: dict[str, Metric] = {}
     for name in file.metrics:
         with mistakes.collecting(), document.pointing_at(("metrics", name)):
-            metrics[name] = metric(name)
+            metrics[name] = finder.metric(name)
     scenarios = file.scenarios or {DEFAULT_SCENARIO: ScenarioFile()}
     _check_primary(document, file, metrics, scenarios, mistakes)
-    if file.concept is not None and its_concept is None:
+    paths: Mapping[str, Path] | None = None
+    with mistakes.collecting():
+        paths = finder.data.provide(file.tables, document)
+    if paths is None or (file.concept is not None and its_concept is None):
         mistakes.check()  # inputs may need the concept
-    inputs = Inputs(Tables(document, file, its_concept, table))
+    inputs = Inputs(Tables(document, file, its_concept, finder.table_maker, paths or {}))
     resolved = []
     for name, scenario in scenarios.items():
         with mistakes.collecting():

@@ -3,106 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictFloat,
-    StrictInt,
-    StrictStr,
-    StringConstraints,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, field_validator, model_validator
 
 from harness.concept import Name, Word
 from harness.embedder import Kind
+from harness.task.table_schema import Cell, Strict, Table
 
-Cell = StrictStr | StrictInt | StrictFloat
-"""Strict: YAML reads an unquoted `no` as a boolean, which must not become the text `0`."""
-Sha256 = Annotated[str, StringConstraints(to_lower=True, pattern=r"^[0-9a-fA-F]{64}$")]
-"""Checked strictly, since it names a folder in the cache."""
 DEFAULT_SCENARIO = "default"
 """Name of the only scenario of a task that lists none."""
-
-_NAME, _STEP = r"\w[\w.-]*", r"/(?!\.\.?(/|$))[^/]+"
-_URL = re.compile(rf"https://[^/\s]\S*|hf://datasets/{_NAME}/{_NAME}(@{_NAME})?({_STEP})+")
-
-
-class Strict(BaseModel):
-    """Base of the schema: no unknown keys, and immutable after loading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-
-class Table(Strict):
-    """Rows with named columns: written here, read from a file, or made from another table."""
-
-    made_from: str | None = None
-    """Another table of the task, from which `made_by` makes this one."""
-    made_by: str | None = None
-    """Name of a table maker that a plugin registers."""
-    options: dict[str, Any] = Field(default_factory=dict)
-    """Options of the table maker."""
-    columns: tuple[str, ...] = ()
-    """Column names; for a file, only if it has no header line."""
-    rows: tuple[tuple[Cell, ...], ...] | None = None
-    """The rows."""
-    file: str | None = None
-    """A file beside the task file or, with `package`, inside that package."""
-    package: str | None = None
-    """An installed package that contains `file`."""
-    url: str | None = None
-    """`https://…`, or `hf://datasets/owner/name@revision/path`."""
-    local: str | None = None
-    """Path of a copy under HARNESS_DATA, which is preferred to a download."""
-    sha256: Sha256 | None = None
-    """SHA-256 of the file; required for a download."""
-    delimiter: str | None = None
-    """Delimiter of a text table: by default a tab, or a comma for `.csv`; `.jsonl` needs none. If
-    there are several characters, each of them separates cells, unless cells are quoted."""
-    quoted: bool = False
-    """Whether double quotes enclose cells."""
-    comment: str | None = None
-    """Lines that begin with this are skipped."""
-    section: str | None = None
-    """A further column. A line `: NAME` sets its cell to NAME in the rows below that line."""
-    encoding: str = "utf-8"
-    """Encoding of the file."""
-    how_to_get: str = ""
-    """Where to get the file: shown if it is missing."""
-
-    @field_validator("url")
-    @classmethod
-    def _is_an_address(cls, url: str | None) -> str | None:
-        if url is not None and not _URL.fullmatch(url):
-            forms = "'https://…' or 'hf://datasets/owner/name@revision/path'"
-            raise ValueError(f"invalid url '{url}'; expected {forms}")
-        return url
-
-    @model_validator(mode="after")
-    def _has_one_source(self) -> Self:
-        if self.package and not self.file:
-            raise ValueError("'package' requires 'file', a file in the package")
-        in_file = not (self.file is None and self.url is None and self.local is None)
-        if [self.rows is not None, in_file, self.made_from is not None].count(True) != 1:
-            raise ValueError(
-                "expected either 'rows', or one of 'file', 'url' and 'local', or 'made_from'"
-            )
-        if (self.made_from is None) != (self.made_by is None) or (
-            self.options and not self.made_by
-        ):
-            raise ValueError("'made_from' and 'made_by' need each other; 'options' needs both")
-        if self.url and not self.sha256:
-            raise ValueError("'url' requires 'sha256', the checksum of the file")
-        for row in self.rows or ():
-            if len(row) != len(self.columns):
-                raise ValueError(
-                    f"the row {list(row)} has {len(row)} cells for {len(self.columns)} columns"
-                )
-        return self
 
 
 class VocabularyPart(Strict):

@@ -1,19 +1,21 @@
 """The tables of a task: read from files, or made from one another by table makers of plugins.
 
-`table_files.py` finds and parses the files.
+`data_files.py` finds the files, and `table_files.py` parses them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from harness import options
 from harness.concept import Concept
 from harness.errors import suggestion
 from harness.task import table_files
-from harness.task.schema import Table, TaskFile
+from harness.task.schema import TaskFile
 from harness.task.table_files import Row
+from harness.task.table_schema import Table
 from harness.task.yaml_files import Document, KeyPath
 
 MEMBERS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -33,6 +35,8 @@ class Tables:
         The task's concept: its pairs and sets are tables, and table makers may take it.
     maker
         Finds a table maker by name.
+    paths
+        Path of the file of each table that has one.
     """
 
     def __init__(
@@ -41,8 +45,10 @@ class Tables:
         file: TaskFile,
         concept: Concept | None,
         maker: Callable[[str], Callable[..., Any]],
+        paths: Mapping[str, Path],
     ) -> None:
         self.document, self.file, self.concept, self.maker = document, file, concept, maker
+        self.paths = paths
         self._known: dict[str, Sequence[Row]] = {}
 
     def rows(self, name: str, key: KeyPath) -> Sequence[Row]:
@@ -53,7 +59,7 @@ class Tables:
         InvalidFile
             If the table is unknown or has a mistake in it.
         Unavailable
-            If its data is missing.
+            If its file is not the one that the task was made for.
         """
         if name == "concept.definitional_pairs" and self.concept is not None:
             pairs = self.concept.definitional_pairs
@@ -67,11 +73,13 @@ class Tables:
         if name not in self._known:
             table, place = self.file.tables[name], ("tables", name)
             self._known[name] = []  # recognises a table that is made from itself
-            self._known[name] = (
-                self._made(table, place)
-                if table.made_from
-                else table_files.read(table, self.document, place)
-            )
+            if table.made_from:
+                self._known[name] = self._made(table, place)
+            elif table.rows is not None:
+                columns = table.columns
+                self._known[name] = [dict(zip(columns, row, strict=True)) for row in table.rows]
+            else:
+                self._known[name] = table_files.parse(table, self.paths[name])
         return self._known[name]
 
     def _made(self, table: Table, place: KeyPath) -> Sequence[Row]:

@@ -180,7 +180,7 @@ def test_missing_data_is_no_mistake_but_exits_with_1(harness, toy, write, monkey
     assert task.startswith(f"{path}: unavailable: ")
     assert "'x.csv'" in task
     assert "HARNESS_DATA" in task
-    assert task.endswith(" Ask.")
+    assert " Ask." in task
     assert summary.startswith("1 file, 0 with mistakes, 1 ")
 
 

@@ -252,5 +252,7 @@ def test_a_task_without_its_data_is_skipped_and_the_others_go_on(evaluate, write
     assert {r.task.name for r in records} == {"toy-places"}
     (skipped,) = records.skipped
     assert (skipped.task, skipped.mitigator) == ("mine", "none")
+    assert "absent.csv" in skipped.reason
+    (notice,) = records.notices
     for fact in ("absent.csv", "HARNESS_DATA", "Ask."):
-        assert fact in skipped.reason
+        assert fact in notice

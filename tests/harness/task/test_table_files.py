@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
-import io
-import urllib.request
-from urllib.response import addinfourl
 
 import pytest
 
 from harness.errors import HarnessError, InvalidFile, Unavailable
-from harness.task.schema import Table
+from harness.task.table_schema import Table
 
 TASK = """\
 name: mine
@@ -92,75 +90,30 @@ def test_a_byte_order_mark_is_no_part_of_a_column(texts, tmp_path):
     assert texts("file: a.tsv, encoding: utf-8-sig") == (("a",), ("b",))
 
 
-def test_a_local_copy_is_preferred_to_a_download(texts, mistake, tmp_path, write, monkeypatch):
-    monkeypatch.setenv("HARNESS_DATA", str(tmp_path / "data"))
-    sha256 = hashlib.sha256(ROWS.encode()).hexdigest()
-    table = f"url: 'https://example.invalid/a.tsv', local: sub/a.tsv, sha256: {sha256}"
-    mistake(table, of=["https://example.invalid/a.tsv"], error=Unavailable)
-    write("data/sub/a.tsv", ROWS)
-    assert texts(table) == (("a",), ("b",))
+def test_a_compressed_file_is_read_like_the_file_in_it(texts, tmp_path):
+    content = b"word,side\na,1\nb,2\n"
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(content))
+    sha256 = hashlib.sha256(content).hexdigest()
+    assert texts(f"file: a.csv.gz, sha256: {sha256}") == (("a",), ("b",))
 
 
-def test_a_cached_download_is_not_fetched_again(texts, cache):
-    sha256 = hashlib.sha256(ROWS.encode()).hexdigest()
-    folder = cache / "downloads" / sha256
-    folder.mkdir(parents=True)
-    (folder / "table").write_text(ROWS)
-    assert texts(f"url: 'https://example.invalid/a.tsv', sha256: {sha256}") == (("a",), ("b",))
+def test_a_compressed_file_that_is_damaged_is_an_error(mistake, tmp_path):
+    (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(ROWS.encode())[:-9])
+    mistake("file: a.tsv.gz", at="a.tsv.gz: ")
 
 
-@pytest.fixture
-def serve(monkeypatch):
-    """Make every https address respond with a text."""
-
-    def answer(text):
-        class Answers(urllib.request.HTTPSHandler):
-            def https_open(self, request):
-                response = addinfourl(io.BytesIO(text.encode()), {}, request.full_url, 200)
-                response.msg = "OK"
-                return response
-
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), Answers)
-        monkeypatch.setattr(urllib.request, "_opener", opener)
-
-    return answer
+def test_a_file_lies_beside_the_fragment_that_names_it(registry, write):
+    write("family/data/a.tsv", ROWS)
+    write("family/_tables.yaml", "tables: {t: {file: data/a.tsv}}\n")
+    task = TASK.replace("tables:\n", "include: ../family/_tables.yaml\n")
+    path = write("other/mine.yaml", task)
+    assert registry.task_file(path).scenarios[0].inputs["targets_1"].texts == ("a",)
 
 
-@pytest.mark.parametrize(
-    ("address", "content", "kept"),
-    [
-        ("a.tsv", ROWS, "table"),
-        ("a.csv?download=1", ROWS.replace("\t", ","), "table.csv"),
-        ("..%2f.hidden", ROWS, "table"),
-        ("", ROWS, "table"),
-    ],
-)
-def test_a_download_is_kept_under_a_safe_name(texts, serve, cache, address, content, kept):
-    serve(content)
-    sha256 = hashlib.sha256(content.encode()).hexdigest()
-    table = f"url: 'https://example.invalid/{address}', sha256: {sha256.upper()}"
-    assert texts(table) == (("a",), ("b",))
-    files = [path for path in (cache / "downloads").rglob("*") if path.is_file()]
-    assert files == [cache / "downloads" / sha256 / kept]
-
-
-def test_a_download_with_another_checksum_is_an_error_and_not_kept(texts, mistake, serve, cache):
-    serve(ROWS)
-    wrong = "0" * 64
-    address = "https://example.invalid/a.tsv"
-    mistake(f"url: '{address}', sha256: '{wrong}'", of=[address, wrong], error=Unavailable)
-    assert not list(cache.rglob("downloads/**/*"))
-    sha256 = hashlib.sha256(ROWS.encode()).hexdigest()
-    table = f"url: 'https://example.invalid/a.tsv', sha256: {sha256}"
-    serve(ROWS[:-4])
-    mistake(table, of=[address, sha256], error=Unavailable)
-    serve(ROWS)
-    assert texts(table) == (("a",), ("b",))
-
-
-@pytest.mark.parametrize("url", ["https://[x", "https://x:port/a.tsv"])
-def test_an_invalid_address_is_unavailable(mistake, url):
-    mistake(f"url: '{url}', sha256: '{'0' * 64}'", of=[url], error=Unavailable)
+@pytest.mark.parametrize("path", ["../a.tsv", "/etc/passwd", "sub/../../a.tsv", "c:a.tsv", ""])
+@pytest.mark.parametrize("key", ["file", "local"])
+def test_a_path_outside_the_folder_is_an_error(mistake, key, path):
+    mistake(f"{key}: '{path}'", at=f"mine.yaml:11: tables.t.{key}: ", of=[f"'{path}'"])
 
 
 def test_a_file_with_another_checksum_is_an_error(mistake, write):
@@ -169,33 +122,14 @@ def test_a_file_with_another_checksum_is_an_error(mistake, write):
     mistake(f"file: a.tsv, sha256: '{wrong}'", at="a.tsv", of=[wrong], error=Unavailable)
 
 
-def test_missing_data_is_reported_with_how_to_get_it(mistake, monkeypatch):
-    monkeypatch.delenv("HARNESS_DATA", raising=False)
-    table = "local: sts/b.csv, how_to_get: Ask its authors."
-    mistake(table, of=["'sts/b.csv'", "HARNESS_DATA", " Ask its authors."], error=Unavailable)
-
-
-@pytest.mark.parametrize("package", ["no_such_package", "no_such.part", "json.decoder.x"])
-def test_a_package_that_is_not_installed_is_unavailable(mistake, package):
-    table = f"package: {package}, file: a.tsv"
-    mistake(table, of=[f"pip install {package}"], error=Unavailable)
-
-
-def test_a_file_of_an_installed_package_is_read(texts, mistake, tmp_path, write, monkeypatch):
-    write("site/some_data_package/__init__.py", "raise RuntimeError('must not be imported')")
-    write("site/some_data_package/a.tsv", ROWS)
-    monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    assert texts("package: some_data_package, file: a.tsv") == (("a",), ("b",))
-    table = "package: some_data_package, file: b.tsv"
-    mistake(table, of=["'some_data_package'", "'b.tsv'"], error=Unavailable)
-
-
 @pytest.mark.parametrize(
     "url",
     [
         "http://example.invalid/a.tsv",
         "file:///etc/passwd",
         "https://",
+        "https://[x",
+        "https://x:port/a.tsv",
         "hf://datasets/foo",
         "hf://datasets/owner/name@revision",
         "hf://datasets/owner/name@/a.tsv",
@@ -228,6 +162,8 @@ def test_an_invalid_sha256_is_an_error(mistake, write, sha256):
         ("columns: [a]", "", ["'rows'", "'file'"]),
         ("rows: [[a]], file: a.tsv", "", ["'rows'", "'file'"]),
         ("url: 'https://x'", "", ["'url'", "'sha256'"]),
+        ("file: a.tsv, url: 'https://x'", "", ["'file'", "'url'"]),
+        ("file: a.tsv, member: b.tsv", "", ["'member'", "'url'"]),
         ("columns: [word, side], rows: [[a]]", "", ["['a']", "1 cells", "2 columns"]),
         ("columns: [word, side], rows: [[no, '1']]", ".rows[0][0]", ["false", "quotes"]),
         ("columns: [word, side], rows: [[~, '1']]", ".rows[0][0]", ["null"]),

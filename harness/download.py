@@ -1,0 +1,266 @@
+"""Downloads of files whose hash is known: https only, of limited size, checked, never in parts.
+
+`pooch` writes a temporary file, checks its hash, tries once more, and gives it its name. Here are
+the rules that it lacks. Only https has an adapter, so no redirect leaves it. The length is limited
+while the answer streams. A file of an archive is read by its name; nothing is unpacked. A host
+that could not be reached is not tried again by the same `Downloads`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import logging
+import re
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from harness import folders
+from harness.errors import DiskError, Unavailable
+from harness.progress import Progress, Silent
+
+if TYPE_CHECKING:
+    import requests
+
+MAX_BYTES = 200_000_000
+"""Limit of a download, and of a file from an archive, if no size is stated."""
+TIMEOUT = (4.0, 30.0)
+"""Seconds to wait for a connection, and for the next bytes."""
+SHOWN_BYTES = 5_000_000
+"""Progress is shown for larger downloads."""
+BLOCK = 1 << 16
+HUB = "hf://datasets/"
+_BROKEN_ARCHIVE = (
+    *(KeyError, EOFError, OSError, RuntimeError, NotImplementedError, zlib.error),
+    *(zipfile.BadZipFile, tarfile.TarError),
+)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a file is on the web.
+
+    Parameters
+    ----------
+    url
+        `https://…`, or `hf://datasets/owner/name@revision/path`. A `.gz` is decompressed.
+    sha256
+        SHA-256 of the file, after decompression.
+    member
+        Path of the file in the archive at `url`; None if that is no archive.
+    size
+        Bytes at `url`, if known: then the limit.
+    """
+
+    url: str
+    sha256: str
+    member: str | None = None
+    size: int | None = None
+
+    @property
+    def host(self) -> str:
+        """The host, to be shown, and to remember whether it can be reached."""
+        return "huggingface.co" if self.url.startswith(HUB) else urlsplit(self.url).netloc
+
+
+class Downloads:
+    """Downloads files, and remembers which hosts cannot be reached.
+
+    Archives stay in temporary files while it lives, so that two files of one are one download.
+    """
+
+    def __init__(self) -> None:
+        self._unreachable: dict[str, Unavailable] = {}
+        self._archives: dict[str, IO[bytes]] = {}
+
+    def fetch(self, address: Address, path: Path, progress: Progress | None = None) -> None:
+        """Download a file to `path`, unless it is there; it appears there whole and checked.
+
+        Raises
+        ------
+        Unavailable
+            If the host cannot be reached, or answers with anything but the file.
+        DiskError
+            If it cannot be written.
+        """
+        import pooch
+        from requests import RequestException
+
+        if address.host in self._unreachable:
+            raise self._unreachable[address.host]
+        pooch.get_logger().setLevel(logging.ERROR)
+        files = pooch.create(
+            folders.make(path.parent),
+            base_url="",
+            registry={path.name: f"sha256:{address.sha256}"},
+            urls={path.name: address.url},
+            retry_if_failed=1,
+        )
+        downloader = self._downloader(address, progress or Silent())
+        try:
+            files.fetch(path.name, downloader=downloader)
+            path.chmod(0o644)  # temporary files are private; others may read this one
+        except RequestException as error:
+            raise Unavailable(f"'{address.url}' could not be fetched ({_reason(error)})") from None
+        except ValueError as error:
+            problem = str(error)
+            if "hash" in problem:
+                problem = f"its SHA-256 is not {address.sha256}"
+            raise Unavailable(f"'{address.url}' is not the expected file: {problem}") from None
+        except OSError as error:
+            raise DiskError(f"cannot write '{path}' ({error.strerror or error})") from None
+
+    def _downloader(self, address: Address, progress: Progress) -> Callable[[str, Any, Any], None]:
+        def download(_url: str, target: Any, _pooch: object) -> None:
+            with Path(target).open("wb") as file:
+                if address.member is not None or urlsplit(address.url).path.endswith(".gz"):
+                    _unpack(self._archive(address, progress), address, file)
+                else:
+                    self._get(address, file, progress)
+
+        return download
+
+    def _archive(self, address: Address, progress: Progress) -> IO[bytes]:
+        """Return the archive at an address, downloaded once."""
+        if address.url not in self._archives:
+            archive: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # it lives as long as this object
+            self._get(address, archive, progress)
+            self._archives[address.url] = archive
+        kept = self._archives[address.url]
+        kept.seek(0)
+        return kept
+
+    def _get(self, address: Address, file: IO[bytes], progress: Progress) -> None:
+        from requests import ConnectionError as CannotConnect
+        from requests import ReadTimeout, Session
+
+        if address.url.startswith(HUB):
+            self._get_from_hub(address, file)
+            return
+        with Session() as session:
+            del session.adapters["http://"]
+            session.max_redirects = 5
+            try:
+                response = session.get(address.url, stream=True, timeout=TIMEOUT)
+            except (CannotConnect, ReadTimeout) as error:
+                raise self._cannot_reach(address, _reason(error)) from None
+            except ValueError as error:  # an address, here or in a redirect, that is no https
+                raise Unavailable(f"'{address.url}' could not be fetched ({error})") from None
+            with response:
+                _check_status(response, address)
+                _stream(response, address, file, progress)
+
+    def _get_from_hub(self, address: Address, file: IO[bytes]) -> None:
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import (
+            HfHubHTTPError,
+            HFValidationError,
+            LocalEntryNotFoundError,
+        )
+
+        owner, name, path = address.url.removeprefix(HUB).split("/", 2)
+        name, _, revision = name.partition("@")
+        try:
+            copy = hf_hub_download(
+                f"{owner}/{name}", path, repo_type="dataset", revision=revision or None
+            )
+        except LocalEntryNotFoundError as error:
+            raise self._cannot_reach(address, str(error)) from None
+        except (HfHubHTTPError, HFValidationError) as error:
+            raise Unavailable(f"'{address.url}' could not be fetched ({error})") from None
+        with Path(copy).open("rb") as source:
+            _copy(source, file, address)
+
+    def _cannot_reach(self, address: Address, reason: str) -> Unavailable:
+        error = Unavailable(f"{address.host} cannot be reached: {reason}")
+        self._unreachable[address.host] = error
+        return error
+
+
+def _check_status(response: requests.Response, address: Address) -> None:
+    if response.status_code == 429 or response.status_code >= 500:
+        response.raise_for_status()  # pooch tries again
+    if response.status_code != 200:
+        status = f"{response.status_code} {response.reason}"
+        raise Unavailable(f"'{address.url}' could not be fetched ({status})")
+    length = response.headers.get("Content-Length", "")
+    limit = address.size or MAX_BYTES
+    if length.isdigit() and int(length) > limit:
+        raise _too_large(address, limit)
+
+
+def _stream(
+    response: requests.Response, address: Address, file: IO[bytes], progress: Progress
+) -> None:
+    length = response.headers.get("Content-Length", "")
+    total = int(length) if length.isdigit() else address.size or 0
+    shown = progress if total > SHOWN_BYTES else Silent()
+    limit = address.size or MAX_BYTES
+    n_bytes = 0
+    with shown.stage(f"fetching {address.url}", total // 1000, "kB") as advance:
+        for block in response.iter_content(BLOCK):
+            n_bytes += len(block)
+            if n_bytes > limit:
+                raise _too_large(address, limit)
+            file.write(block)
+            advance(n_bytes // 1000 - (n_bytes - len(block)) // 1000)
+
+
+def _unpack(archive: IO[bytes], address: Address, file: IO[bytes]) -> None:
+    """Write the file that an archive, or a `.gz`, contains."""
+    member = address.member
+    try:
+        if member is None:
+            with gzip.open(archive) as source:
+                _copy(source, file, address)
+        elif zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as packed, packed.open(member) as source:
+                _copy(source, file, address)
+        else:
+            archive.seek(0)
+            with tarfile.open(fileobj=archive) as packed_tar:
+                _copy(_tar_member(packed_tar, member), file, address)
+    except _BROKEN_ARCHIVE as error:
+        problem = str(error).partition("\n")[0]  # that of tarfile has several lines
+        if isinstance(error, KeyError):
+            problem = f"no file '{member}' in it"
+        raise Unavailable(f"'{address.url}' is not the expected archive: {problem}") from None
+
+
+def _tar_member(archive: tarfile.TarFile, member: str) -> IO[bytes]:
+    source = archive.extractfile(member)
+    if source is None:
+        raise KeyError(member)
+    return source
+
+
+def _copy(source: IO[bytes] | gzip.GzipFile, target: IO[bytes], address: Address) -> None:
+    """Copy a file that is at hand, up to the limit."""
+    n_bytes = 0
+    while block := source.read(BLOCK):
+        n_bytes += len(block)
+        if n_bytes > MAX_BYTES:
+            raise _too_large(address, MAX_BYTES)
+        target.write(block)
+
+
+def _too_large(address: Address, limit: int) -> Unavailable:
+    return Unavailable(f"'{address.url}' is refused: it is larger than {limit:,} bytes")
+
+
+def _reason(error: BaseException) -> str:
+    """Return the cause at the bottom of an error of requests, without the objects around it."""
+    cause: Any = error
+    while inner := getattr(cause, "reason", None) or next(
+        (part for part in cause.args if isinstance(part, BaseException)), None
+    ):
+        if not isinstance(inner, BaseException):
+            break
+        cause = inner
+    return re.sub(r"^(<.*?>|\w+\(.*?\)): ", "", str(cause)) or type(cause).__name__

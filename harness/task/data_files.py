@@ -1,0 +1,240 @@
+"""The files of tables: where each of them is, and fetching those that are missing.
+
+A file is looked for in the folder that the environment variable HARNESS_DATA names, then beside
+the task or in its package, then in the cache, and then at its address. `table_files.py` parses it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from harness import folders
+from harness.digest import file_sha256
+from harness.download import Address, Downloads
+from harness.errors import Unavailable
+from harness.progress import Progress, Silent
+from harness.task.table_schema import Table
+from harness.task.yaml_files import Document, KeyPath
+
+State = Literal["shipped", "local copy", "fetched", "to fetch", "missing"]
+HOW = (
+    "'harness data fetch --out FOLDER' on a machine with a network makes the folder that "
+    "HARNESS_DATA names on this one"
+)
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """The file of a table.
+
+    Parameters
+    ----------
+    name
+        Its path under HARNESS_DATA, or in the folder of the task.
+    state
+        Where it is.
+    path
+        Its path; None if it is not on this machine.
+    terms
+        Licence or terms of use, if the table names them.
+    address
+        Where it can be fetched from, if it can.
+    problem
+        Why it is missing.
+    """
+
+    name: str
+    state: State
+    path: Path | None = None
+    terms: str = ""
+    address: Address | None = None
+    problem: str = ""
+
+    @property
+    def size(self) -> int | None:
+        """Its bytes, or those of the download; None if neither is known."""
+        if self.path is not None:
+            return self.path.stat().st_size
+        return self.address.size if self.address else None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a file is missing, and whether it has an address."""
+
+    reason: str
+    has_address: bool
+
+
+class MissingData(Unavailable):
+    """Files of tables that are not on this machine and cannot be fetched.
+
+    Parameters
+    ----------
+    problems
+        Why, by the name of the file.
+    """
+
+    def __init__(self, problems: Mapping[str, Problem]) -> None:
+        self.problems = dict(problems)
+        super().__init__(f"missing data: {_grouped(problems)}")
+
+
+class DataFiles:
+    """Finds and fetches the files of tables.
+
+    It remembers for its lifetime, a run, what could not be fetched.
+
+    Parameters
+    ----------
+    progress
+        Where it says what it fetches, and under which terms.
+    """
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self.progress = progress or Silent()
+        self._downloads = Downloads()
+        self._failed: dict[str, Problem] = {}
+
+    @property
+    def notices(self) -> list[str]:
+        """One line about all files that are missing, if any are."""
+        if not self._failed:
+            return []
+        n = len(self._failed)
+        files = "1 data file is" if n == 1 else f"{n} data files are"
+        return [f"{files} missing: {_grouped(self._failed)}"]
+
+    def provide(self, tables: Mapping[str, Table], document: Document) -> dict[str, Path]:
+        """Return the path of the file of each table that has one; fetch what is missing.
+
+        Raises
+        ------
+        MissingData
+            If a file is missing; it names all of them.
+        InvalidFile
+            If the task names a file beside it that is not there.
+        """
+        paths, problems = {}, {}
+        for table, file in of_tables(tables, document).items():
+            try:
+                paths[table] = self.fetch(file)
+            except Unavailable as error:
+                problem = Problem(str(error), file.address is not None)
+                problems[file.name] = self._failed[file.name] = problem
+        if problems:
+            raise MissingData(problems)
+        return paths
+
+    def fetch(self, file: DataFile, folder: Path | None = None) -> Path:
+        """Return the path of a file; fetch it into `folder`, by default the cache, if necessary.
+
+        Raises
+        ------
+        Unavailable
+            If it cannot be had.
+        """
+        if file.path is not None:
+            return file.path
+        if file.name in self._failed:
+            raise Unavailable(self._failed[file.name].reason)
+        if file.address is None:
+            raise Unavailable(file.problem)
+        path = (folder or cache()) / file.name
+        self._downloads.fetch(file.address, path, self.progress)
+        size = f"{path.stat().st_size / 1e6:.2f} MB"
+        terms = file.terms or "terms not stated"
+        self.progress.say(f"fetched {file.name} from {file.address.host} ({size}); {terms}")
+        return path
+
+
+def cache() -> Path:
+    """Return the folder of fetched files, laid out as HARNESS_DATA is."""
+    return folders.cache() / "data"
+
+
+def of_tables(tables: Mapping[str, Table], document: Document) -> dict[str, DataFile]:
+    """Return the file of each table that has one; nothing is fetched.
+
+    Raises
+    ------
+    InvalidFile
+        If there is no file where the task says that it lies.
+    """
+    return {
+        name: _find(table, document, ("tables", name))
+        for name, table in tables.items()
+        if table.rows is None and table.made_from is None
+    }
+
+
+def _find(table: Table, document: Document, key: KeyPath) -> DataFile:
+    name, terms = table.place, table.terms
+    address = None
+    if table.url:
+        address = Address(table.url, table.sha256 or "", table.member, table.size)
+    copy = _under(os.environ.get("HARNESS_DATA"), name)
+    if copy is not None:
+        if table.sha256 and file_sha256(copy) != table.sha256:
+            problem = f"{copy} is not the expected file: its SHA-256 is not {table.sha256}"
+            return DataFile(name or "", "missing", None, terms, None, problem)
+        return DataFile(name or "", "local copy", copy, terms, address)
+    if table.package:
+        return _in_package(table.package, table.file or "", terms)
+    if table.file:
+        return DataFile(table.file, "shipped", _beside(table.file, document, key), terms)
+    fetched = _under(str(cache()), name)
+    if fetched is not None and file_sha256(fetched) == table.sha256:
+        return DataFile(name or "", "fetched", fetched, terms, address)
+    if address is not None:
+        return DataFile(name or "", "to fetch", None, terms, address)
+    how = f"put it in the folder that HARNESS_DATA names. {table.how_to_get}".strip()
+    return DataFile(name or "", "missing", None, terms, None, how)
+
+
+def _under(folder: str | None, name: str | None) -> Path | None:
+    """Return the file of this name in a folder, if there is one."""
+    if not folder or not name:
+        return None
+    path = Path(folder) / name
+    return path if path.is_file() else None
+
+
+def _beside(file: str, document: Document, key: KeyPath) -> Path:
+    """Return a file beside the YAML file that names it, which may be an included one."""
+    named_in, _ = document.places.get((*key, "file"), (document.path, 0))
+    path = named_in.parent / file
+    if not path.is_file():
+        raise document.error(f"there is no file '{file}' in this folder", key)
+    return path
+
+
+def _in_package(package: str, file: str, terms: str) -> DataFile:
+    try:
+        spec = find_spec(package)
+    except (ImportError, ValueError):  # the parent package is missing
+        spec = None
+    if spec is None or not spec.submodule_search_locations:
+        problem = f"missing package '{package}' with its data: pip install {package}"
+        return DataFile(file, "missing", None, terms, None, problem)
+    path = Path(next(iter(spec.submodule_search_locations))) / file
+    if not path.is_file():
+        problem = f"the installed package '{package}' has no file '{file}'"
+        return DataFile(file, "missing", None, terms, None, problem)
+    return DataFile(file, "shipped", path, terms)
+
+
+def _grouped(problems: Mapping[str, Problem]) -> str:
+    """Return the names of files with their problems, each problem once, and what to do."""
+    files: dict[str, list[str]] = {}
+    for name, problem in problems.items():
+        files.setdefault(problem.reason, []).append(f"'{name}'")
+    parts = [f"{', '.join(names)} ({reason})" for reason, names in files.items()]
+    if any(problem.has_address for problem in problems.values()):
+        parts.append(HOW)
+    return "; ".join(parts)
