@@ -80,6 +80,9 @@ cache = click.option(
     type=click.Path(path_type=Path),
     help="Folder of the cached embeddings.  [default: embeddings/ in HARNESS_CACHE]",
 )
+verbose = click.option(
+    "--verbose", is_flag=True, help="List all tasks and reasons; eval: also scenarios and seconds."
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
 MIN_WIDTH = 20
 """Smallest width to which a column of free text is shortened."""
@@ -24,18 +25,61 @@ def table(
     title: str = "",
     shorten: str = "",
     drop: Sequence[str] = (),
+    repeat: int = 0,
 ) -> None:
     """Print a table, fitted to the terminal by `laid_out`."""
-    from rich.console import Console
-
-    terminal = Console().width if sys.stdout.isatty() else None
-    grid, dropped, width = laid_out(
-        columns, list(rows), title=title, shorten=shorten, drop=drop, width=terminal
+    dropped = print_table(
+        columns, list(rows), title=title, shorten=shorten, drop=drop, repeat=repeat, width=width()
     )
-    Console(width=width).print(grid)  # if it is too wide, the terminal wraps it
     if dropped:
         columns_dropped = ", ".join(dropped)
         click.echo(f"columns not shown on this narrow terminal: {columns_dropped} (see --json)\n")
+
+
+def width() -> int | None:
+    """Return the width of the terminal in characters; None if the output is not a terminal."""
+    from rich.console import Console
+
+    return Console().width if sys.stdout.isatty() else None
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    title: str = "",
+    shorten: str = "",
+    drop: Sequence[str] = (),
+    repeat: int = 0,
+    width: int | None = None,
+) -> list[str]:
+    """Print a table in as many parts as it needs, and return the columns that it drops.
+
+    See `laid_out`. The parts are as wide as they need to be: a terminal wraps what is too wide.
+    """
+    from rich.console import Console
+
+    shown: set[int] = set()
+    for i, part in enumerate(_parts(columns, rows, repeat, drop, width)):
+        heading = f"{title} (continued)" if title and i else title
+        grid, without, needed = laid_out(
+            [columns[j] for j in part],
+            [[row[j] for j in part] for row in rows],
+            title=heading,
+            shorten=shorten,
+            drop=drop,
+            width=width,
+        )
+        shown |= set(part) - {columns.index(column) for column in without}
+        Console(width=needed).print(grid)
+    return [column for column in drop if column in columns and columns.index(column) not in shown]
+
+
+def fits(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None) -> bool:
+    """Return whether a table fits a width; names of columns may break."""
+    headers = [_broken(column) for column in columns]
+    widths = _widths(columns, headers, [[_cell(value) for value in row] for row in rows])
+    return width is None or _total(widths) <= width
 
 
 def laid_out(
@@ -54,7 +98,7 @@ def laid_out(
     Parameters
     ----------
     columns, rows
-        Names of the columns, and the values of the cells.
+        Names of the columns, and the values of the cells; a `Text` of rich keeps its style.
     title
         Line above the table.
     shorten
@@ -66,41 +110,71 @@ def laid_out(
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
-    from rich.text import Text
 
     cells = [[_cell(value) for value in row] for row in rows]
-    widths = _widths(columns, columns, cells)
     headers = list(columns)
-    if width is not None and _total(widths.values()) > width:
+    widths = _widths(columns, headers, cells)
+    if width is not None and _total(widths) > width:
         headers = [_broken(column) for column in columns]
         widths = _widths(columns, headers, cells)
+    kept = dict(zip(columns, widths, strict=True))
     if width is not None:
-        widths = _fitted(widths, width, shorten=shorten, drop=drop)
-    grid = Table(box=SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False)
-    kept = [i for i, column in enumerate(columns) if column in widths]
-    for i in kept:
+        kept = _fitted(kept, width, shorten=shorten, drop=drop)
+    grid = Table(
+        box=SIMPLE_HEAD,
+        title=title or None,
+        title_justify="left",
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    shown = [i for i, column in enumerate(columns) if column in kept]
+    for i in shown:
         numbers = bool(rows) and all(_is_number(row[i]) for row in rows)
         grid.add_column(
             headers[i],
             justify="right" if numbers else "left",
             no_wrap=True,
             overflow="ellipsis",
-            max_width=widths[columns[i]],
+            max_width=kept[columns[i]],
         )
     for row in cells:
-        grid.add_row(*(Text(row[i]) for i in kept))
-    dropped = [column for column in drop if column in columns and column not in widths]
-    return grid, dropped, _total(widths.values())
+        grid.add_row(*(row[i] for i in shown))
+    dropped = [column for column in drop if column in columns and column not in kept]
+    return grid, dropped, _total(kept.values())
 
 
 def counted(n: int, noun: str) -> str:
-    """Return a number and its noun: `1 file`, `2 files`."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    """Return a number and its noun: `1 file`, `2,000 files`."""
+    return f"{n} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def as_json(content: Any) -> None:
     """Print `content` as JSON."""
     click.echo(json.dumps(content, indent=2, ensure_ascii=False, default=str))
+
+
+def _parts(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    repeat: int,
+    drop: Sequence[str],
+    width: int | None,
+) -> Iterator[list[int]]:
+    """Yield the columns of each part of a table, with the first `repeat` columns in each part."""
+    every = list(range(len(columns)))
+    if not repeat or fits(columns, rows, width):
+        yield every
+        return
+    headers = [_broken(column) for column in columns]
+    widths = _widths(columns, headers, [[_cell(value) for value in row] for row in rows])
+    rest = [i for i in every[repeat:] if columns[i] not in drop]
+    while rest:
+        part = every[:repeat]
+        while rest and (
+            len(part) == repeat or _total(widths[i] for i in (*part, rest[0])) <= (width or 0)
+        ):
+            part.append(rest.pop(0))
+        yield part
 
 
 def _broken(name: str) -> str:
@@ -109,12 +183,14 @@ def _broken(name: str) -> str:
 
 
 def _widths(
-    columns: Sequence[str], headers: Sequence[str], cells: Sequence[Sequence[str]]
-) -> dict[str, int]:
-    return {
-        column: max(len(text) for text in (*headers[i].split("\n"), *(row[i] for row in cells)))
-        for i, column in enumerate(columns)
-    }
+    columns: Sequence[str], headers: Sequence[str], cells: Sequence[Sequence[Text]]
+) -> list[int]:
+    from rich.cells import cell_len
+
+    return [
+        max([*map(cell_len, headers[i].split("\n")), *(row[i].cell_len for row in cells)])
+        for i in range(len(columns))
+    ]
 
 
 def _fitted(
@@ -138,17 +214,21 @@ def _fitted(
 
 def _total(widths: Iterable[int]) -> int:
     """Return the width of a table with these columns, paddings and borders included."""
-    return sum(width + 3 for width in widths) + 1
+    return sum(width + 2 for width in widths) + 1
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any) -> Text:
+    from rich.text import Text
+
+    if isinstance(value, Text):
+        return value
     if value is None:
-        return "–"
+        return Text("–")
     if isinstance(value, float):
-        return f"{value:.3f}"
+        return Text(f"{value:.3f}")
     if isinstance(value, (list, tuple, set)):
-        return ", ".join(map(str, value))
-    return str(value)
+        return Text(", ".join(map(str, value)))
+    return Text(str(value))
 
 
 def _is_number(value: Any) -> bool:

@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 
 @click.command("plan")
 @arguments.evaluation
+@arguments.verbose
 def command(**options: Any) -> int:
     """Show what an evaluation would encode, without encoding anything."""
     from harness import names
-    from harness.commands import output
+    from harness.commands import output, report
     from harness.registry.registry import Registry
+    from harness.results.not_run import NotRun
+    from harness.results.outcome import Outcome
     from harness.run.run import Run
     from harness.run.settings import Settings
 
@@ -48,8 +51,10 @@ def command(**options: Any) -> int:
             f"{output.counted(plan['done'], 'job')} recorded already"
             f"{_cost(plan)}\n"
         )
-        for line in plan["not_run"]:
-            click.echo(line, err=True)
+    for line in report.counts([Outcome(**plan["outcome"]) for plan in plans], "can run"):
+        click.echo(line)
+    not_run = [NotRun(**entry) for plan in plans for entry in plan["not_run"]]
+    report.explain(not_run, verbose=options["verbose"])
     return 0
 
 
@@ -63,9 +68,9 @@ def _cost(plan: dict[str, Any]) -> str:
 
 def _of_model(run: Run, model: str) -> dict[str, Any]:
     """Return the plan for a model as `--json` prints it."""
-    from harness.commands.evaluate import not_run_lines
     from harness.encode.batches import token_lengths
     from harness.results.folder import ResultsFile
+    from harness.results.outcome import outcome
 
     embedder = run.registry.embedder(model)
     info = embedder.info
@@ -89,6 +94,7 @@ def _of_model(run: Run, model: str) -> dict[str, Any]:
         )
     is_text = info.kind == "text"  # words are looked up, which costs nothing
     tokens = int(token_lengths(embedder, list(missing)).sum()) if is_text else 0
+    runs = dict.fromkeys(job.task.name for job in (*plan.done, *plan.jobs))
     return {
         "model": info.name,
         "tasks": rows,
@@ -98,5 +104,6 @@ def _of_model(run: Run, model: str) -> dict[str, Any]:
         "tokens": tokens,
         "cost": None if info.price is None else tokens * info.price / 1e6,
         "done": len(plan.done),
-        "not_run": not_run_lines(plan.not_run),
+        "outcome": vars(outcome(info.name, info.kind, tuple(runs), plan.not_run)),
+        "not_run": [vars(entry) for entry in plan.not_run],
     }

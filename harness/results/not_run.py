@@ -12,6 +12,8 @@ Kind: TypeAlias = Literal["embedder", "data", "mitigator", "failed"]
 needs is not on this machine. `mitigator`: the mitigator or a metric does not apply to it. `failed`:
 something went wrong.
 """
+EVERY_TASK = "every task"
+"""Stands for the tasks of a model that is not available."""
 
 
 @dataclass(frozen=True)

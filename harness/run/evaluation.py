@@ -10,7 +10,7 @@ from harness.encode import adapters
 from harness.errors import DiskError, HarnessError, UsageError
 from harness.progress import Progress
 from harness.registry.registry import Registry
-from harness.results.not_run import NotRun
+from harness.results.not_run import EVERY_TASK, NotRun
 from harness.results.records import Records
 from harness.run import models
 from harness.run.run import Run
@@ -118,7 +118,7 @@ def evaluate(
             if len(models_) == 1:
                 raise
             label = name or adapters.name_of(model_)
-            lost = NotRun(label, "any mitigator", "any task", str(error), "failed")
+            lost = NotRun(label, "every mitigator", EVERY_TASK, str(error), "failed")
             parts[label] = Records([], not_run=[lost])
         finally:
             getattr(embedder, "close", lambda: None)()

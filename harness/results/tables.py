@@ -1,0 +1,263 @@
+"""The tables of an evaluation: a section for each model and for what its tasks measure.
+
+A row is a score of a task, a column a mitigator. Computes what the cells say; knows no formats:
+`formats` writes LaTeX and Markdown, and the commands print tables on a terminal.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from harness import names
+from harness.results import scale
+from harness.results.record import IntervalPart, Record, stars
+
+MEASURES = ("bias", "usefulness", "control")
+"""Sections of a model, in this order."""
+ONE_SIDED = {"greater": 1, "less": -1}
+"""Values of `details.alternative` with a one-sided p-value: the direction that it tests."""
+DIGITS = 3
+"""Digits after the decimal point. Values that are equal when rounded to these are ties."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A score as a table shows it.
+
+    Parameters
+    ----------
+    value
+        The number; None if the score is void.
+    stars
+        Stars of its p-value; empty where it has none, and for usefulness, whose p-values only say
+        that a correlation differs from 0.
+    is_reversed
+        Whether the association points the other way: against the direction that a one-sided
+        p-value tests, or else against the association of the unmitigated model.
+    is_best
+        Whether no other value of the row is as near to the ideal.
+    change
+        The value less the value of the unmitigated model.
+    interval
+        Confidence interval of the value.
+    """
+
+    value: float | None
+    stars: str = ""
+    is_reversed: bool = False
+    is_best: bool = False
+    change: float | None = None
+    interval: IntervalPart | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table.
+
+    Parameters
+    ----------
+    task, score
+        What was measured. The task has its scenario if the table has several of it.
+    ideal
+        The fair value, or `higher` or `lower`.
+    cells
+        One for each column; None if the task was not run.
+    """
+
+    task: str
+    score: str
+    ideal: str
+    cells: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """The table of one model and of what its tasks measure.
+
+    Parameters
+    ----------
+    model
+        Label of the model.
+    measures
+        `bias`, `usefulness` or `control`.
+    columns
+        Labels of the mitigators.
+    rows
+        The scores.
+    mean
+        Mean distance to the ideal, over the tasks that all columns have; None with fewer than two
+        such tasks, and for controls.
+    one_sided
+        Metrics whose p-values are one-sided.
+    """
+
+    model: str
+    measures: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    mean: Row | None = None
+    one_sided: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The model, and what is measured."""
+        return f"{self.model}: {self.measures}"
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All cells that have a score."""
+        rows = (*self.rows, self.mean) if self.mean else self.rows
+        return [cell for row in rows for cell in row.cells if cell]
+
+
+Key = tuple[str, str, str, str]
+"""Task, scenario, metric and score: what a row stands for."""
+
+
+def sections(records: Iterable[Record]) -> list[Section]:
+    """Return the tables of records: models and mitigators in the order of the records.
+
+    Of several records of one cell, such as those of two seeds, the newest version and then the
+    latest record counts.
+    """
+    models: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        models[record.model.name].append(record)
+    return [
+        _section(model, measures, chosen)
+        for model, of_model in models.items()
+        for measures in MEASURES
+        if (chosen := [record for record in of_model if record.task.measures == measures])
+    ]
+
+
+def label(record: Record) -> str:
+    """Return the label of a record's mitigator."""
+    return record.mitigator.label
+
+
+def _section(model: str, measures: str, records: Sequence[Record]) -> Section:
+    columns = tuple(dict.fromkeys(label(record) for record in records))
+    lines: dict[Key, dict[str, Record]] = {}
+    for record in records:
+        key = (record.task.name, record.scenario, record.metric, record.score)
+        line = lines.setdefault(key, {})
+        other = line.get(label(record))
+        if other is None or _age(other) <= _age(record):
+            line[label(record)] = record
+    named = _names(lines)
+    one_sided = [
+        record.metric
+        for record in records
+        if record.p_value is not None and record.details.get("alternative") in ONE_SIDED
+    ]
+    return Section(
+        model=model,
+        measures=measures,
+        columns=columns,
+        rows=tuple(_row(*named[key], line, columns) for key, line in lines.items()),
+        mean=None if measures == "control" else _mean(list(lines.values()), columns),
+        one_sided=() if measures == "usefulness" else tuple(dict.fromkeys(one_sided)),
+    )
+
+
+def _age(record: Record) -> tuple[int, str]:
+    return record.task.version, record.created
+
+
+def _names(keys: Iterable[Key]) -> dict[Key, tuple[str, str]]:
+    """Return the task and the score of each row, with the scenario and metric if needed."""
+    keys = list(keys)
+    named = {}
+    for task, scenario, metric, score in keys:
+        same = [key for key in keys if key[0] == task]
+        shown = task if len({key[1] for key in same}) == 1 else f"{task} ({scenario})"
+        several = len({key[2] for key in same}) > 1
+        named[task, scenario, metric, score] = shown, f"{metric} {score}" if several else score
+    return named
+
+
+def _row(task: str, score: str, line: Mapping[str, Record], columns: Sequence[str]) -> Row:
+    first = next(iter(line.values()))
+    base = line.get(names.NONE)
+    cells = [_cell(line[column], base) if column in line else None for column in columns]
+    ideal = first.ideal if isinstance(first.ideal, str) else f"{first.ideal:g}"
+    if first.task.measures != "control":
+        losses = {
+            column: scale.loss(record.value, record.ideal, record.bounds)
+            for column, record in line.items()
+            if record.value is not None
+        }
+        cells = _with_best(cells, columns, losses)
+    return Row(task, score, ideal, tuple(cells))
+
+
+def _cell(record: Record, base: Record | None) -> Cell:
+    if record.value is None:
+        return Cell(None)
+    is_compared = base is not None and base is not record and base.value is not None
+    return Cell(
+        value=record.value,
+        stars="" if record.task.measures == "usefulness" else stars(record.p_value),
+        is_reversed=_is_reversed(record, base),
+        change=record.value - base.value if is_compared else None,  # type: ignore[operator, union-attr]
+        interval=record.interval,
+    )
+
+
+def _is_reversed(record: Record, base: Record | None) -> bool:
+    side = _side(record)
+    tested = ONE_SIDED.get(str(record.details.get("alternative")))
+    if tested is not None and record.p_value is not None:
+        return side == -tested
+    return base is not None and side * _side(base) < 0
+
+
+def _side(record: Record) -> int:
+    """Return on which side of its ideal a value lies: −1, 0 or 1."""
+    if record.value is None or isinstance(record.ideal, str):
+        return 0
+    difference = round(record.value - record.ideal, DIGITS)
+    return (difference > 0) - (difference < 0)
+
+
+def _with_best(
+    cells: Sequence[Cell | None], columns: Sequence[str], losses: Mapping[str, float]
+) -> list[Cell | None]:
+    """Mark the cell with the smallest loss, unless another one has the same."""
+    rounded = {column: round(loss, DIGITS) for column, loss in losses.items()}
+    least = [column for column, loss in rounded.items() if loss == min(rounded.values())]
+    if len(rounded) < 2 or len(least) > 1:
+        return list(cells)
+    return [
+        dataclasses.replace(cell, is_best=True) if cell and column == least[0] else cell
+        for cell, column in zip(cells, columns, strict=True)
+    ]
+
+
+def _mean(lines: Sequence[Mapping[str, Record]], columns: Sequence[str]) -> Row | None:
+    """Return the mean distance to the ideal, over the tasks that all columns have."""
+    complete: list[dict[str, float]] = []
+    for line in lines:
+        distances = {
+            column: scale.distance(record.value, record.ideal, record.bounds)
+            for column, record in line.items()
+            if record.value is not None
+        }
+        known = {column: value for column, value in distances.items() if value is not None}
+        if len(known) == len(columns):
+            complete.append(known)
+    if len(complete) < 2:
+        return None
+    means = {column: fmean(known[column] for known in complete) for column in columns}
+    base = means.get(names.NONE)
+    cells = [
+        Cell(mean, change=None if base is None or column == names.NONE else mean - base)
+        for column, mean in means.items()
+    ]
+    title = f"mean distance ({len(complete)} of {len(lines)})"
+    return Row(title, "", "0", tuple(_with_best(cells, columns, means)))
