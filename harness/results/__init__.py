@@ -7,6 +7,9 @@
 `jsonl`               reads and appends JSONL files; survives a torn last line
 `folder`              a results folder: one file per model
 `figures`             figures and tables that are written beside records
+`outcome`             what ran on each model, and every reason once
+`tables`              the tables of an evaluation, as cells
+`formats`             these tables as texts, LaTeX and Markdown
 `scale`               the distance of a value to its ideal
 `markup`              tables of texts as LaTeX, Markdown and CSV
 ====================  ==============================================================

@@ -27,14 +27,15 @@ def test_it_prints_a_table_and_counts(evaluate, tmp_path):
     said = evaluate("-M", "none", "-M", "toy-shift")
     assert said.code == 0
     lines = [line.split() for line in said.out.splitlines() if line.strip()]
-    assert lines[0] == ["toy-letters"]
+    assert lines[0] == ["toy-letters:", "bias"]
     assert lines[1] == ["task", "score", "ideal", "none", "toy-shift"]
-    tasks = [line[0] for line in lines if line[0].startswith("toy-")][1:]
-    assert tasks == ["toy-places", "toy-places-10", "toy-ratings", "toy-sentences"]
+    tasks = {line[0] for line in lines if line[0].startswith("toy-")}
+    assert {"toy-places", "toy-places-10", "toy-ratings", "toy-sentences"} <= tasks
     n = len(results_files.read([tmp_path / "results"]).records)
-    last = said.out.splitlines()[-1]
-    for fact in (f"{n} records", f"{tmp_path}/results", "20 texts"):
-        assert fact in last
+    block = said.out[said.out.index("4 of 4 tasks run") :]
+    for fact in ("failed 0", "void 0", f"{n} records", f"{tmp_path}/results", "20 texts"):
+        assert fact in block
+    assert "earlier" not in block
     assert "toy-letters: encoding: 20/20 texts in " in said.err
 
 
@@ -44,12 +45,21 @@ def test_a_second_run_encodes_nothing_and_prints_the_same_table(evaluate, toy):
     second = evaluate()
     assert toy == []
     assert second.err == ""
-    assert second.out == first.out.replace("20 texts", "0 texts")
+    table = first.out.index("4 of 4 tasks")
+    assert second.out[:table] == first.out[:table]
+    assert "texts" not in second.out[table:]
+    assert "scores from earlier records (--overwrite" in second.out
 
 
 def test_json_has_records_reasons_and_notices(evaluate, toy):
     said = json.loads(evaluate("--json", model="toy-words").out)
-    assert set(said) == {"records", "not_run", "notices", "encoded"}
+    assert set(said) == {
+        "records", "not_run", "outcomes", "notices", "texts", "encoded", "reused",
+    }  # fmt: skip
+    assert (said["texts"], said["reused"]) == (8, 0)
+    (outcome,) = said["outcomes"]
+    assert outcome["not_run"] == {"embedder": ["toy-sentences"]}
+    assert len(outcome["run"]) == 3
     assert {record["task"]["name"] for record in said["records"]} == {
         "toy-places", "toy-places-10", "toy-ratings",
     }  # fmt: skip
@@ -139,7 +149,9 @@ def test_after_an_interrupt_the_exit_code_is_130_and_records_are_kept(evaluate, 
     kept = results_files.read([tmp_path / "results"])
     assert [r.task.name for r in kept.records] == ["toy-places"] * 3
     assert kept.notices == ()
-    assert ", 0 texts" in evaluate(tasks="toy-places").out
+    again = evaluate(tasks="toy-places").out
+    assert "3 scores from earlier records" in again
+    assert "texts" not in again
 
 
 def test_the_plan_agrees_with_what_is_then_encoded(evaluate, toy, tmp_path, cache):
@@ -174,7 +186,12 @@ def test_the_plan_is_a_table(evaluate, toy):
 
 
 def test_the_plan_prints_skipped_tasks(evaluate):
-    said = evaluate(command="plan", model="toy-words")
+    short = evaluate(command="plan", model="toy-words").out
+    assert "3 of 4 tasks can run" in short
+    assert ["made", "for", "text", "encoders", "1"] in [
+        line.split()[:5] for line in short.splitlines()
+    ]
+    said = evaluate("--verbose", command="plan", model="toy-words")
     assert said.code == 0
     (line,) = [line for line in said.err.splitlines() if line.startswith("skipped: ")]
     for fact in ("toy-words", "toy-sentences", "text embedders"):
@@ -242,7 +259,8 @@ def test_a_void_score_is_printed_with_its_reason(evaluate, write):
     )
     said = evaluate("-t", path, model="toy-words", tasks="toy-places")
     assert said.code == 0
-    assert "void: too many words were missing" in said.out
+    assert "void: no number" in said.out
+    assert "void 1" in said.out
     (line,) = [line for line in said.err.splitlines() if line.startswith("void: ")]
     for fact in ("toy-words", "mine", "100%", "'targets_1'"):
         assert fact in line
