@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from harness.arrays import Reals, Vectors
 from harness.concept import Concept
-from harness.embedder import Embedder, Kind, ModelInfo
+from harness.embedder import Embedder, Kind, ModelInfo, Role
 from harness.errors import HarnessError
 from harness.mitigator import Mitigator, checked, named
 from harness.vocabulary import Vocabulary, vocabulary_of
@@ -43,7 +43,7 @@ class Chain(Mitigator):
         self._fitted_with: dict[int, NotYetEncoding] = {}  # by stage that rewrites
         self._fit_outcome: bool | HarnessError = False  # of `fit_once`
         self._rewritten: dict[str, str] = {}
-        self._transformed: dict[str, Vectors] = {}
+        self._transformed: dict[tuple[Role, str], Vectors] = {}
 
     @property
     def rewrites(self) -> bool:
@@ -178,7 +178,11 @@ class Chain(Mitigator):
         return np.asarray(vectors, dtype=np.float32)
 
     def vectors_of(
-        self, texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors]
+        self,
+        texts: Sequence[str],
+        encode: Callable[[Sequence[str]], Vectors],
+        *,
+        role: Role = "text",
     ) -> Vectors:
         """Return the mitigated (n, d) vectors of `texts`; the chain must be fitted.
 
@@ -190,6 +194,8 @@ class Chain(Mitigator):
             The n texts as they are written.
         encode
             Returns the (n, d) vectors of texts, unmitigated.
+        role
+            The role in which `encode` takes the texts: a text has a vector for each role.
 
         Raises
         ------
@@ -198,11 +204,12 @@ class Chain(Mitigator):
         """
         if not self.mitigators:
             return encode(texts)
-        new = [text for text in dict.fromkeys(texts) if text not in self._transformed]
+        known = self._transformed
+        new = [text for text in dict.fromkeys(texts) if (role, text) not in known]
         if new:
             rows = self.transform(encode(self.rewrite(new)), new)
-            self._transformed.update(zip(new, rows, strict=True))
-        return np.stack([self._transformed[text] for text in texts])
+            known.update(zip([(role, text) for text in new], rows, strict=True))
+        return np.stack([known[role, text] for text in texts])
 
 
 class MitigatedEmbedder:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["word", "text"]
 """`word`: a vocabulary with vectors. `text`: an encoder."""
+Role: TypeAlias = Literal["text", "query", "document"]
+"""What a text is in a search: a `query`, a `document`, or neither (`text`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +80,10 @@ class ModelInfo(Card):
         Identifies the exact weights and every setting that changes a vector: revision or hash of
         the weights, pooling, prompt, precision, maximal length, backend. Embedders with the same
         fingerprint share stored vectors, so it must differ wherever a vector may differ.
+    role_prompts
+        Prompts in use by role: the text put before each text of that role. Records state them.
+        A model that treats `query` or `document` differently from `text` states all three, and
+        its methods `encode`, `lengths` and `truncated` take the keyword `role`.
 
     Raises
     ------
@@ -86,6 +92,7 @@ class ModelInfo(Card):
     """
 
     fingerprint: str
+    role_prompts: Mapping[Role, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.kind not in ("word", "text"):
@@ -112,6 +119,8 @@ class Embedder(Protocol):
     - `truncated(texts)` returns whether each text is longer than the model's longest input;
       records count these texts;
     - `token_states(texts)` is described in `harness.token_states`.
+
+    An embedder with prompts by role (`info.role_prompts`) is a `RoleEmbedder`.
     """
 
     @property
@@ -125,6 +134,14 @@ class Embedder(Protocol):
         The harness passes batches within a token budget, so an embedder need not split them. A
         word embedder returns a row of NaN for a word that is not in its vocabulary.
         """
+        ...
+
+
+class RoleEmbedder(Protocol):
+    """An embedder that encodes queries and documents differently, as `info.role_prompts` says."""
+
+    def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
+        """Return the float32 vectors, (n, d), of `n` texts of one role."""
         ...
 
 

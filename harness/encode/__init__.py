@@ -5,6 +5,7 @@
 `identity`            hashes of weights, arrays and code: what identifies an object
 `engine`              what an engine is, and its report
 `batches`             encodes texts in batches within a token budget, longest first
+`roles`               queries and documents, for models that encode them differently
 `stored_embedder`     an embedder whose vectors come from its store
 ====================  ==============================================================
 """

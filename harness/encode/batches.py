@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Vectors
+from harness.encode import roles
 from harness.encode.engine import OnDone, Report
 from harness.errors import HarnessError, ModelError, one_line
 
@@ -54,13 +55,13 @@ def token_budget(embedder: Embedder, device: str) -> int:
 
 def encode_batches(
     embedder: Embedder,
-    texts: Sequence[str],
+    keys: Sequence[str],
     writer: VectorWriter,
     *,
     batch_tokens: int,
     on_done: OnDone,
 ) -> Report:
-    """Encode texts in batches within a token budget, padding included.
+    """Encode the texts of keys in batches within a token budget, padding included.
 
     If a batch does not fit into memory, it is halved, and so is the budget for later batches. If
     the embedder raises any other exception, the texts of the batch are encoded one by one. A text
@@ -70,8 +71,8 @@ def encode_batches(
     ----------
     embedder
         The embedder.
-    texts
-        Distinct texts.
+    keys
+        Distinct texts, or keys of texts in their roles; see `harness.encode.roles`.
     writer
         Takes the vectors; its owner flushes it.
     batch_tokens
@@ -89,14 +90,14 @@ def encode_batches(
         If the store cannot be written.
     """
     began = time.perf_counter()
-    lengths = token_lengths(embedder, texts)
+    lengths = token_lengths(embedder, keys)
     order = np.argsort(-lengths, kind="stable")
     size = _BatchSize(batch_tokens, batch_tokens)
     failed: dict[str, str] = {}
     n_batches = start = 0
     while start < len(order):
         longest = max(1, int(lengths[order[start]]))
-        batch = [texts[i] for i in order[start : start + size.at(start, longest)]]
+        batch = [keys[i] for i in order[start : start + size.at(start, longest)]]
         result = _try(embedder, batch)
         if isinstance(result, _Failure) and len(batch) > 1:
             size.reduce(result, start, len(batch), longest)
@@ -111,7 +112,7 @@ def encode_batches(
         start += len(batch)
         on_done(len(batch))
     return Report(
-        n_texts=len(texts) - len(failed),
+        n_texts=len(keys) - len(failed),
         n_batches=n_batches,
         n_halvings=size.n_halvings,
         seconds=time.perf_counter() - began,
@@ -120,21 +121,25 @@ def encode_batches(
     )
 
 
-def token_lengths(embedder: Embedder, texts: Sequence[str]) -> Lengths:
-    """Return the number of tokens of each text, (n,): counted by the embedder, or estimated.
+def token_lengths(embedder: Embedder, keys: Sequence[str]) -> Lengths:
+    """Return the number of tokens of each key's text, (n,): counted by the embedder, or estimated.
 
     An embedder may offer `lengths(texts)`, one number a text. The estimate is 2 plus a quarter of
     the number of characters, at most the embedder's `max_tokens`.
     """
     count = getattr(embedder, "lengths", None)
-    if callable(count) and texts:
+    if callable(count) and keys:
+        lengths = np.empty(len(keys), dtype=np.int64)
         try:
-            return np.asarray(count(texts), dtype=np.int64)
+            for group in roles.grouped(keys, embedder.info.role_prompts):
+                lengths[group.positions] = count(group.texts, **group.arguments)
+            return lengths
         except HarnessError:
             raise
         except Exception:  # noqa: S110  # one text is at fault: encoding will report which
             pass
     limit = embedder.info.max_tokens or sys.maxsize
+    texts = map(roles.text_of, keys)
     return np.asarray([min(2 + len(text) // 4, limit) for text in texts], dtype=np.int64)
 
 
@@ -236,7 +241,7 @@ class _Failure:
 
 def _try(embedder: Embedder, batch: Sequence[str]) -> Vectors | _Failure:
     try:
-        return checked(embedder, batch, embedder.encode(batch))
+        return _encoded(embedder, batch)
     except HarnessError:
         raise
     except Exception as error:  # a model may raise anything
@@ -246,6 +251,19 @@ def _try(embedder: Embedder, batch: Sequence[str]) -> Vectors | _Failure:
     # After the except block the exception is gone, and so are the frames that hold device memory.
     _free_memory()
     return _Failure(f"it does not fit into memory ({problem})", of_memory=True)
+
+
+def _encoded(embedder: Embedder, batch: Sequence[str]) -> Vectors:
+    """Return the (n, d) vectors of a batch; the texts of each role are encoded together."""
+    groups = roles.grouped(batch, embedder.info.role_prompts)
+    parts = [
+        checked(embedder, group.texts, embedder.encode(group.texts, **group.arguments))
+        for group in groups
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    positions = np.concatenate([group.positions for group in groups])
+    return np.concatenate(parts)[np.argsort(positions)]
 
 
 def _free_memory() -> None:

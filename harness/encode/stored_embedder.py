@@ -5,10 +5,12 @@ One object serves one run. It does not try a text again that could not be encode
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 
 from harness.arrays import Vectors
-from harness.embedder import Embedder, ModelInfo
+from harness.embedder import Embedder, ModelInfo, Role
+from harness.encode import roles
 from harness.encode.engine import Engine
 from harness.errors import HarnessError, ModelError
 from harness.progress import Progress
@@ -52,6 +54,7 @@ class StoredEmbedder:
         self.engine, self.store, self.progress = engine, store, progress
         self.encoded = 0
         self.notices: list[str] = []
+        self._role: Role = roles.PLAIN
         self._failed: set[str] = set()
         self._truncated: dict[str, bool] = {}
 
@@ -65,15 +68,27 @@ class StoredEmbedder:
         """The embedder's own vocabulary: its vectors are available without the store."""
         return vocabulary_of(self.embedder)
 
-    def ensure(self, texts: Sequence[str]) -> None:
-        """Encode those of `texts` that are not in the store and have not failed yet.
+    @contextlib.contextmanager
+    def reading(self, role: Role) -> Iterator[None]:
+        """Take all texts that are asked for in this context as texts of a role.
+
+        That holds for what a mitigator encodes to change these texts, too.
+        """
+        before, self._role = self._role, role
+        try:
+            yield
+        finally:
+            self._role = before
+
+    def ensure(self, keys: Sequence[str]) -> None:
+        """Encode the texts of those `keys` that are not in the store and have not failed yet.
 
         Raises
         ------
         ModelError
-            If the model fails and none of `texts` has a vector.
+            If the model fails and none of the texts has a vector.
         """
-        missing = [text for text in self.store.missing(texts) if text not in self._failed]
+        missing = [key for key in self.store.missing(keys) if key not in self._failed]
         if not missing:
             return
         with self.progress.stage(f"{self.info.name}: encoding", len(missing), "texts") as advance:
@@ -82,15 +97,15 @@ class StoredEmbedder:
             )
         self.encoded += report.n_texts
         self._failed |= report.failed.keys()
-        if report.failed and len(self.store.missing(texts)) == len(set(texts)):
-            text, reason = next(iter(report.failed.items()))
+        if report.failed and len(self.store.missing(keys)) == len(set(keys)):
+            key, reason = next(iter(report.failed.items()))
             raise ModelError(
                 f"model '{self.info.name}' failed on {len(report.failed)} texts; "
-                f"the first is '{text[:60]}': {reason}"
+                f"the first is '{roles.text_of(key)[:60]}': {reason}"
             )
         by_reason: dict[str, list[str]] = {}
-        for text, reason in report.failed.items():
-            by_reason.setdefault(reason, []).append(text)
+        for key, reason in report.failed.items():
+            by_reason.setdefault(reason, []).append(roles.text_of(key))
         for reason, failed in by_reason.items():
             more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
             self.notices.append(f"not encoded: {failed[0][:60]!r}{more}: {reason}")
@@ -103,11 +118,12 @@ class StoredEmbedder:
         HarnessError
             If some of them cannot be encoded.
         """
-        self.ensure(texts)
+        keys = roles.keys(texts, self._role, self.info.role_prompts)
+        self.ensure(keys)
         try:
-            return self.store.get(texts)
+            return self.store.get(keys)
         except KeyError:
-            failed = self.store.missing(texts)
+            failed = [roles.text_of(key) for key in self.store.missing(keys)]
             raise HarnessError(
                 f"{len(failed)} of its texts could not be encoded; the first is {failed[0][:60]!r}"
             ) from None
@@ -117,10 +133,12 @@ class StoredEmbedder:
         truncated = getattr(self.embedder, "truncated", None)
         if not callable(truncated):
             return None
-        new = [text for text in dict.fromkeys(texts) if text not in self._truncated]
-        if new:
-            try:
-                self._truncated.update(zip(new, map(bool, truncated(new)), strict=True))
-            except Exception:  # a model may raise anything, and scores do not depend on this
-                return None
-        return [self._truncated[text] for text in texts]
+        keys = roles.keys(texts, self._role, self.info.role_prompts)
+        new = [key for key in dict.fromkeys(keys) if key not in self._truncated]
+        try:
+            for group in roles.grouped(new, self.info.role_prompts):
+                answers = map(bool, truncated(group.texts, **group.arguments))
+                self._truncated.update(zip(group.keys(new), answers, strict=True))
+        except Exception:  # a model may raise anything, and scores do not depend on this
+            return None
+        return [self._truncated[key] for key in keys]

@@ -60,6 +60,9 @@ class ModelPart(Part):
     """Length of a vector."""
     parameters: int | None = None
     """Number of weights."""
+    prompts: dict[str, str] = Field(default_factory=dict)
+    """Prompt put before each text, by the role that the task gives the text: `query`, `document`,
+    or `text`, which also stands for roles that are not listed."""
     url: str | None = None
     """Page of the model."""
     published: dict[str, Finite] = Field(default_factory=dict)

@@ -59,6 +59,7 @@ class JobRunner:
             self.vectors.encode,
             seed=self.settings.seed,
             truncated=self.vectors.truncated,
+            reading=self.vectors.reading,
         )
         provenance = recording.Provenance(
             run=self.run_id,

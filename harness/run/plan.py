@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,8 @@ from harness import labels, names
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.digest import digest, json_like
-from harness.embedder import Embedder, ModelInfo
+from harness.embedder import Embedder, ModelInfo, Role
+from harness.encode import roles
 from harness.errors import NotApplicable, one_line
 from harness.results import record
 from harness.results.not_run import NotRun
@@ -44,6 +45,8 @@ class Job:
         Concept that it is fitted on; None if it needs none.
     part
         The mitigator as records name it.
+    role_prompts
+        The model's prompts by role.
     """
 
     task: Task
@@ -51,6 +54,7 @@ class Job:
     probing: Chain
     concept: Concept | None
     part: MitigatorPart
+    role_prompts: Mapping[Role, str] = field(default_factory=dict)
 
     def chain(self, input_: Input) -> Chain:
         """Return the mitigator that an input goes through."""
@@ -77,14 +81,17 @@ class Job:
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
-        """The distinct texts to embed for the task and for fitting, in order."""
-        texts = [text for input_ in self.task.texts() for text in self.texts(input_)]
+        """The keys of the distinct texts to embed for the task and for fitting, in order."""
+        keys: list[str] = []
+        for input_ in self.task.texts():
+            keys += roles.keys(self.texts(input_), input_.role, self.role_prompts)
         for input_ in self.task.texts():
             if not input_.original:
-                texts += self.chain(input_).reads(input_.texts or (), self.concept)
+                read = self.chain(input_).reads(input_.texts or (), self.concept)
+                keys += roles.keys(read, input_.role, self.role_prompts)
         for chain in self.chains:
-            texts += chain.fitting_texts(self.concept)
-        return tuple(dict.fromkeys(texts))
+            keys += chain.fitting_texts(self.concept)
+        return tuple(dict.fromkeys(keys))
 
     def ids(self, info: ModelInfo, seed: int) -> dict[tuple[str, str, str], str]:
         """Return the id of every record of the job, by scenario, metric and score."""
@@ -128,8 +135,8 @@ class Plan:
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """The distinct texts that the jobs need, in order."""
-        return tuple(dict.fromkeys(text for job in self.jobs for text in job.needed))
+        """The keys of the distinct texts that the jobs need, in order."""
+        return tuple(dict.fromkeys(key for job in self.jobs for key in job.needed))
 
 
 def make_plan(
@@ -212,7 +219,8 @@ class _Planner:
         if part.fingerprint not in self._chains:
             chain = clone(unfitted).fit_rewriters(info, concept)
             self._chains[part.fingerprint] = chain, chain.without_rewriting()
-        return Job(task, *self._chains[part.fingerprint], concept, part)
+        chains = self._chains[part.fingerprint]
+        return Job(task, *chains, concept, part, role_prompts=info.role_prompts)
 
     def with_texts(self, job: Job) -> Job:
         """Return a job whose texts are known: rewritten, and taken from the vocabulary.

@@ -115,6 +115,7 @@ def model_part(info: ModelInfo) -> ModelPart:
         kind=info.kind,
         dimensions=info.dimensions,
         parameters=info.n_parameters,
+        prompts={str(role): prompt for role, prompt in info.role_prompts.items()},
         url=info.url,
         published=dict(info.scores),
     )

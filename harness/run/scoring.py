@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import math
@@ -14,6 +15,7 @@ import numpy as np
 
 from harness.arrays import Reals, Vectors, has_direction
 from harness.digest import digest
+from harness.embedder import Role
 from harness.metrics import Score
 from harness.results.record import Coverage
 from harness.run.plan import Job
@@ -22,6 +24,7 @@ from harness.task.task import Measurement, Scenario
 
 Encode = Callable[[Sequence[str]], Vectors]
 Truncated = Callable[[Sequence[str]], Sequence[bool] | None]
+Reading = Callable[[Role], contextlib.AbstractContextManager[None]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
@@ -58,7 +61,12 @@ class MetricScores:
 
 
 def measure(
-    job: Job, encode: Encode, *, seed: int, truncated: Truncated | None = None
+    job: Job,
+    encode: Encode,
+    *,
+    seed: int,
+    truncated: Truncated | None = None,
+    reading: Reading = lambda _: contextlib.nullcontext(),
 ) -> list[MetricScores]:
     """Return the scores of all metrics of a job; its mitigator must be fitted.
 
@@ -73,8 +81,10 @@ def measure(
     truncated
         Returns for each text whether the model cuts it for its length, or None if the model
         cannot say; None if no model can.
+    reading
+        Returns a context in which `encode` and `truncated` take texts as texts of a role.
     """
-    scorer = _Scorer(job, encode, seed, truncated)
+    scorer = _Scorer(job, encode, seed, truncated or (lambda _: None), reading)
     return [scores for scenario in job.task.scenarios for scores in scorer.of_scenario(scenario)]
 
 
@@ -105,8 +115,11 @@ class _Encoded:
 class _Scorer:
     """Scores one job; parameters as those of `measure`."""
 
-    def __init__(self, job: Job, encode: Encode, seed: int, truncated: Truncated | None) -> None:
-        self.job, self.encode, self.seed, self.truncated = job, encode, seed, truncated
+    def __init__(
+        self, job: Job, encode: Encode, seed: int, truncated: Truncated, reading: Reading
+    ) -> None:
+        self.job, self.encode, self.seed = job, encode, seed
+        self.truncated, self.reading = truncated, reading
         # As written: a text that was made of a fitting word is about that word.
         self.fitted_on = {
             text for stage in job.mitigator.mitigators for text in stage.fitting_texts(job.concept)
@@ -115,10 +128,9 @@ class _Scorer:
     def of_scenario(self, scenario: Scenario) -> Iterator[MetricScores]:
         """Yield the scores of each metric of a scenario."""
         inputs = {name: i for name, i in scenario.inputs.items() if i.texts is not None}
-        cut = self.truncated or (lambda _: None)
         mitigated = _Encoded(
             vectors={name: self._mitigated(input_) for name, input_ in inputs.items()},
-            truncated={name: cut(self.job.texts(input_)) for name, input_ in inputs.items()},
+            truncated={name: self._truncated(input_) for name, input_ in inputs.items()},
         )
         for measurement in scenario.measurements:
             rng = random_generator(
@@ -126,7 +138,7 @@ class _Scorer:
             )
             result = self._measured(scenario, measurement, mitigated, rng)
             if self.job.mitigator.mitigators and any(map(_nothing_left, result.scores.values())):
-                vectors = {name: self.encode(i.texts or ()) for name, i in inputs.items()}
+                vectors = {name: self._unmitigated(input_) for name, input_ in inputs.items()}
                 unmitigated = _Encoded(vectors, mitigated.truncated)
                 before = self._measured(scenario, measurement, unmitigated, rng)
                 scores = _without_difference(result.scores, before.scores)
@@ -134,10 +146,19 @@ class _Scorer:
             yield result
 
     def _mitigated(self, input_: Input) -> Vectors:
-        texts = input_.texts or ()
         if input_.original:
-            return self.encode(texts)
-        return self.job.chain(input_).vectors_of(texts, self.encode)
+            return self._unmitigated(input_)
+        with self.reading(input_.role):
+            chain = self.job.chain(input_)
+            return chain.vectors_of(input_.texts or (), self.encode, role=input_.role)
+
+    def _unmitigated(self, input_: Input) -> Vectors:
+        with self.reading(input_.role):
+            return self.encode(input_.texts or ())
+
+    def _truncated(self, input_: Input) -> Sequence[bool] | None:
+        with self.reading(input_.role):
+            return self.truncated(self.job.texts(input_))
 
     def _measured(
         self,

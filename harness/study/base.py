@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from harness.arrays import Vectors, unit_rows
-from harness.embedder import Embedder, ModelInfo
+from harness.embedder import Embedder, ModelInfo, Role
+from harness.encode import roles
 from harness.vocabulary import Vocabulary, vocabulary_of
 
 
@@ -26,7 +28,8 @@ class Base:
 
     def __init__(self, embedder: Embedder, *, unit: bool) -> None:
         self.embedder, self.unit = embedder, unit
-        self._last: tuple[list[str], Vectors] = ([], np.zeros((0, 0), dtype=np.float32))
+        self._role: Role = roles.PLAIN
+        self._last: tuple[Role, list[str], Vectors] | None = None
 
     @property
     def info(self) -> ModelInfo:
@@ -35,11 +38,22 @@ class Base:
         changed = dataclasses.replace(info, fingerprint=f"{info.fingerprint} at length 1")
         return changed if self.unit else info
 
+    @contextlib.contextmanager
+    def reading(self, role: Role) -> Iterator[None]:
+        """Take all texts that are encoded in this context as texts of a role."""
+        before, self._role = self._role, role
+        try:
+            with roles.reading(self.embedder, role):
+                yield
+        finally:
+            self._role = before
+
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the (n, d) vectors of `texts`. The result of the last call is cached."""
-        if list(texts) != self._last[0]:
-            self._last = list(texts), self._scaled(self.embedder.encode(texts))
-        return self._last[1].copy()
+        asked = (self._role, list(texts))
+        if self._last is None or self._last[:2] != asked:
+            self._last = (*asked, self._scaled(self.embedder.encode(texts)))
+        return self._last[2].copy()
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -6,7 +6,7 @@ of the order of folds, the choice of hyper-parameters, or files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,9 +16,10 @@ from harness.arrays import Reals, has_direction
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
+from harness.encode import roles
 from harness.errors import HarnessError, NotApplicable, UsageError, one_line
 from harness.run.scoring import random_generator
-from harness.study.calls import Call, Codes, Layout, Route, lay_out
+from harness.study.calls import Call, Codes, Layout, Route, Way, lay_out
 from harness.study.folds import Split, concept_without
 from harness.study.study import Study
 
@@ -116,14 +117,26 @@ class Bench:
         )
 
     def needed(self, chain: Chain, split: Split, info: ModelInfo) -> list[str]:
-        """Return the texts to encode before a mitigator can be judged in a split."""
+        """Return the keys of texts to encode before a mitigator can be judged in a split."""
         concept = self.concept(split)
         chain.fit_rewriters(info, concept)
-        texts = [*chain.rewrite(self.texts["mitigated"]), *chain.fitting_texts(concept)]
-        texts += chain.reads(self.texts["mitigated"], concept)
+        keys = self.keys("mitigated", info, chain.rewrite)
+        keys += chain.fitting_texts(concept)
+        keys += self.keys("mitigated", info, lambda texts: chain.reads(texts, concept))
         if chain.rewrites:  # for probes, the stages are fitted on texts that are not rewritten
-            texts += [text for stage in chain.mitigators for text in stage.fitting_texts(concept)]
-        return texts
+            keys += [text for stage in chain.mitigators for text in stage.fitting_texts(concept)]
+        return keys
+
+    def keys(
+        self, way: Way, info: ModelInfo, change: Callable[[Sequence[str]], Sequence[str]] = list
+    ) -> list[str]:
+        """Return the keys of the texts of a way for a model, after `change`."""
+        return [
+            key
+            for route, texts in self.texts.items()
+            if route.way == way
+            for key in roles.keys(change(texts), route.role, info.role_prompts)
+        ]
 
     def _held_out(self, split: Split) -> set[str]:
         return {word for i in split.held_out for word in self.words[i]}
@@ -144,15 +157,19 @@ class Bench:
         """Return the vectors of all texts by route."""
         vectors: dict[Route, Reals] = {}
         chain.fit_rewriters(base.info, concept)
+        chains = {"mitigated": chain, "probe": chain.without_rewriting()}
         for route, texts in self.texts.items():
+            mitigator = chains.get(route.way)
             if not texts:
                 continue
-            if route == "original":
-                vectors[route] = base.encode(texts)
-                continue
-            mitigator = chain if route == "mitigated" else chain.without_rewriting()
-            mitigator.fit_once(base, concept)
-            vectors[route] = mitigator.transform(base.encode(mitigator.rewrite(texts)), texts)
+            if mitigator is not None:
+                mitigator.fit_once(base, concept)
+            with roles.reading(base, route.role):
+                if mitigator is None:
+                    vectors[route] = base.encode(texts)
+                else:
+                    written = mitigator.rewrite(texts)
+                    vectors[route] = mitigator.transform(base.encode(written), texts)
         return vectors
 
     def _score(

@@ -8,20 +8,28 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats
+from harness.embedder import Role
 from harness.errors import NotApplicable
 from harness.study.study import Study
 from harness.task.inputs import Input
 
-Route = Literal["mitigated", "probe", "original"]
+Way: TypeAlias = Literal["mitigated", "probe", "original"]
 """How texts become vectors: through the mitigator; through it, but without rewriting; or not
 through it."""
 Codes = npt.NDArray[np.int64]
+
+
+class Route(NamedTuple):
+    """How texts become vectors, and their role in a search."""
+
+    way: Way
+    role: Role
 
 
 @dataclass(frozen=True)
@@ -119,7 +127,7 @@ def lay_out(study: Study, model: str, items: tuple[int, ...], missing: frozenset
     NotApplicable
         If more of an input is missing than the study allows.
     """
-    positions: dict[Route, dict[str, int]] = {"mitigated": {}, "probe": {}, "original": {}}
+    positions: dict[Route, dict[str, int]] = {}
     calls = []
     for number, measure in enumerate(study.measures):
         for scenario in measure.task.scenarios:
@@ -166,11 +174,12 @@ def _part(
     input_: Input,
     kept: npt.NDArray[np.bool_],
     held_out: bool,
-    positions: Mapping[Route, dict[str, int]],
+    positions: dict[Route, dict[str, int]],
 ) -> Part:
     """Return an input's part; texts that are new are added to `positions`."""
-    route: Route = "original" if input_.original else "probe" if input_.probe else "mitigated"
-    known = positions[route]
+    way: Way = "original" if input_.original else "probe" if input_.probe else "mitigated"
+    route = Route(way, input_.role)
+    known = positions.setdefault(route, {})
     texts = [text for text, keep in zip(input_.texts or (), kept.tolist(), strict=False) if keep]
     numbers = None if input_.numbers is None else input_.numbers[kept]
     return Part(

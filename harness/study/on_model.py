@@ -91,14 +91,15 @@ class OnModel:
         )
 
     def texts(self) -> list[str]:
-        """Return all texts to encode before anything is judged, in the order of first use."""
+        """Return the keys of all texts to encode before anything is judged, in order of use."""
         needed: dict[str, None] = {}
         for unit in self.units.values():
             for chain in unit.candidate.chains:
                 for split in (unit.fold.outer, *unit.fold.inner):
                     unfitted = benches.unfitted(chain)
                     needed |= dict.fromkeys(self.bench.needed(unfitted, split, self.info))
-        return [*needed, *self.bench.texts["probe"], *self.bench.texts["original"]]
+        bench, info = self.bench, self.info
+        return [*needed, *bench.keys("probe", info), *bench.keys("original", info)]
 
     def record(self, unit: Unit, result: Result) -> StudyRecord:
         """Return the record of a unit's result."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from harness.arrays import Floats
 from harness.digest import digest
+from harness.embedder import Role
 from harness.errors import suggestion
 from harness.task.mistakes import Collector
 from harness.task.schema import InputFile, ScenarioFile, Source, VocabularyPart
@@ -47,6 +48,9 @@ class Input:
     vocabulary
         Part of the embedder's vocabulary that gives the texts. They are empty until a model is
         known, and the task's digest does not depend on them.
+    role
+        Whether the texts are queries, documents or neither. The task's digest does not depend on
+        it, since it changes nothing for models without prompts by role.
     """
 
     name: str
@@ -58,6 +62,7 @@ class Input:
     items: tuple[str, ...] = ()
     original: bool = False
     vocabulary: VocabularyPart | None = None
+    role: Role = "text"
 
     def __len__(self) -> int:
         return len(self.clusters)
@@ -142,11 +147,13 @@ class Inputs:
             parts, keys = [source], [place]
         else:
             parts, keys = list(source), [(*place, i) for i in range(len(source))]
-        number, original = parts[0].number, parts[0].original
+        number, original, role = parts[0].number, parts[0].original, parts[0].role
         if any(part.number != number for part in parts):
             raise self.document.error("mixes numbers and texts", place)
         if any(part.original != original for part in parts):
             raise self.document.error("mixes original and mitigated vectors", place)
+        if any(part.role != role for part in parts):
+            raise self.document.error("mixes texts of several roles", place)
         if parts[0].vocabulary is not None:
             return self._of_vocabulary(name, parts, place)
         values: list[Any] = []
@@ -174,6 +181,7 @@ class Inputs:
             probe=any(part.probe for part in parts),
             items=() if number else tuple(dict.fromkeys(items)),
             original=original,
+            role=role,
         )
 
     def _of_vocabulary(self, name: str, parts: Sequence[Source], place: KeyPath) -> Input:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from harness.concept import Name, Word
-from harness.embedder import Kind
+from harness.embedder import Kind, Role
 from harness.task.table_schema import Cell, Strict, Table
 
 DEFAULT_SCENARIO = "default"
@@ -57,6 +57,10 @@ class Source(Strict):
     """Whether the texts define the concept, so that mitigators do not rewrite them."""
     original: bool = False
     """Whether the vectors are those of the model without any mitigator."""
+    role: Role = "text"
+    """`query` or `document` if the texts are those of a search: a model with prompts for these puts
+    the prompt before each text. `text`, the default, is neither. No part of the task's digest, so
+    raise the version with it."""
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
@@ -71,6 +75,8 @@ class Source(Strict):
             raise ValueError("empty set; an input needs at least one text")
         if self.vocabulary is not None and (self.template or self.number):
             raise ValueError("'vocabulary' takes no 'template' and no 'number'")
+        if self.number and self.role != "text":
+            raise ValueError(f"numbers have no role; remove 'role: {self.role}'")
         return self
 
 

@@ -3,6 +3,7 @@
 ==================  ==============================================================
 `cards`             reads `cards.yaml`: registered models with their published facts
 `model_info`        joins a card with what the model's files say
+`prompts`           the prompts of a model by role: queries, documents, other texts
 `file_hashes`       SHA-256 of large files, remembered
 `weight_files`      headers and shapes of weight files; reads no weights
 `packages`          model files that come as packages of the package index

@@ -7,6 +7,7 @@ come back. It truncates no text: the endpoint truncates or refuses texts that ar
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from harness.digest import digest
-from harness.embedder import Card, ModelInfo
+from harness.embedder import Card, ModelInfo, Role
 from harness.errors import HarnessError, InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders import model_info
 from harness.plugins.embedders.hosted import answers
@@ -26,6 +27,7 @@ from harness.plugins.embedders.hosted.endpoint import (
     Endpoint,
     Refused,
 )
+from harness.plugins.embedders.hosted.request_texts import RequestTexts
 from harness.plugins.embedders.hosted.threads import map_in_threads
 from harness.plugins.embedders.hosted.usage import usage_notes
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 PROBE = "a"
 """Text sent to find out whether an endpoint refuses some texts or all of them."""
 PATIENCE = 5  # refused texts in a row before the probe is sent
-REPORTED = ("base_url", "dimensions", "prompt")
+REPORTED = ("base_url", "dimensions", "prompt", "query_prompt", "document_prompt", "input_type")
 """Options that change vectors; a model's reported name has only these."""
 
 
@@ -60,7 +62,13 @@ class OpenAIEmbedder:
         Length of vector to request, 1 or more, for models that can shorten theirs; None for the
         model's own.
     prompt
-        Text put before each text.
+        Text put before each text, whatever its role. A single word is the name of a prompt on the
+        model's card; anything else is the prompt itself. None for the card's prompts.
+    query_prompt, document_prompt
+        The same for texts that a task calls queries, and for its documents.
+    input_type
+        Whether each request says in its field `input_type` that its texts are queries (`query`) or
+        documents (`document`), for endpoints that put the prompts before texts themselves.
     batch_texts
         Most texts of a request, 1 or more. A refused request is split in halves; if both halves
         succeed, this number is halved too.
@@ -87,9 +95,9 @@ class OpenAIEmbedder:
 
     Notes
     -----
-    The fingerprint covers the endpoint's host and path, the model's name, `dimensions` and
-    `prompt`. The weights behind an endpoint are unknown: delete the stored vectors if the provider
-    changes a model under the same name.
+    The fingerprint covers the endpoint's host and path, the model's name, `dimensions`, the prompts
+    and `input_type`. The weights behind an endpoint are unknown: delete the stored vectors if the
+    provider changes a model under the same name.
     """
 
     def __init__(
@@ -99,7 +107,10 @@ class OpenAIEmbedder:
         base_url: str | None = None,
         key: str | None = None,
         dimensions: int | None = None,
-        prompt: str = "",
+        prompt: str | None = None,
+        query_prompt: str | None = None,
+        document_prompt: str | None = None,
+        input_type: bool = False,
         batch_texts: int = 100,  # what the strictest of the large providers takes
         batch_tokens: int = 8_192,
         parallel: int = PARALLEL,
@@ -123,15 +134,25 @@ class OpenAIEmbedder:
         self._request: dict[str, Any] = {"model": reference, "encoding_format": encoding}
         if dimensions is not None:
             self._request["dimensions"] = dimensions
-        self._prompt, self._parallel = prompt, parallel
-        self._most_texts, self._most_tokens = batch_texts, batch_tokens
+        self._texts = RequestTexts(
+            reference,
+            card,
+            prompt=prompt,
+            query_prompt=query_prompt,
+            document_prompt=document_prompt,
+            input_type=input_type,
+        )
+        self._most_texts, self._most_tokens, self._parallel = batch_texts, batch_tokens, parallel
         self.batch_tokens = batch_tokens * parallel  # what the engine passes to one call
-        identity = {
+        role_prompts = self._texts.role_prompts
+        identity: dict[str, Any] = {
             "endpoint": self._endpoint.address,
             "model": reference,
             "dimensions": dimensions,
-            "prompt": prompt,
+            "prompt": role_prompts.get("text", ""),
         }
+        if len(role_prompts) > 1:
+            identity["role_prompts"] = role_prompts
         self.info: ModelInfo = model_info.describe(
             card,
             name=_reported(name or f"openai:{reference}"),
@@ -139,10 +160,11 @@ class OpenAIEmbedder:
             fingerprint=f"openai-{digest(identity)}",
             dimensions=dimensions,
             price=price,
+            role_prompts=role_prompts,
         )
         self._length = self.info.dimensions
         # Answers not returned yet, because another text of their batch has none.
-        self._answers: dict[str, Row | HarnessError] = {}
+        self._answers: dict[tuple[Role, str], Row | HarnessError] = {}
         self._unavailable: HarnessError | None = None
         self._has_succeeded = False
         self._refused_in_a_row = 0
@@ -152,8 +174,8 @@ class OpenAIEmbedder:
         """One line on the tokens that the endpoint counted; none without a request."""
         return usage_notes(self.info.name, self._endpoint.usage, self.info.price)
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) float32 vectors of `n` texts.
+    def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
+        """Return (n, d) float32 vectors of `n` texts of one role.
 
         If some texts get no vector, the vectors of the others are kept, so that encoding these
         again, together or one by one, costs no request. Once the endpoint is unavailable, nothing
@@ -166,34 +188,36 @@ class OpenAIEmbedder:
         HarnessError
             If the endpoint was unavailable from the start.
         """
-        new = [text for text in dict.fromkeys(texts) if text not in self._answers]
-        for encoded in map_in_threads(self._encode, list(self._batches(new)), self._parallel):
-            self._answers |= encoded
-        errors = [a for a in map(self._answers.get, texts) if isinstance(a, HarnessError)]
+        keys = [(role, text) for text in texts]
+        new = [text for text in dict.fromkeys(texts) if (role, text) not in self._answers]
+        request = functools.partial(self._encode, role=role)
+        for encoded in map_in_threads(request, list(self._batches(new, role)), self._parallel):
+            self._answers |= {(role, text): answer for text, answer in encoded.items()}
+        errors = [a for a in map(self._answers.get, keys) if isinstance(a, HarnessError)]
         if errors:
             if len(texts) == 1:
-                del self._answers[texts[0]]
+                del self._answers[keys[0]]
             if self._unavailable is not None and not self._has_succeeded:
                 raise type(self._unavailable)(f"model '{self.info.name}': {self._unavailable}")
             raise EndpointError(str(errors[0]))
-        rows = [self._answers[text] for text in texts]
-        for text in dict.fromkeys(texts):
-            del self._answers[text]
+        rows = [self._answers[key] for key in keys]
+        for key in dict.fromkeys(keys):
+            del self._answers[key]
         return np.reshape(np.asarray(rows, dtype=np.float32), (len(texts), self._length or 0))
 
-    def lengths(self, texts: Sequence[str]) -> list[int]:
+    def lengths(self, texts: Sequence[str], *, role: Role = "text") -> list[int]:
         """Return an estimate of the tokens of each text, the prompt's included."""
-        return [2 + (len(self._prompt) + len(text)) // 4 for text in texts]
+        return [2 + (len(self._texts.prompt(role)) + len(text)) // 4 for text in texts]
 
     def close(self) -> None:
         """Close the connections."""
         self._endpoint.close()
 
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+    def _batches(self, texts: Sequence[str], role: Role) -> Iterator[list[str]]:
         """Yield the texts of each request."""
         batch: list[str] = []
         tokens = 0
-        for text, size in zip(texts, self.lengths(texts), strict=True):
+        for text, size in zip(texts, self.lengths(texts, role=role), strict=True):
             if batch and (len(batch) >= self._most_texts or tokens + size > self._most_tokens):
                 yield batch
                 batch, tokens = [], 0
@@ -203,13 +227,13 @@ class OpenAIEmbedder:
             yield batch
 
     def _encode(
-        self, texts: list[str], retries: int | None = None
+        self, texts: list[str], retries: int | None = None, *, role: Role
     ) -> dict[str, Row | HarnessError]:
         """Return the vector of each text, or the error."""
         if self._unavailable is not None:
             return dict.fromkeys(texts, self._unavailable)
         try:
-            rows = self._send(texts, retries)
+            rows = self._send(texts, retries, role)
         except Unavailable as error:
             self._unavailable = error
             return dict.fromkeys(texts, error)
@@ -218,7 +242,7 @@ class OpenAIEmbedder:
                 # Most likely it fails on one of these texts, and will again.
                 retries = min(1, self._endpoint.retries)
             if len(texts) > 1:
-                return self._halved(texts, retries)
+                return self._halved(texts, retries, role)
             self._refused_in_a_row += 1
             if self._refused_in_a_row >= PATIENCE:
                 self._probe(error, retries)
@@ -226,9 +250,12 @@ class OpenAIEmbedder:
         self._has_succeeded, self._refused_in_a_row = True, 0
         return dict(zip(texts, rows, strict=True))
 
-    def _halved(self, texts: list[str], retries: int | None) -> dict[str, Row | HarnessError]:
+    def _halved(
+        self, texts: list[str], retries: int | None, role: Role
+    ) -> dict[str, Row | HarnessError]:
         half = (len(texts) + 1) // 2
-        encoded = self._encode(texts[:half], retries) | self._encode(texts[half:], retries)
+        encoded = self._encode(texts[:half], retries, role=role)
+        encoded |= self._encode(texts[half:], retries, role=role)
         if not any(isinstance(answer, HarnessError) for answer in encoded.values()):
             self._most_texts = min(self._most_texts, half)  # the number of texts was the problem
         return encoded
@@ -237,18 +264,17 @@ class OpenAIEmbedder:
         """Find out whether the endpoint accepts any text, and give it up if not."""
         self._refused_in_a_row = 0
         try:
-            self._send([PROBE], retries, prompt="")
+            self._send([PROBE], retries)
         except Unavailable as unavailable:
             self._unavailable = unavailable
         except Refused:
             self._unavailable = ModelError(f"{self._endpoint.address} refuses every text ({error})")
 
     def _send(
-        self, texts: Sequence[str], retries: int | None, prompt: str | None = None
+        self, texts: Sequence[str], retries: int | None, role: Role | None = None
     ) -> list[Row | HarnessError]:
         """Return the vectors of one request; raise Refused if none of them is valid."""
-        prompt = self._prompt if prompt is None else prompt
-        body = {**self._request, "input": [prompt + text for text in texts]}
+        body = self._request | self._texts.body(texts, role)
         answer = self._endpoint.embeddings(**body, retries=retries)
         rows = [answers.vector(item) for item in answers.in_order(answer, len(texts))]
         if self._length is None:

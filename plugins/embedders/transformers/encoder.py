@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.digest import digest
-from harness.embedder import ModelInfo
+from harness.embedder import ModelInfo, Role
 from harness.plugins.embedders import file_hashes, model_info
 from harness.plugins.embedders.transformers.encoder_options import EncoderOptions
 from harness.plugins.embedders.transformers.model_folder import ModelFolder
@@ -43,34 +43,36 @@ class TransformerEncoder:
     def __init__(self, folder: ModelFolder, options: EncoderOptions, *, added: int = 0) -> None:
         self._folder, self._options = folder, options
         self._runs_own_code = options.runs_own_code(folder)
-        self._prompt = options.prompt_text(folder)
+        self._prompts = options.role_prompts(folder)
         self._max_length = options.token_limit(folder)
-        self._lengths = TextLengths(
-            folder.tokenizer, limit=self._max_length, prompt=self._prompt, added=added
-        )
+        self._lengths = TextLengths(folder.tokenizer, limit=self._max_length, added=added)
 
-    def lengths(self, texts: Sequence[str]) -> Sequence[int]:
+    def lengths(self, texts: Sequence[str], *, role: Role = "text") -> Sequence[int]:
         """Return the number of tokens of each text, for batches of even cost.
 
         It needs no weights. If the tokenizer's file cannot be read on its own, the lengths are
         estimated from the number of characters.
         """
-        return self._lengths.lengths(texts)
+        return self._lengths.lengths(texts, self._prompt(role))
 
-    def truncated(self, texts: Sequence[str]) -> Sequence[bool]:
+    def truncated(self, texts: Sequence[str], *, role: Role = "text") -> Sequence[bool]:
         """Return whether each text is longer than the model reads, so that its end is cut off."""
-        return self._lengths.truncated(texts)
+        return self._lengths.truncated(texts, self._prompt(role))
 
     def close(self) -> None:
         """Free the weights; they are loaded again when needed."""
         self.__dict__.pop("_model", None)
+
+    def _prompt(self, role: Role = "text") -> str:
+        """Return the prompt put before each text of a role; empty for none."""
+        return self._prompts.get(role, self._prompts.get("text", ""))
 
     def _described(
         self, *, provider: str, revision: str | None, own_dimensions: int | None, **settings: Any
     ) -> ModelInfo:
         """Return the facts of the model, with its fingerprint.
 
-        The fingerprint covers the hashes of all files that matter, the prompt's text, precision,
+        The fingerprint covers the hashes of all files that matter, the prompts' texts, precision,
         token limit, normalisation, whether the model's own code is run, the kept dimensions, and
         `settings`. An option that states what the model does anyway does not change it; neither
         does the place of the files or the device.
@@ -79,13 +81,15 @@ class TransformerEncoder:
         files = self._folder.files(code=self._runs_own_code)
         identity = {
             "files": {path: file_hashes.sha256(file) for path, file in files.items()},
-            "prompt": self._prompt or "",
+            "prompt": self._prompt(),
             "precision": options.precision,
             "max_length": self._max_length,
             "normalize": options.normalize,
             "own_code": self._runs_own_code,
             **settings,
         }
+        if len(self._prompts) > 1:
+            identity["role_prompts"] = self._prompts
         if self._dimensions is not None:
             identity["dimensions"] = self._dimensions
         return model_info.describe(
@@ -98,4 +102,5 @@ class TransformerEncoder:
             n_parameters=self._folder.n_parameters,
             revision=revision,
             prompts=options.prompts(self._folder) or None,
+            role_prompts=self._prompts,
         )

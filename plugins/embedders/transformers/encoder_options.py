@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from harness.embedder import Card
-from harness.errors import InvalidOption, ModelError, suggestion
+from harness.embedder import Card, Role
+from harness.errors import InvalidOption, ModelError
+from harness.plugins.embedders import prompts
 from harness.plugins.embedders.transformers.model_folder import ModelFolder
 
 Precision: TypeAlias = Literal["float32", "float16", "bfloat16"]
 
 SHORTEST = 3
 """Fewest tokens of `max_length`: one of the text between the two that many models add."""
-_PROMPT_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,13 +25,16 @@ class EncoderOptions:
 
     Parameters
     ----------
-    prompt, precision, max_length, normalize, dimensions, trust_remote_code, device
+    prompt, query_prompt, document_prompt, precision, max_length, normalize, dimensions
+    trust_remote_code, device
         See `SentenceTransformersEmbedder`.
     name, card
         What the model is reported as.
     """
 
     prompt: str | None
+    query_prompt: str | None
+    document_prompt: str | None
     precision: Precision
     max_length: int | None
     normalize: bool
@@ -64,25 +65,17 @@ class EncoderOptions:
         """Return the prompts of the card and of the files by name; the files take precedence."""
         return {**(self.card.prompts if self.card else {}), **folder.prompts}
 
-    def prompt_text(self, folder: ModelFolder) -> str | None:
-        """Return the text put before each text: a named prompt, the prompt itself, or the default.
-
-        Raises
-        ------
-        InvalidOption
-            If `prompt` is a single word and no prompt has that name.
-        """
-        if self.prompt is None:
-            return folder.default_prompt or None
-        prompts: Mapping[str, str] = self.prompts(folder)
-        if self.prompt in prompts:
-            return prompts[self.prompt]
-        if _PROMPT_NAME.fullmatch(self.prompt):
-            raise InvalidOption(
-                f"'{folder.name}' has no prompt '{self.prompt}'{suggestion(self.prompt, prompts)}"
-                " (a prompt of more than one word is used as it is)"
-            )
-        return self.prompt
+    def role_prompts(self, folder: ModelFolder) -> dict[Role, str]:
+        """Return the prompts in use by role; see `prompts.by_role`."""
+        stated = self.card.prompts if self.card else {}
+        return prompts.by_role(
+            self.prompts(folder),
+            model=folder.name,
+            default=folder.default_prompt or stated.get("text", ""),
+            prompt=self.prompt,
+            query_prompt=self.query_prompt,
+            document_prompt=self.document_prompt,
+        )
 
     def token_limit(self, folder: ModelFolder) -> int | None:
         """Return the number of tokens after which a text is cut; None for no limit.

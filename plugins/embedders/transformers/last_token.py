@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.embedder import Card
+from harness.embedder import Card, Role
 from harness.errors import InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders import quiet_loading
 from harness.plugins.embedders.transformers import hub, matryoshka, word_alignment
@@ -44,9 +44,12 @@ class LastTokenEmbedder(TransformerEncoder):
         Whether the model's end-of-sequence token is put behind a text, unless its tokenizer already
         does so. For models tuned to be read at that token (e5-mistral, Uriot's language models).
     prompt
-        Text put before each text. A single word (letters, digits, `_`, `-`) is the name of one of
-        the model's prompts; anything else, such as `Instruct: …`, is the prompt itself. An empty
-        prompt switches the model's default off. None for the model's default.
+        Text put before each text, whatever its role. A single word (letters, digits, `_`, `-`) is
+        the name of one of the model's prompts, such as `query`; anything else, such as `query: `,
+        is the prompt itself. An empty prompt switches all of the model's prompts off. None for the
+        model's own: one for queries, one for documents, and its default for other texts.
+    query_prompt, document_prompt
+        The same for texts that a task calls queries, and for its documents.
     precision
         `float32`, `float16` or `bfloat16`, of weights and arithmetic; pooling and vectors are
         float32 in any case.
@@ -87,7 +90,7 @@ class LastTokenEmbedder(TransformerEncoder):
     Notes
     -----
     The fingerprint covers the SHA-256 of every file that matters (weights, tokenizer,
-    configuration, own code if it is run), the prompt's text, pooling, `eos`, precision,
+    configuration, own code if it is run), the prompts' texts, pooling, `eos`, precision,
     `max_length`, `normalize` and kept dimensions. Folder, name, revision and devices do not change
     it.
     """
@@ -99,6 +102,8 @@ class LastTokenEmbedder(TransformerEncoder):
         pooling: Pooling = "lasttoken",
         eos: bool = False,
         prompt: str | None = None,
+        query_prompt: str | None = None,
+        document_prompt: str | None = None,
         precision: Precision = "float32",
         max_length: int | None = None,
         normalize: bool = False,
@@ -124,6 +129,8 @@ class LastTokenEmbedder(TransformerEncoder):
             )
         options = EncoderOptions(
             prompt=prompt,
+            query_prompt=query_prompt,
+            document_prompt=document_prompt,
             precision=precision,
             max_length=max_length,
             normalize=normalize,
@@ -149,14 +156,14 @@ class LastTokenEmbedder(TransformerEncoder):
         """How the tokens' states become one vector."""
         return (self._pooling,)
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) float32 vectors of `n` texts, encoded as one batch.
+    def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
+        """Return (n, d) float32 vectors of `n` texts of one role, encoded as one batch.
 
         A text without any token gives a row of NaN; to some models an empty text has none.
         """
         if not texts:
             return np.empty((0, self.info.dimensions or 0), dtype=np.float32)
-        states, mask = self._states(self._ids(texts))
+        states, mask = self._states(self._ids(texts, self._prompt(role)))
         vectors = pool(states, mask, self._pooling).cpu().numpy()
         if self._options.normalize:
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
@@ -172,7 +179,7 @@ class LastTokenEmbedder(TransformerEncoder):
         """
         if not texts:
             return []
-        ids = self._ids(texts)
+        ids = self._ids(texts, self._prompt())
         states, _ = self._states(ids)
         return [
             word_alignment.token_states(
@@ -180,7 +187,7 @@ class LastTokenEmbedder(TransformerEncoder):
                 rows[: len(tokens)].float().cpu().numpy(),
                 tokens,
                 tokenizer=self._tokenizer,
-                prompt=self._prompt or "",
+                prompt=self._prompt(),
                 max_length=self._cut_at,
                 name=self._folder.name,
             )
@@ -192,10 +199,10 @@ class LastTokenEmbedder(TransformerEncoder):
         """Tokens after which the tokenizer cuts: it leaves room for the end-of-sequence token."""
         return None if self._max_length is None else self._max_length - self._eos
 
-    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+    def _ids(self, texts: Sequence[str], prompt: str) -> list[list[int]]:
         tokenizer = self._tokenizer
         encoding = tokenizer(
-            [f"{self._prompt or ''}{text}" for text in texts],
+            [f"{prompt}{text}" for text in texts],
             truncation=self._cut_at is not None,
             max_length=self._cut_at,
         )

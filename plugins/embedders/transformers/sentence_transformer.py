@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from harness.embedder import Card
+from harness.embedder import Card, Role
 from harness.errors import InvalidOption, ModelError
 from harness.plugins.embedders import quiet_loading
 from harness.plugins.embedders.transformers import (
@@ -50,9 +50,12 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         How the tokens' vectors become one: `mean`, `cls`, `max`, `lasttoken`,
         `mean_sqrt_len_tokens` or `weightedmean`. None for the model's own pooling.
     prompt
-        Text put before each text. A single word (letters, digits, `_`, `-`) is the name of one of
-        the model's prompts, such as `query`; anything else, such as `query: `, is the prompt
-        itself. An empty prompt switches the model's default off. None for the model's default.
+        Text put before each text, whatever its role. A single word (letters, digits, `_`, `-`) is
+        the name of one of the model's prompts, such as `query`; anything else, such as `query: `,
+        is the prompt itself. An empty prompt switches all of the model's prompts off. None for the
+        model's own: one for queries, one for documents, and its default for other texts.
+    query_prompt, document_prompt
+        The same for texts that a task calls queries, and for its documents.
     precision
         `float32`, `float16` or `bfloat16`, of weights and arithmetic; vectors are float32 in any
         case.
@@ -93,7 +96,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
     Notes
     -----
     The fingerprint covers the SHA-256 of every file that matters (weights, tokenizer,
-    configuration, own code if it is run), the prompt's text, pooling, precision, `max_length`,
+    configuration, own code if it is run), the prompts' texts, pooling, precision, `max_length`,
     `normalize`, kept dimensions and backend. Folder, name, revision and device do not change it.
     """
 
@@ -103,6 +106,8 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         *,
         pooling: Pooling | None = None,
         prompt: str | None = None,
+        query_prompt: str | None = None,
+        document_prompt: str | None = None,
         precision: Precision = "float32",
         max_length: int | None = None,
         normalize: bool = False,
@@ -119,6 +124,8 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         folder = ModelFolder(path, reference, backend)
         options = EncoderOptions(
             prompt=prompt,
+            query_prompt=query_prompt,
+            document_prompt=document_prompt,
             precision=precision,
             max_length=max_length,
             normalize=normalize,
@@ -142,13 +149,13 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             **({"backend": backend} if backend != "torch" else {}),
         )
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) float32 vectors of `n` texts, encoded as one batch."""
+    def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
+        """Return (n, d) float32 vectors of `n` texts of one role, encoded as one batch."""
         if not texts:
             return np.empty((0, self.info.dimensions or 0), dtype=np.float32)
         vectors = self._model.encode(
             list(texts),
-            prompt=self._prompt,
+            prompt=self._prompt(role),
             batch_size=len(texts),
             show_progress_bar=False,
             normalize_embeddings=self._options.normalize,
@@ -175,7 +182,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         pools_prompt = all(getattr(step, "include_prompt", True) for step in model)
         outputs = model.encode(
             list(texts),
-            prompt=self._prompt,
+            prompt=self._prompt(),
             batch_size=max(1, len(texts)),
             show_progress_bar=False,
             output_value=None,
@@ -188,7 +195,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
                 output["token_embeddings"][is_token].float().cpu().numpy(),
                 output["input_ids"][is_token].tolist(),
                 tokenizer=model.tokenizer,
-                prompt=self._prompt or "",
+                prompt=self._prompt(),
                 max_length=model.max_seq_length,
                 name=self._folder.name,
             )

@@ -105,7 +105,16 @@ def test_each_option_changes_vectors(model, options):
     assert not np.array_equal(changed, embedder(model).encode(TEXTS))
 
 
-@pytest.mark.parametrize("same", [{"pooling": "mean"}, {"max_length": 32}, {"prompt": ""}], ids=str)
+@pytest.mark.parametrize(
+    "same",
+    [
+        {"pooling": "mean"},
+        {"max_length": 32},
+        {"query_prompt": "query"},
+        {"document_prompt": ""},
+    ],
+    ids=str,
+)
 def test_an_option_that_states_the_default_keeps_the_fingerprint(model, same):
     assert embedder(model, **same).info.fingerprint == embedder(model).info.fingerprint
     np.testing.assert_array_equal(
