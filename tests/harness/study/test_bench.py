@@ -1,11 +1,17 @@
 """The bench judges held-out pairs, through the mitigator or not, as the study file says."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import NotApplicable, UsageError
+from harness.plugins.engines.local import LocalEngine
 from harness.plugins.metrics.weat_association import weat_association
+from harness.progress import Silent
 from harness.registry.registry import Registry
+from harness.store.store import Store
 from harness.study.base import Base
 from harness.study.bench import prepare, refuse_overlap, unfitted
 from harness.study.folds import Split
@@ -134,3 +140,31 @@ def test_changing_the_vectors_that_a_base_returned_does_not_change_the_base(mode
     first = base.encode(["he0", "she0"])
     first[:] = 0
     assert base.encode(["he0", "she0"]).any()
+
+
+def test_texts_are_encoded_in_the_roles_of_the_inputs(resolved, content, model, tmp_path):
+    content["inputs"]["attributes_1"]["role"] = "document"
+    study = resolved()
+    prompts = {"text": "", "query": "", "document": "passage: "}
+    info = dataclasses.replace(model.info, kind="text", fingerprint="x", role_prompts=prompts)
+    encoded = []
+
+    class Asymmetric:
+        def __init__(self):
+            self.info = info
+
+        def encode(self, texts, *, role="text"):
+            encoded.extend((role, text) for text in texts)
+            return model.encode(texts) * (-1 if role == "document" else 1)
+
+    store = Store(tmp_path / "store", info.fingerprint)
+    stored = StoredEmbedder(Asymmetric(), None, LocalEngine(), store, Silent())
+    bench = prepare(study, stored)
+    chain = unfitted(study.candidates[0].chains[0])
+    stored.ensure(bench.needed(chain, SPLIT, info))
+    n = len(encoded)
+    documents = {text for role, text in encoded if role == "document"}
+    assert documents == {f"career{i}" for i in range(4)}
+    values = bench.judge(Base(stored, unit=True), chain, SPLIT).values
+    assert len(encoded) == n
+    assert values["WEAT"] != outcome(study, model, study.candidates[0].label).values["WEAT"]

@@ -54,6 +54,33 @@ def test_dimensions_and_prompt_are_sent(loopback, embedder):
     assert "dimensions" not in loopback.requests[1]
 
 
+def test_a_request_has_texts_of_one_role_with_its_prompt(loopback, embedder):
+    encoder = embedder(query_prompt="query: ", document_prompt="passage: ")
+    for role, sent in {"query": "query: a", "document": "passage: a", "text": "a"}.items():
+        np.testing.assert_array_equal(encoder.encode(["a"], role=role), expected([sent]))
+    assert [request["input"] for request in loopback.requests] == [
+        ["query: a"],
+        ["passage: a"],
+        ["a"],
+    ]
+    assert encoder.info.role_prompts == {"text": "", "query": "query: ", "document": "passage: "}
+
+
+def test_an_endpoint_that_puts_prompts_itself_is_told_the_role(loopback, embedder):
+    encoder = embedder(input_type=True)
+    for role in ("query", "document", "text"):
+        encoder.encode(["a"], role=role)
+    assert [request.get("input_type") for request in loopback.requests] == [
+        "query",
+        "document",
+        None,
+    ]
+    assert all(request["input"] == ["a"] for request in loopback.requests)
+    assert encoder.info.role_prompts["document"] == "input_type=document"
+    with pytest.raises(InvalidOption, match=r"input_type.*query_prompt"):
+        embedder(input_type=True, query_prompt="query: ")
+
+
 def test_requests_respect_the_limits_of_texts_and_tokens(loopback, embedder):
     embedder(batch_texts=4).encode(TEXTS)
     assert [len(request["input"]) for request in loopback.requests] == [4, 4, 2]
@@ -88,6 +115,9 @@ def test_fingerprints_differ_by_endpoint_model_dimensions_and_prompt():
         fingerprint("other"),
         fingerprint(dimensions=4),
         fingerprint(prompt="q: "),
+        fingerprint(query_prompt="q: "),
+        fingerprint(document_prompt="q: "),
+        fingerprint(input_type=True),
         fingerprint(base_url="http://localhost:1/v1"),
         fingerprint(base_url="http://localhost:2/v1"),
     ]

@@ -169,6 +169,15 @@ def test_a_prompt_is_put_before_each_text(built_llama):
     np.testing.assert_array_equal(found, embedder(built_llama, prompt="query a ").encode(["man"]))
 
 
+def test_a_language_model_reads_each_role_behind_its_prompt(built_llama):
+    prompts = {"query": "query a ", "document": "good "}
+    card = Card(name="x", kind="text", prompts=prompts)
+    encoder = embedder(built_llama, card=card)
+    for role, prompt in {**prompts, "text": ""}.items():
+        plain = embedder(built_llama, prompt=prompt)
+        np.testing.assert_array_equal(encoder.encode(TEXTS, role=role), plain.encode(TEXTS))
+
+
 def test_a_longer_text_is_truncated(built_llama):
     encoder = embedder(built_llama, max_length=3)
     assert encoder.lengths(TEXTS) == [3, 2, 3, 2, 2]

@@ -1,0 +1,104 @@
+"""Prompts by role: those of the model's files, of its card, and of the user's options."""
+
+import json
+
+import numpy as np
+import pytest
+from sentence_transformers import SentenceTransformer
+
+from harness.embedder import Card
+from harness.errors import InvalidOption
+from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
+
+TEXTS = ["the nurse is a woman", "hello", "", "the man is good the woman is bad hello world"]
+
+
+def embedder(folder, **options):
+    return SentenceTransformersEmbedder(str(folder), device="cpu", **options)
+
+
+def _write_settings(folder, **changes):
+    path = folder / "config_sentence_transformers.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def test_queries_and_documents_get_the_prompts_that_the_library_gives_them(model):
+    stated = {"query": "good : ", "document": "bad : ", "similarity": "hello : "}
+    _write_settings(model, prompts=stated, default_prompt_name="similarity")
+    encoder, library = embedder(model), SentenceTransformer(str(model), device="cpu")
+    for role, expected in (
+        ("query", library.encode_query(TEXTS)),
+        ("document", library.encode_document(TEXTS)),
+        ("text", library.encode(TEXTS)),
+    ):
+        np.testing.assert_allclose(encoder.encode(TEXTS, role=role), expected, atol=1e-6)
+    assert encoder.info.role_prompts == {
+        "query": "good : ",
+        "document": "bad : ",
+        "text": "hello : ",
+    }
+    assert encoder.lengths(["hello"], role="query") == [5]
+
+
+def test_a_model_with_a_prompt_for_queries_alone_leaves_documents_as_they_are(model):
+    encoder = embedder(model)
+    assert encoder.info.role_prompts == {"text": "", "query": "query : ", "document": ""}
+    np.testing.assert_array_equal(
+        encoder.encode(TEXTS, role="document"), embedder(model, prompt="").encode(TEXTS)
+    )
+
+
+def test_a_prompt_outside_the_pooling_is_outside_it_in_each_role(model):
+    pooling = model / "1_Pooling" / "config.json"
+    settings = json.loads(pooling.read_text())
+    pooling.write_text(json.dumps(settings | {"include_prompt": False}))
+    library = SentenceTransformer(str(model), device="cpu")
+    np.testing.assert_allclose(
+        embedder(model).encode(TEXTS, role="query"), library.encode_query(TEXTS), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "prompts"),
+    [
+        ({"prompt": ""}, {}),
+        ({"prompt": "hello : "}, {"text": "hello : "}),
+        ({"query_prompt": "", "document_prompt": ""}, {}),
+        (
+            {"document_prompt": "bad : "},
+            {"text": "", "query": "query : ", "document": "bad : "},
+        ),
+        (
+            {"prompt": "hello : ", "query_prompt": "query"},
+            {"text": "hello : ", "query": "query : ", "document": "hello : "},
+        ),
+    ],
+    ids=str,
+)
+def test_options_replace_the_prompts_of_the_model(model, options, prompts):
+    encoder = embedder(model, **options)
+    assert encoder.info.role_prompts == prompts
+    assert encoder.info.fingerprint != embedder(model).info.fingerprint
+
+
+def test_a_card_states_the_prompts_by_role(model):
+    _write_settings(model, prompts={})
+    prompts = {"query": "good : ", "document": "bad : ", "text": "good : "}
+    card = Card(name="x", kind="text", prompts=prompts)
+    encoder = embedder(model, card=card)
+    assert encoder.info.role_prompts == prompts
+    for role, prompt in prompts.items():
+        np.testing.assert_array_equal(
+            encoder.encode(TEXTS, role=role), embedder(model, prompt=prompt).encode(TEXTS)
+        )
+
+
+def test_a_prompt_of_passages_is_one_of_documents(model):
+    _write_settings(model, prompts={"query": "", "document": "", "passage": "bad : "})
+    prompts = {"text": "", "query": "", "document": "bad : "}
+    assert embedder(model).info.role_prompts == prompts
+
+
+def test_a_prompt_that_the_model_does_not_have_is_an_error(model):
+    with pytest.raises(InvalidOption, match=r"document_prompt=qury.*did you mean 'query'"):
+        embedder(model, document_prompt="qury")
