@@ -36,21 +36,22 @@ def build(
     from harness.errors import UsageError
     from harness.leaderboard import site, studies
     from harness.leaderboard.board import compile_boards
-    from harness.leaderboard.cells import of_tasks
+    from harness.leaderboard.cells import of_tasks, without_smoke_runs
     from harness.names import split
     from harness.results import folder as results_files
 
     reading, study_reading = results_files.read(results), studies.read(results)
-    notices = (*reading.notices, *study_reading.notices)
+    whole, set_aside = without_smoke_runs(reading.records)
+    notices = tuple(filter(None, (*reading.notices, *study_reading.notices, set_aside)))
     for notice in notices:
         click.echo(notice, err=True)
-    scored = any(record.primary for record in reading.records)
-    records = of_tasks(reading.records, split(tasks)) if tasks and scored else reading.records
+    scored = any(record.primary for record in whole)
+    records = of_tasks(whole, split(tasks)) if tasks and scored else whole
     boards = compile_boards(records)
     compared = studies.compile_studies(study_reading.records)
     if not boards and not compared:
         places = ", ".join(f"'{path}'" for path in results)
-        kind = "primary scores" if reading.records else "records"
+        kind = "primary scores" if whole else "whole records" if set_aside else "records"
         raise UsageError(f"no {kind} in {places}; `harness eval` writes them")
     for board in boards:
         for notice in board.notices:

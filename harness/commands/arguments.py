@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from harness.commands import kinds
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -17,16 +19,8 @@ def complete(kind: str) -> Callable[[click.Context, click.Parameter, str], list[
     def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         from harness.registry.registry import Registry
 
-        registry = Registry()
-        names: dict[str, Iterable[str]] = {
-            "model": registry.embedders,
-            "mitigator": ["none", *registry.mitigators],
-            "metric": registry.metrics,
-            "task": ["all", *registry.task_files],
-            "concept": registry.concept_files,
-            "study": registry.study_files,
-        }
-        return sorted(name for name in names[kind] if name.startswith(incomplete))
+        names = kinds.names(Registry(), kind)
+        return sorted(name for name in names if name.startswith(incomplete))
 
     return completions
 
@@ -65,7 +59,7 @@ include = click.option(
     "--include",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="Another folder of tasks, concepts and studies; repeatable.",
+    help="Another folder of tasks, concepts, studies and benchmarks; repeatable.",
 )
 results = click.option(
     "--results",
@@ -86,9 +80,29 @@ verbose = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 
 
+def _read_run_file(ctx: click.Context, parameter: click.Parameter, path: Path | None) -> None:
+    """Take what the command line omits from a run file."""
+    if path is not None:
+        from harness.run import run_file
+
+        ctx.default_map = run_file.read(path)
+
+
+config = click.option(
+    "--config",
+    "-c",
+    type=click.Path(path_type=Path),
+    is_eager=True,  # before the options whose defaults it sets
+    expose_value=False,
+    callback=_read_run_file,
+    help="YAML file of a run, such as results/runs/ID.yaml; other options override it.",
+)
+
+
 def evaluation(function: F) -> F:
     """Add the options that `harness eval` and `harness plan` share."""
     options = [
+        config,
         click.option(
             "--model",
             "-m",
@@ -114,8 +128,22 @@ def evaluation(function: F) -> F:
             multiple=True,
             default=("all",),
             show_default=True,
-            help="Names, globs, tags, categories, files or all; comma-separated or repeated.",
-            shell_complete=complete("task"),
+            help="Names, globs, benchmarks, tags, categories, files or all; comma-separated or "
+            "repeated.",
+            shell_complete=complete(kinds.SELECTION),
+        ),
+        click.option(
+            "--exclude",
+            "-x",
+            multiple=True,
+            help="Tasks to leave out, written as after --tasks.",
+            shell_complete=complete(kinds.SELECTION),
+        ),
+        click.option(
+            "--limit",
+            type=click.IntRange(min=1),
+            help="Smoke run: cut each set and table of a task to N items; never ranked.",
+            metavar="N",
         ),
         results,
         cache,

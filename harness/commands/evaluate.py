@@ -25,6 +25,10 @@ def command(debug: bool, /, **options: Any) -> int:
     \b
     harness eval --model all-MiniLM-L6-v2 --mitigator none --mitigator hard-debias --tasks all
     harness eval -m vectors:./my-vectors.txt -t 'weat-*' -t similarity
+    harness eval -m all-MiniLM-L6-v2 -t quick
+    harness eval -c results/runs/ID.yaml
+
+    Exit code 1: something failed, or a task that was asked for by its own name was not run.
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness import progress
     from harness.commands import output, report
@@ -41,6 +45,8 @@ def command(debug: bool, /, **options: Any) -> int:
         seed=options["seed"],
         overwrite=options["overwrite"],
         include=list(options["include"]),
+        exclude=options["exclude"],
+        limit=options["limit"],
         devices=options["devices"],
         engine=options["engine"],
         progress=progress.Silent() if quiet else progress.for_terminal(),
@@ -56,4 +62,4 @@ def command(debug: bool, /, **options: Any) -> int:
             quiet=quiet,
             intervals=options["intervals"],
         )
-    return 0 if len(records) and not records.failed else 1
+    return 0 if len(records) and not records.failed and not records.missed else 1

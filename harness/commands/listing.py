@@ -28,7 +28,7 @@ _DROPPED_FIRST = (
 
 @click.group("list")
 def command() -> None:
-    """List models, mitigators, metrics, tasks, concepts or studies."""
+    """List models, mitigators, metrics, tasks, tags, benchmarks, concepts or studies."""
 
 
 def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *filters: Any) -> None:
@@ -162,6 +162,33 @@ def _studies(registry: Registry, _: dict[str, Any]) -> Rows:
     ]
 
 
+def _benchmarks(registry: Registry, _: dict[str, Any]) -> Rows:
+    from harness.task.benchmark import BenchmarkFile
+
+    return [
+        {
+            "name": name,
+            "version": file.version,
+            "tasks": len(file.tasks),
+            "title": file.title,
+        }
+        for name, file in _valid(registry, registry.benchmark_files, BenchmarkFile)
+    ]
+
+
+def _tags(registry: Registry, _: dict[str, Any]) -> Rows:
+    from harness.run.tasks import list_tasks
+
+    tasks: dict[str, list[str]] = {}
+    for entry in list_tasks(registry):
+        for tag in entry.file.tags:
+            tasks.setdefault(tag, []).append(entry.file.name)
+    return [
+        {"name": tag, "tasks": len(names), "names": ", ".join(names)}
+        for tag, names in sorted(tasks.items())
+    ]
+
+
 def _valid(
     registry: Registry, documents: Mapping[str, Document], schema: type[Model]
 ) -> Iterator[tuple[str, Model]]:
@@ -188,5 +215,7 @@ _add("models", _models, _kind)
 _add("mitigators", _mitigators)
 _add("metrics", _metrics)
 _add("tasks", _tasks, _category, _tag, _kind)
+_add("tags", _tags)
+_add("benchmarks", _benchmarks)
 _add("concepts", _concepts)
 _add("studies", _studies)

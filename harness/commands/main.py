@@ -20,13 +20,13 @@ COMMANDS = {
     "debias": ("debias", "Write the debiased vocabulary of a word model to a file."),
     "study": ("study", "Compare mitigators by nested cross-validation."),
     "plan": ("plan", "Show what an evaluation would encode, without encoding."),
-    "list": ("listing", "List models, mitigators, metrics, tasks, concepts or studies."),
-    "show": ("show", "Show one model, mitigator, metric, task, concept or study."),
-    "validate": ("validate", "Check task, concept and study files by running them."),
+    "list": ("listing", "List models, mitigators, metrics, tasks, benchmarks and so on."),
+    "show": ("show", "Show one model, mitigator, metric, task, benchmark and so on."),
+    "validate": ("validate", "Check files of tasks, concepts, studies and benchmarks."),
     "new": ("new", "Write a working example of a plugin, or of a part of one."),
     "plugins": ("plugins", "List the installed plugins and load errors."),
     "cache": ("cache", "Show, verify and prune the cached embeddings."),
-    "schema": ("schema", "Print the JSON Schema of task, concept, study or record files."),
+    "schema": ("schema", "Print the JSON Schema of a kind of file."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
 """By name: the module in `harness.commands`, and the line in `harness --help`."""
@@ -133,6 +133,9 @@ def _in_one_line(error: click.ClickException) -> str:
     message = " ".join(error.format_message().split()).rstrip(".")
     message = (message[:1].lower() + message[1:]).replace(". Did you mean", "; did you mean")
     message = re.sub("^no such (?=command|option)", "unknown ", message)
+    if several := re.search(r"\. \(Did you mean one of: (.*)\?\)$", message):
+        near = several[1].replace(", ", " or ")
+        message = f"{message[: several.start()]}; did you mean {near}?"
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{message} (see {context.command_path} --help)" if context else message
 

@@ -31,6 +31,8 @@ def command(**options: Any) -> int:
         seed=options["seed"],
         overwrite=options["overwrite"],
         concept=arguments.concept_or_none(options["concept"]),
+        exclude=names.split(options["exclude"]),
+        limit=options["limit"],
     )
     registry = Registry(include=options["include"])
     run = Run(registry, settings, names.split(options["tasks"]), list(options["mitigators"]))

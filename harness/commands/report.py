@@ -42,6 +42,11 @@ def show(records: Records, results: Path, *, verbose: bool, quiet: bool, interva
 
     if not quiet:
         width = output.width()
+        if len(records) and records[0].limit is not None:
+            click.echo(
+                f"smoke run: sets and tables are cut to {records[0].limit} items, so the scores "
+                "only show\nthat it runs; they are never ranked\n"
+            )
         primary = [record for record in records if record.primary]
         result_tables.show(primary, intervals=intervals, width=width)
         if verbose:
@@ -58,6 +63,8 @@ def show(records: Records, results: Path, *, verbose: bool, quiet: bool, interva
         for notice in records.notices:
             click.echo(notice, err=True)
     _lines("FAILED: ", reasons(records.failed), verbose=True)
+    missed = [entry for entry in records.skipped if entry.task in records.missed]
+    _lines("skipped, but asked for by name: ", reasons(missed), verbose=True)
 
 
 def as_json(records: Records) -> dict[str, Any]:
@@ -68,6 +75,7 @@ def as_json(records: Records) -> dict[str, Any]:
         "records": [record.model_dump(mode="json", by_alias=True) for record in records],
         "not_run": [vars(entry) for entry in records.not_run],
         "outcomes": [vars(outcome) for outcome in outcomes(records, records.not_run)],
+        "missed": list(records.missed),
         "notices": list(records.notices),
         "texts": records.texts,
         "encoded": records.encoded,

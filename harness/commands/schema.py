@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import click
 
+WRITTEN = ("task", "concept", "study", "benchmark", "run")
+"""Kinds of files that people write. They may include others."""
+
 
 @click.command("schema")
-@click.argument("kind", type=click.Choice(["task", "concept", "study", "record", "study-record"]))
+@click.argument("kind", type=click.Choice([*WRITTEN, "record", "study-record"]))
 def command(kind: str) -> None:
     """Print the JSON Schema of a kind of file, or of a line of records.
 
@@ -18,19 +21,23 @@ def command(kind: str) -> None:
     from harness.commands import output
     from harness.concept import Concept
     from harness.results.record import Record
+    from harness.run.run_file import RunFile
     from harness.study.study_file import StudyFile
     from harness.study.study_record import StudyRecord
+    from harness.task.benchmark import BenchmarkFile
     from harness.task.schema import TaskFile
 
     schemas: dict[str, type[BaseModel]] = {
         "task": TaskFile,
         "concept": Concept,
         "study": StudyFile,
+        "benchmark": BenchmarkFile,
+        "run": RunFile,
         "record": Record,
         "study-record": StudyRecord,
     }
     schema = schemas[kind].model_json_schema(by_alias=True)
-    if kind in ("task", "concept", "study"):  # written by people, may include others
+    if kind in WRITTEN:
         schema["properties"]["include"] = {
             "description": "Files whose mappings are merged below this one's.",
             "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],

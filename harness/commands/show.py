@@ -1,4 +1,4 @@
-"""`harness show`: prints all facts about one model, mitigator, metric, task, concept or study."""
+"""`harness show`: prints all facts about one model, mitigator, metric, task and so on."""
 
 from __future__ import annotations
 
@@ -9,34 +9,44 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands import arguments
+from harness.commands import arguments, kinds
 
 if TYPE_CHECKING:
-    from harness.errors import UnknownName
+    from harness.errors import UnknownName, UsageError
     from harness.registry.registry import Registry
     from harness.task.inputs import Input
     from harness.task.schema import TaskFile
 
-KINDS = ("model", "mitigator", "metric", "task", "concept", "study")
+
+def _completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    kind = ctx.params.get("kind")
+    return arguments.complete(kind)(ctx, parameter, incomplete) if kind in kinds.SHOWN else []
 
 
 @click.command("show")
-@click.argument("kind", type=click.Choice(KINDS))
-@click.argument("name")
+@click.argument(
+    "kind",
+    metavar="|".join(kinds.SHOWN),
+    shell_complete=lambda _, __, start: [kind for kind in kinds.SHOWN if kind.startswith(start)],
+)
+@click.argument("name", required=False, metavar="NAME", shell_complete=_completions)
 @click.option("--scenario", help="Show only this scenario of a task.")
 @arguments.include
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 def command(
-    kind: str, name: str, as_json: bool, scenario: str | None, include: tuple[Path, ...]
+    kind: str, name: str | None, as_json: bool, scenario: str | None, include: tuple[Path, ...]
 ) -> int:
-    """Show all facts about one model, mitigator, metric, task, concept or study.
+    """Show all facts about one model, mitigator, metric, task, concept, study or benchmark.
 
     NAME is as in `harness list`; a task may also be a file.
     """
     from harness.commands import output
     from harness.registry.registry import Registry
 
-    facts = describe(Registry(include=include), kind, name)
+    registry = Registry(include=include)
+    if kind not in kinds.SHOWN or name is None:
+        raise _no_kind(registry, kind)
+    facts = describe(registry, kind, name)
     unavailable = facts.get("unavailable")
     if kind == "task" and scenario and not unavailable:
         facts["scenarios"] = _only(facts["scenarios"], scenario)
@@ -63,6 +73,7 @@ def describe(registry: Registry, kind: str, name: str) -> dict[str, Any]:
         "task": _task,
         "concept": _concept,
         "study": _study,
+        "benchmark": _benchmark,
     }
     return by_kind[kind](registry, name)
 
@@ -88,6 +99,18 @@ def lines(facts: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
             yield from (f"{pad}  {line}" for line in str(value).splitlines())
         else:
             yield f"{label} {value}"
+
+
+def _no_kind(registry: Registry, word: str) -> UsageError:
+    """Return the error for a first word that is no kind, or that no name follows."""
+    from harness.errors import UnknownName, UsageError
+
+    if word in kinds.SHOWN:
+        return UsageError(f"which {word}? write 'harness show {word} NAME'")
+    commands = kinds.commands_for(registry, word)
+    if commands:
+        return UsageError(f"'{word}' is not a kind; did you mean: {' or '.join(commands)}")
+    return UnknownName("kind", word, kinds.SHOWN)
 
 
 def _only(scenarios: dict[str, Any], name: str) -> dict[str, Any]:
@@ -158,6 +181,7 @@ def _metric(registry: Registry, name: str) -> dict[str, Any]:
 
 def _task(registry: Registry, name: str) -> dict[str, Any]:
     from harness.errors import Unavailable
+    from harness.registry.beside import with_concepts_beside
     from harness.task import yaml_files
     from harness.task.schema import TaskFile
 
@@ -166,7 +190,9 @@ def _task(registry: Registry, name: str) -> dict[str, Any]:
         raise _unknown_task(registry, name)
     document = yaml_files.load(Path(name)) if is_file else registry.task_files.find(name)
     try:
-        task = registry.task_file(document.path) if is_file else registry.task(name)
+        if is_file:
+            registry = with_concepts_beside(registry, document.path)
+        task = registry.resolve(document)
     except Unavailable as error:
         return _description(document.validate(TaskFile)) | {"unavailable": str(error)}
     return {
@@ -201,14 +227,9 @@ def _description(file: TaskFile) -> dict[str, Any]:
 
 def _unknown_task(registry: Registry, name: str) -> UnknownName:
     from harness.errors import UnknownName
-    from harness.run.tasks import list_tasks
 
-    hint = ""
-    for task in list_tasks(registry):
-        if name in task.file.tags:
-            hint = f"; it is a tag: harness list tasks --tag {name}"
-        elif name in (task.file.category, task.file.measures):
-            hint = f"; it is a category: harness list tasks --category {name}"
+    commands = kinds.commands_for(registry, name)
+    hint = f"; did you mean: {' or '.join(commands)}" if commands else ""
     return UnknownName("task", name, () if hint else registry.task_files, hint=hint)
 
 
@@ -240,6 +261,16 @@ def _study(registry: Registry, name: str) -> dict[str, Any]:
         },
         study.file.folded: study.items,
     }
+
+
+def _benchmark(registry: Registry, name: str) -> dict[str, Any]:
+    from harness.run.tasks import check_benchmark, list_tasks
+
+    entries = list_tasks(registry)
+    file = check_benchmark(entries, registry.benchmark_files.find(name))
+    titles = {entry.file.name: entry.file.title for entry in entries}
+    tasks = {task: f"version {version}: {titles[task]}" for task, version in file.tasks.items()}
+    return {**{key: value for key, value in file.model_dump().items() if value}, "tasks": tasks}
 
 
 def _item(item: Any) -> str:

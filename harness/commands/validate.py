@@ -1,4 +1,4 @@
-"""`harness validate`: loads task, concept and study files, reads their data, and runs the tasks."""
+"""`harness validate`: checks files of tasks, concepts, studies and benchmarks; runs the tasks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from harness.task.task import Task
     from harness.task.yaml_files import Document
 
-KINDS = ("task", "concept", "study")
+KINDS = ("task", "concept", "study", "benchmark")
 """Kinds of files in a folder of tasks."""
 
 
@@ -22,7 +22,7 @@ KINDS = ("task", "concept", "study")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.pass_obj
 def command(debug: bool, /, paths: tuple[Path, ...]) -> int:
-    """Check task, concept and study files, or folders of them, by really running them.
+    """Check task, concept, study, benchmark and run files, or folders of them.
 
     Each file is loaded and its data is read. The inputs and options of its metrics are checked,
     and tasks are run on a mock embedder. All mistakes are shown, each with file, line and key.
@@ -30,19 +30,20 @@ def command(debug: bool, /, paths: tuple[Path, ...]) -> int:
     """
     from harness.commands import output
     from harness.errors import HarnessError, Unavailable
-    from harness.registry import discovery
+    from harness.registry.beside import with_concepts_beside
     from harness.registry.registry import Registry
 
-    registry = Registry()
-    # Concepts beside these files win over installed ones: they may have changed since.
-    beside = Registry(discovery.Plugins(()), include=_folders(paths))
-    registry.concept_files.update(beside.concept_files)
+    installed = Registry()
+    registries: dict[Path, Registry] = {}
     mistakes = unavailable = checked = 0
     shown: dict[str, None] = {}  # a notice about an included file is shown once
     for path in _files(paths):
         checked += 1
+        folder = path.parent
+        if folder not in registries:
+            registries[folder] = with_concepts_beside(installed, path)
         try:
-            summary, notices = _check(registry, path, debug)
+            summary, notices = _check(registries[folder], path, debug)
         except Unavailable as error:
             unavailable += 1
             click.echo(f"{path}: unavailable: {error}")
@@ -68,16 +69,22 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     """Return a summary of a file, and notices about it."""
     from harness.commands.output import counted
     from harness.concept import Concept
+    from harness.registry.files import kind_of
+    from harness.run.run_file import RunFile
     from harness.task import lint, yaml_files
 
     document = yaml_files.load(path)
-    folder = path.resolve().parent.name
-    if folder == "concepts":
+    kind = kind_of(document)
+    if kind == "concept":
         concept = document.validate(Concept)
         pairs = counted(len(concept.definitional_pairs), "definitional pair")
         return f"concept '{concept.name}', {pairs}", lint.of_concept(document, concept)
-    if folder == "studies" or "mitigators" in document.data:
+    if kind == "study":
         return _study(registry, document), []
+    if kind == "benchmark":
+        return _benchmark(registry, document), []
+    if kind == "run":
+        return f"run of {counted(len(document.validate(RunFile).models), 'model')}", []
     task = registry.task_file(path)
     n_scores = _run(registry, task, path, debug)
     scenarios, scores = counted(len(task.scenarios), "scenario"), counted(n_scores, "score")
@@ -95,6 +102,22 @@ def _study(registry: Registry, document: Document) -> str:
     settings = sum(len(candidate.settings) for candidate in study.candidates)
     rows = f"{counted(len(study.candidates), 'row')} with {counted(settings, 'setting')}"
     return f"study '{file.name}', {folds}, {rows}, {counted(len(study.measures), 'measure')}"
+
+
+def _benchmark(registry: Registry, document: Document) -> str:
+    from harness.commands.output import counted
+    from harness.registry import discovery
+    from harness.registry.files import SUBFOLDERS
+    from harness.registry.registry import Registry
+    from harness.run.tasks import check_benchmark, list_tasks
+
+    entries = list_tasks(registry)
+    folder = document.path.resolve().parent
+    if folder.name == SUBFOLDERS["benchmark"]:  # tasks beside it may not be installed
+        beside = Registry(discovery.Plugins(()), include=[folder.parent])
+        entries = [*entries, *list_tasks(beside)]
+    file = check_benchmark(entries, document)
+    return f"benchmark '{file.name}', {counted(len(file.tasks), 'task')}"
 
 
 def _run(registry: Registry, task: Task, path: Path, debug: bool) -> int:
@@ -144,17 +167,9 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         if path.is_dir():
             inside = {file for kind in KINDS for file in files(path, kind)}
             if not inside:
-                raise InvalidFile("no task, concept or study files in this folder", path=path)
+                raise InvalidFile(
+                    "no task, concept, study or benchmark files in this folder", path=path
+                )
             yield from sorted(inside)
         else:
             yield path
-
-
-def _folders(paths: Iterable[Path]) -> list[Path]:
-    """Return the folders whose concepts the files may name: a file's, or that of its family."""
-    folders = [(path if path.is_dir() else path.parent).resolve() for path in paths]
-    nearest = [
-        next((place for place in (folder, folder.parent) if (place / "concepts").is_dir()), None)
-        for folder in folders
-    ]
-    return [folder for folder in dict.fromkeys(nearest) if folder is not None]

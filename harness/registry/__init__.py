@@ -2,9 +2,10 @@
 
 ====================  ==============================================================
 `discovery`           finds the installed plugins by entry points
-`files`               finds the YAML files of tasks, concepts and studies
+`files`               finds the YAML files of tasks, concepts, studies and benchmarks
 `catalogue`           things of one kind by name
 `registry`            looks names up
+`beside`              looks up the concepts beside a file first
 `loading`             imports the objects that they stand for
 ====================  ==============================================================
 """

@@ -1,8 +1,9 @@
-"""Finds the YAML files of tasks, concepts and studies in the folders of plugins and users.
+"""Finds the YAML files of tasks, concepts, studies and benchmarks in folders of plugins and users.
 
-A folder holds task files, directly or in one subfolder a family, and the subfolders `concepts` and
-`studies`. Files whose names begin with `_` are fragments that others include. A file with a
-mistake, or a name that another file has too, is left out with a notice; the other tasks remain.
+A folder holds task files, directly or in one subfolder a family, and the subfolders `concepts`,
+`studies` and `benchmarks`. Files whose names begin with `_` are fragments that others include. A
+file with a mistake, or a name that another file has too, is left out with a notice; the other tasks
+remain.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from harness.registry import discovery
 from harness.registry.catalogue import Catalogue
 from harness.task import yaml_files
 
-SUBFOLDERS = {"concept": "concepts", "study": "studies"}
+SUBFOLDERS = {"concept": "concepts", "study": "studies", "benchmark": "benchmarks"}
 """Subfolder by kind of file; task files lie elsewhere."""
 
 
@@ -27,7 +28,7 @@ def files(folder: Path, kind: str) -> list[Path]:
     folder
         A folder of task files.
     kind
-        `task`, `concept` or `study`.
+        `task`, `concept`, `study` or `benchmark`.
     """
     if kind in SUBFOLDERS:
         paths = list((folder / SUBFOLDERS[kind]).glob("*.yaml"))
@@ -39,6 +40,17 @@ def files(folder: Path, kind: str) -> list[Path]:
         ]
         paths = [*folder.glob("*.yaml"), *in_families]
     return sorted(path for path in paths if not path.name.startswith("_"))
+
+
+def kind_of(document: yaml_files.Document) -> str:
+    """Return the kind of a parsed file, by its folder or else by its keys."""
+    folders = {folder: kind for kind, folder in SUBFOLDERS.items()}
+    folder = document.path.resolve().parent.name
+    if folder in folders:
+        return folders[folder]
+    if "tasks" in document.data:
+        return "run" if "models" in document.data else "benchmark"
+    return "study" if "mitigators" in document.data else "task"
 
 
 class TaskFolders:
@@ -62,7 +74,7 @@ class TaskFolders:
         Parameters
         ----------
         kind
-            `task`, `concept` or `study`.
+            `task`, `concept`, `study` or `benchmark`.
 
         Raises
         ------

@@ -116,6 +116,11 @@ class Registry:
         """Parsed study files by the name they state."""
         return self._files.read("study")
 
+    @functools.cached_property
+    def benchmark_files(self) -> Catalogue[yaml_files.Document]:
+        """Parsed benchmark files by the name they state."""
+        return self._files.read("benchmark")
+
     def catalogues(self) -> tuple[Catalogue[Any], ...]:
         """Return what plugins add, by kind."""
         specs = (
@@ -215,11 +220,14 @@ class Registry:
         """Return the task that a file describes, resolved."""
         return self.resolve(yaml_files.load(path))
 
-    def resolve(self, document: yaml_files.Document) -> Task:
-        """Return the task that a parsed file describes, with its data read."""
+    def resolve(self, document: yaml_files.Document, *, limit: int | None = None) -> Task:
+        """Return the task that a parsed file describes, with its data read.
+
+        `limit` is the largest number of items of each set or table.
+        """
         from harness.task.resolving import resolve
 
-        return resolve(document, self)
+        return resolve(document, self, limit=limit)
 
     def load(self, spec: Spec, what: str) -> Callable[..., Any]:
         """Import the object of a spec; see `loading.load`."""

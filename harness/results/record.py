@@ -198,6 +198,9 @@ class Record(Line):
     """The task's texts that the mitigator was fitted on."""
     seed: int
     """Seed of the run."""
+    limit: int | None = None
+    """In a smoke run, the number of items that each set or table was cut to. Such a record is never
+    ranked."""
     seconds: Finite
     """Time that the metric took."""
     environment: Environment

@@ -29,6 +29,8 @@ class Records(Sequence[Record]):
         Number of distinct texts that the computed records needed.
     encoded
         Number of texts that were encoded; the others were in the cache.
+    missed
+        Tasks that were asked for by name and have no record.
     reused
         Number of records that were computed by an earlier run.
     """
@@ -39,13 +41,14 @@ class Records(Sequence[Record]):
         *,
         not_run: Iterable[NotRun] = (),
         notices: Iterable[str] = (),
+        missed: Iterable[str] = (),
         texts: int = 0,
         encoded: int = 0,
         reused: int = 0,
     ) -> None:
         self._records = tuple(records)
         self.not_run = tuple(not_run)
-        self.notices = tuple(notices)
+        self.notices, self.missed = tuple(notices), tuple(missed)
         self.texts, self.encoded, self.reused = texts, encoded, reused
 
     @overload
@@ -109,6 +112,7 @@ class Records(Sequence[Record]):
                 "asked": record.coverage.asked,
                 "found": record.coverage.found,
                 "seed": record.seed,
+                "limit": record.limit,
                 "id": record.id,
             }
             for record in self
@@ -138,7 +142,7 @@ _SCHEMA = {
     "reason": str,
     "ideal": str,
     **dict.fromkeys(("p_value", "low", "high"), float),
-    **dict.fromkeys(("n", "asked", "found", "seed"), int),
+    **dict.fromkeys(("n", "asked", "found", "seed", "limit"), int),
     "id": str,
 }
 """Columns of the data frames and their types; an empty frame has them too."""

@@ -2,6 +2,7 @@
 
 ====================  ==============================================================
 `settings`            options of a run: folders, seed, engine, devices
+`run_file`            a run as a YAML file, to write and to repeat
 `tasks`               selects the tasks and reads them
 `plan`                the jobs for a model, and the texts that they need, each once
 `evaluation`          `harness.evaluate`: models in, records out

@@ -14,6 +14,7 @@ from harness.results.not_run import EVERY_TASK, NotRun
 from harness.results.records import Records
 from harness.run import models
 from harness.run.run import Run
+from harness.run.run_file import RunFile
 from harness.run.settings import FALLBACK_CONCEPT, Settings
 
 
@@ -28,6 +29,8 @@ def evaluate(
     seed: int = 0,
     overwrite: bool = False,
     include: Path | str | Iterable[Path | str] = (),
+    exclude: str | Path | Iterable[str | Path] = (),
+    limit: int | None = None,
     devices: str | Iterable[str] = (),
     engine: str | None = None,
     registry: Registry | None = None,
@@ -45,8 +48,8 @@ def evaluate(
         name in records. A text `fingerprint` of an object, which must change whenever its vectors
         do, lets a later call use its vectors and results again.
     tasks
-        Names, globs, tags, categories, `all`, or paths of task files; a text may hold several
-        with commas, `"weat-6,ws-353"`.
+        Names, globs, benchmarks, tags, categories, `all`, or paths of files of tasks or
+        benchmarks; a text may hold several with commas, `"weat-6,ws-353"`.
     mitigators
         Names, such as `hard-debias?k=2` or `context-injection+normalize`; `none` for the
         unmitigated model.
@@ -62,7 +65,12 @@ def evaluate(
     overwrite
         Whether to run again what is recorded.
     include
-        Further folders of tasks, concepts and studies.
+        Further folders of tasks, concepts, studies and benchmarks.
+    exclude
+        Tasks to leave out, written as in `tasks`.
+    limit
+        For a smoke run: each set or table of a task is cut to this number of items. Its records say
+        so, and are never ranked.
     devices
         Devices to encode on, such as `"cuda:0,cuda:1"` or `["cpu", "cpu"]`; by default one, which
         the model chooses.
@@ -94,6 +102,8 @@ def evaluate(
         seed=seed,
         overwrite=overwrite,
         include=include,
+        exclude=exclude,
+        limit=limit,
         devices=devices,
         engine=engine,
         progress=progress,
@@ -101,7 +111,9 @@ def evaluate(
     )
     registry = registry or Registry(include=settings.include)
     models_ = models.as_list(model, registry)
-    run = Run(registry, settings, names.split(tasks), _as_list(mitigators))
+    patterns, chains = names.split(tasks), _as_list(mitigators)
+    run = Run(registry, settings, patterns, chains)
+    run.file = RunFile.of(models_, chains, patterns, settings)
     parts: dict[str, Records] = {}
     # Every name is looked up before the first model runs.
     for model_, embedder in [(model_, run.embedder(model_)) for model_ in models_]:
@@ -122,8 +134,11 @@ def evaluate(
             parts[label] = Records([], not_run=[lost])
         finally:
             getattr(embedder, "close", lambda: None)()
+    records = [record for part in parts.values() for record in part]
+    with_records = {record.task.name for record in records}
     return Records(
-        (record for part in parts.values() for record in part),
+        records,
+        missed=[name for name in run.tasks.named if name not in with_records],
         not_run=[entry for part in parts.values() for entry in part.not_run],
         notices=dict.fromkeys(
             [*registry.notices, *(line for part in parts.values() for line in part.notices)]

@@ -84,6 +84,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             coverage=result.coverage,
             overlap=result.overlap,
             seed=provenance.seed,
+            limit=job.task.limit,
             seconds=result.seconds,
             environment=provenance.environment,
         )

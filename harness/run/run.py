@@ -27,6 +27,7 @@ from harness.results.records import Records
 from harness.run import models
 from harness.run.job_runner import JobRunner, notices_of
 from harness.run.plan import Plan, make_plan
+from harness.run.run_file import RunFile
 from harness.run.settings import Settings
 from harness.run.tasks import TaskReader, select
 from harness.store.store import Store
@@ -44,6 +45,12 @@ class Run:
         How it runs.
     tasks, mitigators
         As users type them.
+
+    Attributes
+    ----------
+    file
+        The file that repeats the run. It is written as soon as something is to be computed, if
+        there is a results folder.
 
     Raises
     ------
@@ -68,8 +75,10 @@ class Run:
         self.fallback: Concept | None = (
             registry.concept(settings.concept) if settings.concept else None
         )
-        self.tasks = TaskReader(registry, select(registry, tasks), settings.progress)
+        selected = select(registry, tasks, settings.exclude)
+        self.tasks = TaskReader(registry, selected, settings.progress, limit=settings.limit)
         self.id = uuid.uuid4().hex[:12]
+        self.file: RunFile | None = None
 
     def embedder(self, model: str | object) -> Embedder | HarnessError:
         """Return the embedder of a name or object, or why it is not available.
@@ -129,6 +138,8 @@ class Run:
         not_run = list(plan.not_run)
         encoded = 0
         if plan.jobs:
+            if self.file and self.settings.results:
+                self.file.write(self.settings.results, self.id)
             with self.store(info) as store:
                 store.describe({"name": info.name, "kind": info.kind, "revision": info.revision})
                 vectors = StoredEmbedder(

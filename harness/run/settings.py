@@ -39,7 +39,11 @@ class Settings:
     concept
         Concept to fit a mitigator on if the task's own lacks a field that it needs; None for none.
     include
-        Further folders of tasks, concepts and studies.
+        Further folders of tasks, concepts, studies and benchmarks.
+    exclude
+        Tasks to leave out, as users type them.
+    limit
+        Largest number of items of each set or table of a task, for a smoke run; None for all.
     progress
         Where to show progress.
     debug
@@ -54,6 +58,8 @@ class Settings:
     overwrite: bool = False
     concept: str | None = FALLBACK_CONCEPT
     include: Sequence[Path] = ()
+    exclude: Sequence[str] = ()
+    limit: int | None = None
     progress: Progress = field(default_factory=Silent)
     debug: bool = False
 
@@ -76,12 +82,17 @@ class Settings:
                 values[name] = Path(values[name])
         if "include" in values:
             values["include"] = paths(values["include"])
-        if isinstance(values.get("seed"), bool):  # pydantic takes True for 1
-            raise InvalidOption(f"seed={values['seed']}: expected a whole number from 0")
+        for name, least in (("seed", 0), ("limit", 1)):
+            if isinstance(values.get(name), bool):  # pydantic takes True for 1
+                raise _not_whole(name, values[name], least)
+        if "exclude" in values:
+            values["exclude"] = names.split(values["exclude"])
         values["devices"] = names.split(devices) if isinstance(devices, str) else devices
         settings = cls(progress=shown(progress), **convert(cls, values, what=""))
         if settings.seed < 0:
-            raise InvalidOption(f"seed={settings.seed}: expected a whole number from 0")
+            raise _not_whole("seed", settings.seed, 0)
+        if settings.limit is not None and settings.limit < 1:
+            raise _not_whole("limit", settings.limit, 1)
         for device in settings.devices:
             if not re.fullmatch(r"(cpu|cuda|mps|xpu|hpu|npu)(:\d+)?", device):
                 raise InvalidOption(
@@ -89,6 +100,10 @@ class Settings:
                     "cuda:1"
                 )
         return settings
+
+
+def _not_whole(name: str, value: object, least: int) -> InvalidOption:
+    return InvalidOption(f"{name}={value}: expected a whole number from {least}")
 
 
 def paths(include: Path | str | Iterable[Path | str]) -> tuple[Path, ...]:

@@ -1,6 +1,7 @@
 """The tasks of a run: selects those that `--tasks` names, and reads those for a kind of model.
 
-`--tasks` takes names, globs, tags, categories, `all`, or a path to a file.
+`--tasks` takes names, globs, benchmarks, tags, categories, `all`, or a path to a file of a task or
+benchmark; `--exclude` takes the same.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ from harness.errors import (
     one_line,
 )
 from harness.progress import Progress, Silent
+from harness.registry.beside import with_concepts_beside
+from harness.registry.files import kind_of
 from harness.registry.registry import Registry
 from harness.results.not_run import Kind as NotRunKind
 from harness.results.not_run import NotRun
-from harness.task import yaml_files
+from harness.task import benchmark, yaml_files
+from harness.task.benchmark import BenchmarkFile
 from harness.task.data_files import MissingData
 from harness.task.schema import TaskFile
 
@@ -45,11 +49,14 @@ class TaskEntry:
         The file as parsed, and as validated.
     is_named
         Whether the user gave the name or path of this very task.
+    from_path
+        Whether the user gave its path. It may name concepts beside it then.
     """
 
     document: yaml_files.Document
     file: TaskFile
     is_named: bool = False
+    from_path: bool = False
 
 
 def list_tasks(registry: Registry) -> list[TaskEntry]:
@@ -66,15 +73,36 @@ def list_tasks(registry: Registry) -> list[TaskEntry]:
     return sorted(entries, key=lambda entry: _natural(entry.file.name))
 
 
-def select(registry: Registry, patterns: Iterable[str]) -> list[TaskEntry]:
+def known_names(registry: Registry, entries: Iterable[TaskEntry]) -> set[str]:
+    """Return the names that select tasks: of tasks, benchmarks, tags and categories."""
+    known = {ALL, *registry.benchmark_files}
+    for entry in entries:
+        known |= {entry.file.name, entry.file.category, entry.file.measures, *entry.file.tags}
+    return known
+
+
+def select(
+    registry: Registry, patterns: Iterable[str], exclude: Iterable[str] = ()
+) -> list[TaskEntry]:
     """Return the tasks that any of `patterns` matches, each once, in the order of their names.
+
+    Parameters
+    ----------
+    registry
+        Where names are looked up.
+    patterns
+        As users type them after `--tasks`.
+    exclude
+        As users type them after `--exclude`: tasks to leave out, even if they are named.
 
     Raises
     ------
     UnknownName
         If a pattern matches no task.
     UsageError
-        If there are no patterns.
+        If there are no patterns, or all tasks are excluded.
+    InvalidFile
+        If a file has a mistake in it, or a benchmark does not fit the known tasks.
     NameClash
         If two different files with one name match.
     """
@@ -84,23 +112,41 @@ def select(registry: Registry, patterns: Iterable[str]) -> list[TaskEntry]:
     entries = list_tasks(registry)
     selected: dict[str, TaskEntry] = {}
     for pattern in patterns:
-        matches = _matching(entries, pattern)
-        if not matches and Path(pattern).suffix in (".yaml", ".yml"):
-            document = yaml_files.load(Path(pattern))
-            matches = [TaskEntry(document, document.validate(TaskFile), is_named=True)]
-            _note_homonym(matches[0], registry)
-        if not matches and pattern in registry.task_files.owners:
-            registry.task_files.find(pattern).validate(TaskFile)  # raises: it was left out
-        if not matches:
-            raise UnknownName("task, tag or category", pattern, _known_names(entries))
-        for entry in matches:
-            other = selected.setdefault(entry.file.name, entry)
+        for entry in _matches(registry, entries, pattern):
+            other = selected.get(entry.file.name, entry)
             if other.document.path.resolve() != entry.document.path.resolve():
                 raise NameClash(
                     f"two files claim the task '{entry.file.name}': "
                     f"{other.document.path} and {entry.document.path}"
                 )
+            if entry.is_named or other is entry:  # a glob may have matched it before
+                selected[entry.file.name] = entry
+    for pattern in exclude:
+        for entry in _matches(registry, entries, pattern):
+            selected.pop(entry.file.name, None)
+    if not selected:
+        raise UsageError("no task is left: all that were selected are excluded")
     return sorted(selected.values(), key=lambda entry: _natural(entry.file.name))
+
+
+def check_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document) -> BenchmarkFile:
+    """Return the benchmark of a parsed file, checked against the known tasks.
+
+    Raises
+    ------
+    InvalidFile
+        If it has a mistake in it, or lists a task that is unknown or of another version.
+    NameClash
+        If a task, tag or category has the same name.
+    """
+    versions = {entry.file.name: entry.file.version for entry in entries}
+    file = benchmark.check(document, versions)
+    if _matching(entries, file.name):
+        raise NameClash(
+            f"'{file.name}' is the benchmark of {document.path}, and a task, tag or category too: "
+            "rename one of them"
+        )
+    return file
 
 
 class TaskReader:
@@ -114,14 +160,27 @@ class TaskReader:
         The tasks of the run.
     progress
         Where to show progress if a table is made by a plugin, which may be slow.
+    limit
+        Largest number of items of each set or table of a task; None for all.
     """
 
     def __init__(
-        self, registry: Registry, selected: Sequence[TaskEntry], progress: Progress
+        self,
+        registry: Registry,
+        selected: Sequence[TaskEntry],
+        progress: Progress,
+        *,
+        limit: int | None = None,
     ) -> None:
         self.registry, self.selected, self.progress = registry, selected, progress
+        self.limit = limit
         registry.data.progress = progress
         self._resolved: dict[str, Task | NotRun] = {}
+
+    @property
+    def named(self) -> list[str]:
+        """The tasks that the user named one by one."""
+        return [entry.file.name for entry in self.selected if entry.is_named]
 
     def for_kind(self, kind: Kind) -> list[Task | NotRun]:
         """Return each task with its data, or why it is not run.
@@ -152,7 +211,10 @@ class TaskReader:
 
     def _resolve(self, entry: TaskEntry) -> Task | NotRun:
         try:
-            return self.registry.resolve(entry.document)
+            registry = self.registry
+            if entry.from_path:
+                registry = with_concepts_beside(registry, entry.document.path)
+            return registry.resolve(entry.document, limit=self.limit)
         except Exception as error:  # a plugin may raise anything
             if entry.is_named and isinstance(error, UsageError):
                 raise
@@ -172,6 +234,31 @@ def _note_homonym(entry: TaskEntry, registry: Registry) -> None:
         )
 
 
+def _matches(registry: Registry, entries: Sequence[TaskEntry], pattern: str) -> Sequence[TaskEntry]:
+    """Return the tasks that one pattern names."""
+    matches = _matching(entries, pattern)
+    if pattern in registry.benchmark_files.owners:
+        return _of_benchmark(entries, registry.benchmark_files.find(pattern))
+    if not matches and Path(pattern).suffix in (".yaml", ".yml"):
+        document = yaml_files.load(Path(pattern))
+        if kind_of(document) == "benchmark":
+            return _of_benchmark(entries, document)
+        file = document.validate(TaskFile)
+        matches = [TaskEntry(document, file, is_named=True, from_path=True)]
+        _note_homonym(matches[0], registry)
+    if not matches and pattern in registry.task_files.owners:
+        registry.task_files.find(pattern).validate(TaskFile)  # raises: it was left out
+    if not matches:
+        known = known_names(registry, entries)
+        raise UnknownName("task, benchmark, tag or category", pattern, known)
+    return matches
+
+
+def _of_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document) -> list[TaskEntry]:
+    file = check_benchmark(entries, document)
+    return [entry for entry in entries if entry.file.name in file.tasks]
+
+
 def _matching(entries: Sequence[TaskEntry], pattern: str) -> list[TaskEntry]:
     if pattern == ALL:
         return list(entries)
@@ -182,13 +269,6 @@ def _matching(entries: Sequence[TaskEntry], pattern: str) -> list[TaskEntry]:
         or pattern in entry.file.tags
         or pattern in (entry.file.category, entry.file.measures)
     ]
-
-
-def _known_names(entries: Iterable[TaskEntry]) -> set[str]:
-    known = {ALL}
-    for entry in entries:
-        known |= {entry.file.name, entry.file.category, entry.file.measures, *entry.file.tags}
-    return known
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -11,6 +11,8 @@
 `inputs`              the texts of each input, per scenario
 `task`                the resolved task
 `resolving`           makes it: inputs are checked against the signatures of the metrics
+`limits`              cuts the inputs of a smoke run
 `lint`                warnings for task files
+`benchmark`           named, versioned lists of tasks
 ====================  ==============================================================
 """

@@ -16,6 +16,7 @@ from harness.arrays import Floats
 from harness.digest import digest
 from harness.embedder import Role
 from harness.errors import suggestion
+from harness.task import limits
 from harness.task.mistakes import Collector
 from harness.task.schema import InputFile, ScenarioFile, Source, VocabularyPart
 from harness.task.table_files import Row
@@ -95,10 +96,13 @@ class Inputs:
     ----------
     tables
         The task's tables; they also give its file and its concept.
+    limit
+        Largest number of items of each set or table; None for all.
     """
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, limit: int | None = None) -> None:
         self.document, self.file, self.concept = tables.document, tables.file, tables.concept
+        self._limit, self._labels = limit, limits.labels(tables.file)
         self._tables = tables
         self._known: dict[tuple[str, ...], Input] = {}
 
@@ -161,6 +165,8 @@ class Inputs:
         clusters: list[int] = []
         for part, key in zip(parts, keys, strict=True):
             rows = self._rows(part, key)
+            if self._limit is not None:
+                rows = limits.first(rows, self._limit, self._labels.get(part.table or "", ()))
             offset = clusters[-1] + 1 if clusters else 0
             for i, row in enumerate(rows):
                 filled = self._fill(part, row, key, templates)

@@ -41,7 +41,7 @@ class Finder(Protocol):
         ...
 
 
-def resolve(document: yaml_files.Document, finder: Finder) -> Task:
+def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None = None) -> Task:
     """Resolve a task file: read its data and check the inputs and options of its metrics.
 
     Parameters
@@ -50,6 +50,8 @@ def resolve(document: yaml_files.Document, finder: Finder) -> Task:
         The parsed task file.
     finder
         Finds what the file names.
+    limit
+        Largest number of items of each set or table; None for all.
 
     Raises
     ------
@@ -75,13 +77,14 @@ def resolve(document: yaml_files.Document, finder: Finder) -> Task:
         paths = finder.data.provide(file.tables, document)
     if paths is None or (file.concept is not None and its_concept is None):
         mistakes.check()  # inputs may need the concept
-    inputs = Inputs(Tables(document, file, its_concept, finder.table_maker, paths or {}))
+    tables = Tables(document, file, its_concept, finder.table_maker, paths or {})
+    inputs = Inputs(tables, limit)
     resolved = []
     for name, scenario in scenarios.items():
         with mistakes.collecting():
             resolved.append(_scenario(name, scenario, inputs, metrics))
     mistakes.check()
-    return Task(file, its_concept, tuple(resolved))
+    return Task(file, its_concept, tuple(resolved), limit)
 
 
 def _scenario(

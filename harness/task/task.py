@@ -69,11 +69,14 @@ class Task:
         The concept that it names.
     scenarios
         Its variants.
+    limit
+        Largest number of items of each set or table in a smoke run; None for all.
     """
 
     file: TaskFile
     concept: Concept | None
     scenarios: tuple[Scenario, ...]
+    limit: int | None = None
 
     @property
     def name(self) -> str:
@@ -83,8 +86,10 @@ class Task:
     @cached_property
     def digest(self) -> str:
         """Digest of texts, numbers, metrics and options; it does not depend on descriptions."""
+        limit = {} if self.limit is None else {"limit": self.limit}
         return digest(
-            {
+            limit
+            | {
                 "name": self.name,
                 "version": self.file.version,
                 "primary": self.file.primary.model_dump(),

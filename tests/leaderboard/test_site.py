@@ -93,6 +93,30 @@ def test_build_writes_three_files_and_prints_a_summary(results, tmp_path) -> Non
     assert "<title>Our &lt;models&gt;</title>" in (tmp_path / "site/index.html").read_text("utf-8")
 
 
+def test_records_of_smoke_runs_are_set_aside_in_one_line(results, tmp_path, make_many) -> None:
+    whole = command(results, "--out", tmp_path / "whole", "--json")
+    smoke = [
+        record.model_copy(update={"limit": 5, "id": f"smoke-{i}", "created": "2027-01-01"})
+        for i, record in enumerate(make_many())
+    ]
+    (results / "z.jsonl").write_text("".join(record.line() for record in smoke))
+    result = command(results, "--out", tmp_path / "site", "--json")
+    assert result.exit_code == 0, result.output
+    (line,) = result.stderr.splitlines()
+    assert f"{len(smoke)} records of smoke runs" in line
+    before, after = json.loads(whole.stdout), json.loads(result.stdout)
+    assert after["notices"] == [line]
+    assert after["boards"] == before["boards"]
+
+
+def test_a_board_of_smoke_runs_alone_is_an_error(results, tmp_path, make_many) -> None:
+    (path,) = results.iterdir()
+    path.write_text("".join(r.model_copy(update={"limit": 5}).line() for r in make_many()))
+    result = command(results, "--out", tmp_path / "site")
+    assert isinstance(result.exception, UsageError)
+    assert not (tmp_path / "site").exists()
+
+
 def test_the_printed_json_is_that_of_the_file(results, tmp_path) -> None:
     result = command(results, "--out", tmp_path / "site", "--json")
     assert json.loads(result.stdout) == json.loads((tmp_path / "site/leaderboard.json").read_text())

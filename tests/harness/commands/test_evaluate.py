@@ -54,7 +54,7 @@ def test_a_second_run_encodes_nothing_and_prints_the_same_table(evaluate, toy):
 def test_json_has_records_reasons_and_notices(evaluate, toy):
     said = json.loads(evaluate("--json", model="toy-words").out)
     assert set(said) == {
-        "records", "not_run", "outcomes", "notices", "texts", "encoded", "reused",
+        "records", "not_run", "missed", "outcomes", "notices", "texts", "encoded", "reused",
     }  # fmt: skip
     assert (said["texts"], said["reused"]) == (8, 0)
     (outcome,) = said["outcomes"]

@@ -27,8 +27,8 @@ def test_help_of_the_program(transcript, golden, toy):
 
 
 def test_list(transcript, golden, toy):
-    kinds = ("models", "mitigators", "metrics", "tasks", "concepts", "studies")
-    lines = [f"list {kind} toy-" for kind in kinds]
+    kinds = ("models", "mitigators", "metrics", "tasks", "concepts", "studies", "benchmarks")
+    lines = [*(f"list {kind} toy-" for kind in kinds), "list tags toy"]
     golden("list", transcript(*lines, "list tasks --tag sentenses", "list animals"))
 
 
@@ -42,6 +42,8 @@ def test_show(transcript, golden, toy):
         "show task toy-sentences",
         "show task toy-ratings --scenario default",
         "show concept toy-place",
+        "show benchmark toy-board",
+        "show benchmark toy-bord",
         "show task toy-plces",
         "show task sentences",
     )
@@ -79,7 +81,7 @@ def test_new(transcript, golden, toy):
 def test_schema(harness, golden):
     """The keys of each schema; their descriptions are the docstrings of the models."""
     lines = []
-    for kind in ("task", "concept", "study", "record", "study-record"):
+    for kind in ("task", "concept", "study", "benchmark", "run", "record", "study-record"):
         schema = json.loads(harness("schema", kind).out)
         for name, part in {kind: schema, **schema.get("$defs", {})}.items():
             keys = ", ".join(part.get("properties", ())) or f"one of {part.get('enum')}"

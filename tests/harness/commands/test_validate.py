@@ -65,7 +65,7 @@ def test_a_folder_is_checked_with_its_concepts(harness, toy):
     assert f"{TOYS}/concepts/toy-place.yaml: concept 'toy-place', 2 definitional pairs" in said.out
     assert "task 'toy-sentences', 2 scenarios, 4 scores on a mock embedder" in said.out
     assert "_shared" not in said.out
-    assert said.out.endswith("6 files, 0 with mistakes, 1 notice\n")
+    assert said.out.endswith("7 files, 0 with mistakes, 1 notice\n")
 
 
 @pytest.mark.parametrize("place", ["family", "family/mine.yaml", ".", "concepts"])
@@ -235,7 +235,7 @@ def test_files_of_a_source_tree_are_checked_while_the_same_package_is_installed(
     shutil.copytree(TOYS, tmp_path / "source")
     said = harness("validate", tmp_path / "source")
     assert said.code == 0, said.err
-    assert said.out.endswith("6 files, 0 with mistakes, 1 notice\n")
+    assert said.out.endswith("7 files, 0 with mistakes, 1 notice\n")
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)

@@ -1,0 +1,131 @@
+"""A run as a YAML file: models, mitigators, tasks and options, as users type them.
+
+`harness eval -c FILE` runs it. A run that computes something writes the file that repeats it. The
+file does not say where records and vectors are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, StrictInt, field_validator
+
+import harness
+from harness import folders
+from harness.run.settings import Settings
+from harness.task import yaml_files
+from harness.task.table_schema import Strict
+
+FOLDER = "runs"
+"""Folder of run files in a results folder."""
+_PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
+NO_CONCEPT = "none"
+"""How users type that mitigators have no concept but a task's own."""
+
+
+class RunFile(Strict):
+    """A run: what to evaluate, and how. What it omits is as on a command line without it."""
+
+    models: tuple[str, ...] = Field(default=(), min_length=1)
+    """Names of models, as after `--model`."""
+    mitigators: tuple[str, ...] = Field(default=(), min_length=1)
+    """Names of mitigators, as after `--mitigator`; by default `none`."""
+    tasks: tuple[str, ...] = Field(default=(), min_length=1)
+    """Names, globs, benchmarks, tags, categories or files, as after `--tasks`; by default `all`."""
+    exclude: tuple[str, ...] = ()
+    """Tasks to leave out, as after `--exclude`."""
+    concept: str | None = None
+    """Concept for mitigators that need more than a task's concept has; or `none`."""
+    seed: StrictInt | None = Field(default=None, ge=0)
+    """Seed of all random numbers."""
+    limit: StrictInt | None = Field(default=None, ge=1)
+    """For a smoke run: number of items that each set or table is cut to."""
+    folders: tuple[str, ...] = ()
+    """Further folders of tasks, as after `--include`. (In every YAML file of the harness,
+    `include` names files to merge.)"""
+    devices: tuple[str, ...] = ()
+    """Devices to encode on."""
+    engine: str | None = None
+    """Name of the engine that encodes."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_a_value(cls, value: object) -> object:
+        if value is None:
+            raise ValueError("expected a value; omit the key for the default")
+        return value
+
+    @classmethod
+    def of(
+        cls,
+        models: Sequence[object],
+        mitigators: Sequence[object],
+        tasks: Sequence[str],
+        settings: Settings,
+    ) -> Self | None:
+        """Return the file of a run; None if a model or mitigator is an object without a name."""
+        if not all(isinstance(name, str) for name in (*models, *mitigators)):
+            return None
+        values: dict[str, Any] = {
+            "models": [_masked(str(model)) for model in models],
+            "mitigators": [_masked(str(mitigator)) for mitigator in mitigators],
+            "tasks": tasks,
+            "exclude": settings.exclude,
+            "concept": settings.concept or NO_CONCEPT,
+            "seed": settings.seed,
+            "limit": settings.limit,
+            "folders": [str(path) for path in settings.include],
+            "devices": settings.devices,
+            "engine": settings.engine,
+        }
+        is_default: tuple[Any, ...] = (None, (), [])
+        return cls.model_validate(
+            {key: value for key, value in values.items() if value not in is_default}
+        )
+
+    def write(self, results: Path, run: str) -> Path:
+        """Write the file into a results folder and return its path; `run` identifies the run.
+
+        Raises
+        ------
+        DiskError
+            If it cannot be written.
+        """
+        import yaml
+
+        path = results / FOLDER / f"{run}.yaml"
+        content = yaml.safe_dump(
+            self.model_dump(mode="json", exclude_unset=True), sort_keys=False, allow_unicode=True
+        )
+        head = f"# Run {run} of harness {harness.__version__}; harness eval -c repeats it.\n"
+        folders.write_atomically(path, (head + content).encode())
+        return path
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return the options in a run file, by their names on the command line.
+
+    A file in the folder `runs` of a results folder gives that folder, too.
+
+    Raises
+    ------
+    InvalidFile
+        If it has a mistake in it.
+    """
+    file = yaml_files.load(path).validate(RunFile)
+    options: dict[str, Any] = file.model_dump(exclude_unset=True)
+    if "folders" in options:
+        options["include"] = options.pop("folders")
+    if "devices" in options:
+        options["devices"] = ",".join(options["devices"])
+    if path.resolve().parent.name == FOLDER:
+        options["results"] = path.parent.parent
+    return options
+
+
+def _masked(name: str) -> str:
+    """Return a name without a password in an address."""
+    return _PASSWORD.sub("***@", name)

@@ -1,0 +1,393 @@
+"""Which tasks a run has, its smoke runs, the file that repeats it, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from harness.results import folder as results_files
+
+BENCHMARK = """\
+name: toys
+version: 2
+title: All that a toy needs
+tasks:
+  toy-places: 1
+  toy-ratings: 1
+"""
+
+
+@pytest.fixture
+def run(harness, toy, tmp_path, monkeypatch):
+    """Run `harness eval` on the toy model, in a folder of the test."""
+    monkeypatch.chdir(tmp_path)
+
+    def evaluate(*arguments, command="eval", model="toy-letters"):
+        models = ("-m", model) if model else ()
+        return harness(command, *models, *arguments)
+
+    return evaluate
+
+
+@pytest.fixture
+def tasks_of(run):
+    """Return the tasks that have records after a run with these arguments."""
+
+    def names(*arguments, **options):
+        said = run("--json", "--concept", "toy-place", *arguments, **options)
+        return sorted({record["task"]["name"] for record in json.loads(said.out)["records"]})
+
+    return names
+
+
+def records(folder="results"):
+    from pathlib import Path
+
+    return results_files.read([Path(folder)]).records
+
+
+class TestExclude:
+    def test_names_globs_tags_and_categories_are_left_out(self, tasks_of):
+        assert tasks_of("-t", "toy", "--exclude", "toy-places") == ["toy-places-10", "toy-ratings"]
+        assert tasks_of("-t", "toy", "-x", "toy-pl*") == ["toy-ratings"]
+        assert tasks_of("-t", "toy-*", "-x", "sentences,similarity") == [
+            "toy-places", "toy-places-10",
+        ]  # fmt: skip
+        assert tasks_of("-t", "toy", "-x", "toy-places", "-x", "usefulness") == ["toy-places-10"]
+
+    def test_it_wins_over_a_name(self, tasks_of):
+        assert tasks_of("-t", "toy-places,toy-ratings", "-x", "toy-places") == ["toy-ratings"]
+
+    def test_an_unknown_name_is_an_error_with_a_suggestion(self, run):
+        said = run("-x", "toy-plces")
+        assert said.code == 2
+        assert "'toy-plces'; did you mean 'toy-places'" in said.err
+
+    def test_nothing_left_is_an_error(self, run):
+        said = run("-t", "toy-places", "-x", "toy-*")
+        assert said.code == 2
+        assert "excluded" in said.err
+
+
+class TestExitCode:
+    @pytest.mark.parametrize("tasks", ["toy-*", "toy-places,sentences", "toy-places,bias"])
+    def test_a_task_of_a_glob_tag_or_category_that_is_not_run_is_no_failure(self, run, tasks):
+        assert run("-t", tasks, model="toy-words").code == 0
+
+    def test_a_task_that_was_named_and_is_not_for_this_embedder_is_a_failure(self, run):
+        said = run("-t", "toy-places,toy-sentences", model="toy-words")
+        assert said.code == 1
+        last = said.err.splitlines()[-1]
+        for fact in ("by name", "toy-words", "toy-sentences", "made for text embedders"):
+            assert fact in last
+
+    def test_so_is_one_that_a_glob_names_too(self, run):
+        assert run("-t", "toy-*,toy-sentences", model="toy-words").code == 1
+
+    def test_so_is_one_whose_data_is_missing(self, run, write, toy_task):
+        text = toy_task.replace("targets_1: {words: [village, farm]}", "targets_1: {table: away}")
+        path = write("mine.yaml", text + "tables: {away: {local: nowhere.tsv}}\n")
+        said = run("-t", "toy-places", "-t", path)
+        assert said.code == 1
+        last = said.err.splitlines()[-1]
+        for fact in ("by name", "mine", "nowhere.tsv"):
+            assert fact in last
+
+    def test_one_model_that_runs_it_is_enough(self, run):
+        assert run("-t", "toy-sentences", "-m", "toy-words").code == 0
+
+    def test_json_names_it_too(self, run):
+        said = run("-t", "toy-places,toy-sentences", "--json", model="toy-words")
+        assert said.code == 1
+        assert json.loads(said.out)["missed"] == ["toy-sentences"]
+
+
+class TestLimit:
+    def test_records_say_so_and_have_a_digest_of_their_own(self, run):
+        run("-t", "toy-places", "-r", "whole")
+        said = run("-t", "toy-places", "-r", "smoke", "--limit", "2")
+        assert said.code == 0
+        assert "smoke run" in said.out
+        assert "2 items" in said.out
+        whole, smoke = records("whole"), records("smoke")
+        assert {record.limit for record in whole} == {None}
+        assert {record.limit for record in smoke} == {2}
+        assert {r.task.digest for r in whole}.isdisjoint(r.task.digest for r in smoke)
+        assert {r.id for r in whole}.isdisjoint(r.id for r in smoke)
+        assert {r.n for r in smoke if r.score == "gap"} == {4}
+
+    def test_it_has_another_identity_even_if_nothing_is_cut(self, run):
+        run("-t", "toy-places")
+        run("-t", "toy-places", "--limit", "100")
+        assert len({record.id for record in records()}) == 2 * 3
+
+    def test_a_second_smoke_run_encodes_nothing(self, run, toy):
+        run("--limit", "2", "-t", "toy")
+        toy.clear()
+        assert run("--limit", "2", "-t", "toy").code == 0
+        assert toy == []
+
+    def test_the_plan_has_fewer_texts(self, run):
+        (whole,) = json.loads(run("--json", "-t", "toy", command="plan").out)
+        (smoke,) = json.loads(run("--json", "-t", "toy", "--limit", "1", command="plan").out)
+        assert smoke["texts"] < whole["texts"]
+
+    @pytest.mark.parametrize("limit", ["0", "-1", "many"])
+    def test_it_is_a_whole_number_from_1(self, run, limit):
+        said = run("--limit", limit)
+        assert said.code == 2
+        assert "--limit" in said.err
+
+    def test_no_line_on_smoke_runs_elsewhere(self, run):
+        assert "smoke" not in run("-t", "toy-places").out
+
+
+class TestRunFile:
+    def test_it_says_what_the_command_line_says(self, run, write, toy):
+        path = write(
+            "run.yaml",
+            """
+            models: [toy-letters]
+            mitigators: [none, toy-shift]
+            tasks: [toy]
+            exclude: [toy-places-10]
+            concept: toy-place
+            seed: 3
+            """,
+        )
+        said = run("-c", path, model="")
+        assert said.code == 0, said.err
+        assert {(r.task.name, r.mitigator.name, r.seed) for r in records()} == {
+            (task, mitigator, 3)
+            for task in ("toy-places", "toy-ratings")
+            for mitigator in ("none", "toy-shift")
+        }
+
+    def test_options_of_the_command_line_override_it(self, run, write):
+        path = write("run.yaml", "models: [toy-letters]\ntasks: [toy-places]\nseed: 3\nlimit: 2\n")
+        assert run("-c", path, "--seed", "4", "-t", "toy-ratings", model="").code == 0
+        assert {(r.task.name, r.seed, r.limit) for r in records()} == {("toy-ratings", 4, 2)}
+
+    def test_the_plan_takes_it_too(self, run, write):
+        path = write("run.yaml", "models: [toy-letters]\ntasks: [toy-places]\ndevices: [cpu]\n")
+        (plan,) = json.loads(run("-c", path, "--json", command="plan", model="").out)
+        assert [row["task"] for row in plan["tasks"]] == ["toy-places"]
+
+    @pytest.mark.parametrize(
+        ("line", "place", "facts"),
+        [
+            ("taks: [toy]", "run.yaml:2: taks", ["'tasks'"]),
+            ("seed: many", "run.yaml:2: seed", ["'many'"]),
+            ("seed: -1", "run.yaml:2: seed", ["-1"]),
+            ("limit: 0", "run.yaml:2: limit", ["0"]),
+            ("limit: null", "run.yaml:2: limit", ["omit"]),
+            ("tasks: toy", "run.yaml:2: tasks", ["[toy]"]),
+            ("tasks: []", "run.yaml:2: tasks", []),
+        ],
+    )
+    def test_a_mistake_is_shown_with_its_place(self, run, write, line, place, facts):
+        path = write("run.yaml", f"models: [toy-letters]\n{line}\n")
+        said = run("-c", path, model="")
+        assert said.code == 2
+        for fact in [place, *facts]:
+            assert fact in said.err
+        assert not said.out
+
+    def test_a_missing_file_and_missing_models_are_errors(self, run, write):
+        said = run("-c", "away.yaml", model="")
+        assert said.code == 2
+        assert "away.yaml" in said.err
+        said = run("-c", write("run.yaml", "tasks: [toy]"), model="")
+        assert said.code == 2
+        assert "--model" in said.err
+
+    def test_a_run_writes_the_file_that_repeats_it(self, run, toy, tmp_path):
+        first = run(
+            "-M", "none", "-M", "toy-shift?k=2", "-t", "toy,toy-sentences", "-x", "toy-places-10",
+            "--concept", "toy-place", "--seed", "5", "--limit", "2", "-r", "other/records",
+        )  # fmt: skip
+        assert first.code == 0
+        (path,) = (tmp_path / "other/records/runs").iterdir()
+        before = {record.id: record.value for record in records("other")}
+        assert {record.run for record in records("other")} == {path.stem}
+        toy.clear()
+        again = run("-c", path, model="")
+        assert (again.code, toy) == (0, [])
+        assert f"{len(before)} records in" in again.out
+        assert list(path.parent.iterdir()) == [path]  # nothing was computed
+        assert run("-c", path, "--overwrite", model="").code == 0
+        after = {record.id: record.value for record in records("other")}
+        assert after == before
+        assert not (tmp_path / "results").exists()
+
+    def test_the_file_holds_what_the_user_typed_and_no_folder_of_this_machine(self, run, tmp_path):
+        run("-t", "toy-places", "-r", tmp_path / "results", "--devices", "cpu")
+        (path,) = (tmp_path / "results/runs").iterdir()
+        assert str(tmp_path) not in path.read_text()
+        assert yaml.safe_load(path.read_text()) == {
+            "models": ["toy-letters"],
+            "mitigators": ["none"],
+            "tasks": ["toy-places"],
+            "concept": "gender",
+            "seed": 0,
+            "devices": ["cpu"],
+        }
+
+    def test_folders_of_tasks_are_in_it(self, run, write, toy_task, toy):
+        folder = write("more/mine.yaml", toy_task).parent
+        assert run("-t", "mine", "--include", folder.name).code == 0
+        (path,) = (folder.parent / "results/runs").iterdir()
+        assert yaml.safe_load(path.read_text())["folders"] == ["more"]
+        toy.clear()
+        assert (run("-c", path, model="").code, toy) == (0, [])
+
+    def test_a_password_is_masked(self, tmp_path):
+        from harness.run.run_file import RunFile
+        from harness.run.settings import Settings
+
+        names = ["toy:x?url=https://me:secret@example.org/v1"]
+        path = RunFile.of(names, ["none"], ["all"], Settings()).write(tmp_path, "id")
+        assert "secret" not in path.read_text()
+        assert "***@example.org" in path.read_text()
+
+    def test_a_run_of_objects_cannot_be_repeated_by_a_file(self, evaluate, tmp_path):
+        from toy_models import Letters
+
+        assert len(evaluate(Letters(), "toy-places", results=tmp_path / "results"))
+        assert not (tmp_path / "results/runs").exists()
+
+
+class TestBenchmarks:
+    @pytest.fixture
+    def more(self, write):
+        """A folder with the benchmark `toys`."""
+        return write("more/benchmarks/toys.yaml", BENCHMARK).parents[1]
+
+    def test_its_tasks_are_selected(self, tasks_of, more):
+        assert tasks_of("-t", "toys", "--include", more) == ["toy-places", "toy-ratings"]
+        assert tasks_of("-t", "toys,toy-sentences", "--include", more, "-x", "toy-places") == [
+            "toy-ratings", "toy-sentences",
+        ]  # fmt: skip
+        assert tasks_of("-t", "toy", "--include", more, "-x", "toys") == ["toy-places-10"]
+
+    def test_its_file_may_be_named_by_its_path(self, tasks_of, more):
+        path = more / "benchmarks/toys.yaml"
+        assert tasks_of("-t", path) == ["toy-places", "toy-ratings"]
+
+    def test_its_tasks_are_not_asked_for_by_name(self, run, write):
+        path = write("some.yaml", BENCHMARK + "  toy-sentences: 1\n")
+        assert run("-t", path, model="toy-words").code == 0
+
+    def test_an_unknown_task_and_another_version_are_errors_with_their_line(self, run, write):
+        path = write("some.yaml", BENCHMARK + "  toy-plces: 1\n  toy-places-10: 1\n")
+        said = run("-t", path)
+        assert said.code == 2
+        for fact in (f"{path}:7: tasks.toy-plces", "did you mean 'toy-places'"):
+            assert fact in said.err
+        path = write("some.yaml", BENCHMARK + "  toy-places-10: 1\n")
+        said = run("-t", path)
+        assert said.code == 2
+        for fact in (f"{path}:7: tasks.toy-places-10", "version 1", "version 2"):
+            assert fact in said.err
+
+    def test_a_glob_is_no_task_of_a_benchmark(self, run, write):
+        said = run("-t", write("some.yaml", BENCHMARK + "  toy-*: 1\n"))
+        assert said.code == 2
+        assert "some.yaml:7" in said.err
+
+    @pytest.mark.parametrize("name", ["toy-places", "sentences", "similarity"])
+    def test_a_name_that_a_task_tag_or_category_has_is_an_error(self, run, write, name):
+        path = write("more/benchmarks/x.yaml", BENCHMARK.replace("name: toys", f"name: {name}"))
+        said = run("-t", name, "--include", path.parents[1])
+        assert said.code == 1
+        assert str(path) in said.err
+        assert run("-t", "toy-ratings", "--include", path.parents[1]).code == 0
+
+    def test_an_unknown_one_is_an_error_with_a_suggestion(self, run, more):
+        said = run("-t", "tois", "--include", more)
+        assert said.code == 2
+        assert "'tois'" in said.err
+        assert "'toys'" in said.err
+
+
+CONCEPT = """\
+name: mine-alone
+title: Mine alone
+definitional_pairs: [[village, city]]
+"""
+
+
+def test_a_task_by_its_path_finds_the_concepts_beside_it(run, write, toy_task, harness):
+    write("folder/concepts/mine.yaml", CONCEPT)
+    for name in ("folder/x.yaml", "folder/family/y.yaml"):
+        text = toy_task.replace("concept: toy-place", "concept: mine-alone")
+        path = write(name, text)
+        assert run("-t", path, "-M", "toy-shift").code == 0
+        assert harness("show", "task", path).code == 0
+        assert harness("validate", path).code == 0
+    assert {record.mitigator.concept for record in records()} == {"mine-alone"}
+
+
+def test_the_concepts_beside_a_file_are_for_that_file_alone(run, write, toy_task):
+    own = CONCEPT.replace("mine-alone", "toy-place").replace("[[village, city]]", "[[calm, loud]]")
+    write("folder/concepts/mine.yaml", own)
+    path = write("folder/x.yaml", toy_task)
+    run("-t", path, "-t", "toy-places", "-M", "toy-shift", "--concept", "none")
+    fits = {record.task.name: record.mitigator.fingerprint for record in records()}
+    assert fits["mine"] != fits["toy-places"]
+
+
+class TestValidate:
+    def test_a_benchmark_is_checked_with_the_tasks_beside_it(self, harness, toy, write, toy_task):
+        folder = write("more/family/mine.yaml", toy_task).parents[1]
+        path = write("more/benchmarks/x.yaml", BENCHMARK + "  mine: 1\n")
+        for place in (path, folder, path.parent):
+            said = harness("validate", place)
+            assert said.code == 0, said.out
+            assert f"{path}: benchmark 'toys', 3 tasks" in said.out
+
+    def test_all_mistakes_of_a_benchmark_are_told(self, harness, toy, write):
+        path = write("x.yaml", BENCHMARK + "  toy-plces: 1\n  toy-places-10: 1\n")
+        said = harness("validate", path)
+        assert said.code == 2
+        unknown, version, _ = said.out.splitlines()
+        assert unknown.startswith(f"{path}:7: tasks.toy-plces: ")
+        assert "'toy-places'" in unknown
+        assert version.startswith(f"{path}:8: tasks.toy-places-10: ")
+        assert "version 2" in version
+
+    def test_a_benchmark_with_the_name_of_a_task_is_a_mistake(self, harness, toy, write):
+        path = write("x.yaml", BENCHMARK.replace("name: toys", "name: toy-places"))
+        said = harness("validate", path)
+        assert said.code == 2
+        assert "rename" in said.out
+
+    def test_a_run_file_is_checked(self, harness, toy, write):
+        path = write("run.yaml", "models: [toy-letters]\ntasks: [toy]\n")
+        assert harness("validate", path).code == 0
+        said = harness("validate", write("run.yaml", "models: [toy-letters]\ntasks: toy\n"))
+        assert said.code == 2
+        assert f"{path}:2: tasks: expected a list" in said.out
+
+
+def completions(command, parameter, start, **parameters):
+    """Return what a shell offers."""
+    import click
+
+    context = click.Context(command)
+    context.params = parameters
+    (option,) = (option for option in command.params if option.name == parameter)
+    return [item.value for item in option.shell_complete(context, start)]
+
+
+def test_a_shell_completes_benchmarks_tags_and_the_names_of_a_kind(toy):
+    from harness.commands import evaluate, show
+
+    assert completions(evaluate.command, "tasks", "toy-b") == ["toy-board"]
+    assert completions(evaluate.command, "exclude", "sentence") == ["sentences"]
+    assert completions(show.command, "kind", "b") == ["benchmark"]
+    assert completions(show.command, "name", "toy-p", kind="task") == [
+        "toy-places", "toy-places-10",
+    ]  # fmt: skip
