@@ -9,6 +9,7 @@
 `table_files`         parses the file of a table
 `tables`              the tables of a task by name, read or made from one another
 `inputs`              the texts of each input, per scenario
+`templates`           fills templates
 `task`                the resolved task
 `resolving`           makes it: inputs are checked against the signatures of the metrics
 `limits`              cuts the inputs of a smoke run

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from harness.digest import digest
 from harness.embedder import Role
 from harness.errors import suggestion
 from harness.task import limits
+from harness.task import templates as templates_
 from harness.task.mistakes import Collector
 from harness.task.schema import InputFile, ScenarioFile, Source, VocabularyPart
 from harness.task.table_files import Row
@@ -263,29 +263,11 @@ class Inputs:
                 (*key, "template"),
             )
         template = templates[source.template]
-        known = {"text": str(value)} | {name: str(cell) for name, cell in row.items()}
-        known |= {name.capitalize(): cell[:1].upper() + cell[1:] for name, cell in known.items()}
         contexts = {} if self.concept is None else self.concept.contexts
-        known |= {f"context.{name}": sentence for name, sentence in contexts.items()}
+        known = templates_.fields(str(value), row, contexts)
         place: KeyPath = ("templates", source.template)
         variants = [template] if isinstance(template, str) else template
-        return [self._filled(variant, known, place) for variant in variants]
-
-    def _filled(self, template: str, known: Mapping[str, str], place: KeyPath) -> str:
-        formatter = _Fields()
-        try:
-            for _, field, _, _ in formatter.parse(template):
-                if field is not None and field not in known:
-                    raise self.document.error(
-                        f"unknown field '{{{field}}}' in '{template}'{suggestion(field, known)}",
-                        place,
-                    )
-            return formatter.vformat(template, (), known)
-        except (ValueError, KeyError) as error:
-            raise self.document.error(
-                f"invalid template '{template}' ({error}); double a brace that is text",
-                place,
-            ) from None
+        return [templates_.fill(variant, known, self.document, place) for variant in variants]
 
     def _numbers(self, values: Sequence[Any], place: KeyPath) -> Floats:
         try:
@@ -295,10 +277,3 @@ class Inputs:
         if not np.isfinite(numbers).all():
             raise self.document.error("expected finite numbers", place)
         return numbers
-
-
-class _Fields(string.Formatter):
-    """Takes a dotted field as one name, so that a template cannot read attributes of values."""
-
-    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
-        return kwargs[field_name], field_name
