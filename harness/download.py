@@ -15,7 +15,7 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -23,7 +23,6 @@ from urllib.parse import urlsplit
 
 from harness import folders
 from harness.errors import DiskError, Unavailable
-from harness.progress import Progress, Silent
 
 if TYPE_CHECKING:
     import requests
@@ -32,8 +31,6 @@ MAX_BYTES = 200_000_000
 """Limit of a download, and of a file from an archive, if no size is stated."""
 TIMEOUT = (4.0, 30.0)
 """Seconds to wait for a connection, and for the next bytes."""
-SHOWN_BYTES = 5_000_000
-"""Progress is shown for larger downloads."""
 BLOCK = 1 << 16
 HUB = "hf://datasets/"
 _BROKEN_ARCHIVE = (
@@ -79,7 +76,7 @@ class Downloads:
         self._unreachable: dict[str, Unavailable] = {}
         self._archives: dict[str, IO[bytes]] = {}
 
-    def fetch(self, address: Address, path: Path, progress: Progress | None = None) -> None:
+    def fetch(self, address: Address, path: Path) -> None:
         """Download a file to `path`, unless it is there; it appears there whole and checked.
 
         Raises
@@ -102,9 +99,8 @@ class Downloads:
             urls={path.name: address.url},
             retry_if_failed=1,
         )
-        downloader = self._downloader(address, progress or Silent())
         try:
-            files.fetch(path.name, downloader=downloader)
+            files.fetch(path.name, downloader=self._downloader(address))
             path.chmod(0o644)  # temporary files are private; others may read this one
         except RequestException as error:
             raise Unavailable(f"'{address.url}' could not be fetched ({_reason(error)})") from None
@@ -116,27 +112,27 @@ class Downloads:
         except OSError as error:
             raise DiskError(f"cannot write '{path}' ({error.strerror or error})") from None
 
-    def _downloader(self, address: Address, progress: Progress) -> Callable[[str, Any, Any], None]:
+    def _downloader(self, address: Address) -> Callable[[str, Any, Any], None]:
         def download(_url: str, target: Any, _pooch: object) -> None:
             with Path(target).open("wb") as file:
                 if address.member is not None or urlsplit(address.url).path.endswith(".gz"):
-                    _unpack(self._archive(address, progress), address, file)
+                    _unpack(self._archive(address), address, file)
                 else:
-                    self._get(address, file, progress)
+                    self._get(address, file)
 
         return download
 
-    def _archive(self, address: Address, progress: Progress) -> IO[bytes]:
+    def _archive(self, address: Address) -> IO[bytes]:
         """Return the archive at an address, downloaded once."""
         if address.url not in self._archives:
             archive: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # it lives as long as this object
-            self._get(address, archive, progress)
+            self._get(address, archive)
             self._archives[address.url] = archive
         kept = self._archives[address.url]
         kept.seek(0)
         return kept
 
-    def _get(self, address: Address, file: IO[bytes], progress: Progress) -> None:
+    def _get(self, address: Address, file: IO[bytes]) -> None:
         from requests import ConnectionError as CannotConnect
         from requests import ReadTimeout, Session
 
@@ -153,8 +149,7 @@ class Downloads:
             except ValueError as error:  # an address, here or in a redirect, that is no https
                 raise Unavailable(f"'{address.url}' could not be fetched ({error})") from None
             with response:
-                _check_status(response, address)
-                _stream(response, address, file, progress)
+                _stream(response, address, file)
 
     def _get_from_hub(self, address: Address, file: IO[bytes]) -> None:
         from huggingface_hub import hf_hub_download
@@ -183,33 +178,18 @@ class Downloads:
         return error
 
 
-def _check_status(response: requests.Response, address: Address) -> None:
+def _stream(response: requests.Response, address: Address, file: IO[bytes]) -> None:
+    """Write the body of an answer, up to the limit."""
     if response.status_code == 429 or response.status_code >= 500:
         response.raise_for_status()  # pooch tries again
     if response.status_code != 200:
         status = f"{response.status_code} {response.reason}"
         raise Unavailable(f"'{address.url}' could not be fetched ({status})")
-    length = response.headers.get("Content-Length", "")
     limit = address.size or MAX_BYTES
+    length = response.headers.get("Content-Length", "")
     if length.isdigit() and int(length) > limit:
         raise _too_large(address, limit)
-
-
-def _stream(
-    response: requests.Response, address: Address, file: IO[bytes], progress: Progress
-) -> None:
-    length = response.headers.get("Content-Length", "")
-    total = int(length) if length.isdigit() else address.size or 0
-    shown = progress if total > SHOWN_BYTES else Silent()
-    limit = address.size or MAX_BYTES
-    n_bytes = 0
-    with shown.stage(f"fetching {address.url}", total // 1000, "kB") as advance:
-        for block in response.iter_content(BLOCK):
-            n_bytes += len(block)
-            if n_bytes > limit:
-                raise _too_large(address, limit)
-            file.write(block)
-            advance(n_bytes // 1000 - (n_bytes - len(block)) // 1000)
+    _write(response.iter_content(BLOCK), file, address, limit)
 
 
 def _unpack(archive: IO[bytes], address: Address, file: IO[bytes]) -> None:
@@ -242,12 +222,16 @@ def _tar_member(archive: tarfile.TarFile, member: str) -> IO[bytes]:
 
 def _copy(source: IO[bytes] | gzip.GzipFile, target: IO[bytes], address: Address) -> None:
     """Copy a file that is at hand, up to the limit."""
+    _write(iter(lambda: source.read(BLOCK), b""), target, address, MAX_BYTES)
+
+
+def _write(blocks: Iterable[bytes], file: IO[bytes], address: Address, limit: int) -> None:
     n_bytes = 0
-    while block := source.read(BLOCK):
+    for block in blocks:
         n_bytes += len(block)
-        if n_bytes > MAX_BYTES:
-            raise _too_large(address, MAX_BYTES)
-        target.write(block)
+        if n_bytes > limit:
+            raise _too_large(address, limit)
+        file.write(block)
 
 
 def _too_large(address: Address, limit: int) -> Unavailable:

@@ -25,6 +25,7 @@ COMMANDS = {
     "validate": ("validate", "Check files of tasks, concepts, studies and benchmarks."),
     "new": ("new", "Write a working example of a plugin, or of a part of one."),
     "plugins": ("plugins", "List the installed plugins and load errors."),
+    "data": ("data", "Show and fetch the data files of tasks and studies."),
     "cache": ("cache", "Show, verify and prune the cached embeddings."),
     "schema": ("schema", "Print the JSON Schema of a kind of file."),
     "completion": ("completion", "Print the completion script of a shell."),

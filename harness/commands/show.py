@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands import arguments, kinds
+from harness.commands import arguments, data, kinds
 
 if TYPE_CHECKING:
     from harness.errors import UnknownName, UsageError
@@ -189,14 +189,18 @@ def _task(registry: Registry, name: str) -> dict[str, Any]:
     if not is_file and name not in registry.task_files.owners:
         raise _unknown_task(registry, name)
     document = yaml_files.load(Path(name)) if is_file else registry.task_files.find(name)
+    file = document.validate(TaskFile)
+    facts = _description(file) | data.facts(document, file.tables, name)
+    if "unavailable" in facts:
+        return facts
     try:
         if is_file:
             registry = with_concepts_beside(registry, document.path)
         task = registry.resolve(document)
     except Unavailable as error:
-        return _description(document.validate(TaskFile)) | {"unavailable": str(error)}
+        return facts | {"unavailable": str(error)}
     return {
-        **_description(task.file),
+        **facts,
         "digest": task.digest,
         "metrics": {
             m.metric.name: {"options": m.metric.options | dict(m.options)}
@@ -245,7 +249,11 @@ def _study(registry: Registry, name: str) -> dict[str, Any]:
 
     document = find(registry, name)
     parts = {"sets", "tables", "templates", "inputs", "scenarios"}
-    facts = document.validate(StudyFile).model_dump(exclude=parts, exclude_defaults=True)
+    file = document.validate(StudyFile)
+    facts = file.model_dump(exclude=parts, exclude_defaults=True)
+    facts |= data.facts(document, file.tables, name)
+    if "unavailable" in facts:
+        return facts
     try:
         study = resolve(document, registry)
     except Unavailable as error:

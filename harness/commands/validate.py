@@ -28,12 +28,14 @@ def command(debug: bool, /, paths: tuple[Path, ...]) -> int:
     and tasks are run on a mock embedder. All mistakes are shown, each with file, line and key.
     Notices point out likely slips: a word twice in a set, an input or template that nothing uses.
     """
+    from harness import progress
     from harness.commands import output
     from harness.errors import HarnessError, Unavailable
     from harness.registry.beside import with_concepts_beside
     from harness.registry.registry import Registry
 
     installed = Registry()
+    installed.data.progress = progress.for_terminal()
     registries: dict[Path, Registry] = {}
     mistakes = unavailable = checked = 0
     shown: dict[str, None] = {}  # a notice about an included file is shown once

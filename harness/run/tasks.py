@@ -6,6 +6,7 @@ benchmark; `--exclude` takes the same.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import fnmatch
 from collections.abc import Iterable, Sequence
@@ -28,9 +29,9 @@ from harness.registry.files import kind_of
 from harness.registry.registry import Registry
 from harness.results.not_run import Kind as NotRunKind
 from harness.results.not_run import NotRun
-from harness.task import benchmark, yaml_files
+from harness.task import benchmark, data_files, yaml_files
 from harness.task.benchmark import BenchmarkFile
-from harness.task.data_files import MissingData
+from harness.task.data_files import DataFile, MissingData
 from harness.task.schema import TaskFile
 
 if TYPE_CHECKING:
@@ -198,6 +199,7 @@ class TaskReader:
             for entry in self.selected
             if reasons[entry.file.name] is None and entry.file.name not in self._resolved
         ]
+        self._fetch_data(new)
         is_slow = any(table.made_by for entry in new for table in entry.file.tables.values())
         progress = self.progress if is_slow else Silent()
         with progress.stage("reading tasks", len(new), "tasks") as advance:
@@ -208,6 +210,14 @@ class TaskReader:
             self._resolved[name] if reason is None else NotRun("", "", name, reason, "embedder")
             for name, reason in reasons.items()
         ]
+
+    def _fetch_data(self, entries: Iterable[TaskEntry]) -> None:
+        """Fetch the data that tasks lack, all at once; reading a task tells its mistakes."""
+        files: list[DataFile] = []
+        for entry in entries:
+            with contextlib.suppress(InvalidFile):
+                files += data_files.of_tables(entry.file.tables, entry.document).values()
+        self.registry.data.fetch(files)
 
     def _resolve(self, entry: TaskEntry) -> Task | NotRun:
         try:

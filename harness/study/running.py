@@ -95,6 +95,7 @@ def run_study(
         raise InvalidOption(f"workers={workers}: expected a whole number from 1")
     folders_ = paths(include)
     registry = Registry(include=folders_)
+    registry.data.progress = shown(progress)
     document = find(registry, study)
     resolved = resolve(document, registry)
     path = Path(results) / f"{folders.safe_name(resolved.file.name)}{STUDY}"

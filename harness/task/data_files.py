@@ -6,8 +6,9 @@ the task or in its package, then in the cache, and then at its address. `table_f
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,7 +42,7 @@ class DataFile:
     path
         Its path; None if it is not on this machine.
     terms
-        Licence or terms of use, if the table names them.
+        Licence or terms of use of the file, or of the whole task.
     address
         Where it can be fetched from, if it can.
     problem
@@ -88,7 +89,7 @@ class MissingData(Unavailable):
 class DataFiles:
     """Finds and fetches the files of tables.
 
-    It remembers for its lifetime, a run, what could not be fetched.
+    It remembers for its lifetime, a run, what is missing, and tries nothing twice.
 
     Parameters
     ----------
@@ -99,16 +100,16 @@ class DataFiles:
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress or Silent()
         self._downloads = Downloads()
-        self._failed: dict[str, Problem] = {}
+        self._missing: dict[str, Problem] = {}
 
     @property
     def notices(self) -> list[str]:
         """One line about all files that are missing, if any are."""
-        if not self._failed:
+        if not self._missing:
             return []
-        n = len(self._failed)
+        n = len(self._missing)
         files = "1 data file is" if n == 1 else f"{n} data files are"
-        return [f"{files} missing: {_grouped(self._failed)}"]
+        return [f"{files} missing: {_grouped(self._missing)}"]
 
     def provide(self, tables: Mapping[str, Table], document: Document) -> dict[str, Path]:
         """Return the path of the file of each table that has one; fetch what is missing.
@@ -116,41 +117,78 @@ class DataFiles:
         Raises
         ------
         MissingData
-            If a file is missing; it names all of them.
+            If files are missing; it names all of them.
         InvalidFile
             If the task names a file beside it that is not there.
         """
-        paths, problems = {}, {}
-        for table, file in of_tables(tables, document).items():
-            try:
-                paths[table] = self.fetch(file)
-            except Unavailable as error:
-                problem = Problem(str(error), file.address is not None)
-                problems[file.name] = self._failed[file.name] = problem
-        if problems:
-            raise MissingData(problems)
+        files = of_tables(tables, document)
+        fetched = self.fetch(files.values())
+        missing = [f.name for f in files.values() if f.path is None and f.name not in fetched]
+        if missing:
+            raise MissingData({name: self._missing[name] for name in missing})
+        return {table: file.path or fetched[file.name] for table, file in files.items()}
+
+    def fetch(self, files: Iterable[DataFile], folder: Path | None = None) -> dict[str, Path]:
+        """Fetch the files that are to be fetched, each once; go on after a failure.
+
+        Parameters
+        ----------
+        files
+            What to fetch; files that are here are left.
+        folder
+            Where to put them, under their names; by default the cache.
+
+        Returns
+        -------
+        dict
+            Path of each file that was fetched, by name; `notices` says what failed.
+        """
+        waiting: dict[str, tuple[DataFile, Address]] = {}
+        for file in files:
+            if file.path is None and file.name not in self._missing:
+                if file.address is None:
+                    self._missing[file.name] = Problem(file.problem, has_address=False)
+                else:
+                    waiting[file.name] = (file, file.address)
+        paths: dict[str, Path] = {}
+        if not waiting:
+            return paths
+        size = sum(file.size or 0 for file, _ in waiting.values()) / 1e6
+        label = f"fetching data ({size:.1f} MB)" if size else "fetching data"
+        with self.progress.stage(label, len(waiting), "files") as advance:
+            for name, (file, address) in waiting.items():
+                path = (folder or cache()) / name
+                try:
+                    self._downloads.fetch(address, path)
+                except Unavailable as error:
+                    self._missing[name] = Problem(str(error), has_address=True)
+                else:
+                    paths[name] = path
+                    self._say(file, address, path)
+                advance(1)
         return paths
 
-    def fetch(self, file: DataFile, folder: Path | None = None) -> Path:
-        """Return the path of a file; fetch it into `folder`, by default the cache, if necessary.
-
-        Raises
-        ------
-        Unavailable
-            If it cannot be had.
-        """
-        if file.path is not None:
-            return file.path
-        if file.name in self._failed:
-            raise Unavailable(self._failed[file.name].reason)
-        if file.address is None:
-            raise Unavailable(file.problem)
-        path = (folder or cache()) / file.name
-        self._downloads.fetch(file.address, path, self.progress)
+    def _say(self, file: DataFile, address: Address, path: Path) -> None:
         size = f"{path.stat().st_size / 1e6:.2f} MB"
         terms = file.terms or "terms not stated"
-        self.progress.say(f"fetched {file.name} from {file.address.host} ({size}); {terms}")
-        return path
+        self.progress.say(f"fetched {file.name} from {address.host} ({size}); {terms}")
+
+
+def in_folder(file: DataFile, folder: Path) -> DataFile:
+    """Return a file with its copy in `folder`; it is copied there if it is elsewhere.
+
+    Raises
+    ------
+    DiskError
+        If it cannot be written.
+    """
+    copy = folder / file.name
+    if file.path is None:
+        is_there = file.address and copy.is_file() and file_sha256(copy) == file.address.sha256
+        return dataclasses.replace(file, state="fetched", path=copy) if is_there else file
+    if not (copy.is_file() and copy.samefile(file.path)):
+        folders.write_atomically(copy, file.path.read_bytes())
+    return dataclasses.replace(file, path=copy)
 
 
 def cache() -> Path:
@@ -174,14 +212,16 @@ def of_tables(tables: Mapping[str, Table], document: Document) -> dict[str, Data
 
 
 def _find(table: Table, document: Document, key: KeyPath) -> DataFile:
-    name, terms = table.place, table.terms
+    name, terms = table.place, table.terms or str(document.data.get("licence", ""))
     address = None
     if table.url:
         address = Address(table.url, table.sha256 or "", table.member, table.size)
     copy = _under(os.environ.get("HARNESS_DATA"), name)
     if copy is not None:
         if table.sha256 and file_sha256(copy) != table.sha256:
-            problem = f"{copy} is not the expected file: its SHA-256 is not {table.sha256}"
+            problem = (
+                f"{copy} is not the expected file: its SHA-256 is not {table.sha256}; remove it"
+            )
             return DataFile(name or "", "missing", None, terms, None, problem)
         return DataFile(name or "", "local copy", copy, terms, address)
     if table.package:

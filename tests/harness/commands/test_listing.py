@@ -104,7 +104,7 @@ def test_a_task_without_its_data_is_shown_by_its_file_with_the_reason(harness, m
     assert "title: " in result.out
     assert "licence: " in result.out
     assert result.err.startswith("harness: ")
-    assert "HARNESS_DATA" in result.err
+    assert "'stsb/sts-test.csv'" in result.err
 
 
 def test_a_model_is_shown_by_its_card(harness, toy):
@@ -193,4 +193,4 @@ def test_show_works_for_every_listed_name(harness, monkeypatch, kind):
         text = "\n".join(show.lines(facts))
         assert row["name"] in text
         reason = facts.get("unavailable", "")
-        assert not reason or "its data" in reason or "could not be fetched" in reason
+        assert not reason or "missing data" in reason or "its data" in reason

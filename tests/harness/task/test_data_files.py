@@ -87,7 +87,8 @@ def test_what_is_fetched_is_told_with_its_terms(read, registry, web, capsys):
     web.pages[URL] = ROWS
     registry.data.progress = Lines()
     read(table(local="a.tsv", terms="CC BY-NC 4.0"))
-    (line,) = capsys.readouterr().err.splitlines()
+    line, total = capsys.readouterr().err.splitlines()
+    assert "1/1 files" in total
     for fact in ("a.tsv", "data.example", "CC BY-NC 4.0"):
         assert fact in line
 

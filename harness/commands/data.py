@@ -1,0 +1,197 @@
+"""`harness data`: shows and fetches the data files of tasks and studies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.commands import arguments
+
+if TYPE_CHECKING:
+    from harness.registry.registry import Registry
+    from harness.task.data_files import DataFile
+    from harness.task.table_schema import Table
+    from harness.task.yaml_files import Document
+
+_tasks = click.argument("tasks", nargs=-1, shell_complete=arguments.complete("task"))
+
+
+@click.group("data")
+def command() -> None:
+    """Show and fetch the data files of tasks and studies.
+
+    TASKS are as in `harness eval --tasks`, or names of studies; by default all.
+    """
+
+
+@command.command("status")
+@_tasks
+@arguments.include
+@arguments.as_json
+def status(tasks: tuple[str, ...], include: tuple[Path, ...], as_json: bool) -> None:
+    """Show which data files tasks need, where they are, their sizes and terms.
+
+    \b
+    shipped      in the package or beside the task
+    local copy   in the folder that HARNESS_DATA names
+    fetched      in the cache
+    to fetch     a run, or `harness data fetch`, fetches it
+    missing      cannot be fetched; the reason is below the table
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness import names
+    from harness.commands import output
+    from harness.registry.registry import Registry
+
+    registry = Registry(include=include)
+    needs = list(_needs(registry, names.split(tasks)))
+    if as_json:
+        output.as_json([_as_json(task, file) for task, file in needs])
+    else:
+        rows = [
+            [task, file.name, file.state, _megabytes(file.size), file.terms] for task, file in needs
+        ]
+        columns = ["task", "file", "state", "MB", "licence or terms"]
+        output.table(columns, rows, shorten="licence or terms", drop=("MB",))
+        for line in _totals(file for _, file in needs):
+            click.echo(line)
+    for line in registry.notices:
+        click.echo(line, err=True)
+
+
+@command.command("fetch")
+@_tasks
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for all files that are not shipped, to be named by HARNESS_DATA.  "
+    "[default: data/ in HARNESS_CACHE, for files that are not here]",
+)
+@arguments.include
+def fetch(tasks: tuple[str, ...], out: Path | None, include: tuple[Path, ...]) -> int:
+    """Fetch the data files that tasks need, once and for all.
+
+    For a machine without a network, fetch into a folder, copy it there, and set the environment
+    variable HARNESS_DATA to it. If a file cannot be fetched, the others are, and the exit code
+    is 1.
+
+    \b
+    harness data fetch
+    harness data fetch sts-b senteval --out ./harness-data
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness import names, progress
+    from harness.commands import output
+    from harness.registry.registry import Registry
+    from harness.task import data_files
+
+    registry = Registry(include=include)
+    registry.data.progress = progress.for_terminal()
+    needs: dict[str, DataFile] = {}
+    for _, file in _needs(registry, names.split(tasks)):
+        needs.setdefault(file.name, file)
+    files = [file for file in needs.values() if file.state != "shipped"]
+    if out is not None:
+        files = [data_files.in_folder(file, out) for file in files]
+    fetched = registry.data.fetch(files, out)
+    here = [file for file in files if file.path is not None]
+    folder = out or data_files.cache()
+    n_fetched = output.counted(len(fetched), "file")
+    click.echo(f"fetched {n_fetched}, {len(here)} were there already; folder: {folder}")
+    for line in registry.notices:
+        click.echo(line, err=True)
+    return 0 if len(fetched) + len(here) == len(files) else 1
+
+
+def facts(document: Document, tables: Mapping[str, Table], name: str) -> dict[str, Any]:
+    """Return what `harness show` says about data files; `unavailable` if some are missing.
+
+    Nothing is fetched.
+    """
+    from harness.task import data_files
+
+    files = data_files.of_tables(tables, document).values()
+    shown: dict[str, Any] = {}
+    if files:
+        shown["data"] = list(dict.fromkeys(map(_line, files)))
+    missing = dict.fromkeys(f"'{file.name}'" for file in files if file.path is None)
+    if missing:
+        how = (
+            f"harness data fetch {name}"
+            if any(file.address for file in files)
+            else "see 'data' above"
+        )
+        shown["unavailable"] = f"missing data: {', '.join(missing)}; {how}"
+    return shown
+
+
+def _line(file: DataFile) -> str:
+    size = "" if file.size is None else f", {_megabytes(file.size)} MB"
+    terms = f"; {file.terms}" if file.terms else ""
+    source = f" from {file.address.url}" if file.state == "to fetch" and file.address else ""
+    problem = f" ({file.problem})" if file.problem else ""
+    return f"{file.name}: {file.state}{source}{problem}{size}{terms}"
+
+
+def _needs(registry: Registry, patterns: Iterable[str]) -> Iterator[tuple[str, DataFile]]:
+    """Yield the data files of tasks and studies, each with the name of the task or study."""
+    from harness.errors import InvalidFile
+    from harness.run.tasks import ALL, select
+    from harness.study.study_file import StudyFile
+    from harness.task import data_files
+
+    chosen = list(patterns) or [ALL]
+    studies = [name for name in chosen if name in registry.study_files]
+    tasks = [name for name in chosen if name not in registry.study_files]
+    if ALL in chosen:
+        studies = list(registry.study_files)
+    users = []
+    for entry in select(registry, tasks) if tasks else []:
+        users.append((entry.file.name, entry.document, entry.file.tables))
+    for name in studies:
+        document = registry.study_files[name]
+        try:
+            users.append((name, document, document.validate(StudyFile).tables))
+        except InvalidFile as error:
+            registry.leave_out(error)
+    for name, document, tables in users:
+        try:
+            for file in data_files.of_tables(tables, document).values():
+                yield name, file
+        except InvalidFile as error:
+            registry.leave_out(error)
+
+
+def _as_json(task: str, file: DataFile) -> dict[str, Any]:
+    return {
+        "task": task,
+        "file": file.name,
+        "state": file.state,
+        "path": str(file.path) if file.path else None,
+        "bytes": file.size,
+        "terms": file.terms,
+        "url": file.address.url if file.address else None,
+        "problem": file.problem or None,
+    }
+
+
+def _totals(files: Iterable[DataFile]) -> Iterator[str]:
+    """Yield a line for each state, with its number of files, and the reasons of missing ones."""
+    from harness.commands import output
+    from harness.task.data_files import MissingData, Problem
+
+    distinct = {(file.name, file.path): file for file in files}.values()
+    states: dict[str, list[DataFile]] = {}
+    for file in distinct:
+        states.setdefault(file.state, []).append(file)
+    for state, of_state in states.items():
+        size = sum(file.size or 0 for file in of_state)
+        yield f"{state}: {output.counted(len(of_state), 'file')}, {_megabytes(size)} MB"
+    if missing := states.get("missing"):
+        yield str(MissingData({file.name: Problem(file.problem, False) for file in missing}))
+
+
+def _megabytes(n_bytes: int | None) -> float | None:
+    return None if n_bytes is None else round(n_bytes / 1e6, 3)
