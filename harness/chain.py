@@ -34,11 +34,19 @@ class Chain(Mitigator):
     rewriting
         Whether texts are rewritten. Probes (texts that define a concept) are embedded as they are
         written, so they go through a chain that does not rewrite; see `without_rewriting`.
+    sources
+        Digests of the code of stages that no plugin registers.
     """
 
-    def __init__(self, mitigators: Sequence[Mitigator], rewriting: bool = True) -> None:
+    def __init__(
+        self,
+        mitigators: Sequence[Mitigator],
+        rewriting: bool = True,
+        sources: tuple[str, ...] = (),
+    ) -> None:
         self.mitigators = mitigators
         self.rewriting = rewriting
+        self.sources = sources
         self._rewriters_fitted = False
         self._fitted_with: dict[int, NotYetEncoding] = {}  # by stage that rewrites
         self._fit_outcome: bool | HarnessError = False  # of `fit_once`
@@ -64,7 +72,8 @@ class Chain(Mitigator):
     @functools.cached_property
     def depends_on(self) -> list[Any]:
         """What the stages depend on, without those that depend on nothing; each is read once."""
-        return [value for stage in self.mitigators if (value := stage.depends_on)]
+        values = [value for stage in self.mitigators if (value := stage.depends_on)]
+        return [*values, *self.sources]
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return the fitting texts of every stage, as all stages rewrite them.

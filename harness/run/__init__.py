@@ -7,6 +7,7 @@
 `plan`                the jobs for a model, and the texts that they need, each once
 `evaluation`          `harness.evaluate`: models in, records out
 `models`              names and Python objects become embedders
+`mitigators`          names and Python objects become chains
 `run`                 an evaluation in progress, model by model
 `job_runner`          a job becomes records, or a reason why not
 `scoring`             vectors of one task become scores

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness import labels
 from harness.chain import Chain, MitigatedEmbedder
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.errors import NotApplicable
 from harness.progress import Advance, Progress, shown
 from harness.registry.registry import Registry
-from harness.run import models, vector_files
+from harness.run import mitigators, models, vector_files
+from harness.run.mitigators import Row
 from harness.run.settings import FALLBACK_CONCEPT, paths
 from harness.vocabulary import Vocabulary, vocabulary_of
 
@@ -61,7 +61,7 @@ class Debiased:
 
 def debias(
     model: str | Embedder,
-    mitigator: str,
+    mitigator: Row,
     out: Path | str,
     *,
     concept: str | Concept | None = FALLBACK_CONCEPT,
@@ -78,7 +78,8 @@ def debias(
     model
         A word embedder, its name, or an object that `evaluate` takes as one.
     mitigator
-        Name, such as `hard-debias?k=2` or a chain with `+`; `none` writes the unmitigated model.
+        Name, such as `hard-debias?k=2`, or a chain with `+`; `none` writes the unmitigated model.
+        Or a `Mitigator` object, or a tuple or list of names and objects, which is a chain.
     out
         File to write. Evaluate it as `vectors:OUT`, except gensim's format, which is a pickle.
     concept
@@ -114,12 +115,11 @@ def debias(
     if not overwrite:
         vector_files.refuse_to_replace(path)
     registry = registry or Registry(include=paths(include))
-    chain = registry.mitigator(mitigator)
-    mitigator = labels.of_mitigator(mitigator, chain.mitigators)
+    name, chain = mitigators.chain(mitigator, registry)
     concept = registry.concept(concept) if isinstance(concept, str) else concept
     embedder = models.embedder(model, registry)
     info = embedder.info
-    fitted_on = _concept_for(chain, mitigator, info, concept)
+    fitted_on = _concept_for(chain, name, info, concept)
     progress = shown(progress)
     try:
         chain.fit(embedder, fitted_on)
@@ -135,7 +135,7 @@ def debias(
                 _blocks(words, dimensions, advance),
                 about={
                     "model": info.name,
-                    "mitigator": mitigator,
+                    "mitigator": name,
                     "concept": fitted_on.name if fitted_on else "",
                 },
             )
@@ -145,7 +145,7 @@ def debias(
         path=path,
         format=format_,
         model=info.name,
-        mitigator=mitigator,
+        mitigator=name,
         concept=fitted_on.name if fitted_on else None,
         words=len(words),
         dimensions=dimensions,

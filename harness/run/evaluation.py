@@ -12,7 +12,9 @@ from harness.progress import Progress
 from harness.registry.registry import Registry
 from harness.results.not_run import EVERY_TASK, NotRun
 from harness.results.records import Records
+from harness.run import mitigators as mitigators_
 from harness.run import models
+from harness.run.mitigators import Row
 from harness.run.run import Run
 from harness.run.run_file import RunFile
 from harness.run.settings import FALLBACK_CONCEPT, Settings
@@ -21,7 +23,7 @@ from harness.run.settings import FALLBACK_CONCEPT, Settings
 def evaluate(
     model: str | object | Iterable[str | object],
     tasks: str | Path | Iterable[str | Path] = "all",
-    mitigators: str | Iterable[str] = names.NONE,
+    mitigators: Row | Iterable[Row] = names.NONE,
     *,
     results: Path | str | None = None,
     cache: Path | str | None = None,
@@ -51,8 +53,11 @@ def evaluate(
         Names, globs, benchmarks, tags, categories, `all`, or paths of files of tasks or
         benchmarks; a text may hold several with commas, `"weat-6,ws-353"`.
     mitigators
-        Names, such as `hard-debias?k=2` or `context-injection+normalize`; `none` for the
-        unmitigated model.
+        A row of the table, or several: a name, such as `hard-debias?k=2` or
+        `context-injection+normalize`; `none` for the unmitigated model; a `Mitigator` object; or
+        a tuple or list of these, which is a chain. An object is copied and fitted anew. One of a
+        registered class is the same mitigator as its name; the code of any other class is part of
+        what identifies its results.
     results
         Folder to write records to. What is recorded there already is not run again. None writes
         nothing.
@@ -111,9 +116,9 @@ def evaluate(
     )
     registry = registry or Registry(include=settings.include)
     models_ = models.as_list(model, registry)
-    patterns, chains = names.split(tasks), _as_list(mitigators)
-    run = Run(registry, settings, patterns, chains)
-    run.file = RunFile.of(models_, chains, patterns, settings)
+    patterns, rows = names.split(tasks), mitigators_.rows(mitigators)
+    run = Run(registry, settings, patterns, rows)
+    run.file = RunFile.of(models_, rows, patterns, settings)
     parts: dict[str, Records] = {}
     # Every name is looked up before the first model runs.
     for model_, embedder in [(model_, run.embedder(model_)) for model_ in models_]:
@@ -136,18 +141,15 @@ def evaluate(
             getattr(embedder, "close", lambda: None)()
     records = [record for part in parts.values() for record in part]
     with_records = {record.task.name for record in records}
+    notices = [*registry.notices, *(line for part in parts.values() for line in part.notices)]
+    if concept not in (None, names.NONE, FALLBACK_CONCEPT) and run.ignores_concept:
+        notices.append(f"concept '{concept}' was not used: no mitigator was fitted on it")
     return Records(
         records,
         missed=[name for name in run.tasks.named if name not in with_records],
         not_run=[entry for part in parts.values() for entry in part.not_run],
-        notices=dict.fromkeys(
-            [*registry.notices, *(line for part in parts.values() for line in part.notices)]
-        ),
+        notices=dict.fromkeys(notices),
         texts=sum(part.texts for part in parts.values()),
         encoded=sum(part.encoded for part in parts.values()),
         reused=sum(part.reused for part in parts.values()),
     )
-
-
-def _as_list(names: str | Iterable[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)

@@ -127,11 +127,14 @@ class Plan:
         Jobs whose records exist already.
     not_run
         Tasks that are not run, with the reason.
+    in_order
+        `jobs` and `done` together: by task, and for each task by mitigator, as the user gave them.
     """
 
     jobs: tuple[Job, ...]
-    done: tuple[Job, ...] = ()
-    not_run: tuple[NotRun, ...] = ()
+    done: tuple[Job, ...]
+    not_run: tuple[NotRun, ...]
+    in_order: tuple[Job, ...]
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -169,6 +172,7 @@ def make_plan(
     planner = _Planner(embedder, fallback)
     jobs: list[Job] = []
     done: list[Job] = []
+    in_order: list[Job] = []
     not_run: list[NotRun] = []
     for task in tasks:
         fingerprints: set[str] = set()
@@ -179,14 +183,17 @@ def make_plan(
                 advance(1)
                 continue
             try:
-                job = planner.job(task, name, unfitted)
-                if job.part.fingerprint in fingerprints:
+                concept, part = planner.part(task, name, unfitted)
+                if part.fingerprint in fingerprints:
                     continue  # the same mitigator in another spelling
-                fingerprints.add(job.part.fingerprint)
+                fingerprints.add(part.fingerprint)
+                job = planner.job(task, unfitted, concept, part)
                 if is_done(job):
                     done.append(job)
                 else:
-                    jobs.append(planner.with_texts(job))
+                    job = planner.with_texts(job)
+                    jobs.append(job)
+                in_order.append(job)
             except NotApplicable as error:
                 not_run.append(NotRun(embedder.info.name, name, task.name, str(error), "mitigator"))
             except Exception as error:  # a plugin may raise anything
@@ -194,7 +201,7 @@ def make_plan(
                 not_run.append(NotRun(embedder.info.name, name, task.name, reason, "failed"))
             finally:
                 advance(1)
-    return Plan(tuple(jobs), tuple(done), tuple(not_run))
+    return Plan(tuple(jobs), tuple(done), tuple(not_run), tuple(in_order))
 
 
 class _Planner:
@@ -205,19 +212,21 @@ class _Planner:
         self._chains: dict[str, tuple[Chain, Chain]] = {}  # by fingerprint
         self._filled: dict[str, Task] = {}  # by name
 
-    def job(self, task: Task, name: str, unfitted: Chain) -> Job:
-        """Return the job of a task under a mitigator.
+    def part(self, task: Task, name: str, unfitted: Chain) -> tuple[Concept | None, MitigatorPart]:
+        """Return the concept that a mitigator is fitted on for a task, and what records call it.
 
         Raises
         ------
         NotApplicable
             If the mitigator does not apply to the task or the model.
         """
-        info = self.embedder.info
-        concept = concept_for(unfitted, name, task, info, self.fallback)
-        part = mitigator_part(name, unfitted, concept)
+        concept = concept_for(unfitted, name, task, self.embedder.info, self.fallback)
+        return concept, mitigator_part(name, unfitted, concept)
+
+    def job(self, task: Task, unfitted: Chain, concept: Concept | None, part: MitigatorPart) -> Job:
+        """Return the job of a task under a mitigator; its stages that rewrite are fitted."""
         if part.fingerprint not in self._chains:
-            chain = clone(unfitted).fit_rewriters(info, concept)
+            chain = clone(unfitted).fit_rewriters(self.embedder.info, concept)
             self._chains[part.fingerprint] = chain, chain.without_rewriting()
         chains = self._chains[part.fingerprint]
         return Job(task, *chains, concept, part, role_prompts=info.role_prompts)

@@ -9,10 +9,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from harness import folders, labels
-from harness.chain import Chain
+from harness import folders
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.encode import adapters
@@ -24,7 +23,7 @@ from harness.registry.registry import Registry
 from harness.results.folder import ResultsFile
 from harness.results.not_run import NotRun
 from harness.results.records import Records
-from harness.run import models
+from harness.run import mitigators, models
 from harness.run.job_runner import JobRunner, notices_of
 from harness.run.plan import Plan, make_plan
 from harness.run.run_file import RunFile
@@ -43,11 +42,15 @@ class Run:
         Where names are looked up.
     settings
         How it runs.
-    tasks, mitigators
-        As users type them.
+    tasks, rows
+        Tasks and mitigators as users give them.
 
     Attributes
     ----------
+    mitigators
+        Unfitted chains by label.
+    ignores_concept
+        Whether mitigators were run, and none was fitted on the concept of the settings.
     file
         The file that repeats the run. It is written as soon as something is to be computed, if
         there is a results folder.
@@ -63,20 +66,16 @@ class Run:
         registry: Registry,
         settings: Settings,
         tasks: Sequence[str],
-        mitigators: Sequence[str],
+        rows: mitigators.Row | Iterable[mitigators.Row],
     ) -> None:
         self.registry, self.settings = registry, settings
-        if not mitigators:
-            raise UsageError("no mitigator is given; 'none' stands for the unmitigated model")
-        chains = [(name, registry.mitigator(name)) for name in dict.fromkeys(mitigators)]
-        self.mitigators: dict[str, Chain] = {
-            labels.of_mitigator(name, chain.mitigators): chain for name, chain in chains
-        }
+        self.mitigators = mitigators.chains(rows, registry)
         self.fallback: Concept | None = (
             registry.concept(settings.concept) if settings.concept else None
         )
         selected = select(registry, tasks, settings.exclude)
         self.tasks = TaskReader(registry, selected, settings.progress, limit=settings.limit)
+        self.ignores_concept = any(chain.mitigators for chain in self.mitigators.values())
         self.id = uuid.uuid4().hex[:12]
         self.file: RunFile | None = None
 
@@ -162,7 +161,9 @@ class Run:
                 notices += [*store.notices, *vectors.notices]
                 notices += notices_of(plan.jobs, info.name)
                 notices += getattr(embedder, "notes", ())
-        ids = [id_ for job in (*plan.done, *plan.jobs) for id_ in job.ids(info, seed).values()]
+        fitted_on = {job.part.concept for job in plan.in_order}
+        self.ignores_concept &= self.settings.concept not in fitted_on
+        ids = [id_ for job in plan.in_order for id_ in job.ids(info, seed).values()]
         return Records(
             [records[id_] for id_ in ids if id_ in records],
             not_run=not_run,

@@ -207,13 +207,6 @@ class Bench:
         return Outcome(dict.fromkeys(names, None), dict.fromkeys(names, reason))
 
 
-def unfitted(chain: Chain) -> Chain:
-    """Return an unfitted copy of a chain."""
-    from sklearn.base import clone
-
-    return Chain([clone(stage) for stage in chain.mitigators])
-
-
 def refuse_overlap(bench: Bench, splits: Sequence[Split]) -> None:
     """Refuse a study that judges words on which a mitigator was fitted.
 

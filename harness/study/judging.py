@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sklearn.base import clone
+
 from harness.digest import json_like
 from harness.embedder import Embedder
 from harness.encode.stored_embedder import StoredEmbedder
@@ -16,7 +18,6 @@ from harness.errors import HarnessError, UsageError
 from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
 from harness.store.store import Store
-from harness.study import bench as benches
 from harness.study.base import Base
 from harness.study.bench import Bench, Outcome
 from harness.study.candidates import Candidate
@@ -102,7 +103,7 @@ def judge(bench: Bench, place: Place, unit: Unit) -> Result:
     base = _base(place, study.starts_at_unit_length(candidate))
 
     def outcome(s: int, split: Split) -> Outcome:
-        return bench.judge(base, benches.unfitted(candidate.chains[s]), split)
+        return bench.judge(base, clone(candidate.chains[s]), split)
 
     inner: list[list[Outcome]] = [[] for _ in candidate.settings]
     if len(candidate.settings) > 1:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from sklearn.base import clone
+
 from harness.embedder import Embedder
 from harness.run import recording
 from harness.study import bench as benches
@@ -96,7 +98,7 @@ class OnModel:
         for unit in self.units.values():
             for chain in unit.candidate.chains:
                 for split in (unit.fold.outer, *unit.fold.inner):
-                    unfitted = benches.unfitted(chain)
+                    unfitted = clone(chain)
                     needed |= dict.fromkeys(self.bench.needed(unfitted, split, self.info))
         bench, info = self.bench, self.info
         return [*needed, *bench.keys("probe", info), *bench.keys("original", info)]

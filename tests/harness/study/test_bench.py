@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import NotApplicable, UsageError
@@ -13,7 +14,7 @@ from harness.progress import Silent
 from harness.registry.registry import Registry
 from harness.store.store import Store
 from harness.study.base import Base
-from harness.study.bench import prepare, refuse_overlap, unfitted
+from harness.study.bench import prepare, refuse_overlap
 from harness.study.folds import Split
 
 SPLIT = Split(train=(0, 1, 2, 3, 4, 5), held_out=(6, 7))
@@ -27,7 +28,7 @@ def model(content, folder):
 def outcome(study, model, label, *, unit=True):
     bench = prepare(study, model)
     candidate = next(row for row in study.candidates if row.label == label)
-    return bench.judge(Base(model, unit=unit), unfitted(candidate.chains[0]), SPLIT)
+    return bench.judge(Base(model, unit=unit), clone(candidate.chains[0]), SPLIT)
 
 
 def association(vectors, pairs):
