@@ -1,4 +1,4 @@
-"""The mitigators of a run: names and Python objects become chains, by the label of each."""
+"""The mitigators of a run: names and Python objects become chains, with the concept of each fit."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from sklearn.base import clone
 
 from harness import labels, names
 from harness.chain import Chain
-from harness.digest import digest
+from harness.concept import Concept
+from harness.digest import digest, json_like
+from harness.embedder import ModelInfo
 from harness.encode import identity
-from harness.errors import HarnessError, UsageError, one_line
+from harness.errors import HarnessError, NotApplicable, UsageError, one_line
 from harness.mitigator import Mitigator, check_needs
 from harness.registry.registry import Registry
+from harness.results.record import MitigatorPart
+from harness.task.task import Task
 
 Row: TypeAlias = str | Mitigator | Sequence[str | Mitigator]
 """A mitigator as users give it: a name, an object, or a chain of these."""
@@ -88,6 +92,60 @@ def chain(row: Row, registry: Registry) -> tuple[str, Chain]:
             stages.append(stage)
     label = labels.of_mitigator("+".join(stage_names) or names.NONE, stages)
     return label, Chain(stages, sources=tuple(sources))
+
+
+def concept_for(
+    mitigator: Chain, name: str, task: Task, info: ModelInfo, fallback: Concept | None
+) -> Concept | None:
+    """Return the concept to fit a mitigator on for a task: the task's own, else the fallback.
+
+    Raises
+    ------
+    NotApplicable
+        If neither has what it needs, or it does not work on the kind of embedder.
+    """
+    if info.kind not in mitigator.all_kinds:
+        raise NotApplicable(f"'{name}' does not work on {info.kind} embedders")
+    needs = mitigator.all_needs
+    if not needs:
+        return None
+    for concept in (task.concept, fallback):
+        if concept is not None and concept.has(needs):
+            return concept
+    own = f"its concept '{task.concept.name}' lacks them" if task.concept else "it has no concept"
+    other = f", and '{fallback.name}' lacks them" if fallback else ""
+    raise NotApplicable(f"'{name}' needs {' and '.join(needs)} of a concept; {own}{other}")
+
+
+def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> MitigatorPart:
+    """Return a mitigator as records name it.
+
+    Parameters
+    ----------
+    name
+        The name that users type.
+    mitigator
+        The mitigator of that name, unfitted.
+    concept
+        Concept that it is fitted on; None if it needs none.
+    """
+    params: dict[str, Any] = {}
+    for stage_name, stage in zip(names.mitigators(name), mitigator.mitigators, strict=True):
+        key = stage_name.name
+        while key in params:
+            key += "'"
+        params[key] = json_like(stage.get_params(deep=False))
+    plain = names.plain(name)
+    content = digest(concept.model_dump(exclude={"title", "source"})) if concept else None
+    fingerprint = digest([plain, params, content, *mitigator.depends_on])
+    params = labels.without_folder(params)
+    return MitigatorPart(
+        name=plain,
+        label=labels.of_mitigator(name, mitigator.mitigators),
+        params=params[plain] if list(params) == [plain] else params,
+        concept=concept.name if concept else None,
+        fingerprint=fingerprint,
+    )
 
 
 def _joined(row: Row) -> Row:

@@ -9,20 +9,18 @@ import dataclasses
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from sklearn.base import clone
 
-from harness import labels, names
 from harness.chain import Chain
 from harness.concept import Concept
-from harness.digest import digest, json_like
 from harness.embedder import Embedder, ModelInfo, Role
 from harness.encode import roles
 from harness.errors import NotApplicable, one_line
 from harness.results import record
 from harness.results.not_run import NotRun
 from harness.results.record import MitigatorPart
+from harness.run.mitigators import concept_for, mitigator_part
 from harness.task.inputs import Input
 from harness.task.task import Task
 from harness.vocabulary import vocabulary_of
@@ -229,7 +227,7 @@ class _Planner:
             chain = clone(unfitted).fit_rewriters(self.embedder.info, concept)
             self._chains[part.fingerprint] = chain, chain.without_rewriting()
         chains = self._chains[part.fingerprint]
-        return Job(task, *chains, concept, part, role_prompts=info.role_prompts)
+        return Job(task, *chains, concept, part, role_prompts=self.embedder.info.role_prompts)
 
     def with_texts(self, job: Job) -> Job:
         """Return a job whose texts are known: rewritten, and taken from the vocabulary.
@@ -248,57 +246,3 @@ class _Planner:
             job = dataclasses.replace(job, task=self._filled[job.task.name])
         _ = job.needed  # rewrites the texts, which may fail
         return job
-
-
-def concept_for(
-    mitigator: Chain, name: str, task: Task, info: ModelInfo, fallback: Concept | None
-) -> Concept | None:
-    """Return the concept to fit a mitigator on for a task: the task's own, else the fallback.
-
-    Raises
-    ------
-    NotApplicable
-        If neither has what it needs, or it does not work on the kind of embedder.
-    """
-    if info.kind not in mitigator.all_kinds:
-        raise NotApplicable(f"'{name}' does not work on {info.kind} embedders")
-    needs = mitigator.all_needs
-    if not needs:
-        return None
-    for concept in (task.concept, fallback):
-        if concept is not None and concept.has(needs):
-            return concept
-    own = f"its concept '{task.concept.name}' lacks them" if task.concept else "it has no concept"
-    other = f", and '{fallback.name}' lacks them" if fallback else ""
-    raise NotApplicable(f"'{name}' needs {' and '.join(needs)} of a concept; {own}{other}")
-
-
-def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> MitigatorPart:
-    """Return a mitigator as records name it.
-
-    Parameters
-    ----------
-    name
-        The name that users type.
-    mitigator
-        The mitigator of that name, unfitted.
-    concept
-        Concept that it is fitted on; None if it needs none.
-    """
-    params: dict[str, Any] = {}
-    for stage_name, stage in zip(names.mitigators(name), mitigator.mitigators, strict=True):
-        key = stage_name.name
-        while key in params:
-            key += "'"
-        params[key] = json_like(stage.get_params(deep=False))
-    plain = names.plain(name)
-    content = digest(concept.model_dump(exclude={"title", "source"})) if concept else None
-    fingerprint = digest([plain, params, content, *mitigator.depends_on])
-    params = labels.without_folder(params)
-    return MitigatorPart(
-        name=plain,
-        label=labels.of_mitigator(name, mitigator.mitigators),
-        params=params[plain] if list(params) == [plain] else params,
-        concept=concept.name if concept else None,
-        fingerprint=fingerprint,
-    )

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.digest import digest, json_like
-from harness.embedder import Embedder, ModelInfo
+from harness.embedder import Embedder, ModelInfo, Role
 from harness.encode import adapters, identity
 from harness.errors import HarnessError, ModelError
+from harness.plugins.embedders import prompts
 from harness.plugins.embedders.transformers import hub
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
@@ -43,22 +44,25 @@ class LoadedSentenceTransformer:
     """
 
     def __init__(self, model: Any, name: str) -> None:
-        self._model = model
+        self._model, self._prompts = model, _role_prompts(model, name)
         weights = sum(weight.numel() for weight in model.parameters())
         self.info = ModelInfo(
             name=name,
             kind="text",
             max_tokens=model.max_seq_length,
             n_parameters=weights or None,
-            prompts={key: text for key, text in (model.prompts or {}).items() if text},
-            fingerprint="sentence-transformer-object-"
-            + digest([_identity(model), _default_prompt(model)]),
+            prompts=_stated_prompts(model),
+            role_prompts=self._prompts,
+            fingerprint=f"sentence-transformer-object-{digest([_identity(model), self._prompts])}",
         )
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) float32 vectors of `n` texts, encoded as one batch."""
+    def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
+        """Return (n, d) float32 vectors of `n` texts of one role, encoded as one batch."""
         vectors = self._model.encode(
-            list(texts), batch_size=max(1, len(texts)), show_progress_bar=False
+            list(texts),
+            prompt=self._prompts.get(role, self._prompts.get("text", "")),
+            batch_size=max(1, len(texts)),
+            show_progress_bar=False,
         )
         return np.asarray(vectors, dtype=np.float32)
 
@@ -86,10 +90,14 @@ def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
         return None
     try:
         path, _ = hub.folder(source)
-        options = {
+        roles = _role_prompts(model, name)
+        text = roles.get("text", "")
+        options: dict[str, Any] = {
             "max_length": model.max_seq_length,
             "precision": str(getattr(model, "dtype", "float32")).removeprefix("torch."),
-            "prompt": _default_prompt(model),
+            "prompt": text,
+            "query_prompt": roles.get("query", text),
+            "document_prompt": roles.get("document", text),
             "name": name,
         }
         copy = SentenceTransformersEmbedder(str(path), device="cpu", **options)
@@ -103,7 +111,7 @@ def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
 
 
 def _identity(model: Any) -> str:
-    """Return a digest of what determines the vectors of a model, but for its default prompt.
+    """Return a digest of what determines the vectors of a model, but for its prompts.
 
     Raises
     ------
@@ -148,8 +156,14 @@ def _tokenizer(tokenizer: Any) -> Any:
     return digest([type(tokenizer).__qualname__, json_like(tokenizer.get_vocab())])
 
 
-def _default_prompt(model: Any) -> str:
-    return str((model.prompts or {}).get(model.default_prompt_name or "", ""))
+def _stated_prompts(model: Any) -> dict[str, str]:
+    return {name: text for name, text in (model.prompts or {}).items() if text}
+
+
+def _role_prompts(model: Any, name: str) -> dict[Role, str]:
+    """Return the prompts of a model by role, as those of a folder are read."""
+    stated = _stated_prompts(model)
+    return prompts.by_role(stated, model=name, default=stated.get(model.default_prompt_name, ""))
 
 
 def _transformer(part: Any) -> Any:

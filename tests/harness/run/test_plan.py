@@ -8,6 +8,7 @@ from harness.chain import Chain
 from harness.embedder import MockEmbedder
 from harness.mitigator import Mitigator
 from harness.run import plan
+from harness.run.mitigators import mitigator_part
 
 MOCK = MockEmbedder("text")
 
@@ -141,7 +142,7 @@ def test_the_fingerprint_changes_with_the_content_of_the_concept_but_not_with_it
 
     def fingerprint(**changes):
         changed = concept.model_copy(update=changes)
-        return plan.mitigator_part("toy-shift", chain, changed).fingerprint
+        return mitigator_part("toy-shift", chain, changed).fingerprint
 
     assert fingerprint(title="Another", source="x") == fingerprint()
     assert fingerprint(definitional_pairs=(("farm", "city"),)) != fingerprint()
@@ -149,7 +150,7 @@ def test_the_fingerprint_changes_with_the_content_of_the_concept_but_not_with_it
 
 def test_a_record_has_the_parameters_of_each_stage_of_a_chain(registry):
     name = "toy-shift?k=2+toy-polite+toy-shift"
-    part = plan.mitigator_part(name, registry.mitigator(name), None)
+    part = mitigator_part(name, registry.mitigator(name), None)
     assert part.name == "toy-shift+toy-polite+toy-shift"
     assert part.label == name
     assert part.params == {
@@ -171,13 +172,10 @@ def test_what_a_mitigator_depends_on_is_part_of_its_fingerprint():
     def fingerprint(version):
         mitigator = Versioned()
         mitigator.version = version
-        return plan.mitigator_part("versioned", Chain([mitigator]), None).fingerprint
+        return mitigator_part("versioned", Chain([mitigator]), None).fingerprint
 
     assert len({fingerprint(version) for version in ("1", "1", "2", None)}) == 3
-    assert (
-        fingerprint(None)
-        == plan.mitigator_part("versioned", Chain([Mitigator()]), None).fingerprint
-    )
+    assert fingerprint(None) == mitigator_part("versioned", Chain([Mitigator()]), None).fingerprint
 
 
 def test_what_a_mitigator_depends_on_is_read_once_for_all_tasks(registry):

@@ -161,7 +161,7 @@ def test_texts_are_encoded_in_the_roles_of_the_inputs(resolved, content, model, 
     store = Store(tmp_path / "store", info.fingerprint)
     stored = StoredEmbedder(Asymmetric(), None, LocalEngine(), store, Silent())
     bench = prepare(study, stored)
-    chain = unfitted(study.candidates[0].chains[0])
+    chain = clone(study.candidates[0].chains[0])
     stored.ensure(bench.needed(chain, SPLIT, info))
     n = len(encoded)
     documents = {text for role, text in encoded if role == "document"}

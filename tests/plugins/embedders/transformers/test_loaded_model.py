@@ -34,7 +34,9 @@ def test_a_loaded_model_has_the_fingerprint_and_vectors_of_its_folder(model):
     loaded.encode(["before"])  # sets padding and truncation of its tokenizer
     embedder = adapted(loaded)
     assert fingerprint(embedder) == fingerprint(of_folder(model))
-    assert np.array_equal(embedder.encode(TEXTS), of_folder(model).encode(TEXTS))
+    for role in ("text", "query", "document"):
+        expected = of_folder(model).encode(TEXTS, role=role)
+        assert np.array_equal(embedder.encode(TEXTS, role=role), expected)
 
 
 def test_its_name_is_that_of_the_folder_without_the_path_or_the_one_it_states(model):
@@ -51,10 +53,21 @@ def test_settings_that_are_options_of_the_folder_keep_its_fingerprint(model):
     half = load(model).half()
     assert fingerprint(adapted(half)) == fingerprint(of_folder(model, precision="float16"))
     prompted = load(model)
-    prompted.default_prompt_name = "query"
-    assert fingerprint(adapted(prompted)) == fingerprint(of_folder(model, prompt="query"))
-    assert np.allclose(
-        adapted(prompted).encode(TEXTS), of_folder(model, prompt="query").encode(TEXTS), atol=1e-6
+    prompted.prompts = {"query": "hello : ", "document": "world : "}
+    options = {"query_prompt": "hello : ", "document_prompt": "world : "}
+    assert fingerprint(adapted(prompted)) == fingerprint(of_folder(model, **options))
+    for role in ("text", "query", "document"):
+        expected = of_folder(model, **options).encode(TEXTS, role=role)
+        assert np.allclose(adapted(prompted).encode(TEXTS, role=role), expected, atol=1e-6)
+
+
+def test_a_changed_model_keeps_its_prompts(model):
+    loaded = load(model)
+    weights_changed(loaded)
+    embedder = adapted(loaded)
+    assert embedder.info.role_prompts == of_folder(model).info.role_prompts
+    assert np.array_equal(
+        embedder.encode(TEXTS, role="query"), loaded.encode(TEXTS, prompt_name="query")
     )
 
 
