@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from harness.errors import Unavailable as Unavailable
     from harness.errors import UnknownName as UnknownName
     from harness.errors import UsageError as UsageError
-    from harness.metrics import Interval as Interval
-    from harness.metrics import Scale as Scale
-    from harness.metrics import Score as Score
     from harness.metrics import metric as metric
     from harness.mitigator import Mitigator as Mitigator
     from harness.registry.registry import Registry as Registry
@@ -39,6 +36,10 @@ if TYPE_CHECKING:
     from harness.results.records import Records as Records
     from harness.run.debiasing import debias as debias
     from harness.run.evaluation import evaluate as evaluate
+    from harness.scores import Interval as Interval
+    from harness.scores import Samples as Samples
+    from harness.scores import Scale as Scale
+    from harness.scores import Score as Score
     from harness.specs import AdapterSpec as AdapterSpec
     from harness.specs import EmbedderSpec as EmbedderSpec
     from harness.specs import EngineSpec as EngineSpec
@@ -71,7 +72,7 @@ _HOMES = {
     "EmbedderSpec": "specs",
     "EngineSpec": "specs",
     "HarnessError": "errors",
-    "Interval": "metrics",
+    "Interval": "scores",
     "InvalidFile": "errors",
     "InvalidOption": "errors",
     "MetricSpec": "specs",
@@ -83,8 +84,9 @@ _HOMES = {
     "Record": "results.record",
     "Records": "results.records",
     "Registry": "registry.registry",
-    "Scale": "metrics",
-    "Score": "metrics",
+    "Samples": "scores",
+    "Scale": "scores",
+    "Score": "scores",
     "TableSpec": "specs",
     "Unavailable": "errors",
     "UnknownName": "errors",

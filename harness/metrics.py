@@ -1,4 +1,4 @@
-"""What a metric is: a plain function from arrays to scores, and the scale of each score.
+"""What a metric is: a plain function from arrays to scores, which are described in `scores`.
 
 Knows no models, files or tasks. Metrics are plugins; the built-in ones are in
 `harness.plugins.metrics`. This module cannot be called `metric.py`, because `harness.metric` is
@@ -21,102 +21,24 @@ that declares them:
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from harness.errors import HarnessError
+from harness.scores import Scale, Score, as_number, in_words, is_within
 
 if TYPE_CHECKING:
     import numpy as np
 
-Ideal = float | Literal["higher", "lower"]
 SUPPLIED = ("rng", "clusters", "texts")
 """Keyword-only parameters of a metric that the harness supplies."""
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How to read the number of a score.
-
-    Parameters
-    ----------
-    ideal
-        The fair value (for usefulness: the best value): a number, or `higher` or `lower` if
-        higher or lower is better.
-    bounds
-        Lowest and highest possible value; None if there is no bound.
-    help
-        One line that explains the number.
-    """
-
-    ideal: Ideal
-    bounds: tuple[float | None, float | None] = (None, None)
-    help: str = ""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A confidence interval.
-
-    Parameters
-    ----------
-    low, high
-        Ends of the interval, in the unit of the score.
-    level
-        Confidence level, between 0 and 1.
-    method
-        How it was computed, such as `percentile bootstrap of clusters`.
-    """
-
-    low: float
-    high: float
-    level: float
-    method: str
-
-
-@dataclass(frozen=True)
-class Score:
-    """One number of a metric.
-
-    Parameters
-    ----------
-    value
-        The number; NaN or infinite if it is undefined, with `reason`.
-    p_value
-        Probability of a value at least as extreme under the null hypothesis.
-    interval
-        Confidence interval of `value`.
-    n
-        Number of items that the value is computed from.
-    reason
-        Why the value is undefined.
-    without_difference
-        Replaces a value that is undefined because the mitigator left no difference to measure. It
-        is used only if the value for the model's own vectors is defined.
-    details
-        Further JSON-like values for the record, such as counts and variants.
-        `alternative` is the alternative hypothesis of the p-value: `greater`, `less` or
-        `two-sided`; the table of `harness eval` says which p-values are one-sided.
-    tables
-        Tables by name, each a sequence of rows, such as a list of pairs. Each is written to a file
-        beside the records; the record has its path.
-    figures
-        Figures by name, each with Plotly's `data` and `layout` as plain values. Each is written to
-        a page beside the records; the record has its path.
-    """
-
-    value: float
-    p_value: float | None = None
-    interval: Interval | None = None
-    n: int | None = None
-    reason: str | None = None
-    without_difference: float | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
-    tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -134,12 +56,18 @@ class Metric:
         Scale of each score, by name.
     disjoint
         Pairs of inputs that must have no text in common.
+    plugin
+        The plugin that registers it, for error messages; empty for a metric from no registry.
     """
 
     name: str
     function: Callable[..., Any]
     scores: Mapping[str, Scale]
     disjoint: tuple[tuple[str, str], ...] = ()
+    plugin: str = ""
+
+    def __str__(self) -> str:
+        return f"metric '{self.name}'" + (f" of the plugin {self.plugin}" if self.plugin else "")
 
     @property
     def inputs(self) -> dict[str, bool]:
@@ -181,21 +109,37 @@ class Metric:
 
         Raises
         ------
-        TypeError
-            If the returned scores are not the declared ones.
+        HarnessError
+            If the returned scores are not the declared ones, are no numbers, or are outside their
+            bounds; or if a score is NaN or infinite without a reason.
         """
         result = self.function(*args, **kwargs)
         if not isinstance(result, Mapping):
             result = {next(iter(self.scores)): result}
         if set(result) != set(self.scores):
-            raise TypeError(
-                f"metric '{self.name}' declares the scores {sorted(self.scores)} "
-                f"but returned {sorted(result)}"
+            raise HarnessError(
+                f"{self} declares the scores {sorted(self.scores)} "
+                f"but returned {sorted(map(str, result))}"
             )
-        return {
-            name: result[name] if isinstance(result[name], Score) else Score(float(result[name]))
-            for name in self.scores
-        }
+        return {name: self._checked(name, result[name]) for name in self.scores}
+
+    def _checked(self, name: str, result: Any) -> Score:
+        """Return a result as a score with a valid value."""
+        score = result if isinstance(result, Score) else Score(result)
+        value = as_number(score.value)
+        what = f"{self}: the score '{name}' is"
+        if value is None:
+            kind = type(score.value).__name__
+            raise HarnessError(f"{what} no number, but of the type {kind}")
+        if not math.isfinite(value) and not score.reason:
+            raise HarnessError(
+                f"{what} {value} without a reason; return an undefined value as "
+                'Score(float("nan"), reason="…")'
+            )
+        bounds = score.bounds or self.scores[name].bounds
+        if math.isfinite(value) and not is_within(value, bounds):
+            raise HarnessError(f"{what} {value}, outside {in_words(bounds)}")
+        return score if value is score.value else dataclasses.replace(score, value=value)
 
     def measure(
         self,

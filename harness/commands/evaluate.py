@@ -18,6 +18,9 @@ from harness.commands import arguments
 @click.option("--intervals", is_flag=True, help="Show confidence intervals, not changes.")
 @arguments.verbose
 @click.option("--quiet", is_flag=True, help="Print failures only.")
+@click.option(
+    "--samples", is_flag=True, help="Write what each word, pair or text contributes to a score."
+)
 @click.pass_obj
 def command(debug: bool, /, **options: Any) -> int:
     """Evaluate models under mitigators on tasks.
@@ -44,6 +47,7 @@ def command(debug: bool, /, **options: Any) -> int:
         concept=arguments.concept_or_none(options["concept"]),
         seed=options["seed"],
         overwrite=options["overwrite"],
+        samples=options["samples"],
         include=list(options["include"]),
         exclude=options["exclude"],
         limit=options["limit"],

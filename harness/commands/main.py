@@ -133,6 +133,10 @@ def _in_one_line(error: click.ClickException) -> str:
     """Return click's message, which may have several lines, in the form of our own errors."""
     message = " ".join(error.format_message().split()).rstrip(".")
     message = (message[:1].lower() + message[1:]).replace(". Did you mean", "; did you mean")
+    several = re.search(r"\.? \(Did you mean one of: (.*)\?\)$", message)
+    if several:
+        names = several[1].replace(", ", " or ")
+        message = f"{message[: several.start()]}; did you mean {names}?"
     message = re.sub("^no such (?=command|option)", "unknown ", message)
     if several := re.search(r"\. \(Did you mean one of: (.*)\?\)$", message):
         near = several[1].replace(", ", " or ")

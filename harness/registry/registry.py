@@ -6,6 +6,7 @@ plugins claim one name, only who uses that name gets an error, which names both.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -197,12 +198,12 @@ class Registry:
         """Return a metric by name."""
         spec = self.metrics.find(name)
         function = self.load(spec, f"metric '{name}'")
-        decorated = getattr(function, "metric", None)
+        decorated: Metric | None = getattr(function, "metric", None)
         if decorated is None or decorated.name != name:
             raise HarnessError(
                 f"metric '{name}': '{spec.target}' must be decorated with @metric(\"{name}\", …)"
             )
-        return cast("Metric", decorated)
+        return dataclasses.replace(decorated, plugin=self.metrics.owners.get(name, ""))
 
     def table_maker(self, name: str) -> Callable[..., Any]:
         """Return a table maker by name."""

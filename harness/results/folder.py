@@ -1,4 +1,4 @@
-"""Results folders: JSONL files of records, one per model; tables and figures beside them."""
+"""Results folders: JSONL files of records, one per model; tables, figures, samples beside them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import folders
-from harness.results import figures, jsonl
+from harness.results import figures, jsonl, samples
 from harness.results.record import Record
 from harness.results.records import Records
 
@@ -32,7 +32,7 @@ def read(paths: Iterable[Path]) -> Reading:
     records: dict[str, Record] = {}
     notices: list[str] = []
     for file in jsonl.files(paths, "*.jsonl"):
-        if not file.name.endswith(STUDY):
+        if not file.name.endswith((STUDY, samples.SUFFIX)):
             for record in jsonl.read(file, Record, notices):
                 records.pop(record.id, None)
                 records[record.id] = record
@@ -80,8 +80,17 @@ class ResultsFile(jsonl.RecordsFile[Record]):
     def __init__(self, folder: Path, model: str) -> None:
         super().__init__(folder / f"{folders.safe_name(model)}.jsonl", Record)
 
+    def ids(self, *, with_samples: bool) -> set[str]:
+        """Return the ids of the records, or of those only that have samples."""
+        folder = self.path.parent
+        return {
+            id_
+            for id_, record in self.records.items()
+            if not with_samples or samples.exist(folder, record)
+        }
+
     def add(self, records: Sequence[Record]) -> None:
-        """Write records with their tables and figures; a record replaces the one with its id.
+        """Write records with what they keep; a record replaces the one with its id.
 
         Raises
         ------
@@ -94,6 +103,7 @@ class ResultsFile(jsonl.RecordsFile[Record]):
             for name, drawing in record.drawings.items():
                 title = f"{record.model.name}, {record.mitigator.label}: {name}"
                 figures.write(self.path.parent / record.figures[name], drawing, title)
+            record.write_samples(self.path.parent)
         super().add(records)
 
 

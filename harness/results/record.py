@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from harness import folders
 from harness.digest import digest
-from harness.metrics import Ideal
+from harness.errors import UsageError
+from harness.results import samples as sample_files
+from harness.scores import Ideal
 
 SCHEMA = 1
 """Version of the schema of a record: its field `schema`."""
@@ -193,6 +196,9 @@ class Record(Line):
     """Path of each table beside the record, by name, relative to the results folder."""
     figures: dict[str, str] = Field(default_factory=dict)
     """Path of each figure's page beside the record, by name, relative to the results folder."""
+    samples: str | None = None
+    """Path of the file with what each item contributes, relative to the results folder; null
+    unless `--samples` asked for it."""
     coverage: Coverage
     overlap: tuple[str, ...] = ()
     """The task's texts that the mitigator was fitted on."""
@@ -206,6 +212,7 @@ class Record(Line):
     environment: Environment
     _rows: Mapping[str, Sequence[Mapping[str, Any]]] = PrivateAttr(default_factory=dict)
     _drawings: Mapping[str, Mapping[str, Any]] = PrivateAttr(default_factory=dict)
+    _sample_rows: Sequence[Mapping[str, Any]] | None = PrivateAttr(default=None)
 
     def model_post_init(self, context: Any) -> None:
         """Fill in the id."""
@@ -216,12 +223,15 @@ class Record(Line):
         self,
         rows: Mapping[str, Sequence[Mapping[str, Any]]],
         drawings: Mapping[str, Mapping[str, Any]],
+        samples: Sequence[Mapping[str, Any]] | None,
     ) -> Record:
-        """Return the record with tables and figures, which are written when it is written."""
+        """Return the record with tables, figures and samples, to be written when it is written."""
         tables = {name: f"tables/{self.id}-{folders.safe_name(name)}.tsv" for name in rows}
         figures = {name: f"figures/{self.id}-{folders.safe_name(name)}.html" for name in drawings}
-        record = self.model_copy(update={"tables": tables, "figures": figures})
-        record._rows, record._drawings = dict(rows), dict(drawings)
+        path = None if samples is None else sample_files.path_of(self.id)
+        update = {"tables": tables, "figures": figures, "samples": path}
+        record = self.model_copy(update=update)
+        record._rows, record._drawings, record._sample_rows = dict(rows), dict(drawings), samples
         return record
 
     @property
@@ -233,6 +243,23 @@ class Record(Line):
     def drawings(self) -> Mapping[str, Mapping[str, Any]]:
         """Plotly's description of each figure by name; empty in a record that was read."""
         return self._drawings
+
+    def read_samples(self, folder: Path | str | None = None) -> Sequence[Mapping[str, Any]]:
+        """Return what each item contributes to the score, a row each; none without `--samples`.
+
+        `folder` is the results folder; a record that was just computed and not written needs none.
+        """
+        if self.samples is None or self._sample_rows is not None:
+            return self._sample_rows or ()
+        if folder is None:
+            raise UsageError("the samples of this record are in a file: name its results folder")
+        return sample_files.read(Path(folder), self)
+
+    def write_samples(self, folder: Path) -> None:
+        """Write the samples to a results folder, and drop them from memory: they may be many."""
+        if self._sample_rows is not None:
+            sample_files.write(folder, self, self._sample_rows)
+            self._sample_rows = None
 
     def identity(self) -> str:
         """Return the id."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from harness.results.not_run import NotRun
@@ -116,6 +117,36 @@ class Records(Sequence[Record]):
                 "id": record.id,
             }
             for record in self
+        ]
+
+    def samples(self, folder: Path | str | None = None) -> list[dict[str, Any]]:
+        """Return what each item contributes to each score, a flat row each.
+
+        Parameters
+        ----------
+        folder
+            The results folder, if the records are in one.
+
+        Raises
+        ------
+        UsageError
+            If the folder is required.
+        DiskError, InvalidFile
+            If a file of samples is not in the folder, or is damaged.
+        """
+        return [
+            {
+                "model": record.model.name,
+                "mitigator": record.mitigator.name,
+                "task": record.task.name,
+                "scenario": record.scenario,
+                "metric": record.metric,
+                "score": record.score,
+                "id": record.id,
+            }
+            | dict(row)
+            for record in self
+            for row in record.read_samples(folder)
         ]
 
     def to_polars(self) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.metrics import Ideal
+from harness.scores import Ideal
 
 Bounds = tuple[float | None, float | None]
 

@@ -30,6 +30,7 @@ def evaluate(
     concept: str | None = FALLBACK_CONCEPT,
     seed: int = 0,
     overwrite: bool = False,
+    samples: bool = False,
     include: Path | str | Iterable[Path | str] = (),
     exclude: str | Path | Iterable[str | Path] = (),
     limit: int | None = None,
@@ -69,6 +70,9 @@ def evaluate(
         Seed of every random choice: a whole number from 0.
     overwrite
         Whether to run again what is recorded.
+    samples
+        Whether to keep what each word, pair or text contributes to a score, for
+        `Record.read_samples` and in `results`. What is recorded without is run again.
     include
         Further folders of tasks, concepts, studies and benchmarks.
     exclude
@@ -106,6 +110,7 @@ def evaluate(
         concept=concept,
         seed=seed,
         overwrite=overwrite,
+        samples=samples,
         include=include,
         exclude=exclude,
         limit=limit,

@@ -28,6 +28,12 @@ class JobRunner:
 
     def __init__(self, vectors: StoredEmbedder, settings: Settings, run: str) -> None:
         self.vectors, self.settings, self.run_id = vectors, settings, run
+        self.without_samples: dict[str, None] = {}  # metrics, in order
+
+    @property
+    def notices(self) -> list[str]:
+        """What the user should know of the jobs that were run, a line each."""
+        return [f"{metric} gives no samples" for metric in self.without_samples]
 
     def run(self, job: Job) -> list[Record] | NotRun:
         """Return the records of a job, or why there are none.
@@ -60,7 +66,11 @@ class JobRunner:
             seed=self.settings.seed,
             truncated=self.vectors.truncated,
             reading=self.vectors.reading,
+            samples=self.settings.samples,
         )
+        self.without_samples |= {
+            str(result.measurement.metric): None for result in results if result.lacks_samples
+        }
         provenance = recording.Provenance(
             run=self.run_id,
             model=recording.model_part(self.vectors.info),

@@ -14,10 +14,10 @@ from importlib import metadata
 import harness
 from harness.digest import json_like
 from harness.embedder import ModelInfo
-from harness.metrics import Score
 from harness.results.record import Environment, IntervalPart, ModelPart, Record, TaskPart, finite
 from harness.run.plan import Job
 from harness.run.scoring import MetricScores
+from harness.scores import Score
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers")
 """Packages whose version can change a score."""
@@ -73,9 +73,9 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             score=name,
             primary=(result.scenario.name, metric.name, name) == primary,
             value=value,
-            reason=None if value is not None else score.reason or "the metric is undefined here",
+            reason=None if value is not None else score.reason,
             ideal=scale.ideal,
-            bounds=scale.bounds,
+            bounds=score.bounds or scale.bounds,
             p_value=finite(score.p_value),
             interval=_interval(score) if value is not None else None,
             n=None if score.n is None else int(score.n),
@@ -88,7 +88,8 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             seconds=result.seconds,
             environment=provenance.environment,
         )
-        yield record.keeping(score.tables, score.figures)
+        samples = None if result.samples is None else result.samples[name]
+        yield record.keeping(score.tables, score.figures, samples)
 
 
 @functools.cache

@@ -98,7 +98,9 @@ class Run:
     def plan(self, embedder: Embedder, file: ResultsFile | None) -> Plan:
         """Return the plan for a model, without the jobs that are recorded in `file`."""
         info, seed = embedder.info, self.settings.seed
-        recorded = file.records if file and not self.settings.overwrite else {}
+        recorded: set[str] = set()
+        if file and not self.settings.overwrite:
+            recorded = file.ids(with_samples=self.settings.samples)
         entries = self.tasks.for_kind(info.kind)
         tasks = [entry for entry in entries if isinstance(entry, Task)]
         unavailable = [
@@ -159,7 +161,7 @@ class Run:
                         advance(1)
                 encoded = vectors.encoded
                 notices += [*store.notices, *vectors.notices]
-                notices += notices_of(plan.jobs, info.name)
+                notices += [*runner.notices, *notices_of(plan.jobs, info.name)]
                 notices += getattr(embedder, "notes", ())
         fitted_on = {job.part.concept for job in plan.in_order}
         self.ignores_concept &= self.settings.concept not in fitted_on

@@ -16,9 +16,10 @@ import numpy as np
 from harness.arrays import Reals, Vectors, has_direction
 from harness.digest import digest
 from harness.embedder import Role
-from harness.metrics import Score
 from harness.results.record import Coverage
 from harness.run.plan import Job
+from harness.run.sample_rows import SampleRow, SampleRows
+from harness.scores import Score
 from harness.task.inputs import Input
 from harness.task.task import Measurement, Scenario
 
@@ -48,6 +49,8 @@ class MetricScores:
         Texts of the task that the mitigator was fitted on.
     seconds
         Time that the metric took.
+    samples
+        What each item contributes, by score; None if it was not asked for.
     """
 
     scenario: Scenario
@@ -58,6 +61,15 @@ class MetricScores:
     clusters: int
     overlap: tuple[str, ...]
     seconds: float
+    samples: Mapping[str, Sequence[SampleRow]] | None = None
+
+    @property
+    def lacks_samples(self) -> bool:
+        """Whether samples were asked for, and the metric gives none of a value."""
+        samples, scores = self.samples, self.scores
+        if samples is None or any(samples.values()):
+            return False
+        return any(math.isfinite(score.value) for score in scores.values())
 
 
 def measure(
@@ -67,6 +79,7 @@ def measure(
     seed: int,
     truncated: Truncated | None = None,
     reading: Reading = lambda _: contextlib.nullcontext(),
+    samples: bool = False,
 ) -> list[MetricScores]:
     """Return the scores of all metrics of a job; its mitigator must be fitted.
 
@@ -83,8 +96,10 @@ def measure(
         cannot say; None if no model can.
     reading
         Returns a context in which `encode` and `truncated` take texts as texts of a role.
+    samples
+        Whether to return what each item contributes.
     """
-    scorer = _Scorer(job, encode, seed, truncated or (lambda _: None), reading)
+    scorer = _Scorer(job, encode, seed, truncated or (lambda _: None), reading, samples)
     return [scores for scenario in job.task.scenarios for scores in scorer.of_scenario(scenario)]
 
 
@@ -116,10 +131,16 @@ class _Scorer:
     """Scores one job; parameters as those of `measure`."""
 
     def __init__(
-        self, job: Job, encode: Encode, seed: int, truncated: Truncated, reading: Reading
+        self,
+        job: Job,
+        encode: Encode,
+        seed: int,
+        truncated: Truncated,
+        reading: Reading,
+        samples: bool,
     ) -> None:
         self.job, self.encode, self.seed = job, encode, seed
-        self.truncated, self.reading = truncated, reading
+        self.truncated, self.reading, self.samples = truncated, reading, samples
         # As written: a text that was made of a fitting word is about that word.
         self.fitted_on = {
             text for stage in job.mitigator.mitigators for text in stage.fitting_texts(job.concept)
@@ -179,15 +200,19 @@ class _Scorer:
             arrays: dict[str, Reals] = {}
             clusters, texts = {}, {}
             for parameter, input_ in inputs.items():
-                rows = kept[input_.group]
+                mask = kept[input_.group]
                 numbers = input_.numbers
                 arrays[parameter] = (encoded.vectors[input_.name] if numbers is None else numbers)[
-                    rows
+                    mask
                 ]
-                clusters[parameter] = input_.clusters[rows]
-                texts[parameter] = tuple(itertools.compress(input_.texts or (), rows))
+                clusters[parameter] = input_.clusters[mask]
+                texts[parameter] = tuple(itertools.compress(input_.texts or (), mask))
             scores = metric.measure(arrays, options, rng=rng, clusters=clusters, texts=texts)
         seconds = time.perf_counter() - started
+        samples = None
+        if self.samples:
+            rows = SampleRows(self.job, metric, inputs, kept)
+            samples = {name: rows.of(score) for name, score in scores.items()}
         judged = {text for i in inputs.values() for text in (*(i.texts or ()), *i.items)}
         one_of_each_group = {input_.group: input_ for input_ in inputs.values()}.values()
         return MetricScores(
@@ -201,6 +226,7 @@ class _Scorer:
             ),
             overlap=tuple(sorted(judged & self.fitted_on)),
             seconds=seconds,
+            samples=samples,
         )
 
 

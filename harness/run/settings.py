@@ -36,6 +36,9 @@ class Settings:
         Seed of every random choice.
     overwrite
         Whether to run again what is recorded.
+    samples
+        Whether to write what each item contributes to a score. What is recorded without is run
+        again.
     concept
         Concept to fit a mitigator on if the task's own lacks a field that it needs; None for none.
     include
@@ -56,6 +59,7 @@ class Settings:
     engine: str | None = None
     seed: int = 0
     overwrite: bool = False
+    samples: bool = False
     concept: str | None = FALLBACK_CONCEPT
     include: Sequence[Path] = ()
     exclude: Sequence[str] = ()

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import InvalidFile, suggestion
-from harness.metrics import Ideal, Metric
+from harness.metrics import Metric
+from harness.scores import Ideal
 from harness.study.study_document import StudyDocument
 from harness.study.study_file import MeasureFile
 from harness.task import yaml_files

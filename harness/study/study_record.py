@@ -10,8 +10,8 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from harness.digest import digest
-from harness.metrics import Ideal
 from harness.results.record import Environment, Finite, Line, ModelPart, Part
+from harness.scores import Ideal
 from harness.study.study_file import Protocol
 
 SCHEMA = 1

@@ -8,8 +8,9 @@ import numpy as np
 from scipy.stats import binomtest
 
 from harness.arrays import Reals, unit_rows
-from harness.metrics import Interval, Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics.bootstrap import CONFIDENCE
+from harness.scores import Interval, Samples, Scale, Score
 
 Scenario = Literal["neutral", "debiasing", "positive", "negative"]
 Reading = Literal["table-1", "printed"]
@@ -78,7 +79,8 @@ def association_test(
     Score
         k/N, in [0, 1]; fair is 1/2. `n` is N. Details: `k1`, `k2`; `shown`, which of the two is
         k; `null` and `alternative` of the p-value; `test`; `reading`. With `debiasing` and
-        `table-1` also `p_k1` and `p_k2`, the p-values of both tests.
+        `table-1` also `p_k1` and `p_k2`, the p-values of both tests. Samples: each attribute with
+        the `difference` s_1j − s_2j; it contributes 1 if k counts it.
 
     References
     ----------
@@ -112,6 +114,11 @@ def association_test(
     elif test == "negative":
         shown, null, alternative = "k2", share if reading == "table-1" else 0.5, "less"
     k = k1 if shown == "k1" else k2
+    expected = (difference_1 > 0, difference_2 < 0 if shown == "k1" else difference_2 > 0)
+    samples = [
+        Samples(f"attributes_{i + 1}", expected[i].astype(float), {"difference": difference})
+        for i, difference in enumerate((difference_1, difference_2))
+    ]
     ends = binomtest(k, n).proportion_ci(confidence_level=confidence, method="wilson")
     return Score(
         k / n,
@@ -119,6 +126,7 @@ def association_test(
         interval=Interval(float(ends.low), float(ends.high), confidence, "Wilson"),
         n=n,
         details=details | {"shown": shown, "null": null, "alternative": alternative},
+        samples=samples,
     )
 
 

@@ -9,11 +9,13 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Interval, Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.drawings import direction_figures
 from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.contributions import to_auc, to_pearson
 from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES, components_of
 from harness.plugins.metrics.statistics.weighted import auc, pearson, spearman
+from harness.scores import Interval, Samples, Scale, Score
 
 CHUNK = 1_000  # random directions projected at once
 
@@ -117,7 +119,8 @@ def concept_direction(
         directions. Table `attributes`; figures `labels` and `null` (figure 5). `auc`, in
         [0.5, 1], higher is better: below 0.8 the pairs define no concept. Details `component`
         and `explained`, table `pairs` and figure `separation` (figures 3 and 4). It has no
-        p-value and no interval.
+        p-value and no interval. Samples: each attribute with its `label` and `projection`, and
+        each pair with its projections.
 
     Raises
     ------
@@ -189,6 +192,13 @@ def _auc_score(
         details={"component": g.component, "explained": g.explained},
         tables={"pairs": [dict(zip(columns, row, strict=True)) for row in rows]},
         figures={"separation": direction_figures.separation(first, second, texts, auc=g.auc)},
+        samples=[
+            Samples(
+                ("pairs_1", "pairs_2"),
+                np.mean(to_auc(second[:, 0], first[:, 0]), axis=0),
+                {"projection_1": first[:, 0], "projection_2": second[:, 0]},
+            )
+        ],
     )
 
 
@@ -226,6 +236,7 @@ def _correlation_score(
         details=details,
         tables={"attributes": [dict(zip(columns, row, strict=True)) for row in rows]},
         figures=figures,
+        samples=[Samples("attributes", to_pearson(a_g, y), {"label": y, "projection": a_g})],
     )
 
 

@@ -9,13 +9,14 @@ from scipy.special import gammaln
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap
 from harness.plugins.metrics.statistics.pair_components import (
     EQUAL_SIDES,
     NO_OVERLAP,
     pair_components,
 )
+from harness.scores import Samples, Scale, Score
 
 
 @metric(
@@ -70,7 +71,8 @@ def direct_bias(
     -------
     Score
         In [0, 1]; fair is 0. `n` is |N|. Details: `c`; `explained`, the share of the pairs'
-        variance along g; `chance`, the expectation for words of random direction. There is no
+        variance along g; `chance`, the expectation for words of random direction. Samples: each
+        neutral word with cos(w, g) as `cosine`, positive towards the second side. There is no
         p-value.
 
     Raises
@@ -89,7 +91,8 @@ def direct_bias(
     if components is None or len(neutral) == 0:
         reason = EQUAL_SIDES if components is None else "neutral is empty"
         return Score(float("nan"), n=len(neutral), reason=reason)
-    overlap = np.abs(unit_rows(neutral) @ components.vectors[0])
+    cosines = unit_rows(neutral) @ components.vectors[0]
+    overlap = np.abs(cosines)
     values = (overlap > NO_OVERLAP).astype(np.float64) if c == 0 else np.minimum(overlap, 1.0) ** c
 
     def mean(counts: Floats) -> Floats:
@@ -113,6 +116,7 @@ def direct_bias(
             "explained": float(components.explained[0]),
             "chance": _chance(c, np.shape(neutral)[1]),
         },
+        samples=[Samples("neutral", values, {"cosine": cosines})],
     )
 
 

@@ -8,9 +8,11 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Reals, cosines
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap, word_sets
+from harness.plugins.metrics.statistics.contributions import to_spearman
 from harness.plugins.metrics.statistics.weighted import spearman
+from harness.scores import Samples, Scale, Score
 
 INPUTS = ("targets_1", "targets_2", "attributes")
 
@@ -62,7 +64,8 @@ def ect(
     -------
     Score
         ECT, in [−1, 1]; fair is 1: both sets rank the attributes in the same order. `n` is |A|;
-        at least three attributes are needed. Details: `unit_length`. There is no p-value.
+        at least three attributes are needed. Details: `unit_length`. Samples: each attribute with
+        its `cosine_1` and `cosine_2` to the two means. There is no p-value.
 
     Raises
     ------
@@ -95,4 +98,9 @@ def ect(
         resamples=resamples,
         confidence=confidence,
     )
-    return Score(value, interval=interval, n=n, details=details)
+    samples = Samples(
+        "attributes",
+        to_spearman(cosines_1, cosines_2),
+        {"cosine_1": cosines_1, "cosine_2": cosines_2},
+    )
+    return Score(value, interval=interval, n=n, details=details, samples=[samples])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES, pair_components
+from harness.scores import Samples, Scale, Score
 
 ROUNDING = 1e-9  # of a share: a random draw equal up to rounding counts as a hit
 
@@ -57,7 +58,8 @@ def explained_variance(
     Score
         In [1/n, 1] for n pairs; higher is better. Details: `explained`, the shares of all
         components; `random_unit_vectors` and `random_word_pairs`, the mean shares over the
-        draws, in the same order. There is no interval.
+        draws, in the same order. Samples: each pair that differs with the `cosine` of its
+        difference and the component. There is no interval.
 
     References
     ----------
@@ -81,7 +83,11 @@ def explained_variance(
     if null is not None:
         hits = int(np.count_nonzero(null[:, 0] >= value - ROUNDING))
         p_value = (hits + 1) / (draws + 1)
-    return Score(value, p_value=p_value, n=n, details=details)
+    differences = unit_rows(unit_rows(pairs_2) - unit_rows(pairs_1))
+    along = differences @ components.vectors[0]
+    shares = np.where(differences.any(axis=1), along**2, np.nan)
+    samples = [Samples(("pairs_1", "pairs_2"), shares, {"cosine": along})]
+    return Score(value, p_value=p_value, n=n, details=details, samples=samples)
 
 
 def _random_differences(words: Reals, n: int, rng: np.random.Generator) -> Floats:

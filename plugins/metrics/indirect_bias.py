@@ -9,8 +9,9 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES, pair_components
+from harness.scores import Samples, Scale, Score
 
 
 @metric(
@@ -65,6 +66,7 @@ def indirect_bias(
         is 0; β = 1 if word and pole are similar only through the concept. `n` is the number of
         words with a β. Details: `left_out`, the number without; `least_similarity`. Table `words`
         of `magnitude`: pole, word, projection on the axis, similarity and β (None if left out).
+        Samples: the rows of this table.
         There is no p-value and no interval.
 
     Raises
@@ -87,6 +89,7 @@ def indirect_bias(
     g = components.vectors[0]
     w, ends = unit_rows(words), (unit_rows(poles_1), unit_rows(poles_2))
     rows: list[dict[str, Any]] = []
+    extreme: list[int] = []
     for axis in range(len(ends[0])):
         projections = w @ unit_rows((ends[1][axis] - ends[0][axis])[None])[0]
         order = np.argsort(projections, kind="stable")
@@ -94,6 +97,7 @@ def indirect_bias(
             pole = ends[end][axis]
             similarity = w[most] @ pole
             beta = gender_share(w[most], pole, g)
+            extreme += most.tolist()
             rows += [
                 {
                     "pole": texts[f"poles_{end + 1}"][axis] if texts else axis,
@@ -109,9 +113,15 @@ def indirect_bias(
         return _undefined("no extreme word is similar enough to its pole", {"words": rows})
     details = {"left_out": len(rows) - len(kept), "least_similarity": least_similarity}
     magnitude = float(np.abs(kept).mean())
+    beta = np.array([row["beta"] for row in rows], dtype=np.float64)  # NaN for None
+    names = ("pole", "projection", "similarity", "beta")
+    columns = {name: [row[name] for row in rows] for name in names}
+    parts = [Samples("words", values, columns, extreme) for values in (np.abs(beta), beta)]
     return {
-        "magnitude": Score(magnitude, n=len(kept), details=details, tables={"words": rows}),
-        "beta": Score(float(kept.mean()), n=len(kept), details=details),
+        "magnitude": Score(
+            magnitude, n=len(kept), details=details, tables={"words": rows}, samples=parts[:1]
+        ),
+        "beta": Score(float(kept.mean()), n=len(kept), details=details, samples=parts[1:]),
     }
 
 

@@ -16,8 +16,9 @@ from threadpoolctl import threadpool_limits
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap
+from harness.scores import Samples, Scale, Score
 
 Codes: TypeAlias = npt.NDArray[np.int64]
 GRID = (0.1, 1.0, 10.0, 100.0)
@@ -92,7 +93,8 @@ def linear_probe(
         `majority`, the share of the most frequent label, which a constant answer reaches;
         `labels`, the number of classes; `c`, the chosen C of each training; in a cross-validation
         `folds`, the accuracy on each fold; with a test set `seen`, the number of its texts that
-        are also trained on. There is no p-value.
+        are also trained on. Samples: each tested text with its `label` and the `predicted` one.
+        There is no p-value.
 
     Raises
     ------
@@ -119,16 +121,17 @@ def linear_probe(
         reason = f"{problem}: two or more labels are needed, each with at least {needed} texts"
         return Score(float("nan"), n=len(y), reason=reason)
     if test_1 is None or test_labels is None:
-        hits, details = _cross_validated(x, y, groups, folds, inner_folds, grid, rng)
-        truth, tested = labels, groups
+        predicted, details = _cross_validated(x, y, groups, folds, inner_folds, grid, rng)
+        truth, tested, inputs = labels, groups, ("texts_1", "texts_2")
     else:
         inner = deal(groups, y, inner_folds, rng)
         classifier, c = _fitted(x, y, inner, inner_folds, grid)
-        correct = classes[classifier.predict(_features(test_1, test_2))] == test_labels
-        hits = np.asarray(correct, dtype=np.float64)
+        predicted = classifier.predict(_features(test_1, test_2))
         truth, tested = test_labels, _codes(texts, "test_1", "test_2")
+        inputs = ("test_1", "test_2")
         known = set(_items(texts, "texts_1", "texts_2"))
         details = {"c": [c], "seen": sum(t in known for t in _items(texts, "test_1", "test_2"))}
+    hits = np.asarray(classes[predicted] == truth, dtype=np.float64)
     counts = np.unique(truth, return_counts=True)[1]
     interval = bootstrap.percentile_interval(
         lambda drawn: drawn @ hits / drawn.sum(axis=1),
@@ -139,7 +142,11 @@ def linear_probe(
         confidence=confidence,
     )
     details |= {"majority": float(counts.max() / len(truth)), "labels": len(classes)}
-    return Score(float(hits.mean()), interval=interval, n=len(hits), details=details)
+    columns = {"label": truth, "predicted": classes[predicted]}
+    samples = [Samples(inputs if texts_2 is not None else inputs[0], hits, columns)]
+    return Score(
+        float(hits.mean()), interval=interval, n=len(hits), details=details, samples=samples
+    )
 
 
 def _cross_validated(
@@ -150,18 +157,18 @@ def _cross_validated(
     inner_folds: int,
     grid: Sequence[float],
     rng: np.random.Generator,
-) -> tuple[Floats, dict[str, Any]]:
-    """Return (n,) whether each text is classified correctly (1 or 0), and the details by fold."""
+) -> tuple[Codes, dict[str, Any]]:
+    """Return the (n,) predicted class of each text, and the details by fold."""
     parts = deal(groups, y, folds, rng)
-    hits = np.zeros(len(y))
+    predicted = np.zeros_like(y)
     chosen = []
     for train, test in _splits(parts, folds):
         inner = deal(groups[train], y[train], inner_folds, rng)
         classifier, c = _fitted(x[train], y[train], inner, inner_folds, grid)
-        hits[test] = classifier.predict(x[test]) == y[test]
+        predicted[test] = classifier.predict(x[test])
         chosen.append(c)
-    by_fold = [float(hits[parts == fold].mean()) for fold in range(folds)]
-    return hits, {"c": chosen, "folds": by_fold}
+    by_fold = [float((predicted == y)[parts == fold].mean()) for fold in range(folds)]
+    return predicted, {"c": chosen, "folds": by_fold}
 
 
 def deal(groups: Codes, y: Codes, folds: int, rng: np.random.Generator) -> Codes:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap, word_sets
+from harness.scores import Samples, Scale, Score
 
 
 @metric(
@@ -60,7 +61,8 @@ def mac(
     -------
     Score
         MAC, in [0, 2]; fair is 1. `n` is |T|. Details: `attribute_sets`, the number of attribute
-        sets. There is no p-value.
+        sets. Samples: each target; it contributes its mean distance from the attribute sets.
+        There is no p-value.
 
     Raises
     ------
@@ -103,4 +105,14 @@ def mac(
         confidence=confidence,
     )
     value = float(distances(*(np.ones((1, size)) for size in sizes))[0])
-    return Score(value, interval=interval, n=n, details={"attribute_sets": len(units) - split})
+    sets_of = np.mean([unit.mean(axis=0) for unit in units[split:]], axis=0)
+    samples = [
+        Samples(name, 1 - unit @ sets_of) for name, unit in zip(sets, units[:split], strict=False)
+    ]
+    return Score(
+        value,
+        interval=interval,
+        n=n,
+        details={"attribute_sets": len(units) - split},
+        samples=samples,
+    )

@@ -8,14 +8,16 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.contributions import to_spearman
 from harness.plugins.metrics.statistics.pair_components import (
     EQUAL_SIDES,
     NO_OVERLAP,
     pair_components,
 )
 from harness.plugins.metrics.statistics.weighted import correlation_p_value, spearman
+from harness.scores import Samples, Scale, Score
 
 
 @metric(
@@ -70,7 +72,8 @@ def occupation_projection(
     Score
         In [−1, 1]; fair is 0. The p-value is that of the two-sided t test of no correlation. At
         least three occupations are needed. Details: `explained`, the share of the pairs' variance
-        along g; `off`, the number of occupations with a projection of 0.
+        along g; `off`, the number of occupations with a projection of 0. Samples: each
+        occupation with its `projection` and `rating`.
 
     Raises
     ------
@@ -90,8 +93,10 @@ def occupation_projection(
     projections = unit_rows(occupations) @ components.vectors[0]
     projections[np.abs(projections) <= NO_OVERLAP] = 0.0  # do not rank rounding errors
     details = {"explained": float(components.explained[0]), "off": int((projections == 0).sum())}
+    columns = {"projection": projections, "rating": y}
     if not projections.any():
-        return Score(0.0, n=len(y), details=details)
+        samples = Samples("occupations", np.zeros(len(y)), columns)
+        return Score(0.0, n=len(y), details=details, samples=[samples])
     value = float(spearman(projections, y)[0])
     if np.isnan(value):
         return Score(value, n=len(y), reason="all ratings or all projections are equal")
@@ -109,4 +114,5 @@ def occupation_projection(
         interval=interval,
         n=len(y),
         details=details,
+        samples=[Samples("occupations", to_spearman(projections, y), columns)],
     )

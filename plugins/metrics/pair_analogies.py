@@ -5,6 +5,7 @@ The search for the analogies is in `statistics.analogy_search`.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -12,8 +13,9 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics.analogy_search import Repeats, find_pairs
+from harness.scores import Samples, Scale, Score
 
 Rating = Literal["stereotyped", "appropriate", "both", "neither", "unrated"]
 
@@ -92,8 +94,8 @@ def pair_analogies(
         listed pairs. Details of `stereotyped`: `delta`; `unique`; `within_delta`, the number of
         unordered pairs at a distance of at most δ; `same_vector`, the number of words left out
         because an earlier word has the same vector. Table `pairs`: first, second, score and
-        rating (stereotyped, appropriate, both, neither or unrated). There is no p-value and no
-        interval.
+        rating (stereotyped, appropriate, both, neither or unrated). Samples: the rows of this
+        table; a pair contributes 1 if the score counts it. There is no p-value and no interval.
 
     Raises
     ------
@@ -138,16 +140,18 @@ def pair_analogies(
         "same_vector": len(vocabulary) - len(distinct),
     }
 
-    def share(*ratings: Rating) -> float:
-        return sum(row["rating"] in ratings for row in rows) / len(rows)
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
 
-    n = len(rows)
+    def share(*ratings: Rating) -> Score:
+        counted = [float(row["rating"] in ratings) for row in rows]
+        samples = [Samples((), counted, columns)]
+        return Score(sum(counted) / len(rows), n=len(rows), samples=samples)
+
+    stereotyped = share("stereotyped", "both")
     return {
-        "stereotyped": Score(
-            share("stereotyped", "both"), n=n, details=details, tables={"pairs": rows}
-        ),
-        "appropriate": Score(share("appropriate", "both"), n=n),
-        "unrated": Score(share("unrated"), n=n),
+        "stereotyped": dataclasses.replace(stereotyped, details=details, tables={"pairs": rows}),
+        "appropriate": share("appropriate", "both"),
+        "unrated": share("unrated"),
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.arrays import Floats, Reals, cosines
-from harness.metrics import Interval, Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.drawings.similarity_heatmap import distinct_words, similarity_heatmap
 from harness.plugins.metrics.statistics import bootstrap
 from harness.plugins.metrics.statistics.within_groups import (
@@ -20,6 +20,7 @@ from harness.plugins.metrics.statistics.within_groups import (
     group_rows,
     within_groups,
 )
+from harness.scores import Interval, Samples, Scale, Score
 
 MOST_SHOWN = 60  # rows of a figure; more are not legible
 
@@ -76,7 +77,9 @@ def perturbation_similarity(
         is 0. `n` is the number of texts. Details: `standard_error`, over texts;
         `standard_error_of_pairs`; `pairs`, their number; `left_out`, the number of texts with
         fewer than two perturbations. Table `texts` of `cosine`: the means of each text. Figure
-        `similarities` of `cosine`: the cosines within the first text. There is no p-value.
+        `similarities` of `cosine`: the cosines within the first text. Samples: each text, by its
+        first perturbation, with its number `text_of`; it contributes its mean. There is no
+        p-value.
 
     Raises
     ------
@@ -102,12 +105,19 @@ def perturbation_similarity(
     labels = list(map(str, first))
     if texts:
         labels = distinct_words([texts["perturbed"][row] for row in first])
+    first_rows = groups.rows[groups.starts[pairs.groups]]
+    columns = {"text_of": groups.codes[pairs.groups], "perturbations": groups.sizes[pairs.groups]}
+
+    def score(similarity: PairMeans) -> Score:
+        samples = [Samples("perturbed", similarity.means, columns, first_rows)]
+        return dataclasses.replace(_score(similarity, interval, left_out), samples=samples)
+
     cosine = dataclasses.replace(
-        _score(pairs.cosine, interval, left_out),
+        score(pairs.cosine),
         tables={"texts": _table(groups, pairs)},
         figures={"similarities": similarity_heatmap(cosines(e[first], e[first]), labels, labels)},
     )
-    return {"cosine": cosine, "distance": _score(pairs.distance, interval, left_out)}
+    return {"cosine": cosine, "distance": score(pairs.distance)}
 
 
 def _score(

@@ -9,9 +9,11 @@ from typing import Literal
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.contributions import to_pearson, to_spearman
 from harness.plugins.metrics.statistics.weighted import pearson, spearman
+from harness.scores import Samples, Scale, Score
 
 
 @metric(
@@ -69,7 +71,7 @@ def reference_correlation(
         `spearman` and `pearson`, in [−1, 1], higher is better. `n` is the number of summaries;
         summaries of documents without references are left out. Details: `within_documents`;
         `documents`, the number of documents. There is no p-value. At least three summaries are
-        needed.
+        needed. Samples: each summary with its `document`, `predicted` rating and `rating`.
 
     Raises
     ------
@@ -88,7 +90,7 @@ def reference_correlation(
     codes = np.unique(np.asarray(documents)[defined], return_inverse=True)[1]
     n_documents = len(np.unique(codes))
 
-    def score(correlation: Callable[..., Floats]) -> Score:
+    def score(correlation: Callable[..., Floats], contribution: Callable[..., Floats]) -> Score:
         if len(y) < 3:
             return Score(float("nan"), n=len(y), reason="fewer than three rated summaries")
         value = float(correlation(x, y)[0])
@@ -112,9 +114,17 @@ def reference_correlation(
                 "within_documents": float(np.mean(within)) if within else None,
                 "documents": n_documents,
             },
+            samples=[
+                Samples(
+                    "summaries",
+                    contribution(x, y),
+                    {"document": documents[defined], "predicted": x, "rating": y},
+                    np.flatnonzero(defined),
+                )
+            ],
         )
 
-    return {"spearman": score(spearman), "pearson": score(pearson)}
+    return {"spearman": score(spearman, to_spearman), "pearson": score(pearson, to_pearson)}
 
 
 def _predictions(

@@ -16,34 +16,22 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.contributions import to_pearson
 from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES
 from harness.plugins.metrics.statistics.separability import (
     Classifier,
-    cluster_accuracy,
-    fold_accuracies,
+    Sides,
+    fold_predictions,
+    matched_accuracy,
     positive_neighbour_shares,
+    two_clusters,
 )
 from harness.plugins.metrics.statistics.weighted import pearson
+from harness.scores import Samples, Scale, Score
 
 SCORES = ("clustering", "neighbours", "recoverability")
-
-
-@dataclass(frozen=True)
-class Sides:
-    """The most biased words before debiasing.
-
-    Parameters
-    ----------
-    rows
-        (2n,) their rows in the vocabulary.
-    labels
-        (2n,) 0 for the first side, 1 for the second.
-    """
-
-    rows: npt.NDArray[np.intp]
-    labels: npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -58,11 +46,14 @@ class Spaces:
         (n, e) vectors before debiasing.
     left_out
         Number of words of the vocabulary that define the concept.
+    rows
+        (n,) rows of the words in the vocabulary.
     """
 
     now: Floats
     before: Floats
     left_out: int
+    rows: npt.NDArray[np.intp]
 
 
 @metric(
@@ -152,7 +143,10 @@ def residual_bias(
         vectors before debiasing; `left_out`, the number of words that define the concept. Details
         of `recoverability`: `folds`, the accuracy on each fold, and `deviation`, their standard
         deviation. No score has a p-value. Only `neighbours` has an interval: the classifiers of
-        the folds share most of their words, and resampled words would need new clusters.
+        the folds share most of their words, and resampled words would need new clusters. Samples:
+        the words of both sides with their `side` (0 or 1), and their `cluster`, or the side that is
+        `predicted` in their `fold`; of `neighbours`, the sampled words with their `bias` before
+        and the share of their `neighbours` whose bias is positive.
 
     Raises
     ------
@@ -184,9 +178,10 @@ def residual_bias(
         now=unit_rows(vocabulary)[kept],
         before=unit_rows(vocabulary_before)[kept],
         left_out=len(texts["vocabulary"]) - n,
+        rows=kept,
     )
     bias = spaces.before @ unit_rows(direction[None])[0]
-    sides = _sides(bias, most_biased)
+    sides = Sides.of(bias, most_biased)
     sampled = np.sort(rng.choice(n, size=min(sample, n), replace=False))
     seed = int(rng.integers(2**31))
     interval = partial(
@@ -218,31 +213,32 @@ def _undefined(n: int, most_biased: int, k: int, folds: int) -> str | None:
     return None
 
 
-def _sides(bias: Floats, most_biased: int) -> Sides:
-    order = np.argsort(bias, kind="stable")
-    return Sides(
-        rows=np.concatenate([order[:most_biased], order[-most_biased:]]),
-        labels=np.repeat([0, 1], most_biased),
-    )
-
-
 def _clustering(spaces: Spaces, sides: Sides, seed: int) -> Score:
     """Return the accuracy of two clusters of the sides."""
-    now, before = (
-        cluster_accuracy(x[sides.rows], sides.labels, seed) for x in (spaces.now, spaces.before)
+    clusters, clusters_before = (
+        two_clusters(x[sides.rows], seed) for x in (spaces.now, spaces.before)
     )
-    details = {"before": before, "left_out": spaces.left_out}
-    return Score(now, n=len(sides.rows), details=details)
+    now = matched_accuracy(clusters, sides.labels)
+    before = matched_accuracy(clusters_before, sides.labels)
+    hits = clusters == sides.labels
+    if hits.mean() < now:
+        hits = ~hits
+    return Score(
+        now,
+        n=len(sides.rows),
+        details={"before": before, "left_out": spaces.left_out},
+        samples=[_of_sides(spaces, sides, hits.astype(np.float64), {"cluster": clusters})],
+    )
 
 
 def _neighbours(
     spaces: Spaces, bias: Floats, sampled: npt.NDArray[np.intp], k: int, interval_of: Any
 ) -> Score:
     """Return the correlation of the sampled words' bias with the bias of their neighbours."""
-    now, before = (
-        partial(pearson, positive_neighbour_shares(x, bias > 0, sampled, k), bias[sampled])
-        for x in (spaces.now, spaces.before)
+    shares, shares_before = (
+        positive_neighbour_shares(x, bias > 0, sampled, k) for x in (spaces.now, spaces.before)
     )
+    now, before = (partial(pearson, share, bias[sampled]) for share in (shares, shares_before))
     value = float(now()[0])
     return Score(
         value,
@@ -250,6 +246,14 @@ def _neighbours(
         n=len(sampled),
         reason="the neighbours of all words have the same bias" if np.isnan(value) else None,
         details={"before": float(before()[0]), "left_out": spaces.left_out},
+        samples=[
+            Samples(
+                "vocabulary",
+                to_pearson(shares, bias[sampled]),
+                {"bias": bias[sampled], "neighbours": shares},
+                spaces.rows[sampled],
+            )
+        ],
     )
 
 
@@ -257,10 +261,12 @@ def _recoverability(
     spaces: Spaces, sides: Sides, classifier: Classifier, folds: int, seed: int
 ) -> Score:
     """Return the cross-validated accuracy of a classifier of the sides."""
-    now, before = (
-        fold_accuracies(x[sides.rows], sides.labels, classifier, folds, seed)
+    predictions, predictions_before = (
+        fold_predictions(x[sides.rows], sides.labels, classifier, folds, seed)
         for x in (spaces.now, spaces.before)
     )
+    now, before = predictions.accuracies, predictions_before.accuracies
+    columns = {"predicted": predictions.predicted, "fold": predictions.folds}
     return Score(
         float(now.mean()),
         n=len(sides.rows),
@@ -270,4 +276,13 @@ def _recoverability(
             "folds": now.tolist(),
             "deviation": float(now.std(ddof=1)),
         },
+        samples=[_of_sides(spaces, sides, predictions.contributions, columns)],
     )
+
+
+def _of_sides(
+    spaces: Spaces, sides: Sides, contribution: Floats, columns: Mapping[str, Any]
+) -> Samples:
+    """Return what the most biased words contribute."""
+    columns = {"side": sides.labels, **columns}
+    return Samples("vocabulary", contribution, columns, spaces.rows[sides.rows])

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, cosines
 from harness.errors import InvalidOption
-from harness.metrics import Interval, Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.drawings.ranking_views import ranking_table, retrieval_heatmap
 from harness.plugins.metrics.statistics import bootstrap, exposure
 from harness.plugins.metrics.statistics.ranking import (
@@ -23,6 +23,7 @@ from harness.plugins.metrics.statistics.ranking import (
     dynamic_k_symmetric,
     plain,
 )
+from harness.scores import Interval, Samples, Scale, Score
 
 Codes = npt.NDArray[np.integer[Any]]
 Statistic = Callable[[Floats], Floats]
@@ -114,7 +115,8 @@ def retrieval(
         `similarities` shows the cosines (figure 2), and its details hold by group `exposure`,
         `fair`, `recall` and `similarity`, the mean cosine. `recall` and `precision`, in [0, 1],
         higher is better. Details of all: `retrieved`, the mean number of retrieved documents, and
-        `k`. No score has a p-value; `n` is the number of queries.
+        `k`. No score has a p-value; `n` is the number of queries. Samples: each query; to the gap
+        it contributes its part of the differences between the means, which may be negative.
 
     Raises
     ------
@@ -149,6 +151,7 @@ def retrieval(
         n=len(similarities),
         details={"retrieved": float(n_retrieved.mean()), "k": k},
     )
+    counts = {"hits": n_hits, "relevant": n_relevant, "retrieved": n_retrieved}
     gap = _exposure_gap(score, hits, relevant, member, list(names.values()))
     similarity_of = _named(list(names.values()), [similarities[:, m].mean() for m in member])
     labels = [names[code] for code in codes.tolist()]
@@ -162,8 +165,16 @@ def retrieval(
     no_relevant = "no document is relevant to any query"
     return {
         "exposure_gap": gap,
-        "recall": score(_mean(exposure.ratio(n_hits, n_relevant)), reason=no_relevant),
-        "precision": score(_mean(exposure.ratio(n_hits, n_retrieved)), reason=no_relevant),
+        "recall": score(
+            _mean(recalls := exposure.ratio(n_hits, n_relevant)),
+            reason=no_relevant,
+            samples=Samples("queries", recalls, counts),
+        ),
+        "precision": score(
+            _mean(precisions := exposure.ratio(n_hits, n_retrieved)),
+            reason=no_relevant,
+            samples=Samples("queries", precisions, counts),
+        ),
     }
 
 
@@ -210,12 +221,14 @@ def _score(
     interval_of: Callable[[Statistic], Interval | None],
     n: int,
     details: Mapping[str, Any],
+    samples: Samples,
 ) -> Score:
     """Return the score of a statistic of n queries, or `reason` if it is undefined."""
     value = float(statistic(np.ones((1, n)))[0])
     if np.isnan(value):
-        return Score(value, n=n, reason=reason, details=details)
-    return Score(value, interval=interval_of(statistic), n=n, details=details)
+        return Score(value, n=n, reason=reason, details=details, samples=[samples])
+    interval = interval_of(statistic)
+    return Score(value, interval=interval, n=n, details=details, samples=[samples])
 
 
 def _mean(values: Floats) -> Statistic:
@@ -253,6 +266,7 @@ def _exposure_gap(
     gap = score(
         partial(exposure.exposure_gap, values["exposure"], values["fair"]),
         reason="no query retrieves a relevant document",
+        samples=_gap_samples(values["exposure"], values["fair"], names),
     )
     once = np.ones((1, len(hits)))
     by_group = {
@@ -260,6 +274,22 @@ def _exposure_gap(
         for key, of_query in values.items()
     }
     return dataclasses.replace(gap, details={**gap.details, **by_group})
+
+
+def _gap_samples(of_query: Floats, fair: Floats, names: Sequence[str]) -> Samples:
+    """Return what each query contributes to the gap, towards the side where the means lie.
+
+    Parameters
+    ----------
+    of_query, fair
+        (q, g) exposure and fair exposure; NaN where they are undefined.
+    names
+        Names of the g groups.
+    """
+    contribution = exposure.gap_contributions(of_query, fair)
+    columns = {f"exposure_{name}": of_query[:, i] for i, name in enumerate(names)}
+    columns |= {f"fair_{name}": fair[:, i] for i, name in enumerate(names)}
+    return Samples("queries", contribution, columns)
 
 
 def _named(names: Sequence[str], values: Any) -> dict[str, float | None]:

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from harness.arrays import Floats, Reals
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap, word_sets
+from harness.scores import Samples, Scale, Score
 
 INPUTS = ("targets_1", "targets_2", "attributes")
 
@@ -66,8 +67,8 @@ def ripa(
         RIPA, in the unit of the vectors; fair is 0. In [−1, 1] at unit length; otherwise it grows
         with the lengths of the attributes. `n` is the number of pairs. Details: `sd_pairs`, the
         standard deviation over pairs (ddof 1) of the mean over attributes, None for one pair;
-        `pairs_without_direction`, the number of pairs of equal vectors; `unit_length`. There is
-        no p-value.
+        `pairs_without_direction`, the number of pairs of equal vectors; `unit_length`. Samples:
+        each pair; it contributes its mean over attributes. There is no p-value.
 
     Raises
     ------
@@ -120,4 +121,5 @@ def ripa(
     deviations = by_pair - value
     variance = deviations @ deviations / (len(by_pair) - 1) if len(by_pair) > 1 else None
     details["sd_pairs"] = None if variance is None else math.sqrt(variance)
-    return Score(float(value), interval=interval, n=len(by_pair), details=details)
+    samples = [Samples(INPUTS[:2], by_pair, rows=np.flatnonzero(spans))]
+    return Score(float(value), interval=interval, n=len(by_pair), details=details, samples=samples)

@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap, word_sets
+from harness.scores import Samples, Scale, Score
 
 INPUTS = ("targets_1", "targets_2", "attributes")
 Distance = Literal["norm", "cos"]
@@ -69,7 +70,8 @@ def rnd(
     Score
         RND, in the unit of the vectors; fair is 0. In [−2, 2] at unit length or with `cos`.
         Otherwise it has no bounds and grows with the lengths of the vectors, so models cannot be
-        compared. `n` is |A|. Details: `distance`, `unit_length`. There is no p-value.
+        compared. `n` is |A|. Details: `distance`, `unit_length`. Samples: each attribute with
+        its `distance_1` and `distance_2` from the means. There is no p-value.
 
     Raises
     ------
@@ -106,7 +108,11 @@ def rnd(
         confidence=confidence,
     )
     value = float(differences(*(np.ones((1, size)) for size in sizes))[0])
-    return Score(value, interval=interval, n=n, details=details)
+    means = [rows.mean(axis=0, keepdims=True) for rows in (x, y)]
+    distances = [delta(mean, a)[0] for mean in means]
+    columns = {"distance_1": distances[0], "distance_2": distances[1]}
+    samples = [Samples("attributes", distances[0] - distances[1], columns)]
+    return Score(value, interval=interval, n=n, details=details, samples=samples)
 
 
 def _norms(means: Floats, attributes: Floats) -> Floats:

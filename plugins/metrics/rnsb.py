@@ -11,8 +11,9 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from harness.arrays import Floats, Reals
 from harness.errors import InvalidOption
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import word_sets
+from harness.scores import Samples, Scale, Score
 
 Indices: TypeAlias = npt.NDArray[np.integer[Any]]
 """(n,) row numbers of the attributes."""
@@ -77,7 +78,8 @@ def rnsb(
         negative. `n` is the number of target words. Details: `sd`, the standard deviation over
         runs (ddof 1), None for one run; `repeats`; `holdout`; `unit_length`; `accuracy`, the mean
         on held-out words, None if there are none; `negative`, the mean probability of each target
-        set. There is no p-value and no interval.
+        set. Samples: each target with its mean probability `negative`; it contributes its
+        term of the sum, times n. There is no p-value and no interval.
 
     Raises
     ------
@@ -120,7 +122,13 @@ def rnsb(
     p = np.stack([probabilities for probabilities, _ in runs])
     divergences = _divergence(p)
     ends = np.cumsum([len(array) for array in targets])[:-1]
-    by_set = (float(part.mean()) for part in np.split(p.mean(axis=0), ends))
+    by_set = [float(part.mean()) for part in np.split(p.mean(axis=0), ends)]
+    parts = zip(
+        sets,
+        np.split(_terms(p).mean(axis=0) * n, ends),
+        np.split(p.mean(axis=0), ends),
+        strict=True,
+    )
     return Score(
         float(divergences.mean()),
         n=n,
@@ -132,6 +140,7 @@ def rnsb(
             "accuracy": float(np.mean([share for _, share in runs])) if holdout else None,
             "negative": dict(zip(sets, by_set, strict=True)),
         },
+        samples=[Samples(name, terms, {"negative": means}) for name, terms, means in parts],
     )
 
 
@@ -159,8 +168,14 @@ def _probabilities(
 
 def _divergence(p: Floats) -> Floats:
     """Return the (r,) divergences from uniform of (r, n) probabilities."""
+    divergences: Floats = np.maximum(_terms(p).sum(axis=1), 0.0)
+    return divergences
+
+
+def _terms(p: Floats) -> Floats:
+    """Return the (r, n) terms Pᵢ log(n Pᵢ) of the divergences of (r, n) probabilities."""
     n = p.shape[1]
     shares = p / p.sum(axis=1, keepdims=True)
     logs = np.log(np.where(shares > 0, n * shares, 1.0))
-    divergences: Floats = np.maximum((shares * logs).sum(axis=1), 0.0)
-    return divergences
+    terms: Floats = shares * logs
+    return terms

@@ -8,10 +8,13 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines, unit_rows
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap
+from harness.scores import Samples, Scale, Score
 
 KINDS = ("definition", "stereotype", "none")
+PAIRS = ("definition", "stereotype", "none_a", "none_b")
+QUESTION = tuple(f"{pair}_{side}" for pair in PAIRS for side in (1, 2))
 
 
 @metric(
@@ -85,7 +88,8 @@ def sem_bias(
     -------
     dict of Score
         `definition`, higher is better; `stereotype` and `none`, lower is better. Each is in [0, 1]
-        and their sum is 1. There is no p-value.
+        and their sum is 1. Samples: each question with the kind that is `chosen` and the cosine
+        of each pair; it contributes 1 to the kind that it chooses. There is no p-value.
 
     Raises
     ------
@@ -115,6 +119,8 @@ def sem_bias(
         [paired_cosines(scaled(x) - scaled(y), np.tile(g, (n, 1))) for x, y in pairs]
     )
     chosen = np.minimum(cosines.argmax(axis=0), KINDS.index("none"))
+    columns = {"chosen": [KINDS[code] for code in chosen]}
+    columns |= {f"cosine_{name}": cosine for name, cosine in zip(PAIRS, cosines, strict=True)}
     scores = {}
     for code, kind in enumerate(KINDS):
         hits = (chosen == code).astype(np.float64)
@@ -126,7 +132,8 @@ def sem_bias(
             resamples=resamples,
             confidence=confidence,
         )
-        scores[kind] = Score(float(hits.mean()), interval=interval, n=n)
+        samples = [Samples(QUESTION, hits, columns)]
+        scores[kind] = Score(float(hits.mean()), interval=interval, n=n, samples=samples)
     return scores
 
 

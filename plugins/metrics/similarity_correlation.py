@@ -8,9 +8,11 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.contributions import to_pearson, to_spearman
 from harness.plugins.metrics.statistics.weighted import correlation_p_value, pearson, spearman
+from harness.scores import Samples, Scale, Score
 
 
 @metric(
@@ -57,7 +59,8 @@ def similarity_correlation(
     -------
     dict of Score
         `spearman` and `pearson`, in [−1, 1], higher is better. The p-values are those of the
-        two-sided t test of no correlation. At least three pairs are needed.
+        two-sided t test of no correlation. At least three pairs are needed. Samples: each pair
+        with its `cosine` and `rating`.
 
     Raises
     ------
@@ -73,7 +76,11 @@ def similarity_correlation(
     cosines = paired_cosines(texts_1, texts_2)
     y = np.asarray(ratings, dtype=np.float64)
     scores = {}
-    for name, correlation in (("spearman", spearman), ("pearson", pearson)):
+    columns = {"cosine": cosines, "rating": y}
+    for name, correlation, contribution in (
+        ("spearman", spearman, to_spearman),
+        ("pearson", pearson, to_pearson),
+    ):
         if len(y) < 3:
             scores[name] = Score(float("nan"), n=len(y), reason="fewer than three pairs")
             continue
@@ -91,5 +98,6 @@ def similarity_correlation(
             confidence=confidence,
         )
         p_value = correlation_p_value(value, len(y))
-        scores[name] = Score(value, p_value=p_value, interval=interval, n=len(y))
+        samples = [Samples(("texts_1", "texts_2"), contribution(cosines, y), columns)]
+        scores[name] = Score(value, p_value=p_value, interval=interval, n=len(y), samples=samples)
     return scores

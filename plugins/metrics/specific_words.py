@@ -16,7 +16,8 @@ from sklearn.svm import LinearSVC
 
 from harness.arrays import Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
+from harness.scores import Samples, Scale, Score
 
 
 @metric(
@@ -85,8 +86,9 @@ def specific_words(
         `words`; `c`; `grid`; `folds`, the value on each fold; `deviation`, their standard
         deviation. The table `words` of `f1` is the extended list, most specific first: `word`, its
         `margin` (positive: specific) and the input that it is `of`. The paper's S is the words of
-        `seeds` and `rest`; those of `words` were checked and rejected by people. There is no
-        p-value and no interval.
+        `seeds` and `rest`; those of `words` were checked and rejected by people. Samples: each
+        word of `words`, whether it is a `seed`, whether the classifier `found` it, and its `fold`;
+        F1 is no mean of words and has no contributions. There is no p-value and no interval.
 
     Raises
     ------
@@ -116,11 +118,17 @@ def specific_words(
         values = {"C": list(grid)}
         balanced = GridSearchCV(balanced, values, scoring="balanced_accuracy", cv=folds)
     f1, accuracy = [], []
-    for train, test in parts.split(x, y):
+    found, found_balanced = np.zeros((2, len(y)), dtype=bool)
+    fold_of, contribution = np.zeros(len(y), dtype=np.intp), np.zeros(len(y))
+    for fold, (train, test) in enumerate(parts.split(x, y)):
         predicted = svm.fit(x[train], y[train]).predict(x[test])
         f1.append(f1_score(y[test], predicted, zero_division=0))
+        found[test], fold_of[test] = predicted, fold
         predicted = balanced.fit(x[train], y[train]).predict(x[test])
         accuracy.append(balanced_accuracy_score(y[test], predicted))
+        found_balanced[test] = predicted
+        of_class = np.where(y[test], y[test].sum(), (~y[test]).sum())
+        contribution[test] = (predicted == y[test]) * len(y) / (2 * folds * of_class)
     svm.fit(x, y)
     table = _labelled(svm, texts["seeds"], seeds, "seeds", at_least=-np.inf)
     for name, vectors in (("words", words), ("rest", rest)):
@@ -129,9 +137,12 @@ def specific_words(
             known |= set(texts[name])
     table.sort(key=lambda row: -row["margin"])
     counts = {"seeds": positives, "words": len(y), "c": c, "grid": list(grid)}
+    columns = {"seed": y, "fold": fold_of}
+    of_f1 = Samples("words", columns=columns | {"found": found})
+    of_balanced = Samples("words", contribution, columns | {"found": found_balanced})
     return {
-        "f1": _score(f1, len(y), counts, {"words": table}),
-        "balanced_accuracy": _score(accuracy, len(y), counts, {}),
+        "f1": _score(f1, len(y), counts, {"words": table}, of_f1),
+        "balanced_accuracy": _score(accuracy, len(y), counts, {}, of_balanced),
     }
 
 
@@ -164,7 +175,8 @@ def _score(
     n: int,
     counts: Mapping[str, object],
     tables: Mapping[str, Sequence[Mapping[str, Any]]],
+    samples: Samples,
 ) -> Score:
     details: dict[str, Any] = {**counts, "folds": [float(value) for value in values]}
     details["deviation"] = float(np.std(values, ddof=1))
-    return Score(float(np.mean(values)), n=n, details=details, tables=tables)
+    return Score(float(np.mean(values)), n=n, details=details, tables=tables, samples=[samples])

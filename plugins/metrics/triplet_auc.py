@@ -7,9 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.contributions import to_auc
 from harness.plugins.metrics.statistics.weighted import auc
+from harness.scores import Samples, Scale, Score
 
 
 @metric(
@@ -58,7 +60,8 @@ def triplet_auc(
     Score
         AUC, in [0, 1]; fair is 1. Below 1/2, names count more than meaning. Details: `positive`
         and `negative`, the mean cosines; `within`, the share of triplets whose positive is closer
-        than their own negative. There is no p-value.
+        than their own negative. Samples: each triplet with its cosines `positive` and
+        `negative`. There is no p-value.
 
     Raises
     ------
@@ -94,4 +97,11 @@ def triplet_auc(
             "negative": float(negative.mean()),
             "within": float((positive > negative).mean()),
         },
+        samples=[
+            Samples(
+                ("queries", "positives", "negatives"),
+                np.mean(to_auc(positive, negative), axis=0),
+                {"positive": positive, "negative": negative},
+            )
+        ],
     )

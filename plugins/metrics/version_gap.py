@@ -11,8 +11,9 @@ from scipy.stats import binomtest
 
 from harness.arrays import Floats, Reals, cosines, paired_cosines
 from harness.errors import NotApplicable
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap
+from harness.scores import Samples, Scale, Score
 
 FLIPS = 10_000  # largest number of sign flips that are all counted, and number of random ones
 EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes them by 2e-7
@@ -79,7 +80,8 @@ def version_gap(
         (hits + 1)/(flips + 1). `gap`, the mean difference of the cosines, in [−2, 2], fair is 0,
         with a table `versions` and no p-value. Details of both, by version: `similarity`, the mean
         cosine, and `place`, the mean place (from 1) among the versions of all rows; ties share
-        their mean. Details of `first_share`: `first` and `equal`, numbers of queries.
+        their mean. Details of `first_share`: `first` and `equal`, numbers of queries. Samples:
+        each query with its versions and their cosines.
 
     Raises
     ------
@@ -119,12 +121,15 @@ def version_gap(
         "first": int(np.count_nonzero(sign > 0)),
         "equal": n - int(np.count_nonzero(sign)),
     }
+    inputs = ("queries", "versions_1", "versions_2", *(() if neutral is None else ("neutral",)))
+    columns = {f"cosine_{name}": cosine for name, cosine in similarities.items()}
     share = Score(
         float((sign.mean() + 1) / 2),
         p_value=_p_value(np.bincount(codes, sign).astype(np.float64), rng),
         interval=interval(lambda counts: (counts @ sign / counts.sum(axis=1) + 1) / 2),
         n=n,
         details=details | counts_of,
+        samples=[Samples(inputs, (sign + 1) / 2, columns)],
     )
     gap = Score(
         float(difference.mean()),
@@ -132,6 +137,7 @@ def version_gap(
         n=n,
         details=details,
         tables={"versions": _table(texts or {}, similarities)},
+        samples=[Samples(inputs, difference, columns)],
     )
     return {"first_share": share, "gap": gap}
 

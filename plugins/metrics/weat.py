@@ -7,13 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from harness.arrays import Reals, unit_rows
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap, partitions, word_sets
 from harness.plugins.metrics.statistics.association import (
+    deviation_of,
     differential_association,
     effect_size,
     resampled_effect_sizes,
 )
+from harness.plugins.metrics.statistics.contributions import to_difference
+from harness.scores import Samples, Scale, Score
 
 EXACT_IN_JSON = 2**53  # JSON readers may round larger integers
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
@@ -93,7 +96,8 @@ def weat(
         as one that removes the names that the targets consist of. Details: `association`, WEAT's
         test statistic Σ s(x) − Σ s(y); `p_kind`, `exact` or the number of permutations;
         `partitions`, the number of possible partitions, None above 2^53; `permute`, the unit that
-        moved, `items` if no items share a cluster; `alternative`; `ddof`; `largest`.
+        moved, `items` if no items share a cluster; `alternative`; `ddof`; `largest`. Samples: each
+        target with its `association` s.
 
     Raises
     ------
@@ -114,9 +118,14 @@ def weat(
     s_2 = differential_association(targets_2, attributes_1, attributes_2)
     d = effect_size(s_1, s_2, ddof=ddof)
     codes = bootstrap.codes_of(clusters, INPUTS)
+    parts = to_difference(s_1, s_2, deviation_of(s_1, s_2, ddof=ddof))
+    samples = [
+        Samples(name, contribution, {"association": s})
+        for name, contribution, s in zip(INPUTS[:2], parts, (s_1, s_2), strict=True)
+    ]
     if np.isnan(d):
         reason = "all targets are equally associated with the attributes"
-        return Score(d, n=n, reason=reason, without_difference=0.0)
+        return Score(d, n=n, reason=reason, without_difference=0.0, samples=samples)
     test = partitions.partition_test(
         s_1,
         s_2,
@@ -127,6 +136,7 @@ def weat(
         permutations=permutations,
     )
     x, y, a, b = (unit_rows(array) for array in arrays)
+    largest = _largest(len(s_1), len(s_2), ddof)
     return Score(
         d,
         p_value=test.p_value,
@@ -144,8 +154,10 @@ def weat(
             **_test_details(test),
             "alternative": alternative,
             "ddof": ddof,
-            "largest": _largest(len(s_1), len(s_2), ddof),
+            "largest": largest,
         },
+        samples=samples,
+        bounds=(-largest, largest) if largest > 2 else None,
     )
 
 

@@ -7,9 +7,11 @@ from typing import Literal
 import numpy as np
 
 from harness.arrays import Reals
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import word_sets
 from harness.plugins.metrics.statistics.association import differential_association
+from harness.plugins.metrics.statistics.contributions import to_difference
+from harness.scores import Samples, Scale, Score
 
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
 Over = Literal["sum", "mean"]
@@ -54,8 +56,8 @@ def weat_association(
     -------
     Score
         A difference of cosines; fair is 0. In [−4, 4] with `over="mean"`, without bounds with
-        `over="sum"`. `n` is the number of targets. Details: `over`. There is no p-value and no
-        interval: see `weat`.
+        `over="sum"`. `n` is the number of targets. Details: `over`. Samples: each target with its
+        `association` s. There is no p-value and no interval: see `weat`.
 
     References
     ----------
@@ -69,4 +71,9 @@ def weat_association(
     s_1 = differential_association(targets_1, attributes_1, attributes_2)
     s_2 = differential_association(targets_2, attributes_1, attributes_2)
     total = np.sum if over == "sum" else np.mean
-    return Score(float(total(s_1) - total(s_2)), n=n, details={"over": over})
+    parts = (s_1 * n, -s_2 * n) if over == "sum" else to_difference(s_1, s_2)
+    samples = [
+        Samples(name, contribution, {"association": s})
+        for name, contribution, s in zip(INPUTS[:2], parts, (s_1, s_2), strict=True)
+    ]
+    return Score(float(total(s_1) - total(s_2)), n=n, details={"over": over}, samples=samples)

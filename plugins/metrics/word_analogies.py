@@ -7,15 +7,18 @@ with the same a and b share them.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Scale, Score, metric
+from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap
+from harness.scores import Samples, Scale, Score
 
 EPSILON = 0.001  # Levy and Goldberg 2014
 BLOCK = 512  # questions whose cosines are held at once
@@ -81,7 +84,8 @@ def word_analogies(
     dict of Score
         `accuracy_3cosadd` and `accuracy_3cosmul`, in [0, 1], higher is better. `n` is the number
         of questions that count. Details: `not_asked`, the number of questions with a word that is
-        not in the vocabulary. There is no p-value.
+        not in the vocabulary. Samples: each question that counts with its `answer` and the
+        `rank` of d among all answers, from 1. There is no p-value.
 
     Raises
     ------
@@ -95,7 +99,8 @@ def word_analogies(
     equations 1 and 4.
     """
     rows = _rows([texts[name] for name in QUESTION], texts["vocabulary"])
-    questions = rows[(rows >= 0).all(axis=1)]
+    asked = np.flatnonzero((rows >= 0).all(axis=1))
+    questions = rows[asked]
     details = {"not_asked": len(rows) - len(questions)}
     if len(questions) == 0:
         reason = "no question has all its words in the vocabulary"
@@ -103,14 +108,14 @@ def word_analogies(
         return {"accuracy_3cosadd": undefined, "accuracy_3cosmul": undefined}
     _, pairs = np.unique(questions[:, :2], axis=0, return_inverse=True)
     order = np.argsort(pairs, kind="stable")
-    questions, pairs = questions[order], pairs[order]
+    asked, questions, pairs = asked[order], questions[order], pairs[order]
     unit = unit_rows(vocabulary).astype(np.float32)
-    correct = np.concatenate(
-        [_correct(questions[i : i + BLOCK], pairs[i : i + BLOCK], unit)
-         for i in range(0, len(questions), BLOCK)], axis=1
-    )  # fmt: skip
+    solved = partial(_solved, questions, pairs, unit)
+    answers = solved(_best)
+    ranks = functools.cache(partial(solved, _rank))  # only for samples
     scores = {}
-    for name, right in zip(("accuracy_3cosadd", "accuracy_3cosmul"), correct, strict=True):
+    for method, name in enumerate(("accuracy_3cosadd", "accuracy_3cosmul")):
+        right = answers[method] == questions[:, 3]
         interval = bootstrap.percentile_interval(
             _accuracy(right, pairs),
             [int(pairs.max()) + 1],
@@ -119,11 +124,30 @@ def word_analogies(
             confidence=confidence,
         )
         if interval is not None:
-            method = "percentile bootstrap of the pairs a : b"
-            interval = dataclasses.replace(interval, method=method)
-        value = float(right.mean())
-        scores[name] = Score(value, interval=interval, n=len(questions), details=details)
+            unit_of = "percentile bootstrap of the pairs a : b"
+            interval = dataclasses.replace(interval, method=unit_of)
+        scores[name] = Score(
+            float(right.mean()),
+            interval=interval,
+            n=len(questions),
+            details=details,
+            samples=partial(_samples, method, answers[method], right, asked, ranks, texts),
+        )
     return scores
+
+
+def _samples(
+    method: int,
+    answers: Ints,
+    right: npt.NDArray[np.bool_],
+    asked: Ints,
+    ranks: Callable[[], Ints],
+    texts: Mapping[str, Sequence[str]],
+) -> list[Samples]:
+    """Return the questions with their answers; their ranks take as long as the answers."""
+    words = [texts["vocabulary"][row] for row in answers]
+    columns = {"answer": words, "rank": ranks()[method]}
+    return [Samples(QUESTION, right.astype(np.float64), columns, asked)]
 
 
 def _rows(columns: Sequence[Sequence[str]], words: Sequence[str]) -> Ints:
@@ -135,33 +159,54 @@ def _rows(columns: Sequence[Sequence[str]], words: Sequence[str]) -> Ints:
     ).reshape(-1, len(QUESTION))  # fmt: skip
 
 
-def _correct(questions: Ints, pairs: Ints, unit: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
-    """Return (2, n) whether 3CosAdd and 3CosMul answer n questions with d; sorted by pair."""
-    distinct, inverse = np.unique(questions[:, :3], return_inverse=True)
-    rows = inverse.reshape(-1, 3)
-    cosines = unit[distinct] @ unit.T
-    answers = [_answers(cosines, cosines, questions, rows, pairs)]
-    shifted = np.maximum((cosines + 1) / 2, 1e-12)  # a cosine of -1 has no logarithm
-    answers.append(_answers(np.log(shifted), np.log(shifted + EPSILON), questions, rows, pairs))
-    correct: npt.NDArray[np.bool_] = np.stack(answers) == questions[:, 3]
-    return correct
+def _solved(
+    questions: Ints,
+    pairs: Ints,
+    unit: npt.NDArray[np.float32],
+    solve: Callable[[npt.NDArray[np.float32], Ints], Ints],
+) -> Ints:
+    """Return (2, n) what `solve` returns for n questions by 3CosAdd and 3CosMul; sorted by pair."""
+    solved = np.empty((2, len(questions)), dtype=np.intp)
+    for start in range(0, len(questions), BLOCK):
+        block = slice(start, start + BLOCK)
+        distinct, inverse = np.unique(questions[block, :3], return_inverse=True)
+        rows = inverse.reshape(-1, 3)
+        cosines = unit[distinct] @ unit.T
+        args = (questions[block], rows, pairs[block], solve)
+        solved[0, block] = _solved_block(cosines, cosines, *args)
+        shifted = np.maximum((cosines + 1) / 2, 1e-12)  # a cosine of -1 has no logarithm
+        solved[1, block] = _solved_block(np.log(shifted), np.log(shifted + EPSILON), *args)
+    return solved
 
 
-def _answers(
+def _solved_block(
     near: npt.NDArray[np.float32],
     far: npt.NDArray[np.float32],
     questions: Ints,
     rows: Ints,
     pairs: Ints,
+    solve: Callable[[npt.NDArray[np.float32], Ints], Ints],
 ) -> Ints:
-    """Return the (n,) words x that maximise near(x, b) + near(x, c) − far(x, a)."""
-    answers = np.empty(len(questions), dtype=np.intp)
+    """Return (n,) what `solve` returns for the sums near(x, b) + near(x, c) − far(x, a)."""
+    solved = np.empty(len(questions), dtype=np.intp)
     for part in _runs(pairs):
         a, b = rows[part.start, :2]
         sums = near[rows[part, 2]] + (near[b] - far[a])
         np.put_along_axis(sums, questions[part, :3], -np.inf, axis=1)
-        answers[part] = sums.argmax(axis=1)
-    return answers
+        solved[part] = solve(sums, questions[part, 3])
+    return solved
+
+
+def _best(sums: npt.NDArray[np.float32], _: Ints) -> Ints:
+    """Return the (n,) words x with the largest of (n, m) sums."""
+    best: Ints = sums.argmax(axis=1)
+    return best
+
+
+def _rank(sums: npt.NDArray[np.float32], d: Ints) -> Ints:
+    """Return the (n,) ranks, from 1, of the words d by (n, m) sums."""
+    rank: Ints = (sums > np.take_along_axis(sums, d[:, None], axis=1)).sum(axis=1) + 1
+    return rank
 
 
 def _runs(codes: Ints) -> Iterator[slice]:

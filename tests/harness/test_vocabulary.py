@@ -11,9 +11,10 @@ import harness
 from harness.chain import Chain, MitigatedEmbedder
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.errors import NotApplicable
-from harness.metrics import Scale, metric
+from harness.metrics import metric
 from harness.mitigator import Mitigator
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
+from harness.scores import Scale
 from harness.vocabulary import vocabulary_of
 
 TASK = """

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from harness.embedder import Embedder, ModelInfo, WordEmbedder
-from harness.metrics import Score
 from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import glove as glove_package
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.registry.registry import Registry
+from harness.scores import Score
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 EXPECTED = Path(__file__).parent / "expected"

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import harness.tasks
-from harness.metrics import Score
 from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.metrics.direct_bias import direct_bias
@@ -20,6 +19,7 @@ from harness.plugins.metrics.indirect_bias import gender_share, indirect_bias
 from harness.plugins.metrics.occupation_projection import occupation_projection
 from harness.plugins.metrics.pair_analogies import pair_analogies
 from harness.plugins.metrics.statistics.pair_components import pair_components
+from harness.scores import Score
 from harness.vocabulary import vocabulary_of
 
 MODELS = {"glove50": "glove-6b-50d", "md300": "en-core-web-md"}

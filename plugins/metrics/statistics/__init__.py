@@ -4,6 +4,7 @@
 `association`        differential association and effect size of the WEAT family
 `bootstrap`          percentile bootstrap intervals over items or clusters
 `partitions`         permutation test of two sets, exact or sampled
+`contributions`      what each item contributes to a correlation, AUC or difference of means
 `weighted`           correlations, ranks and AUC of items with multiplicities
 `word_sets`          vectors and means of word sets; the reason for an empty set
 `pair_components`    direction of a concept: principal components of pairs

@@ -51,11 +51,14 @@ def effect_size(s_1: Floats, s_2: Floats, *, ddof: int) -> float:
     float
         NaN if the deviation is 0.
     """
+    return float((s_1.mean() - s_2.mean()) / deviation_of(s_1, s_2, ddof=ddof))
+
+
+def deviation_of(s_1: Floats, s_2: Floats, *, ddof: int) -> float:
+    """Return the standard deviation of the associations of both sets; NaN if it is 0."""
     s = np.concatenate([s_1, s_2])
     deviation = s.std(ddof=ddof) if len(s) > ddof else 0.0
-    if deviation <= 1e-12:  # equal up to rounding
-        return float("nan")
-    return float((s_1.mean() - s_2.mean()) / deviation)
+    return float(deviation) if deviation > 1e-12 else float("nan")  # else equal up to rounding
 
 
 def resampled_effect_sizes(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats
 from harness.errors import InvalidOption
-from harness.metrics import Interval
+from harness.scores import Interval
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 """(n,) cluster code of each item."""

@@ -72,3 +72,32 @@ def exposure_gap(exposure: Floats, fair: Floats, counts: Floats) -> Floats:
     difference = mean_over_queries(exposure, counts) - mean_over_queries(fair, counts)
     gap: Floats = np.abs(difference).sum(axis=1) / 2
     return gap
+
+
+def gap_contributions(exposure: Floats, fair: Floats) -> Floats:
+    """Return the (q,) contributions of the queries to `exposure_gap`; their mean is the gap.
+
+    A query contributes positively where it differs from the fair exposure as the means do.
+
+    Parameters
+    ----------
+    exposure, fair
+        (q, g) as for `exposure_gap`.
+
+    Returns
+    -------
+    (q,) float64
+        NaN for a query without a relevant document.
+    """
+    once = np.ones((1, len(exposure)))
+    sign = np.sign(mean_over_queries(exposure, once)[0] - mean_over_queries(fair, once)[0])
+    counts = np.isfinite(exposure).any(axis=1) | np.isfinite(fair).any(axis=1)
+
+    def weighted(values: Floats) -> Floats:
+        defined = np.isfinite(values)
+        terms: Floats = np.where(defined, values, 0.0) * ratio(counts.sum(), defined.sum(axis=0))
+        return terms
+
+    total = (weighted(exposure) - weighted(fair)) @ sign / 2
+    contributions: Floats = np.where(counts, total, np.nan)
+    return contributions

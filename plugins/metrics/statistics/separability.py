@@ -5,6 +5,7 @@ scikit-learn is imported inside the functions, because it is slow to import.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -18,28 +19,82 @@ Classifier = Literal["rbf-svm", "logistic"]
 Indices = npt.NDArray[np.intp]
 
 
-def cluster_accuracy(x: Floats, labels: Indices, seed: int) -> float:
-    """Return the accuracy of two k-means clusters as the two sides.
+@dataclass(frozen=True)
+class Sides:
+    """The words at either end of a list of biases.
+
+    Parameters
+    ----------
+    rows
+        (2n,) their places in the list.
+    labels
+        (2n,) 0 for the first side, 1 for the second.
+    """
+
+    rows: Indices
+    labels: Indices
+
+    @classmethod
+    def of(cls, bias: Floats, size: int) -> Sides:
+        """Return the `size` words at either end of (n,) biases."""
+        order = np.argsort(bias, kind="stable")
+        rows = np.concatenate([order[:size], order[-size:]])
+        return cls(rows, np.repeat([0, 1], size))
+
+
+@dataclass(frozen=True)
+class FoldPredictions:
+    """Predictions of a cross-validation.
+
+    Parameters
+    ----------
+    labels
+        (n,) side of each word.
+    predicted
+        (n,) side that the classifier predicts, which was not trained on the word.
+    folds
+        (n,) fold of each word.
+    """
+
+    labels: Indices
+    predicted: Indices
+    folds: Indices
+
+    @property
+    def accuracies(self) -> Floats:
+        """(folds,) accuracy on each fold."""
+        hits = self.predicted == self.labels
+        return np.array([hits[self.folds == fold].mean() for fold in np.unique(self.folds)])
+
+    @property
+    def contributions(self) -> Floats:
+        """(n,) contributions to the mean accuracy of the folds, which may differ in size."""
+        sizes = np.bincount(self.folds)
+        weights = len(self.folds) / (len(sizes) * sizes[self.folds])
+        contributions: Floats = (self.predicted == self.labels) * weights
+        return contributions
+
+
+def two_clusters(x: Floats, seed: int) -> Indices:
+    """Return the (n,) cluster, 0 or 1, of each word by k-means.
 
     Parameters
     ----------
     x
         (n, d) vectors.
-    labels
-        (n,) 0 or 1, the side of each word.
     seed
         Seed of the first centres.
-
-    Returns
-    -------
-    float
-        In [0.5, 1]: the better of the two matchings of clusters and sides.
     """
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):  # small fits would wait for threads longer than they compute
-        clusters = KMeans(2, n_init=10, random_state=seed).fit_predict(x)
+        clusters: Indices = KMeans(2, n_init=10, random_state=seed).fit_predict(x)
+    return clusters
+
+
+def matched_accuracy(clusters: Indices, labels: Indices) -> float:
+    """Return the accuracy of (n,) clusters as (n,) sides, 0 or 1: the better of both matchings."""
     accuracy = float((clusters == labels).mean())
     return max(accuracy, 1 - accuracy)
 
@@ -71,10 +126,10 @@ def positive_neighbour_shares(
     return shares
 
 
-def fold_accuracies(
+def fold_predictions(
     x: Floats, labels: Indices, classifier: Classifier, folds: int, seed: int
-) -> Floats:
-    """Return the (folds,) accuracies of a classifier on the words that it was not trained on.
+) -> FoldPredictions:
+    """Return the predictions of a classifier for the words that it was not trained on.
 
     Parameters
     ----------
@@ -89,11 +144,14 @@ def fold_accuracies(
     seed
         Seed of the folds.
     """
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-    split = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    accuracies: Floats = cross_val_score(_model(classifier), x, labels, cv=split)
-    return accuracies
+    splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(x, labels))
+    predicted = cross_val_predict(_model(classifier), x, labels, cv=splits)
+    fold_of = np.empty(len(labels), dtype=np.intp)
+    for fold, (_, test) in enumerate(splits):
+        fold_of[test] = fold
+    return FoldPredictions(labels, predicted, fold_of)
 
 
 def _model(classifier: Classifier) -> Any:

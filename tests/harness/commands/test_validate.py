@@ -189,13 +189,15 @@ def test_missing_data_is_no_mistake_but_exits_with_1(harness, toy, write, monkey
     [
         ("raise KeyError('x')", ["KeyError", "'x'"]),
         ("raise ValueError('a\\nb')", ["ValueError: a"]),
-        ("return float('nan')", ["scenario 'default'", "nan"]),
-        ("return {'b': 1}", ["TypeError", "'odd-metric'"]),
+        ("return Score(float('nan'), reason='few')", ["scenario 'default'", "few"]),
+        ("return float('nan')", ["'odd-metric'", "nan"]),
+        ("return {'b': 1}", ["'odd-metric'", "['b']"]),
+        ("return Score(1, samples=[Samples('targets_1', [0])])", ["odd-metric", "contribution 1"]),
     ],
 )
 def test_a_task_is_really_run(harness, install, write, body, facts):
     source = f"""
-        from harness import MetricSpec, Scale, hookimpl, metric
+        from harness import MetricSpec, Samples, Scale, Score, hookimpl, metric
 
         @hookimpl
         def harness_metrics():

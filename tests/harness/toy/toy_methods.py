@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness import Mitigator, Scale, Score, metric
+from harness import Mitigator, Samples, Scale, Score, metric
 
 
 class Shift(Mitigator):
@@ -59,5 +59,7 @@ def fit(pairs_1, pairs_2, labels, *, clusters):
     """Return the correlation of distances with labels."""
     assert {len(codes) for codes in clusters.values()} == {len(labels)}
     distances = np.linalg.norm(pairs_1 - pairs_2, axis=1)
-    with np.errstate(invalid="ignore"):  # undefined if all distances are equal
-        return -float(np.corrcoef(distances, labels)[0, 1])
+    if np.ptp(distances) == 0:
+        return Score(float("nan"), reason="all distances are equal")
+    part = Samples(("pairs_1", "pairs_2"), None, {"distance": distances, "label": labels})
+    return Score(-float(np.corrcoef(distances, labels)[0, 1]), samples=[part])

@@ -8,9 +8,10 @@ import pytest
 from harness.arrays import unit_rows
 from harness.plugins.metrics.statistics import separability
 from harness.plugins.metrics.statistics.separability import (
-    cluster_accuracy,
-    fold_accuracies,
+    fold_predictions,
+    matched_accuracy,
     positive_neighbour_shares,
+    two_clusters,
 )
 
 LABELS = np.repeat([0, 1], 20)
@@ -25,16 +26,24 @@ def sides(distance: float) -> np.ndarray:
 @pytest.mark.parametrize("swapped", [False, True])
 def test_two_clusters_match_separated_sides_in_either_order(swapped):
     labels = 1 - LABELS if swapped else LABELS
-    assert cluster_accuracy(sides(20), labels, seed=0) == 1.0
+    assert matched_accuracy(two_clusters(sides(20), seed=0), labels) == 1.0
 
 
 def test_cluster_accuracy_is_at_least_one_half():
-    assert 0.5 <= cluster_accuracy(sides(0), LABELS, seed=0) < 0.8
+    assert 0.5 <= matched_accuracy(two_clusters(sides(0), seed=0), LABELS) < 0.8
 
 
 @pytest.mark.parametrize("classifier", ["rbf-svm", "logistic"])
 def test_each_fold_has_an_accuracy_and_separated_sides_have_one(classifier):
-    assert fold_accuracies(sides(20), LABELS, classifier, 4, seed=0).tolist() == [1.0] * 4
+    predictions = fold_predictions(sides(20), LABELS, classifier, 4, seed=0)
+    assert predictions.accuracies.tolist() == [1.0] * 4
+    assert np.bincount(predictions.folds).tolist() == [10] * 4
+
+
+def test_contributions_have_the_mean_of_the_folds_accuracies_where_folds_differ_in_size():
+    labels = np.repeat([0, 1], [10, 11])
+    predictions = fold_predictions(sides(0.2)[10:31], labels, "logistic", 4, seed=0)
+    assert predictions.contributions.mean() == pytest.approx(predictions.accuracies.mean())
 
 
 def test_neighbours_are_the_nearest_other_words(monkeypatch):

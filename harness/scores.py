@@ -1,0 +1,173 @@
+"""What a metric returns: scores with their scale, interval and samples.
+
+Plain values. Knows no models, files or tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from harness.errors import HarnessError
+
+Bounds = tuple[float | None, float | None]
+Ideal = float | Literal["higher", "lower"]
+ROUNDING = 1e-9
+"""Relative error of a score: a value this far outside its bounds is inside them."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How to read the number of a score.
+
+    Parameters
+    ----------
+    ideal
+        The fair value (for usefulness: the best value): a number, or `higher` or `lower` if
+        higher or lower is better.
+    bounds
+        Lowest and highest possible value; None if there is no bound.
+    help
+        One line that explains the number.
+
+    Raises
+    ------
+    HarnessError
+        If `ideal` is neither a number within the bounds nor `higher` or `lower`.
+    """
+
+    ideal: Ideal
+    bounds: Bounds = (None, None)
+    help: str = ""
+
+    def __post_init__(self) -> None:
+        """Check that the scale is possible."""
+        if isinstance(self.ideal, str):
+            if self.ideal not in ("higher", "lower"):
+                raise HarnessError(
+                    f"a Scale has ideal={self.ideal!r}: use a number, 'higher' or 'lower'"
+                )
+        elif not is_within(self.ideal, self.bounds):
+            raise HarnessError(f"a Scale has ideal={self.ideal}, outside {in_words(self.bounds)}")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval.
+
+    Parameters
+    ----------
+    low, high
+        Ends of the interval, in the unit of the score.
+    level
+        Confidence level, between 0 and 1.
+    method
+        How it was computed, such as `percentile bootstrap of clusters`.
+    """
+
+    low: float
+    high: float
+    level: float
+    method: str
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What each item contributes to a score; `harness eval --samples` writes a row for each.
+
+    The harness adds the text of each item, and its cluster.
+
+    Parameters
+    ----------
+    inputs
+        The input whose rows are the items. Several, if an item is a row of each, such as a pair.
+        None, with an empty tuple, for items that no input has; their texts are then in `columns`.
+    contribution
+        (n,) what the score would be if every item were like this one: the mean of all
+        contributions is the score. NaN for an item that does not count. None if the score is no
+        mean of items.
+    columns
+        Further values of the items by name, (n,) each: what the contribution is made of.
+    rows
+        (n,) row of each item in the inputs; by default every row, in order.
+    """
+
+    inputs: str | tuple[str, ...]
+    contribution: Any = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    rows: Any = None
+
+
+@dataclass(frozen=True)
+class Score:
+    """One number of a metric.
+
+    Parameters
+    ----------
+    value
+        The number; NaN or infinite if it is undefined, with `reason`.
+    p_value
+        Probability of a value at least as extreme under the null hypothesis.
+    interval
+        Confidence interval of `value`.
+    n
+        Number of items that the value is computed from.
+    reason
+        Why the value is undefined.
+    without_difference
+        Replaces a value that is undefined because the mitigator left no difference to measure. It
+        is used only if the value for the model's own vectors is defined.
+    details
+        Further JSON-like values for the record, such as counts and variants.
+        `alternative` is the alternative hypothesis of the p-value: `greater`, `less` or
+        `two-sided`; the table of `harness eval` says which p-values are one-sided.
+    tables
+        Tables by name, each a sequence of rows, such as a list of pairs. Each is written to a file
+        beside the records; the record has its path.
+    figures
+        Figures by name, each with Plotly's `data` and `layout` as plain values. Each is written to
+        a page beside the records; the record has its path.
+    samples
+        What the items contribute, in one or several parts, such as one for each set of words. A
+        function without arguments that returns them is called only if they are wanted.
+    bounds
+        Replaces the bounds of the scale, if they depend on the number of items.
+    """
+
+    value: float
+    p_value: float | None = None
+    interval: Interval | None = None
+    n: int | None = None
+    reason: str | None = None
+    without_difference: float | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    samples: Sequence[Samples] | Callable[[], Sequence[Samples]] = field(default=(), compare=False)
+    bounds: Bounds | None = None
+
+
+def as_number(value: Any) -> float | None:
+    """Return a value as a number; None if it is none."""
+    if isinstance(value, str | bytes):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def is_within(value: float, bounds: Bounds) -> bool:
+    """Return whether a value is within bounds, up to rounding."""
+    low, high = bounds
+    room = ROUNDING * max(1.0, *(abs(end) for end in bounds if end is not None), abs(value))
+    return (low is None or value >= low - room) and (high is None or value <= high + room)
+
+
+def in_words(bounds: Bounds) -> str:
+    """Return bounds for an error message."""
+    low, high = bounds
+    if low is None or high is None:
+        return f"its bounds: {f'at most {high}' if low is None else f'at least {low}'}"
+    return f"its bounds {low} to {high}"
