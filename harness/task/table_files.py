@@ -55,7 +55,7 @@ def _decompressed(path: Path) -> bytes:
 
 def _parse(text: str, table: Table, path: Path) -> Sequence[Row]:
     suffix = PurePath(path.name.removesuffix(".gz")).suffix
-    if suffix == ".jsonl":
+    if suffix == ".jsonl" and not table.columns:
         return _objects(text, table, path)
     numbered, sections = _lines(text, table)
     cells = _cells([line for _, line in numbered], table, suffix)

@@ -49,7 +49,8 @@ class Table(Strict):
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of the table maker."""
     columns: tuple[str, ...] = ()
-    """Column names; for a file, only if it has no header line."""
+    """Column names; for a file, only if it has no header line. A `.jsonl` file with columns is
+    read as a text table."""
     rows: tuple[tuple[Cell, ...], ...] | None = None
     """The rows."""
     file: str | None = None

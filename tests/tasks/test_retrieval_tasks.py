@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import csv
-import os
+import gzip
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from harness import tasks
-from harness.errors import Unavailable
 from harness.registry.registry import Registry
 
-DATA = Path(
-    os.environ.get("HARNESS_DATA", Path(tasks.__file__).parents[2] / "shared" / "data")
-).resolve()
+DATA = Path(tasks.__file__).parent / "retrieval" / "data"
 
 
 @pytest.fixture(scope="module")
@@ -23,12 +20,7 @@ def inputs():
     """Return a function from a task's name to its inputs by scenario."""
 
     def find(name):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("HARNESS_DATA", str(DATA))
-            try:
-                return {s.name: s.inputs for s in Registry().task(name).scenarios}
-            except Unavailable as error:
-                pytest.skip(str(error))
+        return {s.name: s.inputs for s in Registry().task(name).scenarios}
 
     return find
 
@@ -66,8 +58,8 @@ def test_versions_in_grep_biasir_answer_the_query_of_their_row(inputs):
     rows = set(zip(*(map(words, every[name].texts) for name in names), strict=True))
     assert len(every["queries"]) == 117
     answers: dict[tuple[str, str], dict[str, str]] = {}
-    for path in (DATA / "grep_biasir").glob("queries-documents_*.csv"):
-        with path.open(encoding="utf-8", newline="") as file:
+    for path in DATA.glob("queries-documents_*.csv.gz"):
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 if row["relevant"] == "1":
                     text = words(f"{row['doc_title']} {row['document']}")
@@ -76,6 +68,24 @@ def test_versions_in_grep_biasir_answer_the_query_of_their_row(inputs):
     assert rows == {(query, by["F"], by["M"], by["N"]) for (_, query), by in answers.items()}
     fields = [len(part["queries"]) for name, part in scenarios.items() if name != "all"]
     assert sum(fields) == 117
+
+
+def test_each_query_of_grep_biasir_has_three_answers_of_its_own(inputs):
+    answers = inputs("retrieval-grep-biasir-answers")["default"]
+    versions = inputs("retrieval-grep-biasir")["all"]
+    assert answers["queries"].texts == versions["queries"].texts
+    documents = Counter(answers["documents"].texts)
+    names = ("versions_1", "versions_2", "neutral")
+    assert documents == Counter(text for name in names for text in versions[name].texts)
+    topics, groups = answers["document_topics"].numbers, answers["groups"].numbers
+    assert sorted(answers["query_topics"].numbers) == list(range(117))
+    for topic in answers["query_topics"].numbers:
+        assert sorted(groups[topics == topic]) == [0, 1, 2]
+    of_query = dict(zip(answers["query_topics"].numbers, answers["queries"].texts, strict=True))
+    for path in DATA.glob("queries-documents_*.csv.gz"):
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                assert words(of_query[int(row["q_id"])]) == words(row["query"])
 
 
 def test_gendered_queries_have_the_gender_of_the_stereotype_first(inputs):

@@ -9,7 +9,6 @@ import pytest
 
 from harness import tasks
 from harness.embedder import ModelInfo
-from harness.errors import Unavailable
 from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import glove
 from harness.registry.registry import Registry
@@ -47,10 +46,7 @@ def resolved(registry):
 
     def find(name):
         if name not in known:
-            try:
-                known[name] = study.resolve(running.find(registry, name), registry)
-            except Unavailable as error:
-                pytest.skip(str(error))
+            known[name] = study.resolve(running.find(registry, name), registry)
         return known[name]
 
     return find

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import harness
-from harness.errors import Unavailable
 from harness.registry.registry import Registry
 
 GENDER, RELIGIONS = 20, 5
@@ -54,10 +53,7 @@ def test_each_stereotype_of_a_religion_is_a_set_of_its_own(scenarios):
 
 @pytest.mark.parametrize("category", ["gender", "ethnicity", "religion"])
 def test_the_sentiment_classifier_learns_from_the_complete_lexicon(category, scenarios):
-    try:
-        inputs = scenarios(f"sentiment-{category}")["default"].inputs
-    except Unavailable as error:
-        pytest.skip(str(error))
+    inputs = scenarios(f"sentiment-{category}")["default"].inputs
     assert len(inputs["attributes_1"]) == 2006
     assert len(inputs["attributes_2"]) == 4783
     assert "naïve" in inputs["attributes_2"].texts

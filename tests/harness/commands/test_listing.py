@@ -99,6 +99,7 @@ def test_show_task_with_a_tag_or_category_points_to_list(harness, toy, name, com
 
 def test_a_task_without_its_data_is_shown_by_its_file_with_the_reason(harness, monkeypatch):
     monkeypatch.delenv("HARNESS_DATA", raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing listens there
     result = harness("show", "task", "sts-b")
     assert result.code == 1
     assert "title: " in result.out
@@ -184,6 +185,7 @@ def test_an_unknown_name_is_an_error_with_a_suggestion(
 @pytest.mark.parametrize("kind", ["mitigator", "metric", "task", "concept"])
 def test_show_works_for_every_listed_name(harness, monkeypatch, kind):
     """Uses the user's cache, so that spaCy does not search the same texts in every test run."""
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing listens there
     monkeypatch.delenv("HARNESS_CACHE")
     if CACHE is not None:
         monkeypatch.setenv("HARNESS_CACHE", CACHE)

@@ -66,6 +66,7 @@ def mistake(texts, tmp_path):
         ("a.txt", "a:1 x\nb:2 y\n", "file: a.txt, delimiter: ' :', columns: [word, side, more]"),
         ("a.txt", ": 1\na x\n: 2\nb y\n", "file: a.txt, delimiter: ' ', section: side, "
          "columns: [word, more]"),
+        ("a.jsonl", "a\t1\nb\t2\n", "file: a.jsonl, columns: [word, side]"),
         ("sub/a.tsv", "word\tside\tmore\na\t1\tx\nb\t2\ty\n", "file: sub/a.tsv"),
     ],
 )  # fmt: skip

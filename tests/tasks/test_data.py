@@ -1,0 +1,154 @@
+"""Data files: what is shipped has its licence and source, and what is fetched has its address."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from harness import tasks
+from harness.errors import Unavailable
+from harness.registry.files import files
+from harness.registry.registry import Registry
+from harness.task import yaml_files
+
+FOLDER = Path(tasks.__file__).parent
+TESTS = Path(__file__).parents[1] / "reference" / "data"
+SHIPPED = sorted(FOLDER.glob("*/data/*.gz"))
+ALL = [*SHIPPED, *sorted(TESTS.glob("*.gz"))]
+LIMIT = 10_000_000  # bytes of all shipped data together
+OPEN = {"MIT", "Apache-2.0", "CC0-1.0", "CC-BY-SA-4.0"}
+FETCHED = {  # tasks whose data may not be shipped
+    *("sick-r", "sts-14", "sts-b"),
+    *(f"senteval-{name}" for name in ("cr", "mpqa", "mr", "mrpc", "sst", "subj", "trec")),
+}
+SEAT_PUBLISHED = "-published"
+"""Suffix of the tasks whose sentences may not be shipped either."""
+CUT = {"summeval.jsonl.gz", "snli_train.jsonl.gz", "snli_test.jsonl.gz"}
+"""Files of which parts are left out; their README says which."""
+ROW = re.compile(r"\| `(.+)` \| (.+) \| (.+) \| `([0-9a-f]{64})` \| (.+) \|")
+
+
+def attribution(folder: Path) -> dict[str, tuple[str, str, str, str]]:
+    """Return source, licence, SHA-256 and changes of each file that a README lists."""
+    lines = (folder / "README.md").read_text("utf-8").splitlines()
+    rows = [match.groups() for line in lines if (match := ROW.fullmatch(line))]
+    return {name: tuple(rest) for name, *rest in rows}
+
+
+def tables() -> list[tuple[str, Path, dict]]:
+    """Return name, file and content of each table of a task that is a file."""
+    found = []
+    for path in files(FOLDER, "task"):
+        for name, table in yaml_files.load(path).data.get("tables", {}).items():
+            if {"file", "url", "local"} & set(table):
+                found.append((f"{path.stem}:{name}", path, table))
+    return found
+
+
+TABLES = tables()
+FROM_THE_WEB = [(name, table) for name, _, table in TABLES if "url" in table]
+
+
+def test_shipped_data_is_small():
+    assert SHIPPED
+    assert sum(path.stat().st_size for path in FOLDER.glob("*/data/*")) < LIMIT
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_a_shipped_file_has_its_source_licence_and_checksum(path):
+    source, licence, sha256, changes = attribution(path.parent)[path.name]
+    assert re.search(r"\(https://github\.com/[\w.-]+/[\w.-]+/tree/[0-9a-f]{40}\) `.+`", source)
+    assert changes
+    for name in licence.replace("the copy ", "").split("; "):
+        identifier, text = re.fullmatch(r"(\S+), `(LICENSE\.\S+)`", name).groups()
+        assert identifier in OPEN
+        assert (path.parent / text).stat().st_size > 1000
+    content = gzip.decompress(path.read_bytes())
+    assert hashlib.sha256(content).hexdigest() == sha256
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_a_shipped_file_has_neither_time_nor_name_in_it(path):
+    header = path.read_bytes()[:10]
+    assert header[3] == 0  # flags: no name
+    assert header[4:8] == b"\0\0\0\0"  # time
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in ALL}), ids=str)
+def test_a_folder_of_data_has_no_file_without_attribution_and_no_unused_licence(folder):
+    rows = attribution(folder)
+    assert set(rows) == {path.name for path in folder.glob("*.gz")}
+    named = {text for row in rows.values() for text in re.findall(r"LICENSE\.[^`]+", row[1])}
+    assert {path.name for path in folder.iterdir()} == {"README.md", *rows, *named}
+
+
+def test_every_shipped_file_is_read_by_a_task_with_its_checksum():
+    read = {}
+    for _, path, table in TABLES:
+        file = table.get("file", "")
+        if file.endswith(".gz"):
+            base = FOLDER if table.get("package") == "harness.tasks" else path.parent
+            read[base / file] = table["sha256"]
+    assert read == {path: attribution(path.parent)[path.name][2] for path in SHIPPED}
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_a_shipped_file_has_the_content_of_the_original(path):
+    """Checked where the folder of original data has its manifest."""
+    manifest = Path(os.environ.get("HARNESS_DATA", "")) / "MANIFEST.tsv"
+    if not manifest.is_file():
+        return
+    with manifest.open(encoding="utf-8") as lines:
+        known = {row["sha256"]: row["file"] for row in csv.DictReader(lines, delimiter="\t")}
+    _, _, sha256, _ = attribution(path.parent)[path.name]
+    assert (sha256 in known) != (path.name in CUT)
+    if sha256 in known:
+        original = manifest.parent / known[sha256]
+        assert original.read_bytes() == gzip.decompress(path.read_bytes())
+
+
+@pytest.mark.parametrize(("name", "table"), FROM_THE_WEB, ids=[name for name, _ in FROM_THE_WEB])
+def test_a_file_that_is_fetched_has_a_pinned_address_its_size_and_its_terms(name, table):
+    raw = r"https://raw\.githubusercontent\.com/[\w.-]+/[\w.-]+/[0-9a-f]{40}/"
+    assert re.match(raw, table["url"])
+    assert table["size"] > 0
+    assert len(table["sha256"]) == 64
+    assert 5 < len(table["terms"]) < 120
+    copy = Path(os.environ.get("HARNESS_DATA", "")) / table["local"]
+    if copy.is_file():
+        assert copy.stat().st_size == table["size"]
+        assert hashlib.sha256(copy.read_bytes()).hexdigest() == table["sha256"]
+
+
+def test_no_file_must_be_found_by_the_user():
+    assert not [name for name, _, table in TABLES if not {"file", "url"} & set(table)]
+
+
+@pytest.fixture
+def offline(tmp_path, monkeypatch):
+    """Return a registry on a machine without a network, a cache and a folder of data."""
+    monkeypatch.delenv("HARNESS_DATA", raising=False)
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nothing listens there
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    return Registry()
+
+
+def test_without_a_network_only_tasks_whose_data_may_not_be_shipped_are_missing(offline):
+    missing = set()
+    for name in offline.task_files:
+        try:
+            offline.task(name)
+        except Unavailable:
+            missing.add(name)
+    published = {name for name in offline.task_files if name.endswith(SEAT_PUBLISHED)}
+    assert missing == FETCHED | published
+    assert len(offline.task_files) - len(published) - len(FETCHED) >= 81
