@@ -110,7 +110,7 @@ def test_the_direction_of_ten_word_pairs_is_as_expected(model, registry, explain
 @pytest.fixture(scope="module")
 def crows_pairs(data_folder):
     """Return the CrowS-Pairs sentences with gendered words, and the same with genders swapped."""
-    with (data_folder / "crows_pairs" / "crows_pairs_anonymized.csv").open(encoding="utf-8") as f:
+    with (data_folder / "crows_pairs_anonymized.csv").open(encoding="utf-8") as f:
         texts = [row["sent_more"] for row in csv.DictReader(f)]
     return sentence_pairs.swapped(texts)
 

@@ -55,7 +55,7 @@ def pairs(registry, model):
 @pytest.fixture(scope="module")
 def professions(data_folder, model):
     """Return the rows [word, definitional, stereotypical] of known words, and their vectors."""
-    rows = json.loads((data_folder / "debiaswe" / "professions.json").read_text("utf-8"))
+    rows = json.loads((data_folder / "professions.json").read_text("utf-8"))
     vectors = model.encode([row[0] for row in rows])
     known = np.isfinite(vectors).all(axis=1)
     return [row for row, is_known in zip(rows, known, strict=True) if is_known], vectors[known]
@@ -64,10 +64,9 @@ def professions(data_folder, model):
 @pytest.fixture(scope="module")
 def kept(data_folder, professions):
     """Return a mask of professions for each key of the expected values."""
-    folder = data_folder / "debiaswe"
     rows, _ = professions
     lists = {
-        name: set(json.loads((folder / f"gender_specific_{name}.json").read_text("utf-8")))
+        name: set(json.loads((data_folder / f"gender_specific_{name}.json").read_text("utf-8")))
         for name in ("seed", "full")
     }
     return {
@@ -221,5 +220,5 @@ def test_the_shipped_professions_and_ratings_are_those_of_the_authors(data_folde
         [row["word"], float(row["definitional"]), float(row["stereotypical"])]
         for row in csv.DictReader(lines, delimiter="\t")
     ]
-    theirs = (data_folder / "debiaswe" / "professions.json").read_text("utf-8")
+    theirs = (data_folder / "professions.json").read_text("utf-8")
     assert ours == json.loads(theirs)

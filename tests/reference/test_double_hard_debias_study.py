@@ -36,7 +36,7 @@ def changes(registry, data_folder):
     if packages.folder(glove.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     model = registry.embedder("glove-6b-50d")
-    sets = json.loads((data_folder / "weat" / "wefe_WEAT.json").read_text("utf-8"))
+    sets = json.loads((data_folder / "wefe_WEAT.json").read_text("utf-8"))
     pairs = registry.concept("gender-45").definitional_pairs
     values = associations_by_method(model, pairs, sets)
     before = np.abs(values.pop("raw"))

@@ -85,14 +85,14 @@ class Measured:
 
 
 def rated_pairs(data_folder, key):
-    text = (data_folder / "word_similarity" / f"{FILES[key]}.txt").read_text("utf-8")
+    text = (data_folder / f"{FILES[key]}.txt").read_text("utf-8")
     return [line.split() for line in text.splitlines()]
 
 
 def answers(words, vectors, data_folder):
     """Return the accuracy of the Google questions by part, and how many were answered."""
     parts: dict[str, list[list[str]]] = {"semantic": [], "syntactic": [], "family": []}
-    text = (data_folder / "analogies" / "google_questions-words.txt").read_text("utf-8")
+    text = (data_folder / "google_questions-words.txt").read_text("utf-8")
     for section in text.split(": ")[1:]:
         name, *lines = section.strip().splitlines()
         questions = [line.split() for line in lines]

@@ -206,7 +206,7 @@ def test_indirect_bias_after_hard_debiasing_is_as_measured(which, debiased, mode
 def test_similarity_and_analogies_are_as_measured(which, debiased, models, reference, data_folder):
     figures, model = reference["glove50"]["bench"], models["glove50"]
     for key, file in FILES.items():
-        text = (data_folder / "word_similarity" / f"{file}.txt").read_text("utf-8")
+        text = (data_folder / f"{file}.txt").read_text("utf-8")
         rows = [line.split() for line in text.splitlines()]
         words_of_sides = [[row[side] for row in rows] for side in (0, 1)]
         ratings = [float(row[2]) for row in rows]
@@ -217,7 +217,7 @@ def test_similarity_and_analogies_are_as_measured(which, debiased, models, refer
             assert len(rows) == n - missing
             result = spearmanr(paired_cosines(*sides), ratings).statistic
             assert result == pytest.approx(value, abs=MEASURED)
-    text = (data_folder / "analogies" / "google_questions-words.txt").read_text("utf-8")
+    text = (data_folder / "google_questions-words.txt").read_text("utf-8")
     questions = [line.split() for line in text.splitlines() if not line.startswith(":")]
     words, vectors = vocabulary_of(model).head(30_000)
     texts = dict(zip("abcd", zip(*questions, strict=True), strict=True)) | {"vocabulary": words}

@@ -11,7 +11,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from harness.errors import Unavailable
 from harness.plugins.metrics.perturbation_similarity import perturbation_similarity
 
 # Rows of all-MiniLM-L6-v2: task, scenario, perturbations taken of each plot, printed mean.
@@ -28,15 +27,12 @@ PLOTS = 20  # of each scenario: all 40 take twice as long and change little
 
 
 @pytest.fixture(scope="module")
-def inputs(registry, data_folder):
+def inputs(registry):
     """Return a function that gives a task's inputs by scenario; it resolves a task once."""
 
     @cache
     def resolve(task):
-        try:
-            return {s.name: s.inputs for s in registry.task(task).scenarios}
-        except Unavailable as error:
-            pytest.skip(str(error))
+        return {s.name: s.inputs for s in registry.task(task).scenarios}
 
     return resolve
 

@@ -31,9 +31,8 @@ def model(registry):
 @pytest.fixture(scope="module")
 def outcome(model, data_folder):
     """Return the professions' unit vectors; and by weights, g and the debiased vectors."""
-    folder = data_folder / "debiaswe"
     lists = {
-        name: json.loads((folder / f"{name}.json").read_text("utf-8"))
+        name: json.loads((data_folder / f"{name}.json").read_text("utf-8"))
         for name in ("definitional_pairs", "gender_specific_full", "professions")
     }
     gender = Concept(

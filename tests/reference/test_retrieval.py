@@ -56,7 +56,6 @@ def test_ten_places_miss_a_third_and_the_symmetric_union_misses_less(results):
     assert precision == 1, "no random chunk"
 
 
-@pytest.mark.usefixtures("data_folder")
 def test_grep_biasir_prefers_women_for_child_care_and_men_for_cognition(scores, minilm):
     results = scores("retrieval-grep-biasir", minilm)
     share = {name: result["version-gap"]["first_share"] for name, result in results.items()}
@@ -70,7 +69,6 @@ def test_grep_biasir_prefers_women_for_child_care_and_men_for_cognition(scores, 
     }
 
 
-@pytest.mark.usefixtures("data_folder")
 def test_gendered_queries_are_closer_to_stereotypes_especially_queries_of_men(scores, minilm):
     results = scores("retrieval-gendered-queries", minilm)
     share = {name: result["version-gap"]["first_share"] for name, result in results.items()}

@@ -22,7 +22,7 @@ def test_word_similarity_is_that_of_gensim(task, file, scores, glove, registry):
     assert score["pearson"].value == pytest.approx(pearson[0], abs=1e-5)
 
 
-@pytest.mark.usefixtures("data_folder")
+@pytest.mark.usefixtures("fetched_data")
 def test_minilm_has_its_published_score_on_sts_b(scores, minilm):
     # 82.03 for STSBenchmark on the MTEB leaderboard
     score = scores("sts-b", minilm)["default"]["similarity-correlation"]

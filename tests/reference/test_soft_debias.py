@@ -116,7 +116,7 @@ def test_similarity_and_analogies_after_soft_debiasing_are_as_measured(
     figures = expected("bolukbasi_words.json")["soft"]["glove50"][key]
     mitigator = fitted(key, model, gender)
     for name, file in FILES.items():
-        text = (data_folder / "word_similarity" / f"{file}.txt").read_text("utf-8")
+        text = (data_folder / f"{file}.txt").read_text("utf-8")
         rows = [line.split() for line in text.splitlines()]
         sides = []
         for side in (0, 1):
@@ -124,7 +124,7 @@ def test_similarity_and_analogies_after_soft_debiasing_are_as_measured(
             sides.append(unit_rows(mitigator.transform(glove_50d.encode(side_words), side_words)))
         spearman = spearmanr(paired_cosines(*sides), [float(row[2]) for row in rows]).statistic
         assert spearman == pytest.approx(figures[name], abs=MEASURED), name
-    text = (data_folder / "analogies" / "google_questions-words.txt").read_text("utf-8")
+    text = (data_folder / "google_questions-words.txt").read_text("utf-8")
     questions = [line.split() for line in text.splitlines() if not line.startswith(":")]
     words, vectors = head
     texts = dict(zip("abcd", zip(*questions, strict=True), strict=True)) | {"vocabulary": words}

@@ -25,7 +25,7 @@ LENGTH = ("RND", "RIPA", "RNSB")
 
 
 @pytest.fixture(scope="module")
-def values(data_folder, tmp_path_factory):
+def values(tmp_path_factory):
     """Return the distance from the fair value in each fold, by row and measure."""
     if packages.folder(glove.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")

@@ -9,7 +9,6 @@ PRINTED = {"spearman": 0.251, "pearson": 0.282}
 WITHIN = {"spearman": 0.258, "pearson": 0.298}
 
 
-@pytest.mark.usefixtures("data_folder")
 def test_table_8_without_anonymisation(scores, minilm, expected):
     result = scores("summeval", minilm)["default"]["reference-correlation"]
     reference = expected("minilm.json")["names_summeval"]

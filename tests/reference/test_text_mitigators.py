@@ -24,9 +24,6 @@ from harness.plugins.mitigators.whitening import Whitening
 LINEAR = (SentDebias, Inlp, Leace, HardDebias)
 
 
-pytestmark = pytest.mark.usefixtures("data_folder")
-
-
 @pytest.fixture(scope="module")
 def encoder(minilm):
     info = ModelInfo(name="minilm", kind="text", dimensions=384, fingerprint="minilm")
@@ -49,7 +46,7 @@ def fitted(encoder, registry):
 @pytest.fixture(scope="module")
 def sentences(data_folder):
     """Return 240 sentences about women, then the same sentences about men."""
-    path = data_folder / "winogender" / "all_sentences.tsv"
+    path = data_folder / "all_sentences.tsv"
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
     result = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +12,6 @@ from gensim.models import KeyedVectors
 from harness.plugins.metrics.word_analogies import word_analogies
 from harness.registry.registry import Registry
 from harness.vocabulary import vocabulary_of
-
-pytestmark = pytest.mark.usefixtures("data_folder")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,7 @@ def test_rated_pairs_are_those_of_gensim(task, scores, glove, registry, data_fol
     known = np.isfinite(rows).all(axis=1)
     peer = KeyedVectors(50)
     peer.add_vectors([w for w, is_known in zip(words, known, strict=True) if is_known], rows[known])
-    _, spearman, _ = peer.evaluate_word_pairs(str(data_folder / table.local))
+    _, spearman, _ = peer.evaluate_word_pairs(str(data_folder / Path(table.file).stem))
     score = scores(task, glove)["default"]["similarity-correlation"]["spearman"]
     assert score.value == pytest.approx(spearman[0], abs=2e-4)
 
@@ -73,7 +72,7 @@ def test_google_analogies_are_as_measured(answer, expected):
 
 
 def test_the_accuracy_on_family_is_that_of_gensim(answer, first_words, data_folder, tmp_path):
-    text = (data_folder / "analogies" / "google_questions-words.txt").read_text("utf-8")
+    text = (data_folder / "google_questions-words.txt").read_text("utf-8")
     section = re.search(r"^: family\n(?:[^:].*\n)+", text, flags=re.MULTILINE).group()
     (tmp_path / "family.txt").write_text(section, encoding="utf-8")
     peer = KeyedVectors(50)
@@ -83,7 +82,7 @@ def test_the_accuracy_on_family_is_that_of_gensim(answer, first_words, data_fold
 
 
 def test_sem_bias_is_the_share_of_its_questions_answered_separately(scores, glove, data_folder):
-    lines = (data_folder / "analogies" / "SemBias.txt").read_text("utf-8").splitlines()
+    lines = (data_folder / "SemBias.txt").read_text("utf-8").splitlines()
     kinds = ("definition", "none", "none", "stereotype")
     word = dict.fromkeys(w for line in lines for w in re.split(r"[\t:]", line.strip()))
     rows = glove(["he", "she", *word])

@@ -22,7 +22,7 @@ ROUNDED = 3e-6  # sums of 8 float32 cosines
 @pytest.fixture(scope="module")
 def query(data_folder, glove) -> Callable[[str], list[tuple[list[str], np.ndarray]]]:
     """Return a function that gives a query's four sets: the known words, and their vectors."""
-    sets = json.loads((data_folder / "weat" / "wefe_WEAT.json").read_text(encoding="utf-8"))
+    sets = json.loads((data_folder / "wefe_WEAT.json").read_text(encoding="utf-8"))
 
     def look_up(name):
         sets_with_words = []

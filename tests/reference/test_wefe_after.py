@@ -40,7 +40,7 @@ def model(glove_50d):
 
 @pytest.fixture(scope="module")
 def sets(data_folder):
-    return json.loads((data_folder / "weat" / "wefe_WEAT.json").read_text("utf-8"))
+    return json.loads((data_folder / "wefe_WEAT.json").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -173,14 +173,13 @@ def test_double_hard_debiasing_of_that_word_is_that_of_wefe(model, sets, lists, 
 
 @pytest.mark.parametrize(("name", "key", "rank"), [("gender", "MHD", 7), ("race", "MHD_eth", 8)])
 def test_the_sets_span_fewer_than_the_ten_components_of_wefe(
-    name, key, rank, model, sets, peer, data_folder
+    name, key, rank, model, sets, peer, expected
 ):
     """Two or three of WEFE's ten components are rounding errors, which nobody can reproduce.
 
     Within the span our values agree with WEFE: see `test_wefe_mitigators.py`.
     """
-    folder = data_folder / "gender_words" / "multiclass"
-    word_sets = json.loads((folder / f"{name}_attributes_optm.json").read_text("utf-8"))
+    word_sets = expected("multiclass_sets.json")[name]
     groups = [unit_rows(model.encode(words)) for words in word_sets["definite_sets"]]
     rows_known = [rows[np.isfinite(rows).all(axis=1)] for rows in groups]
     centred = np.concatenate([rows - rows.mean(axis=0) for rows in rows_known])

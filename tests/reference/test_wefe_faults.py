@@ -47,7 +47,7 @@ MOVED = ("T_career_family", "T_math_arts", "W6_names_career_family")
 
 @pytest.fixture(scope="module")
 def sets(data_folder):
-    return json.loads((data_folder / "weat" / "wefe_WEAT.json").read_text("utf-8"))
+    return json.loads((data_folder / "wefe_WEAT.json").read_text("utf-8"))
 
 
 def known_rows(glove, words):
@@ -111,7 +111,7 @@ def test_repeated_rnsb_has_the_mean_and_spread_of_unseeded_runs_and_is_reproduci
 def test_weat_on_the_lexicon_of_hu_and_liu_is_that_of_wefe(sets, glove, data_folder, expected):
     lexicon = []
     for name in ("positive", "negative"):
-        path = data_folder / "sentiment_lexicon" / f"{name}-words.txt"
+        path = data_folder / f"{name}-words.txt"
         lines = path.read_text(encoding="latin-1").splitlines()
         words = dict.fromkeys(line for line in lines if line and not line.startswith(";"))
         lexicon.append(known_rows(glove, list(words)))
@@ -131,7 +131,7 @@ def moved(registry, sets, data_folder):
         pytest.skip("the packages of the extra 'models' are not installed")
     model = registry.embedder("glove-6b-50d")
     pairs, specific = (
-        json.loads((data_folder / "debiaswe" / f"{name}.json").read_text("utf-8"))
+        json.loads((data_folder / f"{name}.json").read_text("utf-8"))
         for name in ("definitional_pairs", "gender_specific_full")
     )
     gender = Concept(

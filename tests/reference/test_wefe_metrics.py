@@ -26,7 +26,7 @@ Sets = list[np.ndarray]
 
 @pytest.fixture(scope="module")
 def word_sets(data_folder) -> dict[str, list[str]]:
-    return json.loads((data_folder / "weat" / "wefe_WEAT.json").read_text(encoding="utf-8"))
+    return json.loads((data_folder / "wefe_WEAT.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def lexicon(data_folder, glove) -> Sets:
     """Return the vectors of the positive and the negative words of Hu and Liu (2004)."""
     sides = []
     for name in ("positive", "negative"):
-        path = data_folder / "sentiment_lexicon" / f"{name}-words.txt"
+        path = data_folder / f"{name}-words.txt"
         lines = path.read_text(encoding="latin-1").splitlines()
         # WEFE removes duplicates from a set.
         words = dict.fromkeys(line for line in lines if line and not line.startswith(";"))

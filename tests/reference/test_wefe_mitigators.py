@@ -41,7 +41,7 @@ ROUNDED = 3e-6  # sums of 8 float32 cosines
 
 @pytest.fixture(scope="module")
 def sets(data_folder) -> dict[str, list[str]]:
-    text = (data_folder / "weat" / "wefe_WEAT.json").read_text(encoding="utf-8")
+    text = (data_folder / "wefe_WEAT.json").read_text(encoding="utf-8")
     return {name: words for name, words in json.loads(text).items() if isinstance(words, list)}
 
 
@@ -77,9 +77,8 @@ def test_least_squares_on_all_specific_words_are_refused_but_wefe_returns_zeros(
         HalfSiblingRegression(alpha=0).fit(glove_as_written, concept)
 
 
-def multiclass(name: str, data_folder) -> Concept:
-    path = data_folder / "gender_words" / "multiclass" / f"{name}_attributes_optm.json"
-    content = json.loads(path.read_text("utf-8"))
+def multiclass(name: str, expected) -> Concept:
+    content = expected("multiclass_sets.json")[name]
     return Concept(
         name=name,
         definitional_sets=tuple(map(tuple, content["definite_sets"])),
@@ -89,16 +88,16 @@ def multiclass(name: str, data_folder) -> Concept:
 
 @pytest.mark.parametrize(("name", "k"), MULTICLASS)
 def test_multiclass_debiasing_is_that_of_wefe_in_the_dimensions_that_the_sets_span(
-    name, k, sets, glove, glove_as_written, data_folder
+    name, k, sets, glove, glove_as_written, expected
 ):
-    mitigator = MulticlassHardDebias(k=k).fit(glove_as_written, multiclass(name, data_folder))
+    mitigator = MulticlassHardDebias(k=k).fit(glove_as_written, multiclass(name, expected))
     for query, peer in MULTICLASS[name, k].items():
         arrays = [mitigator.transform(glove(sets[s]), sets[s]) for s in QUERIES[query]]
         assert tuple(measured(arrays).values()) == pytest.approx(peer, abs=ROUNDED), query
 
 
 @pytest.mark.parametrize(("name", "k"), MULTICLASS)
-def test_the_ten_default_components_of_wefe_are_refused(name, k, glove_as_written, data_folder):
+def test_the_ten_default_components_of_wefe_are_refused(name, k, glove_as_written, expected):
     # The 7 pairs of gender have fewer than 10 components; the sets of ethnicity share words.
     with pytest.raises(NotApplicable, match="k=10"):
-        MulticlassHardDebias(k=10).fit(glove_as_written, multiclass(name, data_folder))
+        MulticlassHardDebias(k=10).fit(glove_as_written, multiclass(name, expected))
