@@ -1,0 +1,98 @@
+"""Usefulness tasks of open texts on all-MiniLM-L6-v2, against scikit-learn and numpy."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+
+GRID = (0.1, 1.0, 10.0, 100.0)
+FEW = {"resamples": 20}
+
+
+def rows_of(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_the_genre_of_a_book_is_found_as_often_as_by_scikit_learn(registry, minilm, data_folder):
+    genre_of = {
+        row["plot"]: row["genre"] for row in rows_of(data_folder / "book_genre_sample.jsonl")
+    }
+    inputs = registry.task("book-genres").scenarios[0].inputs
+    plots = inputs["texts_1"].texts
+    genres = np.array([genre_of[plot] for plot in plots])
+    assert sorted(set(genres)) == ["crime", "fantasy", "history", "horror", "science", "thriller"]
+    codes = inputs["labels"].numbers
+    assert len(set(zip(genres, codes, strict=True))) == 6, "a genre is a code"
+    x = minilm(plots)
+    search = GridSearchCV(
+        LogisticRegression(max_iter=1000), {"C": GRID}, cv=StratifiedKFold(3, shuffle=True)
+    )
+    folds = StratifiedKFold(10, shuffle=True, random_state=0)
+    peer = cross_val_score(search, x, genres, cv=folds)
+    score = registry.metric("linear-probe")(
+        x, codes, texts={"texts_1": plots}, rng=np.random.default_rng(0), **FEW
+    )["accuracy"]
+    assert score.n == 300
+    assert score.details["majority"] == pytest.approx(1 / 6, abs=0.01)
+    # the folds differ: three standard errors of an accuracy over 300 plots are .085
+    assert score.value == pytest.approx(peer.mean(), abs=0.05)
+    assert score.value == pytest.approx(0.62, abs=0.03)  # as measured
+
+
+def test_pairs_of_snli_are_labelled_as_by_scikit_learn(registry, minilm, data_folder):
+    label_of = {
+        (row["premise"], row["hypothesis"]): row["label"]
+        for part in ("train", "test")
+        for row in rows_of(data_folder / f"snli_{part}.jsonl")
+    }
+    inputs = registry.task("snli-pairs").scenarios[0].inputs
+
+    def part(first, second, labels):
+        pairs = list(zip(inputs[first].texts, inputs[second].texts, strict=True))
+        words = [label_of[pair] for pair in pairs]
+        assert len(set(zip(words, inputs[labels].numbers, strict=True))) == 3
+        u, v = (minilm(inputs[name].texts) for name in (first, second))
+        return np.hstack([np.abs(u - v), u * v]), words
+
+    x, y = part("texts_1", "texts_2", "labels")
+    test_x, test_y = part("test_1", "test_2", "test_labels")
+    arrays = {
+        name: minilm(item.texts) if item.texts is not None else item.numbers
+        for name, item in inputs.items()
+    }
+    texts = {name: item.texts for name, item in inputs.items() if item.texts is not None}
+    score = registry.metric("linear-probe")(
+        **arrays, texts=texts, rng=np.random.default_rng(0), **FEW
+    )["accuracy"]
+    assert (score.n, score.details["seen"]) == (1000, 0)
+    (c,) = score.details["c"]
+    peer = LogisticRegression(C=c, max_iter=1000).fit(x, y).score(test_x, test_y)
+    assert score.value == pytest.approx(peer, abs=2e-3)
+    assert score.value == pytest.approx(0.584, abs=0.01)  # as measured; .34 by chance
+
+
+def test_the_recall_of_grep_biasir_is_that_of_its_files(scores, minilm, data_folder):
+    queries, answers = {}, []
+    for path in sorted(data_folder.glob("queries-documents_*.csv")):
+        with path.open(encoding="utf-8", newline="") as lines:
+            for row in csv.DictReader(lines):
+                queries[row["q_id"]] = row["query"]
+                if row["relevant"] == "1":
+                    text = f"{row['doc_title']} {row['document']}"
+                    answers.append((row["q_id"], " ".join(text.split())))
+    assert (len(queries), len(answers)) == (117, 351)
+    similarity = minilm(list(queries.values())) @ minilm([text for _, text in answers]).T
+    nearest = np.argsort(-similarity, axis=1)[:, :3]
+    found = [
+        sum(answers[i][0] == query for i in places) / 3
+        for query, places in zip(queries, nearest, strict=True)
+    ]
+    result = scores("retrieval-grep-biasir-answers", minilm)["default"]["retrieval"]
+    assert result["recall"].value == pytest.approx(np.mean(found), abs=5e-3)
+    assert result["recall"].value == pytest.approx(result["precision"].value)
+    assert result["recall"].value == pytest.approx(0.877, abs=5e-3)  # as measured
