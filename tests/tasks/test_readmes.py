@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import tasks
-from harness.registry.files import files
+from harness.registry.files import SUBFOLDERS, files
 from harness.task import yaml_files
 
 FOLDER = Path(tasks.__file__).parent
@@ -16,7 +16,7 @@ FAMILIES = sorted({path.parent for path in FOLDER.glob("*/[!_]*.yaml")})
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_a_readme_lists_every_file_of_its_folder_with_its_title(family):
-    kind = {"concepts": "concept", "studies": "study"}.get(family.name, "task")
+    kind = {folder: kind for kind, folder in SUBFOLDERS.items()}.get(family.name, "task")
     paths = files(FOLDER, kind) if kind != "task" else files(family, "task")
     readme = (family / "README.md").read_text("utf-8")
     rows = {line for line in readme.splitlines() if line.startswith("| `")}

@@ -1,0 +1,60 @@
+"""The benchmarks that ship."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness import tasks
+from harness.registry.registry import Registry
+from harness.run.tasks import check_benchmark, list_tasks, select
+
+NAMES = sorted(path.stem for path in (Path(tasks.__file__).parent / "benchmarks").glob("*.yaml"))
+OF_PAPERS = {"bolukbasi-2016", "dolci-2023", "name-bias", "uriot-2024", "zambrano-2024"}
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return Registry()
+
+
+@pytest.fixture(scope="module")
+def benchmarks(registry):
+    entries = list_tasks(registry)
+    return {name: check_benchmark(entries, registry.benchmark_files.find(name)) for name in NAMES}
+
+
+def files(registry, name):
+    return [entry.file for entry in select(registry, [name])]
+
+
+def test_there_is_a_quick_one_one_for_each_kind_and_one_for_each_paper(benchmarks):
+    assert set(benchmarks) == {"quick", "words", "encoders"} | OF_PAPERS
+    assert {name for name, file in benchmarks.items() if file.citation} == OF_PAPERS
+
+
+def test_the_quick_one_has_bias_and_usefulness_for_both_kinds(registry):
+    for kind in ("word", "text"):
+        measured = [file.measures for file in files(registry, "quick") if kind in file.kinds]
+        assert measured.count("bias") >= 5
+        assert measured.count("usefulness") >= 2
+
+
+@pytest.mark.parametrize(("name", "kind"), [("words", "word"), ("encoders", "text")])
+def test_those_of_a_kind_have_tasks_of_that_kind_alone_and_no_controls(registry, name, kind):
+    chosen = files(registry, name)
+    assert all(kind in file.kinds for file in chosen)
+    assert {file.measures for file in chosen} == {"bias", "usefulness"}
+
+
+def test_their_tasks_agree_with_those_of_their_papers(benchmarks):
+    assert {"direct-bias", "indirect-bias", "rg-65", "ws-353", "msr-analogies"} <= set(
+        benchmarks["bolukbasi-2016"].tasks
+    )
+    assert set(benchmarks["uriot-2024"].tasks) == {
+        "gender-occupations", "age-traits", "wealth-ethnicities", "retrieval-army",
+    }  # fmt: skip
+    assert {"seat-c6", "seat-c6b", "seat-c7", "seat-c7b", "seat-c8", "seat-c8b"} < set(
+        benchmarks["dolci-2023"].tasks
+    )
