@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands import arguments
+from harness.commands import arguments, kinds
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harness.task.table_schema import Table
     from harness.task.yaml_files import Document
 
-_tasks = click.argument("tasks", nargs=-1, shell_complete=arguments.complete("task"))
+_tasks = click.argument("tasks", nargs=-1, shell_complete=arguments.complete(kinds.SELECTION))
 
 
 @click.group("data")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, StrictInt, field_validator
+from pydantic import Field, StrictBool, StrictInt, field_validator
 
 import harness
 from harness import folders
@@ -43,6 +43,8 @@ class RunFile(Strict):
     """Seed of all random numbers."""
     limit: StrictInt | None = Field(default=None, ge=1)
     """For a smoke run: number of items that each set or table is cut to."""
+    samples: StrictBool | None = None
+    """Whether to write what each word, pair or text contributes to a score."""
     folders: tuple[str, ...] = ()
     """Further folders of tasks, as after `--include`. (In every YAML file of the harness,
     `include` names files to merge.)"""
@@ -77,6 +79,7 @@ class RunFile(Strict):
             "concept": settings.concept or NO_CONCEPT,
             "seed": settings.seed,
             "limit": settings.limit,
+            "samples": settings.samples or None,
             "folders": [str(path) for path in settings.include],
             "devices": settings.devices,
             "engine": settings.engine,
