@@ -1,8 +1,8 @@
 """The documentation is correct and complete: its commands and code run; features are described.
 
 Each page is followed from top to bottom in an empty folder: commands and Python blocks are run,
-task and study files are validated. `NOT_RUN` lists the commands that are not run, with the reason;
-their options and names are still checked.
+task and study files are validated. A text block after a Python block is what it prints. `NOT_RUN`
+lists the commands that are not run, with the reason; their options and names are still checked.
 """
 
 from __future__ import annotations
@@ -104,6 +104,7 @@ def test_commands_and_code_of_a_page_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HARNESS_CACHE", str(cache))
+    of_python = ""  # what the Python block before this one printed
     for block in blocks(page):
         for command in block.commands:
             if reason_not_to_run(command) is None:
@@ -111,9 +112,14 @@ def test_commands_and_code_of_a_page_run(
                 assert program == "harness", f"{block.where}: `{command}` is not in NOT_RUN"
                 code = run(arguments)
                 assert code == 0, f"{block.where}: {command}\n{capsys.readouterr().err}"
+        if block.language == "text" and of_python:
+            assert block.text == of_python, f"{block.where} does not show what is printed"
+        of_python = ""
         if block.language == "python":
             source = "\n" * block.line + block.text  # so that errors name the page's lines
+            capsys.readouterr()
             exec(compile(source, str(page), "exec"), {"__name__": "__main__"})
+            of_python = capsys.readouterr().out
         elif block.language == "toml":
             tomllib.loads(block.text)
         elif block.language == "yaml" and re.search("^(metrics|measures):", block.text, re.M):
