@@ -58,6 +58,8 @@ class Metric:
         Pairs of inputs that must have no text in common.
     plugin
         The plugin that registers it, for error messages; empty for a metric from no registry.
+    source
+        Identifies the code of a function that a user passed to `evaluate`; else empty.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Metric:
     scores: Mapping[str, Scale]
     disjoint: tuple[tuple[str, str], ...] = ()
     plugin: str = ""
+    source: str = ""
 
     def __str__(self) -> str:
         return f"metric '{self.name}'" + (f" of the plugin {self.plugin}" if self.plugin else "")

@@ -31,7 +31,6 @@ from harness.specs import (
     EngineSpec,
     MetricSpec,
     MitigatorSpec,
-    Spec,
     TableSpec,
 )
 from harness.task import yaml_files
@@ -62,6 +61,8 @@ class Registry:
     name_errors
         A line for each invalid name, and for each name that two plugins claim, among the kinds of
         names that were read so far.
+    own_metrics
+        Metrics of the user by name, which are looked up first.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Registry:
         self._files = TaskFolders(self.plugins, tuple(include))
         self.data = DataFiles()
         self.name_errors: list[str] = []
+        self.own_metrics: dict[str, Metric] = {}
 
     @functools.cached_property
     def embedders(self) -> Catalogue[EmbedderSpec]:
@@ -196,6 +198,8 @@ class Registry:
 
     def metric(self, name: str) -> Metric:
         """Return a metric by name."""
+        if name in self.own_metrics:
+            return self.own_metrics[name]
         spec = self.metrics.find(name)
         function = self.load(spec, f"metric '{name}'")
         decorated: Metric | None = getattr(function, "metric", None)
@@ -230,9 +234,7 @@ class Registry:
 
         return resolve(document, self, limit=limit)
 
-    def load(self, spec: Spec, what: str) -> Callable[..., Any]:
-        """Import the object of a spec; see `loading.load`."""
-        return loading.load(spec, what)
+    load = staticmethod(loading.load)
 
     def _specs(self, hook: str, kind: str) -> Catalogue[Any]:
         catalogue: Catalogue[Any] = Catalogue(kind)

@@ -3,10 +3,12 @@
 ====================  ==============================================================
 `settings`            options of a run: folders, seed, engine, devices
 `run_file`            a run as a YAML file, to write and to repeat
-`tasks`               selects the tasks and reads them
+`tasks`               selects the tasks
+`task_reader`         reads them, with the metrics that are added
 `plan`                the jobs for a model, and the texts that they need, each once
 `evaluation`          `harness.evaluate`: models in, records out
 `models`              names and Python objects become embedders
+`added_metrics`       metrics that the user adds to the tasks
 `mitigators`          names and Python objects become chains
 `run`                 an evaluation in progress, model by model
 `job_runner`          a job becomes records, or a reason why not

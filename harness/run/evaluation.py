@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import copy
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from harness import names
 from harness.encode import adapters
@@ -12,19 +14,25 @@ from harness.progress import Progress
 from harness.registry.registry import Registry
 from harness.results.not_run import EVERY_TASK, NotRun
 from harness.results.records import Records
+from harness.run import added_metrics, models
 from harness.run import mitigators as mitigators_
-from harness.run import models
+from harness.run.added_metrics import Added
 from harness.run.mitigators import Row
 from harness.run.run import Run
 from harness.run.run_file import RunFile
 from harness.run.settings import FALLBACK_CONCEPT, Settings
+from harness.task.yaml_files import Document
+
+Task: TypeAlias = str | Path | Mapping[str, Any]
+"""Tasks as users give them: names or a path, or one task as a mapping."""
 
 
 def evaluate(
     model: str | object | Iterable[str | object],
-    tasks: str | Path | Iterable[str | Path] = "all",
+    tasks: Task | Iterable[Task] = "all",
     mitigators: Row | Iterable[Row] = names.NONE,
     *,
+    metrics: Added | Iterable[Added] = (),
     results: Path | str | None = None,
     cache: Path | str | None = None,
     concept: str | None = FALLBACK_CONCEPT,
@@ -52,13 +60,18 @@ def evaluate(
         do, lets a later call use its vectors and results again.
     tasks
         Names, globs, benchmarks, tags, categories, `all`, or paths of files of tasks or
-        benchmarks; a text may hold several with commas, `"weat-6,ws-353"`.
+        benchmarks; a text may hold several with commas, `"weat-6,ws-353"`. Or a task as a mapping,
+        with the keys of a task file.
     mitigators
         A row of the table, or several: a name, such as `hard-debias?k=2` or
         `context-injection+normalize`; `none` for the unmitigated model; a `Mitigator` object; or
         a tuple or list of these, which is a chain. An object is copied and fitted anew. One of a
         registered class is the same mitigator as its name; the code of any other class is part of
         what identifies its results.
+    metrics
+        Functions decorated with `harness.metric`, or names of metrics. They score each task that
+        has all their inputs, beside its own metrics, and a task may name them. The code of a
+        function is part of what identifies its scores.
     results
         Folder to write records to. What is recorded there already is not run again. None writes
         nothing.
@@ -121,9 +134,10 @@ def evaluate(
     )
     registry = registry or Registry(include=settings.include)
     models_ = models.as_list(model, registry)
-    patterns, rows = names.split(tasks), mitigators_.rows(mitigators)
-    run = Run(registry, settings, patterns, rows)
-    run.file = RunFile.of(models_, rows, patterns, settings)
+    patterns, rows = _patterns(tasks), mitigators_.rows(mitigators)
+    registry, added = added_metrics.resolve(metrics, registry)
+    run = Run(registry, settings, patterns, rows, added)
+    run.file = None if added else RunFile.of(models_, rows, patterns, settings)
     parts: dict[str, Records] = {}
     # Every name is looked up before the first model runs.
     for model_, embedder in [(model_, run.embedder(model_)) for model_ in models_]:
@@ -149,6 +163,7 @@ def evaluate(
     notices = [*registry.notices, *(line for part in parts.values() for line in part.notices)]
     if concept not in (None, names.NONE, FALLBACK_CONCEPT) and run.ignores_concept:
         notices.append(f"concept '{concept}' was not used: no mitigator was fitted on it")
+    notices += added_metrics.unused(added, records)
     return Records(
         records,
         missed=[name for name in run.tasks.named if name not in with_records],
@@ -158,3 +173,19 @@ def evaluate(
         encoded=sum(part.encoded for part in parts.values()),
         reused=sum(part.reused for part in parts.values()),
     )
+
+
+def _patterns(tasks: Task | Iterable[Task]) -> list[str | Document]:
+    """Return the names and paths of tasks, and parsed files of those that are mappings."""
+    several = [tasks] if isinstance(tasks, str | Path | Mapping) else tasks
+    patterns: list[str | Document] = []
+    for i, task in enumerate(several):
+        if isinstance(task, Mapping):
+            patterns.append(Document(Path(f"tasks[{i}]"), copy.deepcopy(dict(task)), {}))
+        elif isinstance(task, str | Path):
+            patterns += names.split(task)
+        else:
+            raise UsageError(
+                f"tasks: expected a name, a path or a mapping, not {type(task).__name__}"
+            )
+    return patterns

@@ -97,7 +97,7 @@ class Job:
             (scenario.name, measurement.metric.name, score): record.identity(
                 model=info.fingerprint,
                 mitigator=self.part.fingerprint,
-                task=self.task.digest,
+                task=self.task.digest_of(measurement),
                 scenario=scenario.name,
                 metric=measurement.metric.name,
                 score=score,

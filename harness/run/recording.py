@@ -60,7 +60,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             task=TaskPart(
                 name=file.name,
                 version=file.version,
-                digest=job.task.digest,
+                digest=job.task.digest_of(result.measurement),
                 title=file.title,
                 measures=file.measures,
             ),

@@ -18,6 +18,7 @@ from harness.encode import adapters
 from harness.encode.engine import Engine
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import HarnessError, UsageError
+from harness.metrics import Metric
 from harness.progress import Silent
 from harness.registry.registry import Registry
 from harness.results.folder import ResultsFile
@@ -28,9 +29,11 @@ from harness.run.job_runner import JobRunner, notices_of
 from harness.run.plan import Plan, make_plan
 from harness.run.run_file import RunFile
 from harness.run.settings import Settings
-from harness.run.tasks import TaskReader, select
+from harness.run.task_reader import TaskReader
+from harness.run.tasks import select
 from harness.store.store import Store
 from harness.task.task import Task
+from harness.task.yaml_files import Document
 
 
 class Run:
@@ -44,6 +47,8 @@ class Run:
         How it runs.
     tasks, rows
         Tasks and mitigators as users give them.
+    metrics
+        Metrics that are added to the tasks.
 
     Attributes
     ----------
@@ -65,8 +70,9 @@ class Run:
         self,
         registry: Registry,
         settings: Settings,
-        tasks: Sequence[str],
-        rows: mitigators.Row | Iterable[mitigators.Row],
+        tasks: Sequence[str | Document],
+        rows: Iterable[mitigators.Row],
+        metrics: Sequence[Metric] = (),
     ) -> None:
         self.registry, self.settings = registry, settings
         self.mitigators = mitigators.chains(rows, registry)
@@ -74,7 +80,9 @@ class Run:
             registry.concept(settings.concept) if settings.concept else None
         )
         selected = select(registry, tasks, settings.exclude)
-        self.tasks = TaskReader(registry, selected, settings.progress, limit=settings.limit)
+        self.tasks = TaskReader(
+            registry, selected, settings.progress, limit=settings.limit, metrics=metrics
+        )
         self.ignores_concept = any(chain.mitigators for chain in self.mitigators.values())
         self.id = uuid.uuid4().hex[:12]
         self.file: RunFile | None = None

@@ -65,16 +65,16 @@ class RunFile(Strict):
         cls,
         models: Sequence[object],
         mitigators: Sequence[object],
-        tasks: Sequence[str],
+        tasks: Sequence[object],
         settings: Settings,
     ) -> Self | None:
-        """Return the file of a run; None if a model or mitigator is an object without a name."""
-        if not all(isinstance(name, str) for name in (*models, *mitigators)):
+        """Return the file of a run; None if a model, mitigator or task has no name."""
+        if not all(isinstance(name, str) for name in (*models, *mitigators, *tasks)):
             return None
         values: dict[str, Any] = {
             "models": [_masked(str(model)) for model in models],
             "mitigators": [_masked(str(mitigator)) for mitigator in mitigators],
-            "tasks": tasks,
+            "tasks": list(map(str, tasks)),
             "exclude": settings.exclude,
             "concept": settings.concept or NO_CONCEPT,
             "seed": settings.seed,

@@ -154,9 +154,8 @@ class _Scorer:
             truncated={name: self._truncated(input_) for name, input_ in inputs.items()},
         )
         for measurement in scenario.measurements:
-            rng = random_generator(
-                self.seed, self.job.task.digest, scenario.name, measurement.metric.name
-            )
+            digest = self.job.task.digest_of(measurement)
+            rng = random_generator(self.seed, digest, scenario.name, measurement.metric.name)
             result = self._measured(scenario, measurement, mitigated, rng)
             if self.job.mitigator.mitigators and any(map(_nothing_left, result.scores.values())):
                 vectors = {name: self._unmitigated(input_) for name, input_ in inputs.items()}

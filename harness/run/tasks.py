@@ -1,4 +1,4 @@
-"""The tasks of a run: selects those that `--tasks` names, and reads those for a kind of model.
+"""Selects the tasks of a run.
 
 `--tasks` takes names, globs, benchmarks, tags, categories, `all`, or a path to a file of a task or
 benchmark; `--exclude` takes the same.
@@ -6,7 +6,6 @@ benchmark; `--exclude` takes the same.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import fnmatch
 from collections.abc import Iterable, Sequence
@@ -14,28 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.embedder import Kind
 from harness.errors import (
     InvalidFile,
     NameClash,
-    Unavailable,
     UnknownName,
     UsageError,
-    one_line,
 )
-from harness.progress import Progress, Silent
-from harness.registry.beside import with_concepts_beside
 from harness.registry.files import kind_of
 from harness.registry.registry import Registry
-from harness.results.not_run import Kind as NotRunKind
-from harness.results.not_run import NotRun
-from harness.task import benchmark, data_files, yaml_files
+from harness.task import benchmark, yaml_files
 from harness.task.benchmark import BenchmarkFile
-from harness.task.data_files import DataFile, MissingData
 from harness.task.schema import TaskFile
 
 if TYPE_CHECKING:
-    from harness.task.task import Task
+    pass
 
 ALL = "all"
 
@@ -83,7 +74,7 @@ def known_names(registry: Registry, entries: Iterable[TaskEntry]) -> set[str]:
 
 
 def select(
-    registry: Registry, patterns: Iterable[str], exclude: Iterable[str] = ()
+    registry: Registry, patterns: Iterable[str | yaml_files.Document], exclude: Iterable[str] = ()
 ) -> list[TaskEntry]:
     """Return the tasks that any of `patterns` matches, each once, in the order of their names.
 
@@ -92,7 +83,7 @@ def select(
     registry
         Where names are looked up.
     patterns
-        As users type them after `--tasks`.
+        As users type them after `--tasks`, or parsed tasks.
     exclude
         As users type them after `--exclude`: tasks to leave out, even if they are named.
 
@@ -150,89 +141,11 @@ def check_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document)
     return file
 
 
-class TaskReader:
-    """Resolves the tasks of a run.
-
-    Parameters
-    ----------
-    registry
-        Where names are looked up.
-    selected
-        The tasks of the run.
-    progress
-        Where to show progress if a table is made by a plugin, which may be slow.
-    limit
-        Largest number of items of each set or table of a task; None for all.
-    """
-
-    def __init__(
-        self,
-        registry: Registry,
-        selected: Sequence[TaskEntry],
-        progress: Progress,
-        *,
-        limit: int | None = None,
-    ) -> None:
-        self.registry, self.selected, self.progress = registry, selected, progress
-        self.limit = limit
-        registry.data.progress = progress
-        self._resolved: dict[str, Task | NotRun] = {}
-
-    @property
-    def named(self) -> list[str]:
-        """The tasks that the user named one by one."""
-        return [entry.file.name for entry in self.selected if entry.is_named]
-
-    def for_kind(self, kind: Kind) -> list[Task | NotRun]:
-        """Return each task with its data, or why it is not run.
-
-        Only the tasks for this kind of embedder are read.
-
-        Raises
-        ------
-        UsageError
-            If a task that the user named has a mistake in it.
-        """
-        reasons = {entry.file.name: entry.file.unfit_for(kind) for entry in self.selected}
-        new = [
-            entry
-            for entry in self.selected
-            if reasons[entry.file.name] is None and entry.file.name not in self._resolved
-        ]
-        self._fetch_data(new)
-        is_slow = any(table.made_by for entry in new for table in entry.file.tables.values())
-        progress = self.progress if is_slow else Silent()
-        with progress.stage("reading tasks", len(new), "tasks") as advance:
-            for entry in new:
-                self._resolved[entry.file.name] = self._resolve(entry)
-                advance(1)
-        return [
-            self._resolved[name] if reason is None else NotRun("", "", name, reason, "embedder")
-            for name, reason in reasons.items()
-        ]
-
-    def _fetch_data(self, entries: Iterable[TaskEntry]) -> None:
-        """Fetch the data that tasks lack, all at once; reading a task tells its mistakes."""
-        files: list[DataFile] = []
-        for entry in entries:
-            with contextlib.suppress(InvalidFile):
-                files += data_files.of_tables(entry.file.tables, entry.document).values()
-        self.registry.data.fetch(files)
-
-    def _resolve(self, entry: TaskEntry) -> Task | NotRun:
-        try:
-            registry = self.registry
-            if entry.from_path:
-                registry = with_concepts_beside(registry, entry.document.path)
-            return registry.resolve(entry.document, limit=self.limit)
-        except Exception as error:  # a plugin may raise anything
-            if entry.is_named and isinstance(error, UsageError):
-                raise
-            kind: NotRunKind = "data" if isinstance(error, Unavailable) else "failed"
-            reason = one_line(error)
-            if isinstance(error, MissingData):  # a notice of the run says why, and how to get it
-                reason = f"missing data: {', '.join(error.problems)}"
-            return NotRun("", "", entry.file.name, reason, kind)
+def _from_path(document: yaml_files.Document, registry: Registry) -> TaskEntry:
+    """Return the task of a file that the user named by its path, or of a mapping."""
+    entry = TaskEntry(document, document.validate(TaskFile), is_named=True, from_path=True)
+    _note_homonym(entry, registry)
+    return entry
 
 
 def _note_homonym(entry: TaskEntry, registry: Registry) -> None:
@@ -244,8 +157,12 @@ def _note_homonym(entry: TaskEntry, registry: Registry) -> None:
         )
 
 
-def _matches(registry: Registry, entries: Sequence[TaskEntry], pattern: str) -> Sequence[TaskEntry]:
+def _matches(
+    registry: Registry, entries: Sequence[TaskEntry], pattern: str | yaml_files.Document
+) -> Sequence[TaskEntry]:
     """Return the tasks that one pattern names."""
+    if isinstance(pattern, yaml_files.Document):
+        return [_from_path(pattern, registry)]
     matches = _matching(entries, pattern)
     if pattern in registry.benchmark_files.owners:
         return _of_benchmark(entries, registry.benchmark_files.find(pattern))
@@ -253,9 +170,7 @@ def _matches(registry: Registry, entries: Sequence[TaskEntry], pattern: str) -> 
         document = yaml_files.load(Path(pattern))
         if kind_of(document) == "benchmark":
             return _of_benchmark(entries, document)
-        file = document.validate(TaskFile)
-        matches = [TaskEntry(document, file, is_named=True, from_path=True)]
-        _note_homonym(matches[0], registry)
+        matches = [_from_path(document, registry)]
     if not matches and pattern in registry.task_files.owners:
         registry.task_files.find(pattern).validate(TaskFile)  # raises: it was left out
     if not matches:

@@ -31,11 +31,22 @@ class Measurement:
         Input by parameter of the metric.
     options
         Options that the task or scenario sets.
+    added
+        Whether the user added it to the task, whose file does not name the metric.
     """
 
     metric: Metric
     inputs: Mapping[str, Input]
     options: Mapping[str, Any]
+    added: bool = False
+
+    def content(self) -> dict[str, Any]:
+        """Return its part of a digest: options, names of inputs, code that nobody registers."""
+        source = {"source": self.metric.source} if self.metric.source else {}
+        return source | {
+            "options": json_like(self.metric.options | dict(self.options)),
+            "inputs": {parameter: input_.name for parameter, input_ in self.inputs.items()},
+        }
 
 
 @dataclass(frozen=True)
@@ -98,17 +109,19 @@ class Task:
                     scenario.name: {
                         "inputs": {n: i.content() for n, i in scenario.inputs.items()},
                         "metrics": {
-                            m.metric.name: {
-                                "options": json_like(m.metric.options | dict(m.options)),
-                                "inputs": {p: i.name for p, i in m.inputs.items()},
-                            }
-                            for m in scenario.measurements
+                            m.metric.name: m.content() for m in scenario.measurements if not m.added
                         },
                     }
                     for scenario in self.scenarios
                 },
             }
         )
+
+    def digest_of(self, measurement: Measurement) -> str:
+        """Return the digest for the scores of a metric: the task's, unless it was added."""
+        if not measurement.added:
+            return self.digest
+        return digest([self.digest, measurement.metric.name, measurement.content()])
 
     @property
     def needs_vocabulary(self) -> bool:
