@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from harness.metrics import metric as metric
     from harness.mitigator import Mitigator as Mitigator
     from harness.registry.registry import Registry as Registry
+    from harness.results.comparison import compare as compare
     from harness.results.folder import read_results as read_results
     from harness.results.record import Record as Record
     from harness.results.records import Records as Records
@@ -93,6 +94,7 @@ _HOMES = {
     "UsageError": "errors",
     "Vocabulary": "vocabulary",
     "WordEmbedder": "embedder",
+    "compare": "results.comparison",
     "debias": "run.debiasing",
     "evaluate": "run.evaluation",
     "hookimpl": "specs",

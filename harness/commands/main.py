@@ -18,6 +18,7 @@ import harness
 COMMANDS = {
     "eval": ("evaluate", "Evaluate models under mitigators on tasks."),
     "debias": ("debias", "Write the debiased vocabulary of a word model to a file."),
+    "results": ("results", "Show, compare and export recorded scores."),
     "study": ("study", "Compare mitigators by nested cross-validation."),
     "plan": ("plan", "Show what an evaluation would encode, without encoding."),
     "list": ("listing", "List models, mitigators, metrics, tasks, benchmarks and so on."),

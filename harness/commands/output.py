@@ -225,7 +225,7 @@ def _cell(value: Any) -> Text:
     if value is None:
         return Text("–")
     if isinstance(value, float):
-        return Text(f"{value:.3f}")
+        return Text(f"{value:z.3f}")
     if isinstance(value, (list, tuple, set)):
         return Text(", ".join(map(str, value)))
     return Text(str(value))

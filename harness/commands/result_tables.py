@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -39,6 +41,14 @@ def show(records: Iterable[Record], *, intervals: bool, width: int | None) -> No
         click.echo(line)
     if tables:
         click.echo()
+
+
+def text(records: Iterable[Record], *, intervals: bool) -> str:
+    """Return what `show` prints, without a limit of the width."""
+    buffer = io.StringIO()
+    with contextlib.redirect_stdout(buffer):
+        show(records, intervals=intervals, width=None)
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 
 
 def show_other_scenarios(records: Sequence[Record], *, intervals: bool, width: int | None) -> None:

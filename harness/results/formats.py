@@ -10,6 +10,8 @@ from harness.results.tables import DIGITS, Cell, Row, Section
 
 BEST = "•"
 """Marks the best value of a row where there is no bold type."""
+BOLD = "bold:"
+"""Stands for `BEST` in the legend where there is bold type."""
 REVERSED = "↔"
 """Marks a reversed association."""
 NOT_RUN = "–"
@@ -41,8 +43,18 @@ def beside(cell: Cell | None, *, intervals: bool) -> str:
     return "(=)" if float(change) == 0 else f"({change})"
 
 
-def legend(sections: Sequence[Section], *, intervals: bool) -> list[str]:
-    """Return what the marks in the tables mean, a line each; only of marks that occur."""
+def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) -> list[str]:
+    """Return what the marks in the tables mean, a line each; only of marks that occur.
+
+    Parameters
+    ----------
+    sections
+        The tables.
+    intervals
+        Whether they show intervals in place of changes.
+    best
+        What marks the best value of a row.
+    """
     cells = [cell for section in sections for cell in section.cells]
     shown = [(number(cell), beside(cell, intervals=intervals)) for cell in cells]
     lines = []
@@ -54,7 +66,7 @@ def legend(sections: Sequence[Section], *, intervals: bool) -> list[str]:
     elif any(extra for _, extra in shown):
         lines.append("(change): less the value of none; (=): no change")
     if any(cell.is_best for cell in cells):
-        lines.append(f"{BEST} nearest to the ideal in its row")
+        lines.append(f"{best} nearest to the ideal in its row")
     if any(cell.is_reversed for cell in cells):
         lines.append(f"{REVERSED} reversed: the association points the other way")
     if one_sided := dict.fromkeys(name for section in sections for name in section.one_sided):
@@ -64,10 +76,8 @@ def legend(sections: Sequence[Section], *, intervals: bool) -> list[str]:
     if any(cell is None for section in sections for row in section.rows for cell in row.cells):
         lines.append(f"{NOT_RUN} not run")
     if any(section.mean for section in sections):
-        lines.append(
-            "mean distance: from the ideal, 0 to 1, over tasks that all columns have; lower is "
-            "better"
-        )
+        lines.append("mean distance: 0 at the ideal, 1 at the farthest value; lower is better")
+        lines.append("(n of m): of m tasks, n have bounds and a value in all columns")
     return lines
 
 
@@ -86,7 +96,7 @@ def latex(sections: Iterable[Section], *, intervals: bool = False) -> str:
             *markup.tabular(columns, body, alignment),
         ]
         parts.append("\n".join(lines) + "\n")
-    notes = [f"% {line}" for line in legend(sections, intervals=intervals)]
+    notes = [f"% {line}" for line in legend(sections, intervals=intervals, best=BOLD)]
     return "\n".join([*parts, *notes]) + "\n"
 
 
@@ -108,7 +118,9 @@ def markdown(sections: Iterable[Section], *, intervals: bool = False) -> str:
             ],
         )
         parts.append(f"### {markup.markdown(section.title)}\n\n{grid}\n")
-    lines = [f"- {markup.markdown(line)}" for line in legend(sections, intervals=intervals)]
+    lines = [
+        f"- {markup.markdown(line)}" for line in legend(sections, intervals=intervals, best=BOLD)
+    ]
     return "\n".join([*parts, *lines]) + "\n"
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from harness.errors import UnknownName
 from harness.results.not_run import NotRun
 from harness.results.record import Record
 
@@ -79,6 +81,66 @@ class Records(Sequence[Record]):
     def failed(self) -> tuple[NotRun, ...]:
         """Those of `not_run` in which something went wrong."""
         return tuple(entry for entry in self.not_run if entry.failed)
+
+    def select(
+        self,
+        *,
+        model: str | Iterable[str] = (),
+        mitigator: str | Iterable[str] = (),
+        task: str | Iterable[str] = (),
+        scenario: str | Iterable[str] = (),
+        metric: str | Iterable[str] = (),
+        all_scores: bool = False,
+    ) -> Records:
+        """Return some of the records; without arguments, the primary score of each task.
+
+        Parameters
+        ----------
+        model, mitigator, task
+            Names or globs; by default all. A mitigator is named by its label.
+        scenario
+            Scenarios, names or globs; by default the primary one of each task.
+        metric
+            Metrics, names or globs, with all their scores; by default the primary score.
+        all_scores
+            Whether to keep all scores of all scenarios, so far as the names match.
+
+        Raises
+        ------
+        UnknownName
+            If a name or glob matches no record.
+        """
+        primary = {r.task.name: r for r in self if r.primary}
+        columns: dict[str, Callable[[Record], str]] = {
+            "model": lambda record: record.model.name,
+            "mitigator": lambda record: record.mitigator.label,
+            "task": lambda record: record.task.name,
+            "scenario": lambda record: record.scenario,
+            "metric": lambda record: record.metric,
+        }
+        patterns = {
+            "model": _tuple(model),
+            "mitigator": _tuple(mitigator),
+            "task": _tuple(task),
+            "scenario": _tuple(scenario),
+            "metric": _tuple(metric),
+        }
+        chosen = list(self)
+        for name, column in columns.items():
+            if patterns[name]:
+                chosen = _matching(chosen, name, column, patterns[name])
+        if not all_scores:
+            chosen = [
+                record
+                for record in chosen
+                if (first := primary.get(record.task.name)) is not None
+                and (patterns["scenario"] or record.scenario == first.scenario)
+                and (
+                    patterns["metric"]
+                    or (record.metric, record.score) == (first.metric, first.score)
+                )
+            ]
+        return Records(chosen, not_run=self.not_run, notices=self.notices)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat mapping per record; its keys are the columns of the data frames.
@@ -160,6 +222,27 @@ class Records(Sequence[Record]):
         import pandas as pd
 
         return pd.DataFrame(self.rows(), columns=list(_SCHEMA))
+
+
+def _tuple(patterns: str | Iterable[str]) -> tuple[str, ...]:
+    return (patterns,) if isinstance(patterns, str) else tuple(patterns)
+
+
+def _matching(
+    records: Sequence[Record],
+    name: str,
+    column: Callable[[Record], str],
+    patterns: Iterable[str],
+) -> list[Record]:
+    """Return the records whose value matches any pattern; each pattern must match one."""
+    known = {column(record) for record in records}
+    values: set[str] = set()
+    for pattern in patterns:
+        matches = {value for value in known if value == pattern or fnmatchcase(value, pattern)}
+        if not matches:
+            raise UnknownName(f"{name} in these records", pattern, known)
+        values |= matches
+    return [record for record in records if column(record) in values]
 
 
 _SCHEMA = {

@@ -147,7 +147,7 @@ def _section(model: str, measures: str, records: Sequence[Record]) -> Section:
         key = (record.task.name, record.scenario, record.metric, record.score)
         line = lines.setdefault(key, {})
         other = line.get(label(record))
-        if other is None or _age(other) <= _age(record):
+        if other is None or age(other) <= age(record):
             line[label(record)] = record
     named = _names(lines)
     one_sided = [
@@ -165,7 +165,8 @@ def _section(model: str, measures: str, records: Sequence[Record]) -> Section:
     )
 
 
-def _age(record: Record) -> tuple[int, str]:
+def age(record: Record) -> tuple[int, str]:
+    """Return the version of a record's task and its time: the larger, the newer."""
     return record.task.version, record.created
 
 

@@ -300,3 +300,55 @@ def test_the_legend_names_the_metrics_whose_p_values_are_one_sided(
     assert said.code == 0
     assert "1.000*" in said.out
     assert ("p-values of own-test are one-sided" in said.out) == is_one_sided
+
+
+@pytest.mark.parametrize("model", ["toy-letters", "toy-words"])
+def test_quiet_prints_nothing_if_nothing_failed(evaluate, model):
+    said = evaluate("--quiet", model=model)
+    assert (said.code, said.out, said.err) == (0, "", "")
+
+
+def test_quiet_prints_failures(evaluate, raising):
+    said = evaluate("--quiet", "-t", raising("ValueError('no way')"), tasks="toy-places")
+    assert (said.code, said.out) == (1, "")
+    (line,) = said.err.splitlines()
+    assert line.startswith("FAILED: ")
+    assert "no way" in line
+
+
+def test_the_end_of_a_run_counts_tasks_by_reason_and_verbose_lists_them(evaluate):
+    short = evaluate("-M", "none", "-M", "toy-shift", model="toy-words")
+    block = [line.split() for line in short.out[short.out.index("3 of 4 tasks") :].splitlines()]
+    assert ["made", "for", "text", "encoders", "1"] in [line[:5] for line in block]
+    assert ["data", "missing", "0"] in block
+    assert "toy-sentences" not in short.out + short.err
+    full = evaluate("-M", "none", "-M", "toy-shift", "--verbose", model="toy-words")
+    (line,) = [line for line in full.err.splitlines() if "toy-sentences" in line]
+    assert line.count("toy-sentences") == 1, "once, not once a mitigator"
+    for fact in ("toy-words", "none, toy-shift"):
+        assert fact in line
+
+
+def test_a_reason_is_printed_once_for_all_models(harness, toy, tmp_path):
+    models = ("-m", "toy-words", "-m", "toy-letters")
+    said = harness(
+        "eval", *models, "-M", "none", "-M", "toy-shift", "-t", "toy-ratings",
+        "-r", tmp_path / "results", "--concept", "none",
+    )  # fmt: skip
+    (line,) = [line for line in said.err.splitlines() if line.startswith("skipped: ")]
+    assert "toy-words, toy-letters under toy-shift on toy-ratings" in line
+
+
+def test_verbose_shows_other_scenarios_and_seconds(evaluate):
+    said = evaluate("--verbose", tasks="toy-sentences")
+    plain = evaluate(tasks="toy-sentences")
+    assert "seconds" in said.out
+    assert "seconds" not in plain.out
+    assert "other scenarios" in said.out
+    assert "toy-sentences" in said.out[said.out.index("other scenarios") :]
+
+
+def test_a_failed_task_is_counted(evaluate, raising):
+    said = evaluate("-t", raising("ValueError('no way')"), tasks="toy-places")
+    assert "1 of 2 tasks run" in said.out
+    assert "failed 1" in said.out

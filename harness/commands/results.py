@@ -1,0 +1,203 @@
+"""`harness results`: show, compare and export recorded scores, without the models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from harness.commands import arguments
+
+if TYPE_CHECKING:
+    from harness.results.records import Records
+
+F = TypeVar("F", bound=Callable[..., Any])
+FORMATS = ("table", "csv", "latex", "markdown", "parquet")
+FILTERS = ("model", "mitigator", "task", "scenario", "metric")
+
+paths = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+intervals = click.option(
+    "--intervals", is_flag=True, help="Show confidence intervals, not changes."
+)
+
+
+def filters(*names: str) -> Callable[[F], F]:
+    """Add the options that select records."""
+    helps = {
+        "model": "Only these models, names or globs; repeatable.",
+        "mitigator": "Only these mitigators, labels or globs; repeatable.",
+        "task": "Only these tasks, names or globs; comma-separated or repeated.",
+        "scenario": "These scenarios, names or globs, instead of the primary one; repeatable.",
+        "metric": "All scores of these metrics instead of the primary one; repeatable.",
+    }
+    spellings = {
+        "model": ["-m"], "mitigator": ["-M"], "task": ["--tasks", "-t"],
+    }  # fmt: skip
+
+    def add(function: F) -> F:
+        all_scores = click.option("--all-scores", is_flag=True, help="All scores of all scenarios.")
+        function = all_scores(function)
+        for name in reversed(names):
+            option = click.option(
+                f"--{name}", *spellings.get(name, ()), multiple=True, help=helps[name]
+            )
+            function = option(function)
+        return function
+
+    return add
+
+
+@click.group("results")
+def command() -> None:
+    """Show, compare and export recorded scores.
+
+    PATHS are results folders, read at any depth, or their files.  [default: results]
+    """
+
+
+@command.command("show")
+@paths
+@filters(*FILTERS)
+@intervals
+@arguments.as_json
+def show(paths: tuple[Path, ...], intervals: bool, as_json: bool, **options: Any) -> None:
+    """Show the scores in PATHS as tables: the primary score of each task.
+
+    \b
+    harness results show
+    harness results show results --mitigator none --scenario debiasing
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.commands import output, result_tables
+
+    records = _read(paths).select(**options)
+    if as_json:
+        output.as_json(records.rows())
+        return
+    result_tables.show(records, intervals=intervals, width=output.width())
+    _notices(records)
+
+
+@command.command("compare")
+@click.argument("a")
+@click.argument("b")
+@click.option(
+    "--results",
+    "-r",
+    type=click.Path(path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="Results folder that A and B are names in.",
+)
+@filters(*FILTERS)
+@arguments.as_json
+def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> None:
+    """Compare A with B on the scores that both have.
+
+    A and B are two mitigators, two models, or two results folders or files.
+
+    \b
+    harness results compare none hard-debias
+    harness results compare all-MiniLM-L6-v2 all-mpnet-base-v2 --mitigator none
+    harness results compare results-of-monday results-of-friday
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.commands import comparison_tables, output
+    from harness.results.comparison import between, between_runs
+
+    if Path(a).exists() and Path(b).exists():
+        sides = [_read((Path(side),)).select(**options) for side in (a, b)]
+        comparisons = between_runs(*sides)
+    else:
+        comparisons = between(_read((results,)).select(**options), a, b)
+    if as_json:
+        output.as_json(comparison_tables.as_json(comparisons))
+        return
+    for context, comparison in comparisons.items():
+        comparison_tables.show(context, (a, b), comparison, width=output.width())
+
+
+@command.command("export")
+@paths
+@filters(*FILTERS)
+@intervals
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(FORMATS),
+    default="table",
+    show_default=True,
+    help="csv and parquet have one row for each score, the others are tables.",
+)
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write.  [default: standard output]",
+)
+@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+def export(
+    paths: tuple[Path, ...],
+    intervals: bool,
+    kind: str,
+    out: Path | None,
+    overwrite: bool,
+    **options: Any,
+) -> None:
+    """Write the scores in PATHS in a format of other programs.
+
+    \b
+    harness results export --format latex --out table.tex
+    harness results export results --all-scores --format parquet --out scores.parquet
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness import folders
+    from harness.errors import UsageError
+
+    if out is None and kind == "parquet":
+        raise UsageError("a Parquet file needs --out")
+    if out is not None and out.exists() and not overwrite:
+        raise UsageError(f"'{out}' exists; --overwrite replaces it")
+    records = _read(paths).select(**options)
+    content = _content(records, kind, intervals)
+    if out is None:
+        click.echo(content.decode(), nl=False)
+    else:
+        folders.write_atomically(out, content)
+    _notices(records)
+
+
+def _content(records: Records, kind: str, intervals: bool) -> bytes:
+    import io
+
+    from harness.commands import result_tables
+    from harness.results import formats, markup
+    from harness.results.tables import sections
+
+    if kind == "parquet":
+        buffer = io.BytesIO()
+        records.to_polars().write_parquet(buffer)
+        return buffer.getvalue()
+    texts: dict[str, Callable[[], str]] = {
+        "table": lambda: result_tables.text(records, intervals=intervals),
+        "csv": lambda: markup.comma_separated(records.rows()),
+        "latex": lambda: formats.latex(sections(records), intervals=intervals),
+        "markdown": lambda: formats.markdown(sections(records), intervals=intervals),
+    }
+    return texts[kind]().encode()
+
+
+def _read(paths: tuple[Path, ...]) -> Records:
+    from harness.errors import UsageError
+    from harness.results.folder import read_results
+
+    chosen = paths or (Path("results"),)
+    records = read_results(*chosen)
+    if not records:
+        places = ", ".join(f"'{path}'" for path in chosen)
+        raise UsageError(f"no records in {places}; `harness eval` writes them")
+    return records
+
+
+def _notices(records: Records) -> None:
+    for notice in records.notices:
+        click.echo(notice, err=True)

@@ -1,0 +1,106 @@
+"""Tables of results on terminals of different widths."""
+
+from __future__ import annotations
+
+import pytest
+from score_records import many, record, similarity
+
+from harness.commands import result_tables
+from harness.results import formats
+
+
+@pytest.fixture
+def shown(capsys):
+    """Print the tables of records and return the lines."""
+
+    def run(records, width, *, intervals=False):
+        result_tables.show(records, intervals=intervals, width=width)
+        return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+
+    return run
+
+
+def headers(lines):
+    return [line.split() for line in lines if line.split()[:1] in (["task"], ["mitigator"])]
+
+
+@pytest.mark.parametrize("width", [80, 200])
+@pytest.mark.parametrize("n_mitigators", [1, 4, 12])
+@pytest.mark.parametrize("longest", ["", "?centre=true&k=2+normalize"])
+def test_no_table_is_wider_than_the_terminal_and_no_cell_is_lost(
+    shown, width, n_mitigators, longest
+):
+    records = many(n_mitigators, longest=longest)
+    for intervals in (False, True):
+        lines = shown(records, width, intervals=intervals)
+        assert max(map(len, lines)) <= width
+        assert not any("…" in line for line in lines)
+        text = "\n".join(lines)
+        for r in records:
+            if r.task.measures == "bias":
+                assert f"{r.value:.3f}**" in text
+        for i in range(1, n_mitigators):
+            assert f"mitigator-{i}" in text
+
+
+@pytest.mark.parametrize("n_mitigators", [1, 4, 12])
+def test_without_a_terminal_each_section_is_one_table(shown, n_mitigators):
+    found = headers(shown(many(n_mitigators), None))
+    assert len(found) == 2
+    assert all(len(header) == 3 + n_mitigators for header in found)
+
+
+def test_a_split_table_repeats_the_tasks_in_each_part(shown):
+    lines = shown(many(12), 80)
+    tasks = [line.split()[0] for line in lines if line.lstrip().startswith("association-")]
+    assert len(tasks) > 8
+    assert all(tasks.count(f"association-{t}") == tasks.count("association-0") for t in range(8))
+
+
+def test_a_table_with_few_tasks_turns_instead(shown):
+    lines = shown(many(12), 80)
+    assert [header[0] for header in headers(lines)].count("mitigator") == 1
+    assert len([line for line in lines if line.lstrip().startswith("mitigator-")]) == 11
+    text = "\n".join(lines)
+    assert "similarity-0" in text
+
+
+def test_decimal_points_are_below_each_other(shown):
+    records = [record("a", "none", -1.0, p_value=0.5), record("b", "none", 0.25, p_value=0.0001)]
+    rows = [line for line in shown(records, None) if line.split()[:1] in (["a"], ["b"])]
+    assert len({row.index(".") for row in rows}) == 1
+    assert rows[1].endswith("0.250***")
+
+
+def test_the_best_value_is_marked_and_ties_are_not(shown):
+    records = [
+        record("a"), record("a", "x", 0.5),
+        record("b"), record("b", "x", 1.0),
+    ]  # fmt: skip
+    lines = shown(records, None)
+    a, b = ([line for line in lines if line.split()[:1] == [task]][0] for task in "ab")  # noqa: RUF015
+    assert formats.BEST in a
+    assert formats.BEST not in b
+    assert any(line.startswith(formats.BEST) for line in lines), "the legend explains it"
+
+
+def test_other_scenarios_are_shown_apart(capsys):
+    records = [
+        record(),
+        record(scenario="positive", primary=False, value=0.25),
+        record(score="p", primary=False),
+    ]
+    result_tables.show_other_scenarios(records, intervals=False, width=None)
+    text = capsys.readouterr().out
+    assert "0.250" in text
+    assert "1.000" not in text
+
+
+def test_the_seconds_of_a_metric_count_once_for_all_its_scores(capsys):
+    records = [record(seconds=2.0), record(score="other", seconds=2.0), record(metric="m2")]
+    result_tables.show_seconds(records, width=None)
+    assert "2.500" in capsys.readouterr().out
+
+
+def test_a_table_of_usefulness_has_no_stars(shown):
+    assert "*" not in "".join(shown([similarity("s", "none", 0.5, p_value=1e-9)], 80))

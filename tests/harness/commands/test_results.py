@@ -1,0 +1,162 @@
+"""`harness results`: recorded scores, without the models."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import polars as pl
+import pytest
+from score_records import many, record
+
+from harness.results.folder import ResultsFile
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A results folder of two models under three mitigators, with a second scenario."""
+    for model in ("one", "two"):
+        shift = 0.0 if model == "one" else 0.1
+        records = [
+            r.model_copy(update={
+                "model": r.model.model_copy(update={"name": model, "fingerprint": model}),
+                "value": r.value + shift, "id": f"{model}-{i}",
+            })
+            for i, r in enumerate(many(3))
+        ]  # fmt: skip
+        records.append(
+            record("association-0", model=model, scenario="positive", primary=False, value=0.125)
+        )
+        ResultsFile(tmp_path / "results", model).add(records)
+    return tmp_path / "results"
+
+
+def test_show_prints_the_primary_scores_of_each_model(harness, folder):
+    said = harness("results", "show", folder)
+    assert said.code == 0
+    for title in ("one: bias", "one: usefulness", "two: bias", "two: usefulness"):
+        assert title in said.out
+    assert "0.125" not in said.out
+
+
+def test_the_folder_results_is_the_default(harness, folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    assert harness("results", "show").out == harness("results", "show", folder).out
+
+
+def test_show_selects_models_mitigators_tasks_and_scenarios(harness, folder):
+    arguments = ("-m", "one", "-M", "none", "-t", "association-*", "--scenario", "positive")
+    said = harness("results", "show", folder, *arguments)
+    assert said.code == 0
+    assert "0.125" in said.out
+    for absent in ("two", "mitigator-1", "similarity"):
+        assert absent not in said.out
+
+
+def test_show_with_json_has_a_flat_row_for_each_score(harness, folder):
+    rows = json.loads(harness("results", "show", folder, "--json").out)
+    assert len(rows) == 2 * 3 * 10
+    assert {row["scenario"] for row in rows} == {"default"}
+    rows = json.loads(harness("results", "show", folder, "--json", "--all-scores").out)
+    assert len(rows) == 2 * (3 * 10 + 1)
+
+
+def test_an_unknown_name_gets_a_suggestion(harness, folder):
+    said = harness("results", "show", folder, "-M", "mitigator1")
+    assert said.code == 2
+    assert "'mitigator-1'" in said.err
+
+
+def test_a_folder_without_records_is_a_usage_error(harness, tmp_path):
+    (tmp_path / "empty").mkdir()
+    for path in ("empty", "absent"):
+        said = harness("results", "show", tmp_path / path)
+        assert said.code == 2
+        assert path in said.err
+
+
+def test_compare_two_mitigators_has_a_table_for_each_model(harness, folder):
+    said = harness("results", "compare", "none", "mitigator-1", "-r", folder)
+    assert said.code == 0
+    for fact in ("one: bias", "two: bias", "-0.100", "95% interval"):
+        assert fact in said.out
+
+
+def test_compare_as_json_has_paired_differences_and_their_mean(harness, folder):
+    said = harness("results", "compare", "none", "mitigator-2", "-r", folder, "--json")
+    one, _ = json.loads(said.out)
+    assert one["context"] == "one"
+    bias = [row for row in one["scores"] if row["measures"] == "bias"]
+    assert [row["difference"] for row in bias] == pytest.approx([-0.2] * 8)
+    mean, _ = one["means"]
+    assert mean["difference"] == pytest.approx(-0.1)
+    assert mean["low"] == pytest.approx(-0.1)
+
+
+def test_compare_two_models_and_two_folders(harness, folder):
+    said = harness("results", "compare", "one", "two", "-r", folder, "-M", "none")
+    assert said.code == 0
+    assert "none: bias" in said.out
+    assert "+0.100" in said.out
+    said = harness("results", "compare", folder, folder / "one.jsonl")
+    assert said.code == 0
+    assert "one under none: bias" in said.out
+    assert "two under" not in said.out
+
+
+def test_compare_with_an_unknown_name_is_a_usage_error(harness, folder):
+    said = harness("results", "compare", "none", "mitigatr-1", "-r", folder)
+    assert said.code == 2
+    assert "'mitigator-1'" in said.err
+
+
+def test_export_writes_each_format(harness, folder, tmp_path):
+    def exported(kind):
+        out = tmp_path / f"out.{kind}"
+        said = harness("results", "export", folder, "--format", kind, "--out", out)
+        assert (said.code, said.out) == (0, ""), said.err
+        return out
+
+    rows = list(csv.DictReader(io.StringIO(exported("csv").read_text())))
+    frame = pl.read_parquet(exported("parquet"))
+    assert len(rows) == frame.height == 60
+    assert [float(row["value"]) for row in rows] == pytest.approx(frame["value"].to_list())
+    assert exported("latex").read_text().count(r"\toprule") == 4
+    assert exported("markdown").read_text().count("| task |") == 4
+    assert exported("table").read_text().count("association-0") == 2
+
+
+def test_export_prints_without_out_but_not_parquet(harness, folder):
+    said = harness("results", "export", folder, "--format", "csv")
+    assert len(said.out.splitlines()) == 61
+    said = harness("results", "export", folder, "--format", "parquet")
+    assert said.code == 2
+    assert "--out" in said.err
+
+
+def test_export_replaces_no_file_unless_it_is_told_to(harness, folder, tmp_path):
+    out = tmp_path / "mine.tex"
+    out.write_text("mine")
+    arguments = ("results", "export", folder, "--format", "latex", "--out", out)
+    assert harness(*arguments).code == 2
+    assert out.read_text() == "mine"
+    assert harness(*arguments, "--overwrite").code == 0
+    assert "tabular" in out.read_text()
+
+
+def test_on_a_terminal_of_80_columns_no_line_wraps_and_the_best_value_is_bold(
+    harness, folder, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for arguments in (("show", folder), ("compare", "none", "mitigator-1", "-r", folder)):
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+        said = harness("results", *arguments)
+        plain = re.sub("\x1b\\[[0-9;]*m", "", said.out)
+        assert said.code == 0
+        assert max(len(line.rstrip()) for line in plain.splitlines()) <= 80
+    said = harness("results", "show", folder)
+    assert "\x1b[1m•1.300**" in said.out

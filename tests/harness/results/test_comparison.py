@@ -1,0 +1,137 @@
+"""Paired comparisons of two rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from score_records import many, record, similarity
+
+import harness
+from harness.errors import UnknownName, UsageError
+from harness.results.comparison import between, between_runs, compare
+
+
+def row(mitigator, values, **more):
+    return [record(f"t{i}", mitigator, value, **more) for i, value in enumerate(values)]
+
+
+def test_scores_are_paired_by_task_whatever_their_order():
+    found = compare(row("none", [1.0, 0.5]), row("x", [0.25, -0.75])[::-1])
+    assert [pair.a.task.name for pair in found.pairs] == ["t0", "t1"]
+    assert [pair.difference for pair in found.pairs] == [-0.75, -1.25]
+    assert [pair.nearer for pair in found.pairs] == ["b", "a"]
+
+
+def test_the_mean_is_of_distances_and_has_an_interval_over_tasks():
+    rng = np.random.default_rng(1)
+    a = row("none", rng.uniform(0.5, 2.0, 20))
+    b = row("x", rng.uniform(0.0, 1.0, 20))
+    found = compare(a, b)
+    (mean,) = found.means
+    distances = np.array([[abs(r.value) / 2 for r in side] for side in (a, b)])
+    assert (mean.measures, mean.n) == ("bias", 20)
+    assert mean.difference == pytest.approx((distances[1] - distances[0]).mean())
+    assert mean.low < mean.difference < mean.high < 0
+    spread = 1.96 * (distances[1] - distances[0]).std(ddof=1) / np.sqrt(20)
+    assert mean.high - mean.low == pytest.approx(2 * spread, rel=0.15)
+
+
+def test_equal_differences_have_an_interval_without_width():
+    (mean,) = compare(row("none", [1.0] * 8), row("x", [0.5] * 8)).means
+    assert (mean.low, mean.difference, mean.high) == (-0.25, -0.25, -0.25)
+
+
+def test_few_tasks_have_no_interval():
+    (mean,) = compare(row("none", [1.0] * 5), row("x", [0.5] * 5)).means
+    assert (mean.low, mean.high) == (None, None)
+
+
+def test_bias_and_usefulness_have_a_mean_each_and_controls_none():
+    sides = [
+        [record("a", m), similarity("s", m, 0.5), record("c", m, measures="control")]
+        for m in ("none", "x")
+    ]
+    found = compare(*sides)
+    assert [mean.measures for mean in found.means] == ["bias", "usefulness"]
+    assert len(found.pairs) == 3
+
+
+def test_what_cannot_be_paired_is_left_out_with_the_reason():
+    a = [record("same"), record("void"), record("edited"), record("only")]
+    b = [
+        record("same", "x"),
+        record("void", "x", None, reason="r"),
+        record("edited", "x", digest="another"),
+    ]
+    found = compare(a, b)
+    assert [pair.a.task.name for pair in found.pairs] == ["same"]
+    reasons = dict(found.left_out)
+    assert set(reasons) == {"void", "edited", "only"}
+    assert "version" in reasons["edited"]
+
+
+def test_a_side_is_one_model_under_one_mitigator():
+    with pytest.raises(UsageError, match="select"):
+        compare([record(), record("t", "x")], [record()])
+
+
+def test_two_mitigators_are_compared_on_each_model():
+    records = [record(model=model, mitigator=m) for model in "ab" for m in ("none", "x")]
+    assert list(between(records, "none", "x")) == ["a", "b"]
+
+
+def test_two_models_are_compared_under_each_mitigator_that_both_have():
+    records = [
+        record(model="a"), record(model="b"),
+        record(model="a", mitigator="x"), record(model="b", mitigator="x"),
+        record(model="a", mitigator="y"),
+    ]  # fmt: skip
+    assert list(between(records, "a", "b")) == ["none", "x"]
+
+
+def test_two_runs_are_compared_on_what_both_have():
+    found = between_runs([record(), record(model="b")], [record(value=0.5)])
+    ((context, comparison),) = found.items()
+    assert "m" in context
+    assert "none" in context
+    assert [pair.difference for pair in comparison.pairs] == [-0.5]
+
+
+def test_an_unknown_name_and_unlike_names_are_errors():
+    records = [record(), record("t", "hard-debias")]
+    with pytest.raises(UnknownName, match="hard-debias"):
+        between(records, "none", "hard-debia")
+    with pytest.raises(UsageError, match="model"):
+        between(records, "none", "m")
+
+
+def test_records_without_a_common_score_are_an_error():
+    with pytest.raises(UsageError, match="common"):
+        between([record("a", "none"), record("b", "x")], "none", "x")
+
+
+def test_a_comparison_is_a_data_frame_too():
+    frame = harness.compare(row("none", [1.0, 0.5]), row("x", [0.5, 0.5])).to_polars()
+    assert frame.height == 2
+    assert frame["difference"].to_list() == [-0.5, 0.0]
+    assert frame["nearer"].to_list() == ["b", ""]
+
+
+def test_records_are_selected_by_names_and_globs():
+    records = harness.Records(
+        [*many(3), record("association-0", scenario="positive", primary=False)]
+    )
+    chosen = records.select(mitigator="mitigator-*", task=["association-*"])
+    assert {r.mitigator.label for r in chosen} == {"mitigator-1", "mitigator-2"}
+    assert {r.scenario for r in chosen} == {"default"}
+    assert [r.scenario for r in records.select(scenario="pos*")] == ["positive"]
+    assert len(records.select(all_scores=True)) == len(records)
+    with pytest.raises(UnknownName, match="mitigator-1"):
+        records.select(mitigator="mitigator-11")
+
+
+def test_a_metric_is_selected_with_all_its_scores():
+    other = record(metric="rnd", score="difference", primary=False)
+    records = harness.Records([record(), other])
+    assert list(records.select()) == [record()]
+    assert list(records.select(metric="rnd")) == [other]

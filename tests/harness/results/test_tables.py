@@ -1,0 +1,154 @@
+"""The cells of an evaluation's tables."""
+
+from __future__ import annotations
+
+import pytest
+from score_records import record, similarity
+
+from harness.results import tables
+
+
+def section(*records):
+    (found,) = tables.sections(records)
+    return found
+
+
+def cells(*records):
+    """Return the cells of the only row."""
+    (row,) = section(*records).rows
+    return row.cells
+
+
+def test_bias_usefulness_and_controls_stand_apart_for_each_model():
+    records = [
+        similarity("sts", "none", 0.5),
+        record("weat", "none", 1.0),
+        record("flowers", "none", 1.0, measures="control"),
+        record("weat", "none", 1.0, model="other"),
+    ]
+    found = [(s.model, s.measures, [row.task for row in s.rows]) for s in tables.sections(records)]
+    assert found == [
+        ("m", "bias", ["weat"]),
+        ("m", "usefulness", ["sts"]),
+        ("m", "control", ["flowers"]),
+        ("other", "bias", ["weat"]),
+    ]
+
+
+def test_columns_and_rows_have_the_order_of_the_records():
+    found = section(
+        record("b", "x"), record("b", "none"), record("a", "x"), record("a", "none"),
+    )  # fmt: skip
+    assert found.columns == ("x", "none")
+    assert [row.task for row in found.rows] == ["b", "a"]
+
+
+def test_a_cell_has_its_change_from_none_and_its_interval():
+    interval = {"low": 0.1, "high": 0.9, "level": 0.95, "method": "bootstrap"}
+    none, mitigated = cells(record(value=1.0), record("t", "x", 0.4, interval=interval))
+    assert none.change is None
+    assert mitigated.change == pytest.approx(-0.6)
+    assert (mitigated.interval.low, mitigated.interval.high) == (0.1, 0.9)
+
+
+def test_a_score_that_none_lacks_has_no_change():
+    for none in (record(value=None, reason="too few"), record("other")):
+        rows = section(none, record("t", "x", 0.4)).rows
+        assert [cell.change for cell in rows[-1].cells if cell and cell.value == 0.4] == [None]
+
+
+def test_a_task_that_was_not_run_has_no_cell_and_a_void_score_has_no_value():
+    found = section(record("a", "none"), record("a", "x", None, reason="r"), record("b", "none"))
+    assert [cell and cell.value for cell in found.rows[0].cells] == [1.0, None]
+    assert found.rows[0].cells[1] is not None
+    assert found.rows[1].cells[1] is None
+
+
+@pytest.mark.parametrize(
+    ("values", "best"),
+    [
+        ((1.0, 0.5, -0.2), 2),  # nearest to 0, not lowest
+        ((1.0, 0.5, 0.5001), None),  # equal when shown
+        ((1.0, 0.5, -0.5), None),
+        ((0.1, 0.5, None), 0),
+        ((0.1, None, None), None),  # nothing to compare with
+    ],
+)
+def test_the_value_nearest_to_the_ideal_is_best_unless_there_is_a_tie(values, best):
+    row = cells(*(record("t", f"m{i}", value, reason="r") for i, value in enumerate(values)))
+    assert [i for i, cell in enumerate(row) if cell.is_best] == ([] if best is None else [best])
+
+
+def test_a_control_has_no_best_value_and_no_mean():
+    records = [
+        record(task, mitigator, value, measures="control")
+        for task in ("a", "b")
+        for mitigator, value in (("none", 1.0), ("x", 0.1))
+    ]
+    assert not any(cell.is_best for cell in section(*records).cells)
+    assert section(*records).mean is None
+
+
+def test_only_bias_and_controls_have_stars():
+    assert cells(record(p_value=0.002))[0].stars == "**"
+    assert cells(record(p_value=0.002, measures="control"))[0].stars == "**"
+    assert cells(similarity("s", "none", 0.5, p_value=1e-9))[0].stars == ""
+
+
+def test_without_a_one_sided_test_an_association_is_reversed_if_its_sign_is_not_that_of_none():
+    row = cells(record(value=0.5), record("t", "x", -0.4), record("t", "y", 0.1))
+    assert [cell.is_reversed for cell in row] == [False, True, False]
+
+
+def test_a_value_on_the_ideal_when_rounded_is_not_reversed():
+    row = cells(record(value=0.5), record("t", "x", -0.0004))
+    assert not row[1].is_reversed
+
+
+@pytest.mark.parametrize(("alternative", "sign"), [("greater", 1), ("less", -1)])
+def test_with_a_one_sided_test_the_direction_that_it_tests_counts(alternative, sign):
+    more = {"p_value": 0.5, "details": {"alternative": alternative}}
+    against, along = cells(record(value=-0.5 * sign, **more), record("t", "x", 0.4 * sign, **more))
+    assert against.is_reversed
+    assert not along.is_reversed
+    assert section(record(**more)).one_sided == ("weat",)
+
+
+def test_a_score_without_a_fair_number_is_never_reversed():
+    row = cells(similarity("s", "none", 0.5), similarity("s", "x", -0.5))
+    assert not row[1].is_reversed
+
+
+def test_the_mean_is_of_distances_over_the_tasks_that_all_columns_have():
+    found = section(
+        record("a", "none", 2.0), record("a", "x", -1.0),
+        record("b", "none", 1.0), record("b", "x", 0.0),
+        record("c", "none", 0.5),
+        record("d", "none", 0.5), record("d", "x", 0.5, bounds=(None, None)),
+    )  # fmt: skip
+    assert "2 of 4" in found.mean.task
+    none, mitigated = found.mean.cells
+    assert none.value == pytest.approx(0.75)
+    assert mitigated.value == pytest.approx(0.25)
+    assert mitigated.change == pytest.approx(-0.5)
+    assert mitigated.is_best
+
+
+def test_there_is_no_mean_of_one_task():
+    assert section(record(), record("t", "x", 0.1)).mean is None
+
+
+def test_a_task_with_two_scenarios_has_a_row_for_each_and_their_names():
+    found = section(record(), record(scenario="positive"), record("other"))
+    assert [row.task for row in found.rows] == ["t (default)", "t (positive)", "other"]
+
+
+def test_scores_of_two_metrics_have_the_names_of_the_metrics():
+    found = section(record(), record(metric="rnd", score="difference"))
+    assert [row.score for row in found.rows] == ["weat effect_size", "rnd difference"]
+
+
+def test_of_two_records_of_a_cell_the_newest_counts():
+    old = record(value=0.1, created="2026-01-01T00:00:00Z")
+    new = record(value=0.2, created="2026-01-02T00:00:00Z")
+    assert [cell.value for cell in cells(new, old)] == [0.2]

@@ -1,0 +1,65 @@
+"""Records of scores, for tests of tables and comparisons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.results.record import Record
+
+
+def record(
+    task: str = "t",
+    mitigator: str = "none",
+    value: float | None = 1.0,
+    *,
+    model: str = "m",
+    measures: str = "bias",
+    kind: str = "text",
+    digest: str = "",
+    **more: Any,
+) -> Record:
+    """Return a record of a WEAT effect size; `more` are further fields of it."""
+    content = {
+        "run": "r",
+        "created": "2026-01-01T00:00:00Z",
+        "model": {"name": model, "fingerprint": f"print of {model}", "kind": kind},
+        "mitigator": {"name": mitigator, "fingerprint": mitigator},
+        "task": {"name": task, "version": 1, "digest": digest or task, "measures": measures},
+        "category": "gender",
+        "language": "en",
+        "scenario": "default",
+        "metric": "weat",
+        "score": "effect_size",
+        "primary": True,
+        "value": value,
+        "ideal": 0.0,
+        "bounds": (-2.0, 2.0),
+        "coverage": {"asked": 10, "found": 10},
+        "seed": 0,
+        "seconds": 0.5,
+        "environment": {"harness": "0", "python": "3", "platform": "x", "device": "cpu"},
+    }
+    return Record.model_validate(content | more)
+
+
+def similarity(task: str, mitigator: str, value: float | None, **more: Any) -> Record:
+    """Return a record of a correlation, for which higher is better."""
+    fields = {"metric": "similarity", "score": "spearman", "ideal": "higher", "bounds": (-1.0, 1.0)}
+    return record(task, mitigator, value, measures="usefulness", **fields | more)
+
+
+def many(n_mitigators: int, n_tasks: int = 8, *, longest: str = "") -> list[Record]:
+    """Return records of one model: bias and usefulness of mitigators, the first of them `none`."""
+    mitigators = ["none", *(f"mitigator-{i}{longest}" for i in range(1, n_mitigators))]
+    return [
+        *(
+            record(f"association-{t}", mitigator, 1.5 - 0.1 * m - 0.01 * t, p_value=0.004)
+            for t in range(n_tasks)
+            for m, mitigator in enumerate(mitigators)
+        ),
+        *(
+            similarity(f"similarity-{t}", mitigator, 0.5 - 0.01 * m, p_value=1e-9)
+            for t in range(2)
+            for m, mitigator in enumerate(mitigators)
+        ),
+    ]
