@@ -11,6 +11,7 @@
 `outcome`             what ran on each model, and every reason once
 `tables`              the tables of an evaluation, as cells
 `formats`             these tables as texts, LaTeX and Markdown
+`comparison`          paired comparison of two models, mitigators or runs
 `scale`               the distance of a value to its ideal
 `markup`              tables of texts as LaTeX, Markdown and CSV
 ====================  ==============================================================

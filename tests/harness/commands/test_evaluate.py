@@ -304,7 +304,7 @@ def test_the_legend_names_the_metrics_whose_p_values_are_one_sided(
 
 @pytest.mark.parametrize("model", ["toy-letters", "toy-words"])
 def test_quiet_prints_nothing_if_nothing_failed(evaluate, model):
-    said = evaluate("--quiet", model=model)
+    said = evaluate("--quiet", model=model, tasks="toy-*")
     assert (said.code, said.out, said.err) == (0, "", "")
 
 
@@ -317,12 +317,13 @@ def test_quiet_prints_failures(evaluate, raising):
 
 
 def test_the_end_of_a_run_counts_tasks_by_reason_and_verbose_lists_them(evaluate):
-    short = evaluate("-M", "none", "-M", "toy-shift", model="toy-words")
+    arguments = {"model": "toy-words", "tasks": "toy-*"}
+    short = evaluate("-M", "none", "-M", "toy-shift", **arguments)
     block = [line.split() for line in short.out[short.out.index("3 of 4 tasks") :].splitlines()]
     assert ["made", "for", "text", "encoders", "1"] in [line[:5] for line in block]
     assert ["data", "missing", "0"] in block
     assert "toy-sentences" not in short.out + short.err
-    full = evaluate("-M", "none", "-M", "toy-shift", "--verbose", model="toy-words")
+    full = evaluate("-M", "none", "-M", "toy-shift", "--verbose", **arguments)
     (line,) = [line for line in full.err.splitlines() if "toy-sentences" in line]
     assert line.count("toy-sentences") == 1, "once, not once a mitigator"
     for fact in ("toy-words", "none, toy-shift"):
