@@ -15,6 +15,7 @@ from harness import tasks
 from harness.errors import Unavailable
 from harness.registry.files import files
 from harness.registry.registry import Registry
+from harness.study import running, study
 from harness.task import yaml_files
 
 FOLDER = Path(tasks.__file__).parent
@@ -152,3 +153,10 @@ def test_without_a_network_only_tasks_whose_data_may_not_be_shipped_are_missing(
     published = {name for name in offline.task_files if name.endswith(SEAT_PUBLISHED)}
     assert missing == FETCHED | published
     assert len(offline.task_files) - len(published) - len(FETCHED) >= 81
+
+
+def test_without_a_network_all_studies_have_their_data(offline):
+    names = [path.stem for path in files(FOLDER, "study")]
+    assert len(names) >= 5
+    for name in names:
+        assert study.resolve(running.find(offline, name), offline).measures, name
