@@ -39,7 +39,7 @@ def test_the_wheel_has_all_files_that_are_read_at_run_time(wheel: Path, source_t
     names = set(zipfile.ZipFile(wheel).namelist())
     expected = {"harness/py.typed"}
     for folder, target, patterns in (
-        ("tasks", "harness/tasks", ("*.yaml", "*.tsv")),
+        ("tasks", "harness/tasks", ("*.yaml", "*.tsv", "*.gz", "*.md", "LICENSE.*")),
         ("harness/stubs", "harness/stubs", ("*",)),
         ("leaderboard/templates", "harness/leaderboard/templates", ("*",)),
         ("plugins/embedders", "harness/plugins/embedders", ("*.yaml",)),

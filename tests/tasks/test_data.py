@@ -23,7 +23,7 @@ TESTS = Path(__file__).parents[1] / "reference" / "data"
 SHIPPED = sorted(FOLDER.glob("*/data/*.gz"))
 ALL = [*SHIPPED, *sorted(TESTS.glob("*.gz"))]
 LIMIT = 10_000_000  # bytes of all shipped data together
-OPEN = {"MIT", "Apache-2.0", "CC0-1.0", "CC-BY-SA-4.0"}
+OPEN = {"MIT", "Apache-2.0", "CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "ODbL-1.0"}
 FETCHED = {  # tasks whose data may not be shipped
     *("sick-r", "sts-14", "sts-b"),
     *(f"senteval-{name}" for name in ("cr", "mpqa", "mr", "mrpc", "sst", "subj", "trec")),
