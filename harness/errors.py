@@ -119,6 +119,13 @@ class DiskError(HarnessError):
     """A results or cache folder that cannot be written or read."""
 
 
+def unreadable(path: Path | str, error: OSError | None = None) -> InvalidFile:
+    """Return the error for a user's file that cannot be read; without `error` it does not exist."""
+    if error is None or isinstance(error, FileNotFoundError):
+        return InvalidFile("no such file or folder", path=path)
+    return InvalidFile(f"cannot be read ({error.strerror or error})", path=path)
+
+
 def one_line(error: BaseException) -> str:
     """Return an error's whole message in one line, after its type unless it is a HarnessError."""
     message = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"

@@ -151,7 +151,7 @@ def _read(study: str, results: Path, notices: list[str]) -> list[StudyRecord]:
                 "'harness study run' makes them"
             )
     if not path.is_file():
-        problem = "is a folder" if path.is_dir() else "no such file"
+        problem = "is a folder" if path.is_dir() else "no such file or folder"
         raise InvalidFile(f"{problem}; records of a study are a file '*{STUDY}'", path=path)
     try:
         records = list(jsonl.read(path, StudyRecord, notices))

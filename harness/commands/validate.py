@@ -160,12 +160,12 @@ def _run(registry: Registry, task: Task, path: Path, debug: bool) -> int:
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    from harness.errors import InvalidFile
+    from harness.errors import InvalidFile, unreadable
     from harness.registry.files import files
 
     for path in paths:
         if not path.exists():
-            raise InvalidFile("there is no such file or folder", path=path)
+            raise unreadable(path)
         if path.is_dir():
             inside = {file for kind in KINDS for file in files(path, kind)}
             if not inside:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from harness.errors import HarnessError, InvalidFile
+from harness.errors import HarnessError, InvalidFile, unreadable
 from harness.registry import discovery
 from harness.registry.catalogue import Catalogue
 from harness.task import yaml_files
@@ -117,6 +117,6 @@ class TaskFolders:
             if place.is_dir():
                 yield from files(place, kind)
             elif not place.exists():
-                raise InvalidFile("there is no such file or folder", path=place)
+                raise unreadable(place)
             elif kind == "task" and not place.name.startswith("_"):
                 yield place

@@ -21,7 +21,7 @@ import jsonlines
 from pydantic import ValidationError
 
 from harness import folders
-from harness.errors import DiskError, InvalidFile
+from harness.errors import DiskError, InvalidFile, unreadable
 from harness.results.record import Line
 
 try:
@@ -135,7 +135,7 @@ def files(paths: Iterable[Path], pattern: str) -> Iterator[Path]:
     """
     for path in paths:
         if not path.exists():
-            raise InvalidFile("no such file or folder", path=path)
+            raise unreadable(path)
         yield from sorted(path.rglob(pattern)) if path.is_dir() else [path]
 
 

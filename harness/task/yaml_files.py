@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from harness.errors import InvalidFile, UsageError, suggestion
+from harness.errors import InvalidFile, UsageError, suggestion, unreadable
 from harness.task import mistakes
 from harness.task.mistakes import KeyPath
 
@@ -184,7 +184,7 @@ def _parse(path: Path) -> Document:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise InvalidFile(f"cannot be read ({error.strerror})", path=path) from None
+        raise unreadable(path, error) from None
     except UnicodeDecodeError as error:
         raise InvalidFile(f"is not UTF-8 text (byte {error.start})", path=path) from None
     loader = Loader(text)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Literal, NamedTuple, TypeAlias
 
-from harness.errors import InvalidFile, InvalidOption, suggestion
+from harness.errors import InvalidFile, InvalidOption, suggestion, unreadable
 
 Format: TypeAlias = Literal["jsonl", "tsv", "text"]
 STDIN = "-"
@@ -105,7 +105,7 @@ def _lines(name: str) -> Iterator[tuple[int, str]]:
             with Path(name).open("rb") as file:
                 yield from _decoded(name, file)
     except OSError as error:
-        raise InvalidFile(f"cannot be read ({error.strerror})", path=name) from None
+        raise unreadable(name, error) from None
 
 
 def _decoded(name: str, file: IO[bytes]) -> Iterator[tuple[int, str]]:

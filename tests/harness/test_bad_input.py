@@ -38,7 +38,7 @@ def records(tmp_path):
         (["-m", "toy-letters?scale=abc"], ["'toy-letters'", "scale=abc", "number"]),
         (["-m", "toy-letters?scale"], ["'toy-letters?scale'", "'scale'", "="]),
         (["-t", "toy-plces"], ["task, tag or category", "'toy-plces'; did you mean 'toy-"]),
-        (["-t", "toy-places,absent.yaml"], ["absent.yaml", "No such file"]),
+        (["-t", "toy-places,absent.yaml"], ["absent.yaml", "no such file"]),
         (["-M", "toy-shft"], ["mitigator", "'toy-shft'; did you mean 'toy-shift'"]),
         (["-M", "toy-shift?k=abc"], ["mitigator 'toy-shift'", "k=abc", "integer"]),
         (["-M", "toy-shift?kk=1"], ["mitigator 'toy-shift'", "'kk'"]),
@@ -100,11 +100,29 @@ def test_a_model_folder_without_weights(evaluate, tmp_path):
     assert result.err.count("\n") == 1
 
 
-def test_a_vectors_file_that_does_not_exist(evaluate, tmp_path):
-    result = evaluate("-m", f"vectors:{tmp_path}/absent.txt")
-    assert result.code in (1, 2)
-    assert result.err.startswith("harness: ")
-    assert "absent.txt" in result.err
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("eval", "-m", "vectors:PATH", "-t", "weat-6"),
+        ("eval", "-m", "sentence-transformers:PATH", "-t", "weat-6"),
+        ("eval", "-m", "last-token:PATH", "-t", "weat-6"),
+        ("eval", "-m", "infersent:PATH?vectors=toy-words", "-t", "weat-6"),
+        ("eval", "-m", "toy-letters", "-t", "PATH.yaml"),
+        ("eval", "-m", "toy-letters", "-t", "toy-places", "--include", "PATH"),
+        ("show", "task", "PATH.yaml"),
+        ("validate", "PATH"),
+        ("study", "run", "PATH.yaml"),
+        ("study", "show", "PATH.study.jsonl"),
+        ("data", "status", "PATH.yaml"),
+        ("leaderboard", "build", "PATH"),
+    ],
+)
+def test_a_path_that_does_not_exist_has_one_wording(harness, toy, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    result = harness(*(argument.replace("PATH", f"{tmp_path}/absent") for argument in arguments))
+    assert result.code == 2
+    assert result.err.startswith(f"harness: {tmp_path}/absent")
+    assert ": no such file or folder" in result.err
     assert result.err.count("\n") == 1
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import folders
-from harness.errors import HarnessError, ModelError, suggestion
+from harness.errors import HarnessError, ModelError, suggestion, unreadable
 from harness.plugins.embedders import weight_files
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
@@ -68,9 +68,13 @@ def read_config(folder: Path) -> Config:
 
     Raises
     ------
+    InvalidFile
+        If there is no such folder.
     ModelError
         If the file is missing, or does not describe an InferSent model.
     """
+    if not folder.exists():
+        raise unreadable(folder)
     try:
         stated = json.loads((folder / CONFIG).read_text("utf-8"))
     except FileNotFoundError:

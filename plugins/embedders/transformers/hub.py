@@ -12,7 +12,7 @@ import contextlib
 import re
 from pathlib import Path, PurePosixPath
 
-from harness.errors import InvalidOption, ModelError, Unavailable
+from harness.errors import InvalidFile, InvalidOption, Unavailable, unreadable
 from harness.plugins.embedders.weight_files import EXPORTED, Backend
 
 _OTHER_FORMATS = re.compile(
@@ -46,7 +46,7 @@ def folder(
     ------
     InvalidOption
         If a revision is set for a folder.
-    ModelError
+    InvalidFile
         If the reference is a file, or a folder that does not exist.
     Unavailable
         If the hub has no such model, or it cannot be downloaded.
@@ -59,10 +59,10 @@ def folder(
             )
         return path.resolve(), None
     if path.is_file():
-        raise ModelError(f"'{reference}' is a file; expected the folder of a model")
+        raise InvalidFile("is a file; expected the folder of a model", path=reference)
     bare = "/" not in reference
     if reference.startswith((".", "/", "~")) or reference.count("/") > 1 or (bare and not owner):
-        raise ModelError(f"folder not found: '{reference}'")
+        raise unreadable(reference)
     path = snapshot(f"{owner}/{reference}" if bare else reference, revision, backend)
     return path, path.name
 

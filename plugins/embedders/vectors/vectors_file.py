@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 from harness.digest import digest
 from harness.embedder import Card
-from harness.errors import InvalidFile
+from harness.errors import InvalidFile, unreadable
 from harness.plugins.embedders import file_hashes, model_info
 from harness.plugins.embedders.vectors import safetensors_file
 from harness.plugins.embedders.vectors.word_vectors import Table, WordVectors
@@ -171,12 +171,10 @@ def _head(path: Path) -> tuple[bytes, bool]:
             return head, False
         with gzip.open(path) as file:
             return file.read(HEAD), True
-    except FileNotFoundError:
-        raise InvalidFile("file not found", path=path) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InvalidFile(f"the gzip file is damaged ({error})", path=path) from None
     except OSError as error:
-        raise InvalidFile(f"the file cannot be read ({error.strerror})", path=path) from None
+        raise unreadable(path, error) from None
 
 
 def _glove_dimensions(path: Path, first: bytes) -> int:

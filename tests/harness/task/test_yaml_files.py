@@ -217,7 +217,7 @@ def test_a_value_that_contains_itself_is_an_error(write):
 
 
 def test_a_missing_file_is_an_error(tmp_path):
-    mistake(tmp_path / "a.yaml", at="a.yaml", of=["No such file or directory"])
+    mistake(tmp_path / "a.yaml", at="a.yaml", of=["no such file or folder"])
 
 
 def test_a_folder_is_an_error(tmp_path):

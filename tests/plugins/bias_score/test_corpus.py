@@ -56,7 +56,7 @@ def test_an_error_names_the_line_and_the_key(tmp_path, content, kind, keys, loca
 
 
 def test_a_missing_file_is_an_error():
-    with pytest.raises(InvalidFile, match=r"nowhere\.txt.*No such file"):
+    with pytest.raises(InvalidFile, match=r"nowhere\.txt.*no such file"):
         list(corpus.sentences("nowhere.txt", "text"))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness.embedder import Card, Embedder
-from harness.errors import HarnessError, InvalidOption, ModelError
+from harness.errors import HarnessError, InvalidFile, InvalidOption, ModelError
 from harness.plugins.embedders.transformers.last_token import LastTokenEmbedder
 from harness.plugins.embedders.transformers.pooling import POOLINGS, pool
 from harness.registry.registry import Registry
@@ -306,5 +306,5 @@ def test_a_model_with_encoder_and_decoder_is_refused(llama):
 
 def test_a_missing_folder_is_refused():
     for nowhere in ("./nowhere", "nowhere"):
-        with pytest.raises(ModelError, match="nowhere"):
+        with pytest.raises(InvalidFile, match="nowhere"):
             embedder(nowhere)
