@@ -235,6 +235,14 @@ class TestRunFile:
             "devices": ["cpu"],
         }
 
+    def test_a_run_with_samples_is_repeated_with_samples(self, run, tmp_path):
+        assert run("-t", "toy-ratings", "--samples").code == 0
+        (file,) = (tmp_path / "results/samples").iterdir()
+        file.unlink()
+        (path,) = (tmp_path / "results/runs").iterdir()
+        assert run("-c", path, model="").code == 0
+        assert file.exists()
+
     def test_folders_of_tasks_are_in_it(self, run, write, toy_task, toy):
         folder = write("more/mine.yaml", toy_task).parent
         assert run("-t", "mine", "--include", folder.name).code == 0
