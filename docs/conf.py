@@ -96,6 +96,28 @@ def write_lists(app: Sphinx) -> None:
             (HERE / page / f"{name}.rst").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def write_benchmarks(app: Sphinx) -> None:
+    """Write the page of the benchmarks."""
+    from harness.run.tasks import check_benchmark, list_tasks
+
+    registry = harness.Registry()
+    entries = list_tasks(registry)
+    titles = {entry.file.name: entry.file.title for entry in entries}
+    lines = [
+        "# Benchmarks",
+        "",
+        "`harness list benchmarks` lists them with those of other packages.",
+    ]
+    for document in registry.benchmark_files.values():
+        file = check_benchmark(entries, document)
+        lines += ["", f"## {file.name}", "", f"{file.title}. Version {file.version}.", ""]
+        lines += [file.description, ""]
+        lines += [f"Please cite: {file.citation}.", ""] if file.citation else []
+        lines += ["| task | version | what it measures |", "| --- | ---: | --- |"]
+        lines += [f"| `{name}` | {n} | {titles[name]} |" for name, n in file.tasks.items()]
+    (HERE / "benchmarks.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def escape(app: Sphinx, *arguments: Any) -> None:
     """Escape what reStructuredText reads as markup in plain text: `|x|` and `weat-*`."""
     lines = arguments[-1]
@@ -107,5 +129,6 @@ def escape(app: Sphinx, *arguments: Any) -> None:
 def setup(app: Sphinx) -> None:
     """Write the lists before Sphinx looks for pages."""
     app.connect("builder-inited", write_lists)
+    app.connect("builder-inited", write_benchmarks)
     app.connect("autodoc-process-docstring", escape, priority=400)  # before napoleon
     app.connect("sphinx-click-process-description", escape)

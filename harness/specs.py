@@ -164,7 +164,7 @@ def harness_engines() -> Iterable[EngineSpec]:
 
 @hookspec
 def harness_task_folders() -> Iterable[Path | str]:
-    """Return folders of task files, which may have the subfolders `concepts` and `studies`."""
+    """Return folders of task files, with subfolders `concepts`, `studies` and `benchmarks`."""
     raise NotImplementedError
 
 
