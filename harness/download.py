@@ -8,6 +8,7 @@ that could not be reached is not tried again by the same `Downloads`.
 
 from __future__ import annotations
 
+import functools
 import gzip
 import logging
 import re
@@ -134,22 +135,29 @@ class Downloads:
 
     def _get(self, address: Address, file: IO[bytes]) -> None:
         from requests import ConnectionError as CannotConnect
-        from requests import ReadTimeout, Session
+        from requests import ReadTimeout
 
         if address.url.startswith(HUB):
             self._get_from_hub(address, file)
             return
-        with Session() as session:
-            del session.adapters["http://"]
-            session.max_redirects = 5
-            try:
-                response = session.get(address.url, stream=True, timeout=TIMEOUT)
-            except (CannotConnect, ReadTimeout) as error:
-                raise self._cannot_reach(address, _reason(error)) from None
-            except ValueError as error:  # an address, here or in a redirect, that is no https
-                raise Unavailable(f"'{address.url}' could not be fetched ({error})") from None
-            with response:
-                _stream(response, address, file)
+        try:
+            response = self._session.get(address.url, stream=True, timeout=TIMEOUT)
+        except (CannotConnect, ReadTimeout) as error:
+            raise self._cannot_reach(address, _reason(error)) from None
+        except ValueError as error:  # an address, here or in a redirect, that is no https
+            raise Unavailable(f"'{address.url}' could not be fetched ({error})") from None
+        with response:
+            _stream(response, address, file)
+
+    @functools.cached_property
+    def _session(self) -> requests.Session:
+        """Connections, kept open; there are none but of https."""
+        from requests import Session
+
+        session = Session()
+        del session.adapters["http://"]
+        session.max_redirects = 5
+        return session
 
     def _get_from_hub(self, address: Address, file: IO[bytes]) -> None:
         from huggingface_hub import hf_hub_download

@@ -233,8 +233,8 @@ def _find(table: Table, document: Document, key: KeyPath) -> DataFile:
         return DataFile(name or "", "fetched", fetched, terms, address)
     if address is not None:
         return DataFile(name or "", "to fetch", None, terms, address)
-    how = f"put it in the folder that HARNESS_DATA names. {table.how_to_get}".strip()
-    return DataFile(name or "", "missing", None, terms, None, how)
+    problem = "the task has no address for it; put it in the folder that HARNESS_DATA names"
+    return DataFile(name or "", "missing", None, terms, None, problem)
 
 
 def _under(folder: str | None, name: str | None) -> Path | None:

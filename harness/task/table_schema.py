@@ -83,8 +83,6 @@ class Table(Strict):
     """A further column. A line `: NAME` sets its cell to NAME in the rows below that line."""
     encoding: str = "utf-8"
     """Encoding of the file."""
-    how_to_get: str = ""
-    """Where to get the file: shown if it is missing."""
 
     @property
     def place(self) -> str | None:
