@@ -11,8 +11,8 @@ import click
 from harness.commands import arguments, listing
 
 if TYPE_CHECKING:
-    from harness.study.running import StudyRun
     from harness.study.study_record import StudyRecord
+    from harness.study.study_run import StudyRun
     from harness.study.summary import Summary
 
 FORMATS = ("text", "csv", "latex", "markdown", "json")
@@ -53,7 +53,6 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options:
     from harness import progress
     from harness.commands import output, study_report
     from harness.study import running
-    from harness.study.summary import summarize
 
     reports = []
     code = 0
@@ -65,13 +64,13 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options:
             progress=progress.for_terminal(),
             **options,
         )
-        summaries = summarize(result.records)
+        summaries = result.summaries
         tables = f"; tables and violins in {study_report.write(summaries, result.path)}"
         if as_json:
             reports.append(_as_json(result, summaries))
         else:
             study_report.show(summaries)
-            counts = f"{output.counted(len(result.records), 'record')}, {result.new} of them new"
+            counts = f"{output.counted(len(result), 'record')}, {result.new} of them new"
             click.echo(f"{counts}, in {result.path}{tables if summaries else ''}")
             for line in (*(f"FAILED: {failure}" for failure in result.failed), *result.notices):
                 click.echo(line, err=True)

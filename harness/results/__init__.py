@@ -13,6 +13,8 @@
 `formats`             these tables as texts, LaTeX and Markdown
 `comparison`          paired comparison of two models, mitigators or runs
 `scale`               the distance of a value to its ideal
+`html`                these tables as HTML, for notebooks
+`frames`              sequences of records as data frames
 `markup`              tables of texts as LaTeX, Markdown and CSV
 ====================  ==============================================================
 """

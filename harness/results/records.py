@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, ClassVar, overload
 
 from harness.errors import UnknownName
+from harness.results.frames import Framed
 from harness.results.not_run import NotRun
 from harness.results.record import Record
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
 
-
-class Records(Sequence[Record]):
+class Records(Framed[Record]):
     """Records of an evaluation.
 
     Parameters
@@ -36,7 +34,27 @@ class Records(Sequence[Record]):
         Tasks that were asked for by name and have no record.
     reused
         Number of records that were computed by an earlier run.
+
+    Attributes
+    ----------
+    columns
+        Columns of the data frames, with their types.
     """
+
+    columns: ClassVar = {
+        **dict.fromkeys(("model", "kind", "mitigator", "mitigator_name"), str),
+        **dict.fromkeys(("mitigator_params", "mitigator_concept"), str),
+        "task": str,
+        "version": int,
+        **dict.fromkeys(("measures", "category", "concept", "scenario", "metric", "score"), str),
+        "primary": bool,
+        "value": float,
+        "reason": str,
+        "ideal": str,
+        **dict.fromkeys(("p_value", "low", "high"), float),
+        **dict.fromkeys(("n", "asked", "found", "seed", "limit"), int),
+        "id": str,
+    }
 
     def __init__(
         self,
@@ -59,15 +77,7 @@ class Records(Sequence[Record]):
     @overload
     def __getitem__(self, index: slice) -> Records: ...
     def __getitem__(self, index: int | slice) -> Record | Records:
-        if isinstance(index, slice):
-            return Records(self._records[index], not_run=self.not_run, notices=self.notices)
-        return self._records[index]
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    def __iter__(self) -> Iterator[Record]:
-        return iter(self._records)
+        return self._of(self._records[index]) if isinstance(index, slice) else self._records[index]
 
     def __repr__(self) -> str:
         return f"<{len(self)} records of {len({r.model.name for r in self})} models>"
@@ -140,7 +150,7 @@ class Records(Sequence[Record]):
                     or (record.metric, record.score) == (first.metric, first.score)
                 )
             ]
-        return Records(chosen, not_run=self.not_run, notices=self.notices)
+        return self._of(chosen)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat mapping per record; its keys are the columns of the data frames.
@@ -211,17 +221,22 @@ class Records(Sequence[Record]):
             for row in record.read_samples(folder)
         ]
 
-    def to_polars(self) -> pl.DataFrame:
-        """Return a polars data frame with one row per record."""
-        import polars as pl
+    def _repr_html_(self) -> str:
+        from harness.results import html
+        from harness.results.tables import sections
 
-        return pl.DataFrame(self.rows(), schema=_SCHEMA)
+        parts = [html.of_sections(sections(record for record in self if record.primary))]
+        facts = [f"{len(self)} records"]
+        if self.not_run:
+            n_tasks = len({(entry.model, entry.task) for entry in self.not_run})
+            facts.append(f"not run: {n_tasks} (see .not_run), of these failed: {len(self.failed)}")
+        return "".join([*parts, html.lines(["; ".join(facts), *self.notices])])
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a pandas data frame with one row per record (needs the package pandas)."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows(), columns=list(_SCHEMA))
+    def _of(self, records: Iterable[Record]) -> Records:
+        """Return some of the records, with all that is known about their run."""
+        part = copy.copy(self)
+        part._records = tuple(records)
+        return part
 
 
 def _tuple(patterns: str | Iterable[str]) -> tuple[str, ...]:
@@ -243,20 +258,3 @@ def _matching(
             raise UnknownName(f"{name} in these records", pattern, known)
         values |= matches
     return [record for record in records if column(record) in values]
-
-
-_SCHEMA = {
-    **dict.fromkeys(("model", "kind", "mitigator", "mitigator_name"), str),
-    **dict.fromkeys(("mitigator_params", "mitigator_concept"), str),
-    "task": str,
-    "version": int,
-    **dict.fromkeys(("measures", "category", "concept", "scenario", "metric", "score"), str),
-    "primary": bool,
-    "value": float,
-    "reason": str,
-    "ideal": str,
-    **dict.fromkeys(("p_value", "low", "high"), float),
-    **dict.fromkeys(("n", "asked", "found", "seed", "limit"), int),
-    "id": str,
-}
-"""Columns of the data frames and their types; an empty frame has them too."""

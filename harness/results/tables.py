@@ -141,7 +141,6 @@ def label(record: Record) -> str:
 
 
 def _section(model: str, measures: str, records: Sequence[Record]) -> Section:
-    columns = tuple(dict.fromkeys(label(record) for record in records))
     lines: dict[Key, dict[str, Record]] = {}
     for record in records:
         key = (record.task.name, record.scenario, record.metric, record.score)
@@ -149,6 +148,7 @@ def _section(model: str, measures: str, records: Sequence[Record]) -> Section:
         other = line.get(label(record))
         if other is None or age(other) <= age(record):
             line[label(record)] = record
+    columns = _columns(lines.values())
     named = _names(lines)
     one_sided = [
         record.metric
@@ -163,6 +163,21 @@ def _section(model: str, measures: str, records: Sequence[Record]) -> Section:
         mean=None if measures == "control" else _mean(list(lines.values()), columns),
         one_sided=() if measures == "usefulness" else tuple(dict.fromkeys(one_sided)),
     )
+
+
+def _columns(lines: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """Return the labels of all lines, so that the labels of each line keep their order.
+
+    A task on which only the last mitigator applies may come first.
+    """
+    columns: list[str] = []
+    for line in lines:
+        labels = list(line)
+        for i, name in enumerate(labels):
+            if name not in columns:
+                later = [columns.index(other) for other in labels[i + 1 :] if other in columns]
+                columns.insert(min(later, default=len(columns)), name)
+    return tuple(columns)
 
 
 def age(record: Record) -> tuple[int, str]:

@@ -21,6 +21,7 @@ def notes(
     *,
     ignored: int,
     tests: Iterable[Comparison],
+    unit: str | None,
 ) -> tuple[str, ...]:
     """Return the caveats to print with a study's numbers, a line each.
 
@@ -32,10 +33,13 @@ def notes(
         Number of other records of the same name.
     tests
         The comparisons with the baseline.
+    unit
+        The study's row of vectors at length 1; None if it is not known.
     """
     return (
         *_incomplete(study, records),
         *_ignored(ignored),
+        *_without_unit_length(study, unit=unit),
         *_protocol(study),
         *_missing_words(study, records),
         *(note for row in study.rows for note in _row(study, row, records)),
@@ -84,6 +88,15 @@ def _ignored(n: int) -> list[str]:
     return [
         f"{n} older records of the same name are ignored: their version, set-up, row or model "
         "differs"
+    ]
+
+
+def _without_unit_length(study: StudyPart, *, unit: str | None) -> list[str]:
+    if unit is not None or not study.normalize:
+        return []
+    return [
+        "changes are counted from 'none', vectors as they come, because no installed plugin has a "
+        "mitigator of unit length: they include the change from setting vectors to length 1"
     ]
 
 

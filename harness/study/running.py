@@ -27,32 +27,8 @@ from harness.study.judging import Place
 from harness.study.on_model import OnModel
 from harness.study.study import Study, resolve
 from harness.study.study_record import StudyPart, StudyRecord
+from harness.study.study_run import StudyRun
 from harness.task import yaml_files
-
-
-@dataclass(frozen=True)
-class StudyRun:
-    """The result of a run of a study.
-
-    Parameters
-    ----------
-    records
-        All records of the study, old and new.
-    new
-        Number of new records.
-    failed
-        The models that failed and why, a line each.
-    notices
-        What else the user should know, a line each.
-    path
-        File of the records.
-    """
-
-    records: tuple[StudyRecord, ...]
-    new: int
-    failed: tuple[str, ...]
-    notices: tuple[str, ...]
-    path: Path
 
 
 def run_study(
@@ -83,6 +59,11 @@ def run_study(
         Whether to run again what is recorded.
     progress
         Whether to show progress, or where to show it.
+
+    Returns
+    -------
+    StudyRun
+        All records of the study: a sequence with `to_polars()`, `to_pandas()` and `summaries`.
 
     Raises
     ------
@@ -125,7 +106,7 @@ def run_study(
             getattr(embedder, "close", lambda: None)()
     runner.update_records()
     return StudyRun(
-        records=tuple(file.records[id_] for id_ in runner.parts if id_ in file.records),
+        (file.records[id_] for id_ in runner.parts if id_ in file.records),
         new=new,
         failed=tuple(failed),
         notices=(*registry.notices, *file.notices),

@@ -126,7 +126,9 @@ def _summary(records: Sequence[StudyRecord], registry: Registry) -> Summary:
         family=table.family,
         test=tests[0].method if tests else "",
         overlap=tuple(sorted({text for record in kept for text in record.overlap})),
-        notes=notes.notes(study, kept, ignored=len(records) - len(kept), tests=tests),
+        notes=notes.notes(
+            study, kept, ignored=len(records) - len(kept), tests=tests, unit=references.unit
+        ),
         statement=statement(study, list(table.by_key.values()), table.family),
     )
 

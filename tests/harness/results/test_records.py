@@ -70,3 +70,55 @@ def test_what_failed_and_what_was_skipped_are_the_two_parts_of_what_was_not_run(
     assert records.not_run == entries
     assert (records.failed, records.skipped) == (entries[:1], entries[1:])
     assert (records[:0].not_run, records[:0].notices) == (entries, ("careful",))
+
+
+def test_a_slice_keeps_all_that_is_known_of_the_run():
+    facts = {"notices": ["careful"], "missed": ["a"], "texts": 5, "encoded": 3, "reused": 2}
+    part = Records([], not_run=[NotRun("m", "none", "a", "no", "data")], **facts)[:0]
+    assert part.not_run == (NotRun("m", "none", "a", "no", "data"),)
+    assert {name: getattr(part, name) for name in facts} == facts | {
+        "notices": ("careful",),
+        "missed": ("a",),
+    }
+
+
+def cells_of(page):
+    """Return the texts of each row of the tables of a page."""
+    import xml.etree.ElementTree as ET
+
+    root = ET.fromstring(f"<div>{page}</div>")
+    return [["".join(cell.itertext()).strip() for cell in row] for row in root.iter("tr")]
+
+
+def test_a_notebook_shows_the_table_of_the_command(registry):
+    records = harness.evaluate(
+        ["toy-letters", "toy-words"],
+        "toy-places",
+        ["none", "toy-shift?k=2"],
+        registry=registry,
+        concept="toy-place",
+    )
+    page = records._repr_html_()
+    header, row, *_ = cells_of(page)
+    assert header == ["task", "score", "ideal", "none", "toy-shift?k=2"]
+    assert row[:3] == ["toy-places", "gap", "0"]
+    assert [float(cell.split()[0].strip("•")) for cell in row[3:]] == [
+        pytest.approx(record.value, abs=5e-4)
+        for record in records
+        if record.primary and record.model.name == "toy-letters"
+    ]
+    for fact in ("toy-letters: bias", "toy-words: bias", f"{len(records)} records"):
+        assert fact in page
+
+
+def test_what_a_notebook_shows_is_escaped_and_tells_what_was_not_run(records):
+    bad = "<script>alert(1)</script>"
+    record = records[0].model_copy(
+        update={"model": records[0].model.model_copy(update={"name": bad})}
+    )
+    entries = [NotRun("m", "none", bad, bad, "failed")]
+    page = Records([record], not_run=entries, notices=[bad])._repr_html_()
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;") >= 2
+    assert "not run: 1" in page
+    assert "0 records" in Records([])._repr_html_()

@@ -43,6 +43,14 @@ def test_columns_and_rows_have_the_order_of_the_records():
     assert [row.task for row in found.rows] == ["b", "a"]
 
 
+def test_columns_keep_their_order_if_the_first_tasks_lack_some():
+    found = section(
+        record("a", "z"), record("b", "y"), record("b", "z"), record("c", "none"), record("c", "y"),
+        record("d", "w"),
+    )  # fmt: skip
+    assert found.columns == ("none", "y", "z", "w")
+
+
 def test_a_cell_has_its_change_from_none_and_its_interval():
     interval = {"low": 0.1, "high": 0.9, "level": 0.95, "method": "bootstrap"}
     none, mitigated = cells(record(value=1.0), record("t", "x", 0.4, interval=interval))

@@ -7,6 +7,8 @@ import math
 import pytest
 from study_records import records_of, study_part
 
+from harness.registry import discovery
+from harness.registry.registry import Registry
 from harness.study import tables
 from harness.study.summary import summarize
 
@@ -42,6 +44,15 @@ def has(note, *facts):
 def test_a_complete_study_has_no_note(records):
     summary = only(records)
     assert (summary.notes, summary.complete, summary.undefined) == ((), True, False)
+
+
+def test_changes_from_other_lengths_are_noted_where_no_plugin_brings_unit_length(records):
+    nothing = Registry(discovery.Plugins(()))
+    (summary,) = summarize(records, nothing)
+    (note,) = summary.notes
+    assert has(note, "'none'", "unit length")
+    (as_they_come,) = summarize(records_of(study_part(normalize=False), DISTANCES), nothing)
+    assert as_they_come.notes == ()
 
 
 def test_an_incomplete_study_names_the_rows_that_lack_folds(records):

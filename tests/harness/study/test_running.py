@@ -162,3 +162,23 @@ def test_an_unknown_model_is_an_error_before_any_model_runs(run, content, folder
     with pytest.raises(UsageError, match=r"small\.yaml:\d+: models\[1\]: .*'glove-6b-50d'"):
         run()
     assert not (folder / "results" / "small.study.jsonl").exists()
+
+
+def test_the_result_is_a_sequence_of_records_with_frames(once):
+    assert list(once) == list(once.records)
+    assert (once[0], len(once[1:3]), once[1:3].path) == (once.records[0], 2, once.path)
+    polars, pandas = once.to_polars(), once.to_pandas()
+    assert polars.columns == list(pandas.columns)
+    n_values = sum(len(judged.values) for record in once for judged in record.judged.values())
+    assert polars.height == len(pandas) == n_values
+    chosen = polars.filter(row="hard-debias", fold=0)["params"].to_list()
+    assert {json.loads(params)["k"] for params in chosen} <= {1, 2}
+    assert once[:0].to_polars().columns == polars.columns
+
+
+def test_the_result_has_its_summary_and_shows_it_in_a_notebook(once):
+    (summary,) = once.summaries
+    assert summary.study.name == once[0].study.name
+    page = once._repr_html_()
+    for fact in ("hard-debias", *summary.statement, *summary.study.measures):
+        assert fact.replace("'", "&#x27;") in page
