@@ -5,11 +5,13 @@ Knows no model. Embedders are plugins; the built-in ones are in `harness.plugins
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
+from harness.digest import digest
 from harness.errors import ModelError
 
 if TYPE_CHECKING:
@@ -53,6 +55,9 @@ class Card:
         Published scores by name, such as `MTEB`.
     sources
         Pages and papers that these facts come from.
+    aliases
+        Other names of the model: one that is registered can be typed as any of these, such as its
+        id on a hub.
     """
 
     name: str
@@ -68,6 +73,7 @@ class Card:
     prompts: Mapping[str, str] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +166,36 @@ class WordEmbedder(Embedder, Protocol):
         ...
 
 
+def renamed(embedder: Embedder, name: str, aliases: Iterable[str] = ()) -> Embedder:
+    """Return an embedder with another name and further aliases in its info.
+
+    Parameters
+    ----------
+    embedder
+        The embedder, which is changed.
+    name
+        The name that it is reported under.
+    aliases
+        Names that its aliases are extended by.
+    """
+
+    def changed(info: ModelInfo) -> ModelInfo:
+        others = dict.fromkeys([*info.aliases, *aliases])
+        others.pop(name, None)
+        return dataclasses.replace(info, name=name, aliases=tuple(others))
+
+    if changed(embedder.info) == embedder.info:
+        return embedder
+    try:
+        embedder.info = changed(embedder.info)  # type: ignore[misc]  # read-only in the protocol
+    except AttributeError:  # a property; its class is extended, so that all else stays as it is
+        kind = type(embedder)
+        info = property(lambda self: changed(super(extended, self).info))
+        extended: Any = type(kind.__name__, (kind,), {"info": info, "__module__": kind.__module__})
+        embedder.__class__ = extended
+    return embedder
+
+
 class MockEmbedder:
     """Random unit vectors, seeded by the text: for `harness validate` and for tests.
 
@@ -176,13 +212,14 @@ class MockEmbedder:
     def __init__(
         self, kind: Kind = "text", dimensions: int = 16, words: Iterable[str] = ()
     ) -> None:
+        own = tuple(words)
         self.info = ModelInfo(
             name=f"mock-{kind}",
             kind=kind,
             dimensions=dimensions,
-            fingerprint=f"mock-{kind}-{dimensions}",
+            fingerprint=f"mock-{kind}-{dimensions}" + (f"-{digest(own)}" if own else ""),
         )
-        self._words = tuple(words)
+        self._words = own
 
     @property
     def words(self) -> Sequence[str]:

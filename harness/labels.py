@@ -103,6 +103,11 @@ def last_part(path: str) -> str:
     return PurePath(os.path.normpath(place)).name  # of a link, not of what it leads to
 
 
+def of_reference(reference: str) -> str:
+    """Return what a provider is asked for without folder and suffix, if it is a path."""
+    return stem(reference) if is_local(reference) or Path(reference).exists() else reference
+
+
 def stem(path: str) -> str:
     """Return the name of a folder, or that of a file without its suffix."""
     name = last_part(path)

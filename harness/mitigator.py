@@ -142,7 +142,13 @@ def checked(mitigator: Mitigator, before: Reals, after: Reals) -> Reals:
 
 def check_needs(mitigator: Mitigator, what: str) -> None:
     """Raise HarnessError if a mitigator needs what no concept has; `what` names it."""
-    for need in (name for either in mitigator.needs for name in either.split(" or ")):
+    needs = mitigator.needs
+    if not isinstance(needs, tuple | list) or not all(isinstance(need, str) for need in needs):
+        raise HarnessError(
+            f"{what}: `needs` must be a tuple of names of a concept's fields, not {needs!r}; "
+            "() if it needs none"
+        )
+    for need in (name for either in needs for name in either.split(" or ")):
         if need not in Concept.model_fields:
             near = suggestion(need, Concept.model_fields)
             raise HarnessError(

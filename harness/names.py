@@ -94,6 +94,11 @@ def quoted(value: str) -> str:
     return re.sub(r"[%&+\x00-\x1f\x7f]", lambda match: quote(match[0], safe=""), value)
 
 
+def with_option(name: str, option: str, value: str) -> str:
+    """Return a name with a further option: `vectors:w2v.bin?name=mine`."""
+    return f"{name}{'&' if '?' in name else '?'}{option}={quoted(value)}"
+
+
 def check(name: str, what: str, plugin: str) -> None:
     """Raise HarnessError if a plugin registers a name that the grammar does not allow."""
     if not _NAME.fullmatch(name) or name == NONE:

@@ -75,11 +75,20 @@ class EmbedderSpec(Spec):
         Keyword arguments of `target`.
     card
         Published facts about the model, for listings and `harness show model`.
+    recognises
+        For a provider whose models can be typed without `name:`: import path of a function that
+        returns whether a text, such as a path or an id of a hub, names one of them. It is called
+        for texts that are no registered name. If it raises `Unavailable`, or another HarnessError,
+        the message tells the user why the text is not one of them.
+    neutral
+        Options that change no vector, such as a timeout; labels do not show them.
     """
 
     provider: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     card: Card | None = None
+    recognises: str | None = None
+    neutral: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

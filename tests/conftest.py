@@ -20,6 +20,9 @@ BESIDE = Path(__file__).parents[2] / "shared" / "data"
 if "HARNESS_DATA" not in os.environ and BESIDE.is_dir():
     os.environ["HARNESS_DATA"] = str(BESIDE)
 
+# No test asks the Hugging Face hub; those about it have a local server and their own settings.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
 MARKED_FOLDERS = ("reference", "end_to_end")
 """Each of these folders has a marker of the same name."""
 SKIPPED_WITHOUT_DATA = {

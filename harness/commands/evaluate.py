@@ -14,6 +14,7 @@ from harness.commands import arguments
 @click.option(
     "--devices", default="", help="Devices, such as cuda:0,cuda:1 or cpu,cpu: one process each."
 )
+@click.option("--name", help="Label of the model; for a single --model. The same as ?name=.")
 @click.option("--engine", help="Name of the engine that encodes.")
 @click.option("--intervals", is_flag=True, help="Show confidence intervals, not changes.")
 @arguments.verbose
@@ -33,13 +34,21 @@ def command(debug: bool, /, **options: Any) -> int:
 
     Exit code 1: something failed, or a task that was asked for by its own name was not run.
     """  # noqa: D301  # click keeps the lines after a backspace
-    from harness import progress
+    from harness import names, progress
     from harness.commands import output, report
+    from harness.errors import UsageError
     from harness.run import evaluation
 
+    models = list(dict.fromkeys(options["models"]))
+    if options["name"] is not None:
+        if len(models) > 1:
+            raise UsageError(
+                "--name is for a single --model; write --model 'MODEL?name=…' for each"
+            )
+        models = [names.with_option(models[0], "name", options["name"])]
     quiet = options["quiet"]
     records = evaluation.evaluate(
-        list(dict.fromkeys(options["models"])),
+        models,
         options["tasks"],
         list(options["mitigators"]),
         results=options["results"],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from harness.commands import arguments
 
 if TYPE_CHECKING:
+    from harness.embedder import Embedder
     from harness.run.run import Run
 
 
@@ -23,6 +24,7 @@ def command(**options: Any) -> int:
     from harness.results.not_run import NotRun
     from harness.results.outcome import Outcome
     from harness.run.run import Run
+    from harness.run.same_models import distinct
     from harness.run.settings import Settings
 
     settings = Settings(
@@ -36,7 +38,10 @@ def command(**options: Any) -> int:
     )
     registry = Registry(include=options["include"])
     run = Run(registry, settings, names.split(options["tasks"]), list(options["mitigators"]))
-    plans = [_of_model(run, model) for model in dict.fromkeys(options["models"])]
+    models, notices = distinct(
+        [(model, registry.embedder(model)) for model in options["models"]], registry.embedders
+    )
+    plans = [_of_model(run, cast("Embedder", embedder)) for _, embedder in models]
     if options["as_json"]:
         output.as_json(plans)
         return 0
@@ -57,6 +62,8 @@ def command(**options: Any) -> int:
         click.echo(line)
     not_run = [NotRun(**entry) for plan in plans for entry in plan["not_run"]]
     report.explain(not_run, verbose=options["verbose"])
+    for line in notices:
+        click.echo(line, err=True)
     return 0
 
 
@@ -68,13 +75,12 @@ def _cost(plan: dict[str, Any]) -> str:
     return f"\nestimate for the texts to encode: {plan['tokens']:,} tokens{cost}"
 
 
-def _of_model(run: Run, model: str) -> dict[str, Any]:
+def _of_model(run: Run, embedder: Embedder) -> dict[str, Any]:
     """Return the plan for a model as `--json` prints it."""
     from harness.encode.batches import token_lengths
     from harness.results.folder import ResultsFile
     from harness.results.outcome import outcome
 
-    embedder = run.registry.embedder(model)
     info = embedder.info
     folder = run.settings.results
     file = ResultsFile(folder, info.name) if folder and folder.is_dir() else None

@@ -14,17 +14,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from harness import names, options
 from harness.concept import Concept
-from harness.embedder import ModelInfo
 from harness.errors import (
     HarnessError,
-    InvalidOption,
-    ModelError,
-    UnknownName,
     one_line,
 )
 from harness.registry import discovery, loading
 from harness.registry.catalogue import Catalogue
 from harness.registry.files import TaskFolders
+from harness.registry.models import Models
 from harness.specs import (
     AdapterSpec,
     EmbedderSpec,
@@ -78,6 +75,11 @@ class Registry:
     def embedders(self) -> Catalogue[EmbedderSpec]:
         """Models and providers by name."""
         return self._specs("harness_embedders", "model")
+
+    @functools.cached_property
+    def models(self) -> Models:
+        """What model names mean."""
+        return Models(self.embedders, self.load)
 
     @functools.cached_property
     def adapters(self) -> Catalogue[AdapterSpec]:
@@ -159,25 +161,7 @@ class Registry:
         Unavailable, ModelError
             If the model is not available here, or is broken.
         """
-        spec, target, arguments = self._model(name)
-        parameters = options.parameters(target)
-        if "device" in parameters and device is not None:
-            arguments["device"] = device
-        if "card" in parameters and spec.card is not None:
-            arguments.setdefault("card", spec.card)
-        if "name" in parameters:
-            arguments["name"] = name
-        reference = [names.model(name).reference] if spec.provider else []
-        try:
-            embedder = target(*reference, **arguments)
-            is_embedder = isinstance(embedder.info, ModelInfo) and callable(embedder.encode)
-        except HarnessError:
-            raise
-        except Exception as error:  # a model may raise anything
-            raise ModelError(f"model '{name}' cannot be created ({one_line(error)})") from error
-        if not is_embedder:
-            raise ModelError(f"model '{name}' is no embedder: its info is no harness.ModelInfo")
-        return cast("Embedder", embedder)
+        return self.models.embedder(name, device=device)
 
     def mitigator(self, name: str) -> Mitigator:
         """Return the unfitted chain of mitigators that a name lists; `none` is an empty chain.
@@ -265,34 +249,3 @@ class Registry:
             raise HarnessError(f"{what} is not a subclass of harness.Mitigator")
         check_needs(mitigator, what)
         return mitigator
-
-    def _model(self, name: str) -> tuple[EmbedderSpec, Callable[..., Any], dict[str, Any]]:
-        """Return the spec of a model name, what creates the model, and its arguments."""
-        parsed = names.model(name)
-        spec = self.embedders.get(parsed.provider)
-        if parsed.provider in self.embedders.clashes:
-            raise self.embedders.clashes[parsed.provider]
-        if spec is None or spec.provider != (parsed.reference is not None):
-            raise self._unknown_model(name, parsed, spec)
-        what = f"model '{parsed.provider}'"
-        target = self.load(spec, what)
-        known = set(options.parameters(target)) - {"reference", "card", "name", "device"}
-        arguments = options.convert(target, parsed.options, known=known, what=what)
-        return spec, target, dict(spec.options) | arguments
-
-    def _unknown_model(
-        self, name: str, parsed: names.ModelName, spec: EmbedderSpec | None
-    ) -> HarnessError:
-        if spec is not None and spec.provider:
-            return InvalidOption(f"'{name}' is a provider: name a model as '{spec.name}:REFERENCE'")
-        if spec is not None:
-            return InvalidOption(f"'{spec.name}' is a model, not a provider: write just its name")
-        if parsed.reference is not None:
-            providers = [n for n, s in self.embedders.items() if s.provider]
-            return UnknownName("model provider", parsed.provider, providers)
-        hint = ""
-        if Path(name).is_file():
-            hint = f"; for a file of word vectors write 'vectors:{name}'"
-        elif "/" in name or Path(name).exists():
-            hint = f"; for a hub id or a folder write 'sentence-transformers:{name}'"
-        return UnknownName("model", parsed.provider, self.embedders, hint=hint)

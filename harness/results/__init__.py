@@ -6,6 +6,7 @@
 `not_run`             a task that was not run, and why
 `jsonl`               reads and appends JSONL files; survives a torn last line
 `folder`              a results folder: one file per model
+`model_names`         one name for each model of records that are read together
 `samples`             what each item contributes to a score, a file for each record
 `figures`             figures and tables that are written beside records
 `outcome`             what ran on each model, and every reason once

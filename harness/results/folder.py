@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import folders
-from harness.results import figures, jsonl, samples
+from harness.results import figures, jsonl, model_names, samples
 from harness.results.record import Record
 from harness.results.records import Records
 
@@ -29,14 +29,12 @@ def read(paths: Iterable[Path]) -> Reading:
     InvalidFile
         If a path does not exist, or a line other than the last is no record.
     """
-    records: dict[str, Record] = {}
     notices: list[str] = []
-    for file in jsonl.files(paths, "*.jsonl"):
-        if not file.name.endswith((STUDY, samples.SUFFIX)):
-            for record in jsonl.read(file, Record, notices):
-                records.pop(record.id, None)
-                records[record.id] = record
-    return Reading(tuple(records.values()), tuple(notices))
+    files = jsonl.files(paths, "*.jsonl")
+    own = [file for file in files if not file.name.endswith((STUDY, samples.SUFFIX))]
+    records = (record for file in own for record in jsonl.read(file, Record, notices))
+    unified = model_names.unified(records, notices)
+    return Reading(tuple(unified), tuple(notices))
 
 
 def read_results(*paths: Path | str) -> Records:

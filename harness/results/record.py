@@ -52,7 +52,9 @@ class ModelPart(Part):
     """The embedder."""
 
     name: str
-    """Registered name, or `provider:reference`."""
+    """Label: the registered name or that of a folder, file or hub id, with options."""
+    aliases: tuple[str, ...] = ()
+    """Other names of the same weights and settings."""
     revision: str | None = None
     """Commit or version of the weights."""
     fingerprint: str

@@ -10,6 +10,7 @@
 `models`              names and Python objects become embedders
 `added_metrics`       metrics that the user adds to the tasks
 `mitigators`          names and Python objects become chains
+`same_models`         each model once, and no two different ones under one name
 `run`                 an evaluation in progress, model by model
 `job_runner`          a job becomes records, or a reason why not
 `scoring`             vectors of one task become scores

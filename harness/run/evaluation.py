@@ -20,6 +20,7 @@ from harness.run.added_metrics import Added
 from harness.run.mitigators import Row
 from harness.run.run import Run
 from harness.run.run_file import RunFile
+from harness.run.same_models import distinct
 from harness.run.settings import FALLBACK_CONCEPT, Settings
 from harness.task.yaml_files import Document
 
@@ -138,16 +139,17 @@ def evaluate(
     registry, added = added_metrics.resolve(metrics, registry)
     run = Run(registry, settings, patterns, rows, added)
     run.file = None if added else RunFile.of(models_, rows, patterns, settings)
-    parts: dict[str, Records] = {}
     # Every name is looked up before the first model runs.
-    for model_, embedder in [(model_, run.embedder(model_)) for model_ in models_]:
+    entries, same = distinct(
+        [(model_, run.embedder(model_)) for model_ in models_], registry.embedders
+    )
+    parts: list[Records] = []
+    for model_, embedder in entries:
         name = model_ if isinstance(model_, str) else None
         try:
             if isinstance(embedder, HarnessError):
                 raise embedder
-            key = embedder.info.fingerprint
-            if key not in parts:  # one model may be given in two spellings
-                parts[key] = run.model(embedder, name)
+            parts.append(run.model(embedder, name))
         except (UsageError, DiskError):
             raise
         except HarnessError as error:  # the other models go on
@@ -155,23 +157,23 @@ def evaluate(
                 raise
             label = name or adapters.name_of(model_)
             lost = NotRun(label, "every mitigator", EVERY_TASK, str(error), "failed")
-            parts[label] = Records([], not_run=[lost])
+            parts.append(Records([], not_run=[lost]))
         finally:
             getattr(embedder, "close", lambda: None)()
-    records = [record for part in parts.values() for record in part]
+    records = [record for part in parts for record in part]
     with_records = {record.task.name for record in records}
-    notices = [*registry.notices, *(line for part in parts.values() for line in part.notices)]
+    notices = [*registry.notices, *same, *(line for part in parts for line in part.notices)]
     if concept not in (None, names.NONE, FALLBACK_CONCEPT) and run.ignores_concept:
         notices.append(f"concept '{concept}' was not used: no mitigator was fitted on it")
     notices += added_metrics.unused(added, records)
     return Records(
         records,
         missed=[name for name in run.tasks.named if name not in with_records],
-        not_run=[entry for part in parts.values() for entry in part.not_run],
+        not_run=[entry for part in parts for entry in part.not_run],
         notices=dict.fromkeys(notices),
-        texts=sum(part.texts for part in parts.values()),
-        encoded=sum(part.encoded for part in parts.values()),
-        reused=sum(part.reused for part in parts.values()),
+        texts=sum(part.texts for part in parts),
+        encoded=sum(part.encoded for part in parts),
+        reused=sum(part.reused for part in parts),
     )
 
 

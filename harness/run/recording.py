@@ -112,6 +112,7 @@ def model_part(info: ModelInfo) -> ModelPart:
     """Return a model as records name it."""
     return ModelPart(
         name=info.name,
+        aliases=info.aliases,
         revision=info.revision,
         fingerprint=info.fingerprint,
         kind=info.kind,

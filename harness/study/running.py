@@ -21,6 +21,7 @@ from harness.progress import Progress, shown
 from harness.registry.registry import Registry
 from harness.results import jsonl
 from harness.results.folder import STUDY
+from harness.run.same_models import Entry, distinct
 from harness.run.settings import paths
 from harness.study import judging
 from harness.study.judging import Place
@@ -91,7 +92,10 @@ def run_study(
         progress=shown(progress),
     )
     new, failed = 0, []
-    for model, embedder in _embedders(document, registry, resolved.file.models):
+    entries = _embedders(document, registry, resolved.file.models)
+    models, same = distinct(entries, registry.embedders)
+    for source, embedder in models:
+        model = str(source)
         try:
             if isinstance(embedder, HarnessError):
                 raise embedder
@@ -109,7 +113,7 @@ def run_study(
         (file.records[id_] for id_ in runner.parts if id_ in file.records),
         new=new,
         failed=tuple(failed),
-        notices=(*registry.notices, *file.notices),
+        notices=(*registry.notices, *same, *file.notices),
         path=path,
     )
 
@@ -136,9 +140,9 @@ def find(registry: Registry, study: str | Path) -> yaml_files.Document:
 
 def _embedders(
     document: yaml_files.Document, registry: Registry, models: Sequence[str]
-) -> list[tuple[str, Embedder | HarnessError]]:
+) -> list[Entry]:
     """Return each model or its error; every name is looked up before the first model runs."""
-    embedders: list[tuple[str, Embedder | HarnessError]] = []
+    embedders: list[Entry] = []
     for i, model in enumerate(models):
         try:
             with document.pointing_at(("models", i)):

@@ -20,31 +20,58 @@ from __future__ import annotations
 from harness.specs import AdapterSpec, EmbedderSpec, hookimpl
 
 _HERE = "harness.plugins.embedders"
-_PROVIDERS = {
-    "sentence-transformers": (
-        f"{_HERE}.transformers.sentence_transformer:SentenceTransformersEmbedder",
-        "a model folder, or an id on the hub",
+PROVIDERS = (
+    EmbedderSpec(
+        name="sentence-transformers",
+        target=f"{_HERE}.transformers.sentence_transformer:SentenceTransformersEmbedder",
+        summary="a model folder, or an id on the hub",
+        recognises=f"{_HERE}.transformers.hub:recognises",
+        provider=True,
     ),
-    "last-token": (
-        f"{_HERE}.transformers.last_token:LastTokenEmbedder",
-        "language models: a folder, or an id on the hub",
+    EmbedderSpec(
+        name="last-token",
+        target=f"{_HERE}.transformers.last_token:LastTokenEmbedder",
+        summary="language models: a folder, or an id on the hub",
+        neutral=("device_map",),
+        provider=True,
     ),
-    "infersent": (
-        f"{_HERE}.infersent.infersent:InferSentEmbedder",
-        "a folder with a BiLSTM and max pooling over word vectors",
+    EmbedderSpec(
+        name="infersent",
+        target=f"{_HERE}.infersent.infersent:InferSentEmbedder",
+        summary="a folder with a BiLSTM and max pooling over word vectors",
+        provider=True,
     ),
-    "vectors": (
-        f"{_HERE}.vectors.vectors_file:vectors_file",
-        "a file of word vectors: GloVe, word2vec, safetensors",
+    EmbedderSpec(
+        name="vectors",
+        target=f"{_HERE}.vectors.vectors_file:vectors_file",
+        summary="a file of word vectors: GloVe, word2vec, safetensors",
+        recognises=f"{_HERE}.vectors.vectors_file:recognises",
+        provider=True,
     ),
-    "gensim": (f"{_HERE}.vectors.gensim_data:gensim_data", "word vectors of gensim-data"),
-    "openai": (
-        f"{_HERE}.hosted.openai:OpenAIEmbedder",
-        "a model behind an OpenAI-compatible endpoint",
+    EmbedderSpec(
+        name="gensim",
+        target=f"{_HERE}.vectors.gensim_data:gensim_data",
+        summary="word vectors of gensim-data",
+        provider=True,
     ),
-    "bag-of-words": (f"{_HERE}.vectors.bag_of_words:BagOfWords", "mean of word vectors"),
-}
-"""Import path and summary of each provider, by its name."""
+    EmbedderSpec(
+        name="openai",
+        target=f"{_HERE}.hosted.openai:OpenAIEmbedder",
+        summary="a model behind an OpenAI-compatible endpoint",
+        neutral=(
+            *("key", "batch_texts", "batch_tokens", "parallel", "encoding", "timeout", "retries"),
+            "price",
+        ),
+        provider=True,
+    ),
+    EmbedderSpec(
+        name="bag-of-words",
+        target=f"{_HERE}.vectors.bag_of_words:BagOfWords",
+        summary="mean of word vectors",
+        provider=True,
+    ),
+)
+"""The providers, in the order of listings."""
 _ADAPTERS = {
     "sentence_transformers.SentenceTransformer": (
         f"{_HERE}.transformers.loaded_model:adapt",
@@ -72,8 +99,4 @@ def harness_embedders() -> list[EmbedderSpec]:
     """List the built-in embedders."""
     from harness.plugins.embedders import cards
 
-    providers = [
-        EmbedderSpec(name=name, target=target, summary=summary, provider=True)
-        for name, (target, summary) in _PROVIDERS.items()
-    ]
-    return [*providers, *cards.specs({spec.name: spec.target for spec in providers})]
+    return [*PROVIDERS, *cards.specs({spec.name: spec for spec in PROVIDERS})]

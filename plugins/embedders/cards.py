@@ -82,7 +82,14 @@ class ModelEntry(_Strict):
             prompts=self.prompts,
             scores=self.scores,
             sources=tuple(sources[source] for source in self.sources),
+            aliases=self.aliases,
         )
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """The model's id on the hub, if the hub's model is loaded without further options."""
+        is_id = self.reference is not None and "/" in self.reference
+        return (str(self.reference),) if is_id and not self.options else ()
 
     def line(self) -> str:
         """Return the summary for listings."""
@@ -106,13 +113,13 @@ class CardFile(_Strict):
     """Models by name, in the order of listings."""
 
 
-def specs(providers: Mapping[str, str], path: Path = FILE) -> list[EmbedderSpec]:
+def specs(providers: Mapping[str, EmbedderSpec], path: Path = FILE) -> list[EmbedderSpec]:
     """Return the models of the file, in its order.
 
     Parameters
     ----------
     providers
-        Import path of what loads a provider's models, by the provider's name.
+        The providers by name.
     path
         The file to read.
 
@@ -140,13 +147,18 @@ def specs(providers: Mapping[str, str], path: Path = FILE) -> list[EmbedderSpec]
 
 
 def _spec(
-    name: str, model: ModelEntry, sources: Mapping[str, str], providers: Mapping[str, str]
+    name: str,
+    model: ModelEntry,
+    sources: Mapping[str, str],
+    providers: Mapping[str, EmbedderSpec],
 ) -> EmbedderSpec:
     reference = model.reference or (name if model.provider else None)
+    provider = providers[model.provider] if model.provider else None
     return EmbedderSpec(
         name=name,
-        target=model.target or providers[str(model.provider)],
+        target=provider.target if provider else str(model.target),
         summary=model.line(),
         options=({} if reference is None else {"reference": reference}) | model.options,
         card=model.card(name, sources),
+        neutral=provider.neutral if provider else (),
     )

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 PROBE = "a"
 """Text sent to find out whether an endpoint refuses some texts or all of them."""
 PATIENCE = 5  # refused texts in a row before the probe is sent
-REPORTED = ("base_url", "dimensions", "prompt", "query_prompt", "document_prompt", "input_type")
-"""Options that change vectors; a model's reported name has only these."""
 
 
 class EndpointError(Exception):
@@ -155,7 +153,7 @@ class OpenAIEmbedder:
             identity["role_prompts"] = role_prompts
         self.info: ModelInfo = model_info.describe(
             card,
-            name=_reported(name or f"openai:{reference}"),
+            name=name or f"openai:{reference}",
             kind="text",
             fingerprint=f"openai-{digest(identity)}",
             dimensions=dimensions,
@@ -290,10 +288,3 @@ class OpenAIEmbedder:
         if isinstance(row, HarnessError) or len(row) == self._length:
             return row
         return Refused(f"its vector has {len(row)} dimensions, not {self._length}")
-
-
-def _reported(name: str) -> str:
-    """Return a model's name with only the options that change its vectors."""
-    head, _, query = name.partition("?")
-    kept = [pair for pair in query.split("&") if pair.partition("=")[0] in REPORTED]
-    return head + ("?" + "&".join(kept) if kept else "")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from harness import labels
 from harness.digest import digest
 from harness.embedder import Card, Embedder, ModelInfo
 from harness.errors import InvalidOption
@@ -106,7 +107,7 @@ class InferSentEmbedder:
         }
         self.info: ModelInfo = model_info.describe(
             card,
-            name=name or f"infersent:{reference}",
+            name=name or f"infersent:{labels.of_reference(reference)}",
             kind="text",
             fingerprint=f"infersent-{digest(identity)}",
             dimensions=2 * config.hidden_size,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from harness import labels
 from harness.digest import digest
 from harness.embedder import ModelInfo, Role
 from harness.plugins.embedders import file_hashes, model_info
@@ -94,7 +95,7 @@ class TransformerEncoder:
             identity["dimensions"] = self._dimensions
         return model_info.describe(
             options.card,
-            name=options.name or f"{provider}:{self._folder.name}",
+            name=options.name or f"{provider}:{labels.of_reference(self._folder.name)}",
             kind="text",
             fingerprint=f"{provider}-{digest(identity)}",
             dimensions=self._dimensions or own_dimensions,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self, TypeAlias
 
 from harness.embedder import Card, Role
 from harness.errors import InvalidOption, ModelError
@@ -21,7 +22,8 @@ class EncoderOptions:
     """The shared options of an encoder, as the user gave them.
 
     The constructors of the encoders list these options one by one, because users read them in the
-    signature and `harness.options` checks them against it. After that they are one object.
+    signature and `harness.options` checks them against it. After that they are one object, which
+    `of` makes of all arguments.
 
     Parameters
     ----------
@@ -43,6 +45,11 @@ class EncoderOptions:
     device: str | None
     name: str | None
     card: Card | None
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Self:
+        """Return the shared options among the arguments of a constructor."""
+        return cls(**{field.name: arguments[field.name] for field in fields(cls)})
 
     def runs_own_code(self, folder: ModelFolder) -> bool:
         """Return whether the model's own Python code is run.

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from harness.errors import InvalidFile, InvalidOption, Unavailable, unreadable
+from harness.plugins.embedders.transformers.model_folder import is_model
 from harness.plugins.embedders.weight_files import EXPORTED, Backend
 
 _OTHER_FORMATS = re.compile(
@@ -20,6 +22,14 @@ _OTHER_FORMATS = re.compile(
     r"|^(onnx|openvino|original|coreml|gguf|\.github)/|^consolidated",
     re.IGNORECASE,
 )
+
+
+OWNER = "sentence-transformers"
+"""Owner of the models that the library sentence-transformers finds without an owner."""
+
+
+class _NotOnHub(Unavailable):
+    """The hub has no model of an id."""
 
 
 def folder(
@@ -34,11 +44,11 @@ def folder(
     Parameters
     ----------
     reference
-        A folder, or `owner/name` on the hub.
+        A folder, or an id on the hub: `owner/name`, or `name` as in `gpt2`.
     revision
         Branch, tag or commit on the hub.
     owner
-        Owner of a model that is named without one; None if names must have an owner.
+        Owner that is tried first for a model that is named without one.
     backend
         What runs the model; weights exported for it are downloaded too.
 
@@ -60,20 +70,42 @@ def folder(
         return path.resolve(), None
     if path.is_file():
         raise InvalidFile("is a file; expected the folder of a model", path=reference)
-    bare = "/" not in reference
-    if reference.startswith((".", "/", "~")) or reference.count("/") > 1 or (bare and not owner):
+    if reference.startswith((".", "/", "~")) or reference.count("/") > 1:
         raise unreadable(reference)
-    path = snapshot(f"{owner}/{reference}" if bare else reference, revision, backend)
+    if not _is_id(reference):
+        raise Unavailable(f"'{reference}' is neither a folder nor a model id such as owner/name")
+    path = snapshot(_ids(reference, owner), revision, backend)
     return path, path.name
 
 
-def snapshot(model: str, revision: str | None = None, backend: Backend = "torch") -> Path:
+def recognises(reference: str) -> bool:
+    """Return whether a text names a model: a folder of one, or an id on the hub.
+
+    An id with an owner is not looked up. One without, such as `gpt2`, is asked for, because it may
+    be a misspelt name of another model.
+
+    Raises
+    ------
+    Unavailable
+        If the hub has no model of this name, or cannot be asked.
+    """
+    path = Path(reference).expanduser()
+    if path.exists():
+        return path.is_dir() and is_model(path)
+    if not _is_id(reference):
+        return False
+    return "/" in reference or _is_known(_ids(reference, OWNER))
+
+
+def snapshot(
+    models: Sequence[str], revision: str | None = None, backend: Backend = "torch"
+) -> Path:
     """Return the folder of a hub model; the folder's name is the commit.
 
     Parameters
     ----------
-    model
-        `owner/name`.
+    models
+        Ids of the model, in the order in which they are tried.
     revision
         Branch, tag or commit; None for the cached copy, else the main branch.
     backend
@@ -84,14 +116,16 @@ def snapshot(model: str, revision: str | None = None, backend: Backend = "torch"
     Unavailable
         If the hub has no such model or revision, or it is not cached and cannot be downloaded.
     """
-    from huggingface_hub import errors
-
-    try:
-        return _cached(model, revision, backend) or _downloaded(model, revision, backend)
-    except errors.HFValidationError:
-        raise Unavailable(
-            f"'{model}' is neither a folder nor a model id such as owner/name"
-        ) from None
+    for model in models:
+        if cached := _cached(model, revision, backend):
+            return cached
+    problem = ""
+    for model in models:
+        try:
+            return _downloaded(model, revision, backend)
+        except _NotOnHub as error:
+            problem = str(error)
+    raise Unavailable(problem)
 
 
 def needed(files: list[str], backend: Backend = "torch") -> list[str]:
@@ -123,9 +157,10 @@ def _cached(model: str, revision: str | None, backend: Backend) -> Path | None:
 
     modules = try_to_load_from_cache(model, "modules.json", revision=revision)
     config = try_to_load_from_cache(model, "config.json", revision=revision)
-    if modules is None:
+    if modules is None and "/" in model:
         # Another program may have fetched only a part of the model. Without this file the model
-        # would be read as a plain transformer and pooled in another way than its own.
+        # would be read as a plain transformer and pooled in another way than its own. (A model
+        # without an owner is older than such files.)
         return None
     file_in_cache = modules if isinstance(modules, str) else config
     folder = Path(file_in_cache).parent if isinstance(file_in_cache, str) else None
@@ -159,12 +194,47 @@ def _downloaded(model: str, revision: str | None, backend: Backend) -> Path:
     except errors.RevisionNotFoundError:
         raise Unavailable(f"'{model}' has no revision '{revision}' on the hub") from None
     except errors.RepositoryNotFoundError:
-        raise Unavailable(f"'{model}' is neither a folder nor a public model on the hub") from None
+        raise _NotOnHub(f"'{model}' is neither a folder nor a public model on the hub") from None
     except Exception as error:  # httpx's, requests' or urllib3's, depending on the version
         raise Unavailable(
             f"'{model}' is not in the local cache and cannot be downloaded "
             f"({_first_line(error)}); connect once, or give the folder of a copy"
         ) from None
+
+
+def _is_known(models: Sequence[str]) -> bool:
+    """Return whether the cache or the hub has a model under one of its ids."""
+    from huggingface_hub import HfApi, errors, try_to_load_from_cache
+
+    if any(isinstance(try_to_load_from_cache(model, "config.json"), str) for model in models):
+        return True
+    for model in models:
+        with contextlib.suppress(errors.RepositoryNotFoundError):
+            try:
+                HfApi().model_info(model, timeout=10)
+            except errors.GatedRepoError:
+                return True
+            except errors.RepositoryNotFoundError:
+                raise
+            except Exception as error:  # as in _downloaded
+                raise Unavailable(f"the hub cannot be asked: {_first_line(error)}") from None
+            return True
+    raise Unavailable("and no such model on the hub")
+
+
+def _ids(reference: str, owner: str | None) -> list[str]:
+    """Return the ids on the hub that a reference may stand for."""
+    return [reference] if "/" in reference or not owner else [f"{owner}/{reference}", reference]
+
+
+def _is_id(reference: str) -> bool:
+    from huggingface_hub import errors, try_to_load_from_cache
+
+    try:
+        try_to_load_from_cache(reference, "config.json")
+    except errors.HFValidationError:
+        return False
+    return True
 
 
 def _first_line(error: Exception) -> str:

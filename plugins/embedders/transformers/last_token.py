@@ -115,6 +115,7 @@ class LastTokenEmbedder(TransformerEncoder):
         name: str | None = None,
         card: Card | None = None,
     ) -> None:
+        options = EncoderOptions.of(locals())
         if device_map is not None and importlib.util.find_spec("accelerate") is None:
             raise Unavailable(
                 f"device_map={device_map} needs the package 'accelerate': "
@@ -127,19 +128,6 @@ class LastTokenEmbedder(TransformerEncoder):
                 f"'{reference}' has an encoder and a decoder; to use its encoder, write "
                 f"'sentence-transformers:{reference}'"
             )
-        options = EncoderOptions(
-            prompt=prompt,
-            query_prompt=query_prompt,
-            document_prompt=document_prompt,
-            precision=precision,
-            max_length=max_length,
-            normalize=normalize,
-            dimensions=dimensions,
-            trust_remote_code=trust_remote_code,
-            device=device,
-            name=name,
-            card=card,
-        )
         super().__init__(folder, options, added=int(eos))
         self._dimensions = options.kept_dimensions(folder.hidden_size, folder)
         self._pooling, self._eos, self._device_map = pooling, eos, device_map

@@ -40,6 +40,16 @@ class Module:
     folder: Path
 
 
+def is_model(path: Path) -> bool:
+    """Return whether a folder has a model of sentence-transformers or transformers."""
+    if (path / "modules.json").is_file():
+        return True
+    try:
+        return "model_type" in json.loads((path / "config.json").read_text("utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
 class ModelFolder:
     """A model on disk.
 

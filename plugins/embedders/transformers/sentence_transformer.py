@@ -119,22 +119,10 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         name: str | None = None,
         card: Card | None = None,
     ) -> None:
+        options = EncoderOptions.of(locals())
         exported_backend.check(backend, precision)
         path, commit = self._locate(reference, revision, backend)
         folder = ModelFolder(path, reference, backend)
-        options = EncoderOptions(
-            prompt=prompt,
-            query_prompt=query_prompt,
-            document_prompt=document_prompt,
-            precision=precision,
-            max_length=max_length,
-            normalize=normalize,
-            dimensions=dimensions,
-            trust_remote_code=trust_remote_code,
-            device=device,
-            name=name,
-            card=card,
-        )
         super().__init__(folder, options)
         if pooling is not None and not folder.poolings:
             raise InvalidOption(f"pooling={pooling}: '{reference}' has no pooling step")
@@ -208,7 +196,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         self, reference: str, revision: str | None, backend: Backend
     ) -> tuple[Path, str | None]:
         """Return the folder of a model, and its commit if it comes from the hub."""
-        return hub.folder(reference, revision, owner="sentence-transformers", backend=backend)
+        return hub.folder(reference, revision, owner=hub.OWNER, backend=backend)
 
     @functools.cached_property
     def _model(self) -> Any:

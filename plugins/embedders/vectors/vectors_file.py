@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from harness import labels
 from harness.digest import digest
 from harness.embedder import Card
 from harness.errors import InvalidFile, unreadable
@@ -99,13 +100,25 @@ def vectors_file(
     fingerprint = {"sha256": file_hashes.sha256(file), "format": layout.format}
     info = model_info.describe(
         card,
-        name=name or f"vectors:{reference}",
+        name=name or labels.of_reference(reference),
         kind="word",
         fingerprint=f"vectors-{digest(fingerprint)}",
         dimensions=layout.dimensions,
         n_parameters=None if layout.n_words is None else layout.n_words * layout.dimensions,
     )
     return WordVectors(info, lambda: load(file, layout))
+
+
+def recognises(reference: str) -> bool:
+    """Return whether a text is the path of a file of word vectors.
+
+    Raises
+    ------
+    InvalidFile
+        If it is a file in another format.
+    """
+    path = Path(reference).expanduser()
+    return path.is_file() and bool(inspect(path))
 
 
 def inspect(path: Path, format: Format = "auto") -> Layout:  # noqa: A002 -- as above

@@ -63,7 +63,7 @@ def test_json_has_the_facts_about_the_file(harness, source, tmp_path):
     assert facts == {
         "path": str(out),
         "format": "safetensors",
-        "model": f"vectors:{source}",
+        "model": source.stem,
         "mitigator": "normalize+hard-debias?k=2",
         "concept": "gender",
         "words": 308,

@@ -89,7 +89,7 @@ def test_the_version_is_printed(harness):
     [
         (["evla"], ["'evla'", "did you mean 'eval'", "harness --help"]),
         (["eval"], ["--model", "harness eval --help"]),
-        (["eval", "--modle", "x"], ["'--modle'", "did you mean '--model'"]),
+        (["eval", "--modle", "x"], ["'--modle'", "id you mean", "'--model'"]),
         (["cache", "prun"], ["'prun'", "did you mean 'prune'", "harness cache --help"]),
         (["list", "task"], ["'task'; did you mean 'tags' or 'tasks'?"]),
         (["list", "animals"], ["'animals'", "harness list --help"]),

@@ -90,8 +90,8 @@ def test_a_run_prints_its_table_and_writes_it_beside_the_records(run, harness, f
 
 
 def test_failed_models_are_reported_and_have_no_tables(harness, folder):
-    for name in ("a", "b"):
-        (folder / f"{name}.txt").write_text("career0 1 0\ncareer1 0 1\n")
+    for name, number in (("a", 0), ("b", 1)):
+        (folder / f"{name}.txt").write_text(f"career0 1 {number}\ncareer1 0 1\n")
     models = [f"vectors:{folder / name}.txt" for name in ("a", "b")]
     path = small_study.write(folder / "two.yaml", small_study.content(folder) | {"models": models})
     results = folder / "results"

@@ -50,13 +50,6 @@ def test_an_unknown_model_is_reported_with_the_nearest(registry):
     assert message.startswith("unknown model 'toy-leters'; did you mean 'toy-letters'")
 
 
-def test_the_error_for_a_hub_id_or_a_file_says_how_to_write_it(registry, write):
-    message = message_of(UnknownName, registry.embedder, "owner/model")
-    assert "'sentence-transformers:owner/model'" in message
-    path = write("words.txt", "a 1 2")
-    assert f"'vectors:{path}'" in message_of(UnknownName, registry.embedder, str(path))
-
-
 def test_an_unknown_provider_is_reported_with_the_known_ones(registry):
     message = message_of(UnknownName, registry.embedder, "gensin:x")
     assert "'gensin'" in message
@@ -75,7 +68,6 @@ def test_a_provider_without_a_reference_or_a_model_with_one_is_an_error(registry
         ("toy-letters?skale=1", ["model 'toy-letters'", "'skale'", "did you mean 'scale'"]),
         ("toy-letters?card=1", ["model 'toy-letters'", "'card'"]),
         ("toy-words?k=1", ["model 'toy-words'", "'k'"]),
-        ("toy:1?name=x", ["model 'toy'", "'name'"]),
         ("toy:1?reference=x", ["model 'toy'", "'reference'"]),
     ],
 )

@@ -9,6 +9,7 @@ from harness import options
 from harness.errors import InvalidFile
 from harness.plugins.embedders import cards, harness_embedders
 from harness.registry.registry import Registry
+from harness.specs import EmbedderSpec
 
 # Uriot 2024, table 3: MTEB score and rank.
 TABLE_3 = {
@@ -177,7 +178,8 @@ models:
 
 def read(path, text):
     path.write_text(text)
-    return cards.specs({"toy": "package.module:Toy"}, path)
+    toy = EmbedderSpec(name="toy", target="package.module:Toy", provider=True)
+    return cards.specs({"toy": toy}, path)
 
 
 def test_a_model_is_loaded_by_its_provider_under_its_own_name_by_default(tmp_path):

@@ -71,12 +71,19 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         path = unquote(urlsplit(self.path).path).strip("/").split("/")
         if path[:2] == ["api", "models"]:
-            self.model("/".join(path[2:4]), path[4:])
+            name, rest = self.split(path[2:])
+            self.model(name, rest)
         else:
-            self.file("/".join(path[:2]), path[3], "/".join(path[4:]))
+            name, rest = self.split(path)
+            self.file(name, rest[1], "/".join(rest[2:]))
 
     def do_HEAD(self):
         self.do_GET()
+
+    def split(self, path):
+        """Return the id at the beginning of a path, with or without an owner, and the rest."""
+        n = 1 if path[0] in self.hub.models or len(path) == 1 or path[1] == "revision" else 2
+        return "/".join(path[:n]), path[n:]
 
     def model(self, name, rest):
         if name == "some/gated":
@@ -257,6 +264,47 @@ def test_without_the_hub_a_model_is_unavailable_in_one_line(served):
     assert line.startswith("Unavailable ")
     assert "'sentence-transformers/all-mpnet-base-v2'" in line
     assert "cache" in line
+
+
+@pytest.mark.parametrize("name", ["gpt2", "sentence-transformers:gpt2", "last-token:gpt2"])
+def test_a_model_without_an_owner_is_found_online_and_in_the_cache(served, model, name):
+    served.models["gpt2"] = served.models.pop("some/model")
+    online = served.ask(name)
+    assert online[0].startswith(COMMIT)
+    served.close()
+    assert served.ask(name) == online
+
+
+def test_the_library_s_own_owner_comes_first(served, model):
+    served.models = {"sentence-transformers/mine": model, "mine": model}
+    online = served.ask("mine")
+    assert online[0].startswith(COMMIT)
+    assert served.cached("sentence-transformers/mine").is_dir()
+    assert not served.cached("mine").exists()
+
+
+def test_a_model_without_an_owner_that_another_library_cached_is_used_without_the_hub(
+    served, model
+):
+    served.models["gpt2"] = model
+    fetch = "import sys, transformers; transformers.AutoModel.from_pretrained('gpt2')"
+    environment = {"HF_ENDPOINT": served.url, "HF_HOME": str(served.home), "PATH": ""}
+    subprocess.run([sys.executable, "-c", fetch], env=environment, check=True, capture_output=True)
+    served.close()
+    assert served.ask("gpt2")[0].startswith(COMMIT)
+
+
+def test_an_id_on_the_hub_needs_no_provider(served):
+    assert served.ask("some/model") == served.ask("sentence-transformers:some/model")
+
+
+def test_a_name_that_the_hub_does_not_know_is_unknown(served):
+    (line,) = served.ask("all-MiniLM-L6")
+    assert line.startswith("UnknownName unknown model 'all-MiniLM-L6'; did you mean")
+    assert line.endswith("(and no such model on the hub)")
+    served.close()
+    (line,) = served.ask("gpt3")
+    assert line.startswith("UnknownName unknown model 'gpt3' (the hub cannot be asked: ")
 
 
 def test_pickled_weights_are_needed_only_where_there_are_no_others():

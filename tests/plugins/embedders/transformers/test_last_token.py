@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness.embedder import Card, Embedder
-from harness.errors import HarnessError, InvalidFile, InvalidOption, ModelError
+from harness.errors import HarnessError, InvalidFile, InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders.transformers.last_token import LastTokenEmbedder
 from harness.plugins.embedders.transformers.pooling import POOLINGS, pool
 from harness.registry.registry import Registry
@@ -236,7 +236,8 @@ def test_a_folder_with_options_is_loaded_by_its_name(built_llama):
     name = f"last-token:{built_llama}?pooling=mean&eos=true&precision=bfloat16"
     encoder = Registry().embedder(name, device="cpu")
     assert isinstance(encoder, Embedder)
-    assert (encoder.info.name, encoder.info.dimensions, encoder.info.max_tokens) == (name, 16, 32)
+    label = f"last-token:{built_llama.name}?pooling=mean&eos=true&precision=bfloat16"
+    assert (encoder.info.name, encoder.info.dimensions, encoder.info.max_tokens) == (label, 16, 32)
     expected = embedder(built_llama, pooling="mean", eos=True, precision="bfloat16")
     assert encoder.info.fingerprint == expected.info.fingerprint
     np.testing.assert_array_equal(encoder.encode(TEXTS), expected.encode(TEXTS))
@@ -305,6 +306,6 @@ def test_a_model_with_encoder_and_decoder_is_refused(llama):
 
 
 def test_a_missing_folder_is_refused():
-    for nowhere in ("./nowhere", "nowhere"):
-        with pytest.raises(InvalidFile, match="nowhere"):
+    for nowhere, error in (("./nowhere", InvalidFile), ("nowhere", Unavailable)):
+        with pytest.raises(error, match="nowhere"):
             embedder(nowhere)

@@ -232,9 +232,9 @@ def test_a_plain_transformers_folder_is_pooled_by_the_mean(model):
 
 
 def test_a_folder_with_options_is_loaded_by_its_name(model):
-    name = f"sentence-transformers:{model}?pooling=max&max_length=8&normalize=true"
+    name = f"sentence-transformers:{model}?normalize=true&pooling=max&max_length=8"
     encoder = Registry().embedder(name, device="cpu")
-    assert encoder.info.name == name
+    assert encoder.info.name == "model?pooling=max&max_length=8&normalize=true"
     assert encoder.info.max_tokens == 8
     np.testing.assert_array_equal(
         encoder.encode(TEXTS),
