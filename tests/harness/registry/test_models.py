@@ -105,7 +105,7 @@ def test_a_folder_that_exists_comes_before_an_alias(models, tmp_path, monkeypatc
     [
         ("mime", UnknownName, ["'mime'", "did you mean 'mine'"]),
         ("gone", UnknownName, ["'gone'", "(it is gone)"]),
-        ("~/nowhere", UsageError, ["not found", "'~/nowhere'"]),
+        ("~/nowhere", UsageError, ["no such file", "~/nowhere"]),
         ("mine?name=", InvalidOption, ["name="]),
         ("mine?name=a\nb", InvalidOption, ["name="]),
         ("mine?name=/home/me/x", InvalidOption, ["path"]),
