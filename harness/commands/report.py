@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LINES = 5
 """Most reasons of a kind that are printed without --verbose."""
+DATA_HINT = "   (harness data status says which)"
 WIDTH = 80
 """Width of the block where the output is not a terminal."""
 
@@ -111,8 +112,9 @@ def counts(outcomes: Sequence[Outcome], verb: str = "run") -> list[str]:
         for text, (kind, always) in numbers.items():
             n = len(_of_kind(outcome.not_run, kind))
             if n or always:
-                lines.append(f"  {text:<24}  {n:>4,}{hint if n else ''}")
-                hint = "" if n else hint
+                where = DATA_HINT if kind == "data" else hint
+                lines.append(f"  {text:<24}  {n:>4,}{where if n else ''}")
+                hint = hint if where == DATA_HINT or not n else ""
     return lines
 
 
