@@ -134,7 +134,8 @@ class TaskFile(Strict):
     """Licence of the task's texts."""
     measures: Literal["bias", "usefulness", "control"] = "bias"
     """What its scores measure. Bias and usefulness are ranked separately. A control is shown but
-    not ranked: an association that everybody shares, such as flowers and pleasantness."""
+    not ranked: an association that everybody shares, such as flowers and pleasantness, or
+    another form of a test that is ranked."""
     category: Name
     """Column group of the leaderboard, such as `gender` or `similarity`."""
     concept: Name | None = None
