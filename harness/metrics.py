@@ -83,12 +83,17 @@ class Metric:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Default of each option, by name."""
+        """Default of each option that has one, by name."""
         return {
-            name: parameter.default
-            for name, parameter in self._parameters.items()
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in SUPPLIED
+            name: default
+            for name, default in self._options.items()
+            if default is not inspect.Parameter.empty
         }
+
+    @property
+    def required_options(self) -> tuple[str, ...]:
+        """Names of the options without a default, which a task must set."""
+        return tuple(name for name in self._options if name not in self.options)
 
     @cached_property
     def supplied(self) -> set[str]:
@@ -101,6 +106,14 @@ class Metric:
             for name in SUPPLIED
             if name in self._parameters
             and self._parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+        }
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {
+            name: parameter.default
+            for name, parameter in self._parameters.items()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in SUPPLIED
         }
 
     @cached_property

@@ -27,6 +27,24 @@ def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     }
 
 
+def check_required(function: Callable[..., Any], values: Iterable[str], *, what: str) -> None:
+    """Raise InvalidOption if an option that has no default is not among `values`.
+
+    Parameters
+    ----------
+    function
+        The callable that has the options.
+    values
+        Names of all arguments that it gets.
+    what
+        Owner of the options, for the message: `mitigator 'hard-debias'`.
+    """
+    set_ = set(values)
+    for name, parameter in parameters(function).items():
+        if parameter.default is inspect.Parameter.empty and name not in set_:
+            raise InvalidOption(f"{what} requires the option '{name}': add '?{name}=…' to its name")
+
+
 def convert(
     function: Callable[..., Any],
     values: Mapping[str, Any],

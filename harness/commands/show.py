@@ -122,25 +122,20 @@ def _only(scenarios: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _model(registry: Registry, name: str) -> dict[str, Any]:
-    from harness import names
-
-    parsed = names.model(name)
-    spec = registry.embedders.get(parsed.provider)
-    if parsed.reference is None and spec is not None and not spec.provider and spec.card:
-        facts = {key: value for key, value in vars(spec.card).items() if value}
-        if parsed.options:
-            facts["options"] = dict(parsed.options)
-        return facts | {"registered by": registry.embedders.owners[parsed.provider]}
-    if parsed.reference is None and spec is not None and spec.provider:
-        target = registry.load(spec, f"provider '{name}'")
+    spec = registry.embedders.get(name)
+    if spec is not None and spec.provider:
         return {
             "name": f"{name}:REFERENCE",
-            "documentation": inspect.getdoc(target) or "",
+            "documentation": inspect.getdoc(registry.load(spec, f"provider '{name}'")) or "",
             "registered by": registry.embedders.owners[name],
         }
-    info = registry.embedder(name).info
+    model = registry.models.find(name)
+    card = model.spec.card if model.reference is None else None
+    info = card or registry.embedder(name).info
     facts = {key: value for key, value in vars(info).items() if value}
-    return facts | {"registered by": registry.embedders.owners[parsed.provider]}
+    if card and model.options:
+        facts["options"] = dict(model.options)
+    return facts | {"registered by": registry.embedders.owners[model.spec.name]}
 
 
 def _mitigator(registry: Registry, name: str) -> dict[str, Any]:
@@ -169,7 +164,7 @@ def _metric(registry: Registry, name: str) -> dict[str, Any]:
             parameter: "required" if required else "optional"
             for parameter, required in metric.inputs.items()
         },
-        "options": metric.options,
+        "options": dict.fromkeys(metric.required_options, "required") | metric.options,
         "scores": {
             score: {"ideal": scale.ideal, "bounds": scale.bounds, "help": scale.help}
             for score, scale in metric.scores.items()

@@ -121,6 +121,8 @@ class Models:
             arguments.setdefault("card", spec.card)
         if NAME in parameters:
             arguments[NAME] = label
+        first = list(parameters)[: model.reference is not None]  # it gets the reference
+        options.check_required(target, [*arguments, *first], what=f"model '{spec.name}'")
         try:
             embedder = target(*([] if model.reference is None else [model.reference]), **arguments)
             is_embedder = isinstance(embedder.info, ModelInfo) and callable(embedder.encode)

@@ -239,6 +239,7 @@ class Registry:
         what = f"mitigator '{stage.name}'"
         target = self.load(self.mitigators.find(stage.name, names.NONE), what)
         arguments = options.convert(target, stage.options, what=what)
+        options.check_required(target, arguments, what=what)
         try:
             mitigator = target(**arguments)
         except HarnessError:

@@ -118,14 +118,18 @@ def _measurement(
     """Return a metric with its inputs and options in the scenario `name`."""
     use, key = file.metrics[metric.name], ("metrics", metric.name)
     its_options: dict[str, Any] = {}
+    known = {*metric.options, *metric.required_options}
     for place, values in (
         ((*key, "options"), use.options),
         (("scenarios", name, "options", metric.name), scenario.options.get(metric.name, {})),
     ):
         with document.pointing_at(place):
             its_options |= options.convert(
-                metric.function, values, known=metric.options, what=f"metric '{metric.name}'"
+                metric.function, values, known=known, what=f"metric '{metric.name}'"
             )
+    for option in metric.required_options:
+        if option not in its_options:
+            raise document.error(f"metric '{metric.name}' requires the option '{option}'", key)
     its_inputs = _inputs_of(document, key, metric, use, resolved)
     _check_disjoint(document, metric, its_inputs)
     return Measurement(metric, its_inputs, its_options)

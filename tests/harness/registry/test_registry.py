@@ -99,6 +99,58 @@ def test_an_unknown_mitigator_or_option_is_an_error(registry, name, error, facts
         assert fact in message
 
 
+@pytest.mark.parametrize("needs", ["None", '"contexts"', "(1,)"])
+def test_needs_that_are_no_tuple_of_names_are_an_error(plugin, needs):
+    source = f"""
+        from harness import Mitigator, MitigatorSpec, hookimpl
+
+        @hookimpl
+        def harness_mitigators():
+            return [MitigatorSpec(name="mine", target="THIS:Mine")]
+
+        class Mine(Mitigator):
+            needs = {needs}
+    """
+    registry = Registry(Plugins([plugin(source)]))
+    message = message_of(HarnessError, registry.mitigator, "mine")
+    assert "mitigator 'mine': `needs` must be a tuple" in message
+    assert "NoneType" not in message
+
+
+def test_an_option_without_a_default_must_be_set(plugin):
+    source = """
+        from harness import EmbedderSpec, Mitigator, MitigatorSpec, ModelInfo, hookimpl
+
+        @hookimpl
+        def harness_mitigators():
+            return [MitigatorSpec(name="mine", target="THIS:Mine")]
+
+        @hookimpl
+        def harness_embedders():
+            return [EmbedderSpec(name="model", target="THIS:Model")]
+
+        class Mine(Mitigator):
+            def __init__(self, share: float):
+                self.share = share
+
+        class Model:
+            def __init__(self, size: int, name: str):
+                self.info = ModelInfo(name=name, kind="text", fingerprint=str(size))
+
+            def encode(self, texts):
+                return [[1.0] for _ in texts]
+    """
+    registry = Registry(Plugins([plugin(source)]))
+    for look, name, option in (
+        (registry.mitigator, "mine", "share"),
+        (registry.embedder, "model", "size"),
+    ):
+        message = message_of(InvalidOption, look, name)
+        assert f"'{name}' requires the option '{option}'" in message
+    assert registry.mitigator("mine?share=1").mitigators[0].share == 1.0
+    assert registry.embedder("model?size=2").info.name == "model?size=2"
+
+
 def test_an_unknown_engine_metric_task_or_concept_is_an_error(registry):
     assert "did you mean 'local'" in message_of(UnknownName, registry.engine, "lokal", ())
     assert "did you mean 'toy-gap'" in message_of(UnknownName, registry.metric, "toy-gab")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.commands import show
 from harness.errors import InvalidFile
 
 
@@ -331,3 +332,31 @@ def test_a_mistake_in_a_table_made_from_another_is_reported_at_its_key(made, old
     assert f"mine.yaml:15: tables.more{key}: " in str(caught.value)
     for fact in facts:
         assert fact in str(caught.value)
+
+
+def test_an_option_of_a_metric_without_a_default_must_be_set(
+    registry_with, plugin, write, toy_task
+):
+    source = """
+        from harness import MetricSpec, Scale, hookimpl, metric
+
+        @hookimpl
+        def harness_metrics():
+            return [MetricSpec(name="mine", target="THIS:mine")]
+
+        @metric("mine", scores={"gap": Scale(ideal=0)})
+        def mine(targets_1, targets_2, *, power: float, base: float = 2.0):
+            return base**power
+    """
+    registry = registry_with(plugin(source))
+    assert show.describe(registry, "metric", "mine")["options"] == {
+        "power": "required",
+        "base": 2.0,
+    }
+    text = toy_task.replace("toy-gap", "mine")
+    with pytest.raises(InvalidFile, match=r"metrics.mine: metric 'mine' requires .* 'power'"):
+        registry.task_file(write("mine.yaml", text))
+    task = registry.task_file(
+        write("set.yaml", text.replace("mine: {}", "mine: {options: {power: 3}}"))
+    )
+    assert task.scenarios[0].measurements[0].options == {"power": 3.0}
