@@ -106,9 +106,9 @@ def fetch(tasks: tuple[str, ...], out: Path | None, include: tuple[Path, ...]) -
 
 
 def facts(document: Document, tables: Mapping[str, Table], name: str) -> dict[str, Any]:
-    """Return what `harness show` says about data files; `unavailable` if some are missing.
+    """Return what `harness show` says about data files. Nothing is fetched.
 
-    Nothing is fetched.
+    `texts` is there if some are not fetched yet, and `unavailable` if some are missing.
     """
     from harness.task import data_files
 
@@ -116,14 +116,11 @@ def facts(document: Document, tables: Mapping[str, Table], name: str) -> dict[st
     shown: dict[str, Any] = {}
     if files:
         shown["data"] = list(dict.fromkeys(map(_line, files)))
-    missing = dict.fromkeys(f"'{file.name}'" for file in files if file.path is None)
+    missing = dict.fromkeys(f"'{file.name}'" for file in files if not (file.path or file.address))
     if missing:
-        how = (
-            f"harness data fetch {name}"
-            if any(file.address for file in files)
-            else "see 'data' above"
-        )
-        shown["unavailable"] = f"missing data: {', '.join(missing)}; {how}"
+        shown["unavailable"] = f"missing data: {', '.join(missing)}; see 'data' above"
+    elif any(file.path is None for file in files):
+        shown["texts"] = f"not fetched; see them after: harness data fetch {name}"
     return shown
 
 

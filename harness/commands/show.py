@@ -48,7 +48,7 @@ def command(
         raise _no_kind(registry, kind)
     facts = describe(registry, kind, name)
     unavailable = facts.get("unavailable")
-    if kind == "task" and scenario and not unavailable:
+    if kind == "task" and scenario and "scenarios" in facts:
         facts["scenarios"] = _only(facts["scenarios"], scenario)
     if as_json:
         output.as_json(facts)
@@ -186,7 +186,7 @@ def _task(registry: Registry, name: str) -> dict[str, Any]:
     document = yaml_files.load(Path(name)) if is_file else registry.task_files.find(name)
     file = document.validate(TaskFile)
     facts = _description(file) | data.facts(document, file.tables, name)
-    if "unavailable" in facts:
+    if facts.keys() & {"texts", "unavailable"}:
         return facts
     try:
         if is_file:
@@ -247,7 +247,7 @@ def _study(registry: Registry, name: str) -> dict[str, Any]:
     file = document.validate(StudyFile)
     facts = file.model_dump(exclude=parts, exclude_defaults=True)
     facts |= data.facts(document, file.tables, name)
-    if "unavailable" in facts:
+    if facts.keys() & {"texts", "unavailable"}:
         return facts
     try:
         study = resolve(document, registry)

@@ -24,8 +24,8 @@ from harness.task.yaml_files import Document, KeyPath
 
 State = Literal["shipped", "local copy", "fetched", "to fetch", "missing"]
 HOW = (
-    "'harness data fetch --out FOLDER' on a machine with a network makes the folder that "
-    "HARNESS_DATA names on this one"
+    "on a machine with a network 'harness data fetch --out FOLDER' fetches them all: "
+    "copy FOLDER here and set HARNESS_DATA to it"
 )
 
 
@@ -165,7 +165,7 @@ class DataFiles:
                 else:
                     paths[name] = path
                     self._say(file, address, path)
-                advance(1)
+                    advance(1)
         return paths
 
     def _say(self, file: DataFile, address: Address, path: Path) -> None:

@@ -33,6 +33,7 @@ NOT_RUN = {
     r"python3 -m venv .*": "makes an environment; test_packaging.py makes them",
     r"\. .*/bin/activate": "needs an environment",
     r"harness .*--devices cuda.*": "needs two GPUs",
+    r"harness data fetch .*": "needs the network; test_fetching.py fetches from a local one",
     r"harness study (run|show) (gender-|religion|context-)[a-z-]*( .*)?": "takes minutes",
 }
 """Patterns of whole commands that are not run, and the reason."""
