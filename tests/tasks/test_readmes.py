@@ -30,5 +30,5 @@ def test_a_readme_states_the_source_and_how_to_read_the_result(family):
     assert readme.startswith("# ")
     assert "**Source.**" in readme
     assert family.name == "concepts" or "**Reading the " in readme
-    assert family.name in ("benchmarks", "concepts", "studies") or "**Data.**" in readme
+    assert family.name in SUBFOLDERS.values() or "**Data.**" in readme
     assert 15 <= len(readme.splitlines()) <= 40

@@ -225,3 +225,12 @@ def test_a_mitigator_of_texts_is_fitted_once_for_all_tasks_and_probes(
     (mitigator,) = import_module(registry.mitigators["counted"].target.split(":")[0]).FITS
     assert mitigator.n_ > 0
     assert records.notices == (f"'counted+toy-shift': {mitigator.n_} texts were rewritten",)
+
+
+def test_tasks_are_excluded_and_cut_and_named_ones_that_did_not_run_are_told(evaluate):
+    records = evaluate("toy-words", "toy,toy-sentences", exclude="toy-ratings", limit=1)
+    assert {record.task.name for record in records} == {"toy-places", "toy-places-10"}
+    assert {record.limit for record in records} == {1}
+    assert records.missed == ("toy-sentences",)
+    assert set(records.to_polars()["limit"]) == {1}
+    assert evaluate("toy-words", "toy*").missed == ()

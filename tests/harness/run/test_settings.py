@@ -130,3 +130,14 @@ def test_progress_is_whether_or_where(progress, kind):
 def test_names_of_tasks_may_stand_in_one_text_with_commas(registry, tasks):
     records = harness.evaluate(MockEmbedder(), tasks, registry=registry, concept=None)
     assert {record.task.name for record in records} == {"toy-places", "toy-ratings"}
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, "many", 1.5])
+def test_a_limit_is_a_whole_number_from_1(limit):
+    with pytest.raises(InvalidOption, match="limit"):
+        Settings.of(limit=limit)
+
+
+def test_tasks_to_exclude_may_be_text_with_commas_or_paths():
+    assert Settings.of(exclude="weat, seat-*").exclude == ["weat", "seat-*"]
+    assert Settings.of(exclude=["weat", Path("a.yaml")]).exclude == ["weat", "a.yaml"]
