@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,7 @@ def print_table(
     from rich.console import Console
 
     shown: set[int] = set()
-    for i, part in enumerate(_parts(columns, rows, repeat, drop, width)):
+    for i, part in enumerate(_parts(columns, rows, repeat, shorten, drop, width)):
         heading = f"{title} (continued)" if title and i else title
         grid, without, needed = laid_out(
             [columns[j] for j in part],
@@ -71,15 +72,13 @@ def print_table(
             width=width,
         )
         shown |= set(part) - {columns.index(column) for column in without}
-        Console(width=needed).print(grid)
+        Console(width=max(needed, len(heading))).print(grid)
     return [column for column in drop if column in columns and columns.index(column) not in shown]
 
 
 def fits(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None) -> bool:
     """Return whether a table fits a width; names of columns may break."""
-    headers = [_broken(column) for column in columns]
-    widths = _widths(columns, headers, [[_cell(value) for value in row] for row in rows])
-    return width is None or _total(widths) <= width
+    return width is None or _total(_least_widths(columns, rows)) <= width
 
 
 def laid_out(
@@ -143,6 +142,12 @@ def laid_out(
     return grid, dropped, _total(kept.values())
 
 
+def wrapped(line: str) -> str:
+    """Return a line with breaks between words, so that it fits the terminal."""
+    n = width()
+    return textwrap.fill(line, n, subsequent_indent="  ") if n else line
+
+
 def counted(n: int, noun: str) -> str:
     """Return a number and its noun: `1 file`, `2,000 files`."""
     return f"{n} {noun}" if n == 1 else f"{n:,} {noun}s"
@@ -157,24 +162,31 @@ def _parts(
     columns: Sequence[str],
     rows: Sequence[Sequence[Any]],
     repeat: int,
+    shorten: str,
     drop: Sequence[str],
     width: int | None,
 ) -> Iterator[list[int]]:
     """Yield the columns of each part of a table, with the first `repeat` columns in each part."""
     every = list(range(len(columns)))
-    if not repeat or fits(columns, rows, width):
+    least = _least_widths(columns, rows)
+    widths = [min(w, MIN_WIDTH) if columns[i] == shorten else w for i, w in enumerate(least)]
+    if not repeat or width is None or _total(widths) <= width:
         yield every
         return
-    headers = [_broken(column) for column in columns]
-    widths = _widths(columns, headers, [[_cell(value) for value in row] for row in rows])
     rest = [i for i in every[repeat:] if columns[i] not in drop]
     while rest:
         part = every[:repeat]
         while rest and (
-            len(part) == repeat or _total(widths[i] for i in (*part, rest[0])) <= (width or 0)
+            len(part) == repeat or _total(widths[i] for i in (*part, rest[0])) <= width
         ):
             part.append(rest.pop(0))
         yield part
+
+
+def _least_widths(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[int]:
+    """Return the widths of columns whose names are broken."""
+    headers = [_broken(column) for column in columns]
+    return _widths(columns, headers, [[_cell(value) for value in row] for row in rows])
 
 
 def _broken(name: str) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ from harness.commands import output
 
 if TYPE_CHECKING:
     from harness.study.summary import Summary
-    from harness.study.tables import Table
 
 LONGEST = "others"
 """Column of the chosen hyper-parameters that may be shortened."""
@@ -23,21 +21,17 @@ LONGEST = "others"
 
 def show(summaries: Sequence[Summary]) -> None:
     """Print the results of a study on each model."""
-    from rich.console import Console
-
     from harness.study import tables
 
-    width = Console().width if sys.stdout.isatty() else sys.maxsize
     for summary in summaries:
         study = summary.study
-        click.echo(f"{study.title} ({study.name}, on {summary.model.name})\n")
+        click.echo(output.wrapped(f"{study.title} ({study.name}, on {summary.model.name})") + "\n")
         for block in tables.changes(summary):
-            for part in fitting(block, width):
-                output.table(part.columns, part.rows, title=part.title)
+            output.table(block.columns, block.rows, title=block.title, repeat=1)
         _lines("", tables.legend(summary))
         if summary.chosen:
             table = tables.chosen(summary)
-            output.table(table.columns, table.rows, title=table.title, shorten=LONGEST)
+            output.table(table.columns, table.rows, title=table.title, shorten=LONGEST, repeat=1)
         _lines("", summary.statement)
         _lines("note: ", summary.notes)
 
@@ -102,30 +96,8 @@ def markdown(summaries: Sequence[Summary]) -> str:
     return "\n".join(formats.markdown(summary) for summary in summaries)
 
 
-def fitting(table: Table, width: int) -> Iterator[Table]:
-    """Yield a table in parts that fit a width, each with the first column."""
-    from harness.study.tables import Table
-
-    widths = [
-        max(len(row[i]) for row in (table.columns, *table.rows)) + 3
-        for i in range(len(table.columns))
-    ]
-    start = 1
-    while start < len(table.columns):
-        stop = start + 1
-        while stop < len(table.columns) and widths[0] + sum(widths[start : stop + 1]) < width:
-            stop += 1
-        columns = (0, *range(start, stop))
-        yield Table(
-            title=table.title,
-            columns=tuple(table.columns[i] for i in columns),
-            rows=tuple(tuple(row[i] for i in columns) for row in table.rows),
-        )
-        start = stop
-
-
 def _lines(prefix: str, lines: Sequence[str]) -> None:
     for line in lines:
-        click.echo(f"{prefix}{line}")
+        click.echo(output.wrapped(f"{prefix}{line}"))
     if lines:
         click.echo()

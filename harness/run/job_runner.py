@@ -109,5 +109,5 @@ def _missing_words(jobs: Iterable[Job], model: str) -> list[str]:
     for words, names in mitigators.items():
         more = f" and {len(words) - 5} more" if len(words) > 5 else ""
         under = ", ".join(dict.fromkeys(names))
-        lines.append(f"{model} lacks {', '.join(words[:5])}{more}, fitted without: {under}")
+        lines.append(f"{under}: fitted without {', '.join(words[:5])}{more}, which {model} lacks")
     return lines

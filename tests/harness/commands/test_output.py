@@ -49,3 +49,26 @@ def test_a_mitigator_name_breaks_only_before_plus_question_mark_and_ampersand():
 def test_counted_uses_the_plural_except_for_one():
     assert output.counted(1, "file") == "1 file"
     assert output.counted(0, "file") == "0 files"
+
+
+WIDE = ["mitigator", "a", "b", "c"]
+
+
+def parts(width, capsys, rows=(("x" * 10, "1" * 14, "2" * 14, "3" * 14),)):
+    """Print a table with a repeated first column, and return the columns of each part."""
+    output.print_table(WIDE, rows, repeat=1, width=width)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= max(width, 30)
+    return [line.split()[1:] for line in lines if line.split()[:1] == ["mitigator"]]
+
+
+def test_a_wide_table_is_printed_in_parts_that_all_name_the_rows(capsys):
+    assert parts(50, capsys) == [["a", "b"], ["c"]]
+
+
+def test_a_table_that_fits_is_not_divided(capsys):
+    assert parts(80, capsys) == [["a", "b", "c"]]
+
+
+def test_a_column_wider_than_the_terminal_stands_alone(capsys):
+    assert parts(10, capsys) == [["a"], ["b"], ["c"]]

@@ -1,4 +1,4 @@
-"""The results of a study, as files and on a narrow terminal."""
+"""The results of a study, as files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from study_records import records_of, study_part
 
 from harness.commands import study_report
 from harness.study.summary import summarize
-from harness.study.tables import Table
 
 DISTANCES = {
     "none": {"WEAT": [2.0, 2.0, 2.0], "ECT": [0.9, 0.9, 0.9]},
@@ -14,22 +13,6 @@ DISTANCES = {
     "old": {"WEAT": [0.5, 0.5, 0.5], "ECT": [0.4, 0.3, 0.2]},
     "new": {"WEAT": [0.1, 0.11, 0.12], "ECT": [0.4, 0.3, 0.2]},
 }
-TABLE = Table("t", ("mitigator", "a", "b", "c"), (("x" * 10, "1" * 10, "2" * 10, "3" * 10),))
-
-
-def test_a_wide_table_is_printed_in_parts_that_all_name_the_rows():
-    parts = list(study_report.fitting(TABLE, 45))
-    assert [part.columns for part in parts] == [("mitigator", "a", "b"), ("mitigator", "c")]
-    assert [part.rows[0][0] for part in parts] == ["x" * 10, "x" * 10]
-
-
-def test_a_table_that_fits_is_not_divided():
-    assert list(study_report.fitting(TABLE, 80)) == [TABLE]
-
-
-def test_a_column_wider_than_the_terminal_stands_alone():
-    parts = study_report.fitting(TABLE, 10)
-    assert [part.columns[1:] for part in parts] == [("a",), ("b",), ("c",)]
 
 
 def test_each_model_has_its_own_violins(tmp_path):
