@@ -30,7 +30,7 @@ class Card:
     Parameters
     ----------
     name
-        The name that the model is registered and reported under.
+        The name that the model is registered and reported under: its label.
     kind
         `word` for a vocabulary with vectors, `text` for an encoder.
     dimensions
