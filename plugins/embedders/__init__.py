@@ -39,6 +39,7 @@ PROVIDERS = (
         name="infersent",
         target=f"{_HERE}.infersent.infersent:InferSentEmbedder",
         summary="a folder with a BiLSTM and max pooling over word vectors",
+        recognises=f"{_HERE}.infersent.files:recognises",
         provider=True,
     ),
     EmbedderSpec(

@@ -63,6 +63,15 @@ class Config:
         return {"lowercase": self.lowercase, "start": self.start, "end": self.end}
 
 
+def recognises(reference: str) -> bool:
+    """Return whether a text is a folder whose config.json describes an InferSent model."""
+    try:
+        stated = json.loads((Path(reference).expanduser() / CONFIG).read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(stated, dict) and stated.get("model_type") == "infersent"
+
+
 def read_config(folder: Path) -> Config:
     """Return the settings in a folder's config.json.
 

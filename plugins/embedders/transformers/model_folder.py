@@ -45,7 +45,7 @@ def is_model(path: Path) -> bool:
     if (path / "modules.json").is_file():
         return True
     try:
-        return "model_type" in json.loads((path / "config.json").read_text("utf-8"))
+        return "architectures" in json.loads((path / "config.json").read_text("utf-8"))
     except (OSError, ValueError, TypeError):
         return False
 
