@@ -6,12 +6,15 @@ old file or the new one, never a part of it, even after a power failure. The pri
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import tempfile
 from pathlib import Path
 
 from harness.errors import DiskError
+
+LONGEST_NAME = 120  # characters of a file name that is made of a model's or study's name
 
 
 def cache() -> Path:
@@ -81,6 +84,11 @@ def _umask() -> int:
 def safe_name(name: str) -> str:
     """Return a file name for any name: characters other than letters, digits and `._-` become `_`.
 
-    It has at most 120 characters and does not begin with a dot.
+    It has at most 120 characters and does not begin with a dot. A longer one is cut and ends with a
+    digest of the name, so that two long names have two files.
     """
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:120] or "unnamed"
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._") or "unnamed"
+    if len(safe) <= LONGEST_NAME:
+        return safe
+    end = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return f"{safe[: LONGEST_NAME - 9]}-{end}"

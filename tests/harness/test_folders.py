@@ -89,3 +89,9 @@ def test_a_safe_name_never_leaves_its_folder(name):
 def test_a_safe_name_changes_only_characters_that_are_not_allowed():
     assert folders.safe_name("all-MiniLM-L6-v2") == "all-MiniLM-L6-v2"
     assert folders.safe_name("../../etc/passwd") == "etc_passwd"
+
+
+def test_two_long_names_have_two_file_names():
+    first, second = (folders.safe_name("model?prompt=" + "x" * 200 + end) for end in "ab")
+    assert first != second
+    assert len(first) == len(second) == 120
