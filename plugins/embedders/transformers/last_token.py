@@ -18,10 +18,9 @@ import numpy as np
 from harness.embedder import Card, Role
 from harness.errors import InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders import quiet_loading
-from harness.plugins.embedders.transformers import hub, matryoshka, word_alignment
+from harness.plugins.embedders.transformers import gguf_file, matryoshka, word_alignment
 from harness.plugins.embedders.transformers.encoder import TransformerEncoder
 from harness.plugins.embedders.transformers.encoder_options import EncoderOptions, Precision
-from harness.plugins.embedders.transformers.model_folder import ModelFolder
 from harness.plugins.embedders.transformers.pooling import Pooling, pool
 
 if TYPE_CHECKING:
@@ -35,8 +34,9 @@ class LastTokenEmbedder(TransformerEncoder):
     Parameters
     ----------
     reference
-        A folder, or `owner/name` on the Hugging Face hub. A hub model is downloaded on first use;
-        from then on the copy in the hub's cache is used, online or offline.
+        A folder, a GGUF file such as `./model.gguf`, or `owner/name` on the Hugging Face hub. A hub
+        model is downloaded on first use; from then on the copy in the hub's cache is used, online
+        or offline. The quantised weights of a GGUF file are computed with as floats of `precision`.
     pooling
         `lasttoken`: the last token's state. `mean`: the mean over the tokens. `weightedmean`: a
         mean in which later tokens count more.
@@ -121,8 +121,7 @@ class LastTokenEmbedder(TransformerEncoder):
                 f"device_map={device_map} needs the package 'accelerate': "
                 'pip install "embedding-bias-harness[accelerate]"'
             )
-        path, commit = hub.folder(reference, revision)
-        folder = ModelFolder(path, reference)
+        folder, commit = gguf_file.locate(reference, revision)
         if folder.config.get("is_encoder_decoder"):
             raise ModelError(
                 f"'{reference}' has an encoder and a decoder; to use its encoder, write "
@@ -232,9 +231,10 @@ class LastTokenEmbedder(TransformerEncoder):
     def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        with quiet_loading.loading(self._folder.name):
+        with quiet_loading.loading(self._folder.name), self._folder.quietly():
             tokenizer = AutoTokenizer.from_pretrained(
                 str(self._folder.transformer),
+                **self._folder.loading,
                 trust_remote_code=self._runs_own_code,
                 local_files_only=not self._runs_own_code,
             )
@@ -246,9 +246,10 @@ class LastTokenEmbedder(TransformerEncoder):
         import torch
         from transformers import AutoModel
 
-        with quiet_loading.loading(self._folder.name):
+        with quiet_loading.loading(self._folder.name), self._folder.quietly():
             model, report = AutoModel.from_pretrained(
                 str(self._folder.transformer),
+                **self._folder.loading,
                 dtype=getattr(torch, self._options.precision),
                 device_map=self._device_map,
                 trust_remote_code=self._runs_own_code,

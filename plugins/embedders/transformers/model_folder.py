@@ -6,6 +6,7 @@ nor transformers, so that the facts of a model cost milliseconds.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import math
@@ -83,6 +84,15 @@ class ModelFolder:
             if module.kind in ("Transformer", "StaticEmbedding", "Dense"):
                 for file in self._weights(module.folder):
                     weight_files.check(file, name)
+
+    @property
+    def loading(self) -> Mapping[str, str]:
+        """Further arguments of transformers' `from_pretrained`."""
+        return {}
+
+    def quietly(self) -> contextlib.AbstractContextManager[Any]:
+        """Return a context that silences what `quiet_loading` does not."""
+        return contextlib.nullcontext()
 
     @functools.cached_property
     def modules(self) -> list[Module]:
