@@ -50,6 +50,12 @@ PROVIDERS = (
         provider=True,
     ),
     EmbedderSpec(
+        name="spacy",
+        target=f"{_HERE}.vectors.spacy_vectors:spacy_vectors",
+        summary="word vectors of an installed pipeline of spaCy",
+        provider=True,
+    ),
+    EmbedderSpec(
         name="gensim",
         target=f"{_HERE}.vectors.gensim_data:gensim_data",
         summary="word vectors of gensim-data",

@@ -134,7 +134,7 @@ def _onnx(file: Path, device: str | None, name: str) -> tuple[Run, list[str]]:
         raise InvalidOption(f"device={device}: backend=onnx runs on cpu or cuda")
     session = onnxruntime.InferenceSession(str(file), options, providers=providers)
     inputs = [argument.name for argument in session.get_inputs()]
-    output = _states_output([output.name for output in session.get_outputs()], name)
+    output = _states_output({o.name: len(o.shape) for o in session.get_outputs()}, name)
 
     def run(arrays: Mapping[str, Any]) -> Vectors:
         states: Vectors = session.run([output], dict(arrays))[0]
@@ -156,7 +156,10 @@ def _openvino(file: Path, device: str | None, name: str) -> tuple[Run, list[str]
     }
     compiled = openvino.Core().compile_model(str(file), "CPU", settings)
     inputs = [argument.get_any_name() for argument in compiled.inputs]
-    output = _states_output([output.get_any_name() for output in compiled.outputs], name)
+    ranks = {o.get_any_name(): o.get_partial_shape().rank for o in compiled.outputs}
+    output = _states_output(
+        {o: rank.get_length() if rank.is_static else 0 for o, rank in ranks.items()}, name
+    )
 
     def run(arrays: Mapping[str, Any]) -> Vectors:
         states: Vectors = compiled(dict(arrays))[output]
@@ -165,12 +168,24 @@ def _openvino(file: Path, device: str | None, name: str) -> tuple[Run, list[str]
     return run, inputs
 
 
-def _states_output(outputs: list[str], name: str) -> str:
-    """Return the name of the output with the states of tokens."""
-    for output in _STATES:
-        if output in outputs:
-            return output
+def _states_output(ranks: Mapping[str, int], name: str) -> str:
+    """Return the name of the output with the states of tokens.
+
+    It is known by its name, else as the only output with three dimensions.
+
+    Parameters
+    ----------
+    ranks
+        Number of dimensions of each output, by its name.
+    name
+        What errors call the model.
+    """
+    arrays = [output for output, rank in ranks.items() if rank == 3]
+    named = [output for output in _STATES if output in ranks]
+    for found in (named[:1], arrays):
+        if len(found) == 1:
+            return str(found[0])
     raise ModelError(
-        f"'{name}': the exported file has the outputs {', '.join(outputs)}; expected one named "
+        f"'{name}': the exported file has the outputs {', '.join(ranks)}; expected one named "
         f"{' or '.join(_STATES)}, with the states of tokens"
     )

@@ -72,10 +72,17 @@ class GgufFile(ModelFolder):
                     'pip install "embedding-bias-harness[gguf]"'
                 )
 
-    @property
-    def loading(self) -> Mapping[str, str]:
-        """That transformers takes configuration, tokenizer and weights from the file."""
-        return {"gguf_file": self.file.name}
+    @functools.cached_property
+    def loading(self) -> Mapping[str, Any]:
+        """That transformers takes tokenizer and weights from the file; the configuration is read.
+
+        Without it, transformers would read the words of the tokenizer twice more, for seconds.
+        """
+        from transformers import AutoConfig
+
+        file = {"gguf_file": self.file.name}
+        config = AutoConfig.from_pretrained(str(self.transformer), **file, local_files_only=True)
+        return {**file, "config": config}
 
     def quietly(self) -> contextlib.AbstractContextManager[Any]:
         """Silence stderr: the bar of converted weights has no other switch."""

@@ -86,7 +86,7 @@ class ModelFolder:
                     weight_files.check(file, name)
 
     @property
-    def loading(self) -> Mapping[str, str]:
+    def loading(self) -> Mapping[str, Any]:
         """Further arguments of transformers' `from_pretrained`."""
         return {}
 

