@@ -32,6 +32,8 @@ from harness.specs import EmbedderSpec, Spec
 
 NAME = "name"
 """Option of every model: the label to report it under."""
+QUANTIZE = "quantize"
+"""Option of every text encoder: the precision of its vectors."""
 _OWN = {"reference", "card", "device", NAME}
 """Parameters of an embedder that are not its options."""
 _SECRET = re.compile(r"(^|_)(key|token|secret|password)$")
@@ -52,12 +54,15 @@ class Model:
         Options as the user typed them.
     chosen
         The label that the user chose with the option `name`; None for the derived one.
+    precision
+        The precision that the user chose with the option `quantize`; None for the model's own.
     """
 
     spec: EmbedderSpec
     reference: str | None
     options: Mapping[str, str]
     chosen: str | None
+    precision: str | None
 
 
 class Models:
@@ -87,8 +92,8 @@ class Models:
             If two plugins claim it.
         """
         parsed = names.model(name)
-        typed = {key: value for key, value in parsed.options.items() if key != NAME}
-        chosen = parsed.options.get(NAME)
+        typed = dict(parsed.options)
+        chosen, precision = typed.pop(NAME, None), typed.pop(QUANTIZE, None)
         if parsed.provider in self.specs.clashes:
             raise self.specs.clashes[parsed.provider]
         spec, reference = self.specs.get(parsed.provider), parsed.reference
@@ -102,9 +107,9 @@ class Models:
             raise InvalidOption(f"'{name}' is a provider: name a model as '{spec.name}:REFERENCE'")
         elif reference is not None and not spec.provider:
             raise InvalidOption(f"'{spec.name}' is a model, not a provider: write just its name")
-        elif reference is not None and spec.recognises:
+        elif reference is not None and self._recognises(spec, reference):
             spec = self._aliases.get(reference, spec)
-        model = Model(spec, reference if spec.provider else None, typed, chosen)
+        model = Model(spec, reference if spec.provider else None, typed, chosen, precision)
         self._check(model)
         return model
 
@@ -132,6 +137,10 @@ class Models:
             raise ModelError(f"model '{name}' cannot be created ({one_line(error)})") from error
         if not is_embedder:
             raise ModelError(f"model '{name}' is no embedder: its info is no harness.ModelInfo")
+        if model.precision is not None:
+            from harness.registry.quantized import Quantized
+
+            embedder = Quantized(embedder, model.precision)
         return renamed(cast("Embedder", embedder), label)
 
     def label(self, name: str) -> str:
@@ -150,7 +159,7 @@ class Models:
         return self._load(model.spec, f"model '{model.spec.name}'")
 
     def _options(self, model: Model, target: Callable[..., Any]) -> dict[str, Any]:
-        known = set(options.parameters(target)) - _OWN
+        known = {*options.parameters(target), QUANTIZE} - _OWN
         return options.convert(
             target, model.options, known=known, what=f"model '{model.spec.name}'"
         )
@@ -177,6 +186,21 @@ class Models:
             )
         raise UnknownName("model", reference, self.specs, hint=why)
 
+    def _recognises(self, spec: EmbedderSpec, reference: str) -> bool:
+        """Return whether a reference of a provider may be typed without the provider.
+
+        A plain name is not looked up, because a hub would be asked.
+        """
+        if spec.recognises is None:
+            return False
+        if "/" not in reference and not Path(reference).exists():
+            return True
+        look = Spec(name=spec.name, target=spec.recognises)
+        try:
+            return bool(self._load(look, f"provider '{spec.name}'")(reference))
+        except HarnessError:
+            return True
+
     def _check(self, model: Model) -> None:
         """Raise InvalidOption if the label that the user chose is invalid."""
         label = model.chosen
@@ -202,15 +226,18 @@ class Models:
             for option, value in labels.differing(target, chosen, spec.options).items()
             if option not in hidden
         }
+        if model.precision is not None:
+            shown[QUANTIZE] = model.precision
         name = spec.name if model.reference is None else self._referred(spec, model.reference)
         return labels.with_options(name, shown)
 
     def _referred(self, spec: EmbedderSpec, reference: str) -> str:
         """Return the label of a provider's model, without options."""
+        is_recognised = self._recognises(spec, reference)
         inner = self.specs.get(reference.partition(":")[0])
         if inner is not None and inner.provider and ":" in reference:
             reference = self.label(reference)
         else:
             reference = labels.of_reference(reference)
-        can_be_typed = spec.recognises is not None and reference not in self.specs
+        can_be_typed = is_recognised and reference not in self.specs
         return reference if can_be_typed else f"{spec.name}:{reference}"

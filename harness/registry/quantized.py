@@ -26,8 +26,6 @@ from harness.errors import InvalidOption
 if TYPE_CHECKING:
     from harness.arrays import Vectors
 
-OPTION = "quantize"
-"""Name of the option of every text encoder."""
 Precision: TypeAlias = Literal["int8", "binary"]
 
 LEVELS = 256
@@ -63,10 +61,10 @@ class Quantized:
 
     def __init__(self, embedder: Embedder, precision: str) -> None:
         if precision not in get_args(Precision):
-            raise InvalidOption(f"{OPTION}={precision}: expected one of int8, binary")
+            raise InvalidOption(f"quantize={precision}: expected one of int8, binary")
         info = embedder.info
         if info.kind != "text":
-            raise InvalidOption(f"{OPTION}={precision}: '{info.name}' is no text encoder")
+            raise InvalidOption(f"quantize={precision}: '{info.name}' is no text encoder")
         self.embedder, self.precision = embedder, precision
         stated = {"int8": [precision, *calibration_texts()], "binary": [precision]}[precision]
         self.info = dataclasses.replace(info, fingerprint=f"{info.fingerprint}-{digest(stated)}")

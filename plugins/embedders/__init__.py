@@ -31,7 +31,8 @@ PROVIDERS = (
     EmbedderSpec(
         name="last-token",
         target=f"{_HERE}.transformers.last_token:LastTokenEmbedder",
-        summary="language models: a folder, or an id on the hub",
+        summary="language models: a folder, a GGUF file, or an id on the hub",
+        recognises=f"{_HERE}.transformers.gguf_file:recognises",
         neutral=("device_map",),
         provider=True,
     ),

@@ -156,13 +156,18 @@ def locate(reference: str, revision: str | None) -> tuple[ModelFolder, str | Non
     ModelError, Unavailable
         See `GgufFile`, `ModelFolder` and `hub.folder`.
     """
-    file = Path(reference).expanduser()
-    if file.suffix != SUFFIX or not file.is_file():
+    if not recognises(reference):
         path, commit = hub.folder(reference, revision)
         return ModelFolder(path, reference), commit
     if revision is not None:
         raise InvalidOption(f"revision={revision}: '{reference}' is a file and has no revisions")
-    return GgufFile(file, reference), None
+    return GgufFile(Path(reference).expanduser(), reference), None
+
+
+def recognises(reference: str) -> bool:
+    """Return whether a text is the path of a GGUF file."""
+    file = Path(reference).expanduser()
+    return file.suffix == SUFFIX and file.is_file()
 
 
 def header(file: Path) -> tuple[dict[str, Any], list[tuple[int, ...]]]:

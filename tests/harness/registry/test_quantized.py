@@ -115,3 +115,17 @@ def test_fingerprints_differ_by_precision():
 def test_what_cannot_be_quantised_is_an_error(kind, precision, fact):
     with pytest.raises(InvalidOption, match=fact):
         Quantized(MockEmbedder(kind), precision)
+
+
+def test_any_model_of_text_takes_the_option(registry):
+    plain = registry.embedder("toy-letters?scale=2")
+    quantized = registry.embedder("toy-letters?quantize=binary&scale=2")
+    assert quantized.info.name == f"{plain.info.name}&quantize=binary"
+    assert plain.info.fingerprint != quantized.info.fingerprint
+    assert set(np.unique(quantized.encode(["a"]))) == {-1, 1}
+    with pytest.raises(InvalidOption, match="binary"):
+        registry.embedder("toy-letters?quantize=int4")
+    with pytest.raises(InvalidOption, match="text encoder"):
+        registry.embedder("toy-words?quantize=int8")
+    with pytest.raises(InvalidOption, match="did you mean 'quantize'"):
+        registry.embedder("toy-letters?quantise=int8")

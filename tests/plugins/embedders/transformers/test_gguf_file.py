@@ -117,6 +117,18 @@ def test_the_header_states_the_facts(file, llama):
     assert (SIZE, len(TOKENS)) in shapes
 
 
+def test_a_gguf_file_needs_no_provider(file, monkeypatch):
+    monkeypatch.chdir(file.parent)
+    names = ("./tiny.gguf", "tiny.gguf", "last-token:tiny.gguf", f"last-token:{file}")
+    infos = [Registry().embedder(name).info for name in names]
+    assert {info.name for info in infos} == {"tiny"}
+    assert len({info.fingerprint for info in infos}) == 1
+
+
+def test_other_language_models_keep_their_provider_in_the_label(built_model):
+    assert Registry().embedder(f"last-token:{built_model}").info.name.startswith("last-token:")
+
+
 def test_files_beside_the_model_are_not_read(file, built_model):
     vectors, info = embedder(file).encode(TEXTS), embedder(file).info
     for other in built_model.iterdir():
