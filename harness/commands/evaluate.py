@@ -20,7 +20,9 @@ from harness.commands import arguments
 @arguments.verbose
 @click.option("--quiet", is_flag=True, help="Print failures only.")
 @click.option(
-    "--samples", is_flag=True, help="Write what each word, pair or text contributes to a score."
+    "--samples",
+    is_flag=True,
+    help="Write what each word, pair or text contributes to a score, beside the records.",
 )
 @click.pass_obj
 def command(debug: bool, /, **options: Any) -> int:

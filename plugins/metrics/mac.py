@@ -61,8 +61,8 @@ def mac(
     -------
     Score
         MAC, in [0, 2]; fair is 1. `n` is |T|. Details: `attribute_sets`, the number of attribute
-        sets. Samples: each target; it contributes its mean distance from the attribute sets.
-        There is no p-value.
+        sets. Samples: each target with its mean `distance` from the attribute sets, and each
+        attribute with that from the targets; those of a small set count more. There is no p-value.
 
     Raises
     ------
@@ -105,10 +105,13 @@ def mac(
         confidence=confidence,
     )
     value = float(distances(*(np.ones((1, size)) for size in sizes))[0])
-    sets_of = np.mean([unit.mean(axis=0) for unit in units[split:]], axis=0)
-    samples = [
-        Samples(name, 1 - unit @ sets_of) for name, unit in zip(sets, units[:split], strict=False)
-    ]
+    sets_mean = np.mean([unit.mean(axis=0) for unit in units[split:]], axis=0)
+    targets_mean = np.vstack(units[:split]).mean(axis=0)
+    samples = []
+    for i, (name, unit) in enumerate(zip(sets, units, strict=True)):
+        distance = 1 - unit @ (sets_mean if i < split else targets_mean)
+        weight = 1.0 if i < split else np.mean(sizes[split:]) / len(unit)
+        samples.append(Samples(name, distance * weight, {"distance": distance}))
     return Score(
         value,
         interval=interval,

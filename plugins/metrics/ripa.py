@@ -68,7 +68,7 @@ def ripa(
         with the lengths of the attributes. `n` is the number of pairs. Details: `sd_pairs`, the
         standard deviation over pairs (ddof 1) of the mean over attributes, None for one pair;
         `pairs_without_direction`, the number of pairs of equal vectors; `unit_length`. Samples:
-        each pair; it contributes its mean over attributes. There is no p-value.
+        each pair and each attribute, with the mean over the other ones. There is no p-value.
 
     Raises
     ------
@@ -121,5 +121,8 @@ def ripa(
     deviations = by_pair - value
     variance = deviations @ deviations / (len(by_pair) - 1) if len(by_pair) > 1 else None
     details["sd_pairs"] = None if variance is None else math.sqrt(variance)
-    samples = [Samples(INPUTS[:2], by_pair, rows=np.flatnonzero(spans))]
+    samples = [
+        Samples(INPUTS[:2], by_pair, rows=np.flatnonzero(spans)),
+        Samples("attributes", a @ directions.mean(axis=0)),
+    ]
     return Score(float(value), interval=interval, n=len(by_pair), details=details, samples=samples)

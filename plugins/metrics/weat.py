@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
@@ -10,13 +11,13 @@ from harness.arrays import Reals, unit_rows
 from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap, partitions, word_sets
 from harness.plugins.metrics.statistics.association import (
+    association_samples,
     deviation_of,
     differential_association,
     effect_size,
     resampled_effect_sizes,
 )
-from harness.plugins.metrics.statistics.contributions import to_difference
-from harness.scores import Samples, Scale, Score
+from harness.scores import Scale, Score
 
 EXACT_IN_JSON = 2**53  # JSON readers may round larger integers
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
@@ -97,7 +98,7 @@ def weat(
         test statistic Σ s(x) − Σ s(y); `p_kind`, `exact` or the number of permutations;
         `partitions`, the number of possible partitions, None above 2^53; `permute`, the unit that
         moved, `items` if no items share a cluster; `alternative`; `ddof`; `largest`. Samples: each
-        target with its `association` s.
+        target with its `association` s(w, A, B), and each attribute with s(a, X, Y).
 
     Raises
     ------
@@ -118,11 +119,8 @@ def weat(
     s_2 = differential_association(targets_2, attributes_1, attributes_2)
     d = effect_size(s_1, s_2, ddof=ddof)
     codes = bootstrap.codes_of(clusters, INPUTS)
-    parts = to_difference(s_1, s_2, deviation_of(s_1, s_2, ddof=ddof))
-    samples = [
-        Samples(name, contribution, {"association": s})
-        for name, contribution, s in zip(INPUTS[:2], parts, (s_1, s_2), strict=True)
-    ]
+    deviation = deviation_of(s_1, s_2, ddof=ddof)
+    samples = partial(association_samples, *arrays, scale=deviation)
     if np.isnan(d):
         reason = "all targets are equally associated with the attributes"
         return Score(d, n=n, reason=reason, without_difference=0.0, samples=samples)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
-from harness.arrays import Reals
+from harness.arrays import Reals, unit_rows
 from harness.metrics import metric
 from harness.plugins.metrics.statistics import word_sets
-from harness.plugins.metrics.statistics.association import differential_association
+from harness.plugins.metrics.statistics.association import (
+    association_samples,
+    differential_association,
+)
 from harness.plugins.metrics.statistics.contributions import to_difference
 from harness.scores import Samples, Scale, Score
 
@@ -57,7 +61,8 @@ def weat_association(
     Score
         A difference of cosines; fair is 0. In [−4, 4] with `over="mean"`, without bounds with
         `over="sum"`. `n` is the number of targets. Details: `over`. Samples: each target with its
-        `association` s. There is no p-value and no interval: see `weat`.
+        `association` s(w, A, B), and each attribute with its mean, or summed, cosines with X less
+        those with Y. There is no p-value and no interval: see `weat`.
 
     References
     ----------
@@ -71,9 +76,22 @@ def weat_association(
     s_1 = differential_association(targets_1, attributes_1, attributes_2)
     s_2 = differential_association(targets_2, attributes_1, attributes_2)
     total = np.sum if over == "sum" else np.mean
-    parts = (s_1 * n, -s_2 * n) if over == "sum" else to_difference(s_1, s_2)
-    samples = [
-        Samples(name, contribution, {"association": s})
-        for name, contribution, s in zip(INPUTS[:2], parts, (s_1, s_2), strict=True)
-    ]
+    samples = partial(_samples_of_sum if over == "sum" else association_samples, *arrays)
     return Score(float(total(s_1) - total(s_2)), n=n, details={"over": over}, samples=samples)
+
+
+def _samples_of_sum(
+    targets_1: Reals, targets_2: Reals, attributes_1: Reals, attributes_2: Reals
+) -> list[Samples]:
+    """Return what targets and attributes contribute to the sum."""
+    n = len(targets_1) + len(targets_2)
+    s_1 = differential_association(targets_1, attributes_1, attributes_2)
+    s_2 = differential_association(targets_2, attributes_1, attributes_2)
+    between = unit_rows(targets_1).sum(axis=0) - unit_rows(targets_2).sum(axis=0)
+    sums = [unit_rows(attributes) @ between for attributes in (attributes_1, attributes_2)]
+    values = [s_1, s_2, *sums]
+    parts = [s_1 * n, -s_2 * n, *to_difference(sums[0], sums[1])]
+    return [
+        Samples(name, part, {"association": own})
+        for name, part, own in zip(INPUTS, parts, values, strict=True)
+    ]

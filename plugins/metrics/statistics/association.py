@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
+from harness.plugins.metrics.statistics.contributions import to_difference
 from harness.plugins.metrics.statistics.word_sets import means
+from harness.scores import Samples
 
 
 def differential_association(targets: Reals, attributes_1: Reals, attributes_2: Reals) -> Floats:
@@ -59,6 +61,26 @@ def deviation_of(s_1: Floats, s_2: Floats, *, ddof: int) -> float:
     s = np.concatenate([s_1, s_2])
     deviation = s.std(ddof=ddof) if len(s) > ddof else 0.0
     return float(deviation) if deviation > 1e-12 else float("nan")  # else equal up to rounding
+
+
+def association_samples(
+    targets_1: Reals, targets_2: Reals, attributes_1: Reals, attributes_2: Reals, scale: float = 1.0
+) -> list[Samples]:
+    """Return what targets and attributes contribute to the difference of mean s / `scale`.
+
+    The difference of the two means of s(w, A, B) over the targets is also that of s(a, X, Y) over
+    the attributes, so the mean of both kinds of contributions is the same.
+    """
+    targets, attributes = (targets_1, targets_2), (attributes_1, attributes_2)
+    samples = []
+    for kind, sets, others in (
+        ("targets", targets, attributes),
+        ("attributes", attributes, targets),
+    ):
+        s = [differential_association(words, *others) for words in sets]
+        parts = zip((1, 2), to_difference(s[0], s[1], scale), s, strict=True)
+        samples += [Samples(f"{kind}_{i}", part, {"association": own}) for i, part, own in parts]
+    return samples
 
 
 def resampled_effect_sizes(
