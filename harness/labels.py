@@ -15,10 +15,12 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from harness import names, options
-from harness.digest import json_like
+from harness.digest import digest, json_like
 
 _LOCAL = re.compile(r"~$|~[^/\\]*[/\\]|\.{0,2}[/\\](?![/\\])|[A-Za-z]:[/\\]")
 """The beginning of a path that is absolute or starts at the home or current folder."""
+LONGEST = 8
+"""Numbers of an array that a label shows."""
 _SUFFIX = re.compile(r"(\.[A-Za-z]{2,12})?(\.gz)?$")
 """Suffix of a file, as in `vectors.txt.gz`; the `.50d` of `glove.50d` is none."""
 
@@ -65,9 +67,16 @@ def differing(
 
 def with_options(name: str, values: Mapping[str, Any]) -> str:
     """Return a name with options as one would type them: `hard-debias?k=2`."""
-    shown = {key: without_folder(json_like(value)) for key, value in values.items()}
+    shown = {key: without_folder(_short(value)) for key, value in values.items()}
     pairs = [f"{key}={names.quoted(options.as_text(value))}" for key, value in shown.items()]
     return name + ("?" + "&".join(pairs) if pairs else "")
+
+
+def _short(value: Any) -> Any:
+    """Return a value as JSON types; of a long array, which nobody types, the begin of its hash."""
+    content = json_like(value)
+    is_array = hasattr(value, "tolist") and isinstance(content, list)
+    return f"#{digest(content)[:8]}" if is_array and value.size > LONGEST else content
 
 
 def without_folder(value: Any) -> Any:

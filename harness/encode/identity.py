@@ -172,17 +172,28 @@ def _member(value: Any) -> Any:
 
 
 def _source(function: Any) -> Any:
-    """Return the text of a function, or its compiled code where there is no text."""
+    """Return the text of a function, or its compiled code where the text does not identify it.
+
+    Two lambdas on a line have one text.
+    """
+    code = getattr(function, "__code__", None)
+    compiled = _code(code) if isinstance(code, CodeType) else ""
+    if getattr(function, "__name__", "") == "<lambda>":
+        return compiled
     try:
         return textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError):
-        code = getattr(function, "__code__", None)
-        return _code(code) if isinstance(code, CodeType) else ""
+        return compiled
 
 
 def _code(code: CodeType) -> list[Any]:
-    constants = [_code(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
-    return [code.co_code.hex(), list(code.co_names), constants]
+    def constant(value: Any) -> Any:
+        if isinstance(value, CodeType):
+            return _code(value)
+        # The order of a set differs between processes.
+        return sorted(map(repr, value)) if isinstance(value, frozenset) else repr(value)
+
+    return [code.co_code.hex(), list(code.co_names), list(map(constant, code.co_consts))]
 
 
 def _lenient(value: Any) -> Any:

@@ -55,9 +55,19 @@ def chains(rows: Iterable[Row], registry: Registry) -> dict[str, Chain]:
     Raises
     ------
     UsageError
-        If a name is wrong, or an object is no mitigator.
+        If a name is wrong, an object is no mitigator, or two different rows have one label.
     """
-    return dict(chain(row, registry) for row in rows)
+    by_label: dict[str, Chain] = {}
+    for row in rows:
+        label, unfitted = chain(row, registry)
+        other = by_label.setdefault(label, unfitted)
+        parts = [mitigator_part(label, same, None).fingerprint for same in (other, unfitted)]
+        if parts[0] != parts[1]:
+            raise UsageError(
+                f"mitigators: two different rows are both called '{label}'; give one class "
+                "another name, or the objects arguments that differ"
+            )
+    return by_label
 
 
 def chain(row: Row, registry: Registry) -> tuple[str, Chain]:

@@ -68,7 +68,7 @@ def format_of(path: Path, format: str | None = None) -> Format:  # noqa: A002 --
 def refuse_to_replace(path: Path) -> None:
     """Raise UsageError if a path exists."""
     if path.exists():
-        raise UsageError(f"'{path}' exists already; --overwrite replaces it")
+        raise UsageError(f"'{path}' exists already; overwrite replaces it")
 
 
 def write(

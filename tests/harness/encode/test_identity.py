@@ -120,8 +120,7 @@ def test_a_function_is_identified_by_its_code_and_what_it_encloses():
         scaled(2),
         functools.partial(scaled, 2),
         functools.partial(scaled, 3),
-        lambda x: x,
-        lambda x: x + 1,
+        *(lambda x: x, lambda x: -x, lambda x: x in {"a", "b"}, lambda x: x in {"a", "c"}),
         len,
     ]
     assert len(set(map(identity.of_function, functions))) == len(functions)
@@ -139,15 +138,16 @@ def test_code_without_its_text_is_identified_too():
 
 @pytest.mark.parametrize("name", ["of_function", "of_class"])
 def test_an_identity_is_the_same_in_every_process(name):
+    value = "lambda x: x in {'a', 'b', 'c'}" if name == "of_function" else "statistics.NormalDist"
     source = (
         "import statistics; from harness.encode import identity;"
-        f"print(identity.{name}(statistics.{'mean' if name == 'of_function' else 'NormalDist'}))"
+        f"print(identity.{name}({value}), identity.of_function(statistics.mean))"
     )
     runs = {
         subprocess.run(
             [sys.executable, "-c", source], capture_output=True, text=True, check=True
         ).stdout
-        for _ in range(2)
+        for _ in range(4)
     }
     assert len(runs) == 1
 

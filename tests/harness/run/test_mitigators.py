@@ -109,6 +109,19 @@ def test_objects_that_differ_in_code_arguments_or_functions_are_never_mixed_up(e
     assert {record.id for record in again} == ids[0]
 
 
+def test_a_row_that_is_given_twice_is_run_once(evaluate, toy_mitigators):
+    rows = ["toy-shift", toy_mitigators.Shift(), "toy-shift?k=1", Less(), Less(1.0)]
+    assert labels(evaluate(tasks="toy-places", mitigators=rows)) == ["toy-shift", "Less"]
+
+
+def test_an_array_has_a_short_label_that_tells_it_apart(evaluate):
+    rows = [Less(np.arange(26.0)), Less(np.ones(26)), Less(np.array([2.0]))]
+    first, second, third = labels(evaluate(tasks="toy-places", mitigators=rows))
+    assert first != second
+    assert max(map(len, (first, second))) < 30
+    assert third == "Less?amount=2"
+
+
 def test_the_users_object_is_not_fitted(evaluate, toy_mitigators):
     shift = toy_mitigators.Shift()
     evaluate(tasks="toy-places", mitigators=shift)
@@ -127,6 +140,7 @@ def test_the_users_object_is_not_fitted(evaluate, toy_mitigators):
         (Needy(), "definitional_pears"),
         ("toy-shft", "toy-shift"),
         ([(Less(), "toy-shft")], "toy-shift"),
+        ([Less(function=lambda x: x), Less(function=lambda x: -x)], "two different rows"),
     ],
 )
 def test_what_is_no_mitigator_is_a_usage_error_before_anything_runs(
