@@ -102,16 +102,6 @@ def of_tasks(records: Sequence[Record], patterns: Iterable[str]) -> list[Record]
     return [record for record in records if record.task.name in chosen]
 
 
-def without_smoke_runs(records: Sequence[Record]) -> tuple[list[Record], str]:
-    """Return the records that may be ranked, and a line on those of smoke runs, if any."""
-    whole = [record for record in records if record.limit is None]
-    n = len(records) - len(whole)
-    if not n:
-        return whole, ""
-    noun = "1 record of a smoke run is" if n == 1 else f"{n} records of smoke runs are"
-    return whole, f"{noun} set aside: --limit cut the tasks, so the scores mean nothing"
-
-
 def cells(records: Iterable[Record]) -> Cells:
     """Return the cells of the primary records.
 

@@ -36,13 +36,14 @@ def build(
     from harness.errors import UsageError
     from harness.leaderboard import site, studies
     from harness.leaderboard.board import compile_boards
-    from harness.leaderboard.cells import of_tasks, without_smoke_runs
+    from harness.leaderboard.cells import of_tasks
     from harness.names import split
     from harness.results import folder as results_files
+    from harness.results import smoke_runs
 
     reading, study_reading = results_files.read(results), studies.read(results)
-    whole, set_aside = without_smoke_runs(reading.records)
-    notices = tuple(filter(None, (*reading.notices, *study_reading.notices, set_aside)))
+    whole, smoke = smoke_runs.set_aside(reading.records)
+    notices = tuple(filter(None, (*reading.notices, *study_reading.notices, smoke)))
     for notice in notices:
         click.echo(notice, err=True)
     scored = any(record.primary for record in whole)
@@ -51,7 +52,7 @@ def build(
     compared = studies.compile_studies(study_reading.records)
     if not boards and not compared:
         places = ", ".join(f"'{path}'" for path in results)
-        kind = "primary scores" if whole else "whole records" if set_aside else "records"
+        kind = "primary scores" if whole else "whole records" if smoke else "records"
         raise UsageError(f"no {kind} in {places}; `harness eval` writes them")
     for board in boards:
         for notice in board.notices:

@@ -189,13 +189,18 @@ def _content(records: Records, kind: str, intervals: bool) -> bytes:
 def _read(paths: tuple[Path, ...]) -> Records:
     from harness.errors import UsageError
     from harness.results.folder import read_results
+    from harness.results.records import Records
+    from harness.results.smoke_runs import set_aside
 
     chosen = paths or (Path("results"),)
     records = read_results(*chosen)
     if not records:
         places = ", ".join(f"'{path}'" for path in chosen)
         raise UsageError(f"no records in {places}; `harness eval` writes them")
-    return records
+    whole, smoke = set_aside(records)
+    if not whole:  # there is nothing that they could be mixed up with
+        smoke = "smoke run (--limit): the scores only show that it ran"
+    return Records(whole or records, notices=filter(None, (*records.notices, smoke)))
 
 
 def _notices(records: Records) -> None:

@@ -9,6 +9,7 @@
 `model_names`         one name for each model of records that are read together
 `samples`             what each item contributes to a score, a file for each record
 `figures`             figures and tables that are written beside records
+`smoke_runs`          sets the records of smoke runs aside
 `outcome`             what ran on each model, and every reason once
 `tables`              the tables of an evaluation, as cells
 `formats`             these tables as texts, LaTeX and Markdown

@@ -160,3 +160,18 @@ def test_on_a_terminal_of_80_columns_no_line_wraps_and_the_best_value_is_bold(
         assert max(len(line.rstrip()) for line in plain.splitlines()) <= 80
     said = harness("results", "show", folder)
     assert "\x1b[1m•1.300**" in said.out
+
+
+def test_smoke_runs_are_set_aside_where_whole_records_are(harness, folder):
+    whole = harness("results", "show", folder)
+    compared = harness("results", "compare", "none", "mitigator-1", "-r", folder)
+    smoke = [r.model_copy(update={"limit": 2, "value": 0.987, "id": f"x{r.id}"}) for r in many(2)]
+    ResultsFile(folder, "smoke").add(smoke)
+    said = harness("results", "show", folder)
+    assert said.out == whole.out
+    assert f"{len(smoke)} records of smoke runs" in said.err
+    assert harness("results", "compare", "none", "mitigator-1", "-r", folder).out == compared.out
+    alone = harness("results", "show", folder / "smoke.jsonl")
+    assert alone.code == 0
+    assert "0.987" in alone.out
+    assert "smoke run" in alone.err
