@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,3 +39,10 @@ def loading(name: str) -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if bars_enabled:
             logging.enable_progress_bar()
+
+
+@contextlib.contextmanager
+def loading_gguf(name: str) -> Iterator[None]:
+    """As `loading`; stderr is silent, since the bar of converted weights has no other switch."""
+    with loading(name), contextlib.redirect_stderr(io.StringIO()):
+        yield

@@ -8,10 +8,8 @@ github.com/ggml-org/ggml.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib.util
-import io
 import math
 import mmap
 import struct
@@ -83,10 +81,6 @@ class GgufFile(ModelFolder):
         file = {"gguf_file": self.file.name}
         config = AutoConfig.from_pretrained(str(self.transformer), **file, local_files_only=True)
         return {**file, "config": config}
-
-    def quietly(self) -> contextlib.AbstractContextManager[Any]:
-        """Silence stderr: the bar of converted weights has no other switch."""
-        return contextlib.redirect_stderr(io.StringIO())
 
     @property
     def modules(self) -> list[Module]:

@@ -130,6 +130,8 @@ class LastTokenEmbedder(TransformerEncoder):
         super().__init__(folder, options, added=int(eos))
         self._dimensions = options.kept_dimensions(folder.hidden_size, folder)
         self._pooling, self._eos, self._device_map = pooling, eos, device_map
+        is_gguf = isinstance(folder, gguf_file.GgufFile)
+        self._loading = quiet_loading.loading_gguf if is_gguf else quiet_loading.loading
         self.info = self._described(
             provider="last-token",
             revision=commit,
@@ -231,7 +233,7 @@ class LastTokenEmbedder(TransformerEncoder):
     def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        with quiet_loading.loading(self._folder.name), self._folder.quietly():
+        with self._loading(self._folder.name):
             tokenizer = AutoTokenizer.from_pretrained(
                 str(self._folder.transformer),
                 **self._folder.loading,
@@ -246,7 +248,7 @@ class LastTokenEmbedder(TransformerEncoder):
         import torch
         from transformers import AutoModel
 
-        with quiet_loading.loading(self._folder.name), self._folder.quietly():
+        with self._loading(self._folder.name):
             model, report = AutoModel.from_pretrained(
                 str(self._folder.transformer),
                 **self._folder.loading,
