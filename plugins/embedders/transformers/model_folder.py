@@ -68,9 +68,6 @@ class ModelFolder:
         If the folder is not a model, or its weights are missing or damaged.
     """
 
-    loading: Mapping[str, Any] = {}
-    """Further arguments of transformers' `from_pretrained`."""
-
     def __init__(self, path: Path, name: str, backend: Backend = "torch") -> None:
         self.path, self.name, self.backend = path, name, backend
         if not (path / "modules.json").is_file() and not (path / "config.json").is_file():
@@ -86,6 +83,11 @@ class ModelFolder:
             if module.kind in ("Transformer", "StaticEmbedding", "Dense"):
                 for file in self._weights(module.folder):
                     weight_files.check(file, name)
+
+    @property
+    def loading(self) -> Mapping[str, Any]:
+        """Further arguments of transformers' `from_pretrained`."""
+        return {}
 
     @functools.cached_property
     def modules(self) -> list[Module]:
