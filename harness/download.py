@@ -137,12 +137,12 @@ class Downloads:
         from requests import ConnectionError as CannotConnect
         from requests import ReadTimeout
 
-        if address.url.startswith(HUB):
-            self._get_from_hub(address, file)
-            return
+        url, headers = _on_hub(address.url) if address.url.startswith(HUB) else (address.url, {})
         try:
-            response = self._session.get(address.url, stream=True, timeout=TIMEOUT)
+            response = self._session.get(url, headers=headers, stream=True, timeout=TIMEOUT)
         except (CannotConnect, ReadTimeout) as error:
+            if isinstance(_cause(error), ConnectionResetError):
+                raise  # the connection was open and broke: pooch tries again
             raise self._cannot_reach(address, _reason(error)) from None
         except ValueError as error:  # an address, here or in a redirect, that is no https
             raise Unavailable(f"'{address.url}' could not be fetched ({error})") from None
@@ -159,31 +159,21 @@ class Downloads:
         session.max_redirects = 5
         return session
 
-    def _get_from_hub(self, address: Address, file: IO[bytes]) -> None:
-        from huggingface_hub import hf_hub_download
-        from huggingface_hub.errors import (
-            HfHubHTTPError,
-            HFValidationError,
-            LocalEntryNotFoundError,
-        )
-
-        owner, name, path = address.url.removeprefix(HUB).split("/", 2)
-        name, _, revision = name.partition("@")
-        try:
-            copy = hf_hub_download(
-                f"{owner}/{name}", path, repo_type="dataset", revision=revision or None
-            )
-        except LocalEntryNotFoundError as error:
-            raise self._cannot_reach(address, str(error)) from None
-        except (HfHubHTTPError, HFValidationError) as error:
-            raise Unavailable(f"'{address.url}' could not be fetched ({error})") from None
-        with Path(copy).open("rb") as source:
-            _copy(source, file, address)
-
     def _cannot_reach(self, address: Address, reason: str) -> Unavailable:
         error = Unavailable(f"{address.host} cannot be reached: {reason}")
         self._unreachable[address.host] = error
         return error
+
+
+def _on_hub(url: str) -> tuple[str, dict[str, str]]:
+    """Return the https address of a file on the hub, and the headers with the user's token."""
+    from huggingface_hub import get_token, hf_hub_url
+
+    owner, name, path = url.removeprefix(HUB).split("/", 2)
+    name, _, revision = name.partition("@")
+    address = hf_hub_url(f"{owner}/{name}", path, repo_type="dataset", revision=revision or None)
+    token = get_token()
+    return address, {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def _stream(response: requests.Response, address: Address, file: IO[bytes]) -> None:
@@ -246,13 +236,14 @@ def _too_large(address: Address, limit: int) -> Unavailable:
     return Unavailable(f"'{address.url}' is refused: it is larger than {limit:,} bytes")
 
 
+def _cause(error: BaseException) -> BaseException:
+    """Return the error at the bottom of one of requests, which wraps several."""
+    parts = [getattr(error, "reason", None), *error.args]
+    inner = next((part for part in parts if isinstance(part, BaseException)), None)
+    return error if inner is None else _cause(inner)
+
+
 def _reason(error: BaseException) -> str:
-    """Return the cause at the bottom of an error of requests, without the objects around it."""
-    cause: Any = error
-    while inner := getattr(cause, "reason", None) or next(
-        (part for part in cause.args if isinstance(part, BaseException)), None
-    ):
-        if not isinstance(inner, BaseException):
-            break
-        cause = inner
+    """Return the cause of an error of requests, without the objects in its text."""
+    cause = _cause(error)
     return re.sub(r"^(<.*?>|\w+\(.*?\)): ", "", str(cause)) or type(cause).__name__

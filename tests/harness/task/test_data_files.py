@@ -224,6 +224,16 @@ def test_a_wrong_answer_is_refused_in_one_line(refused, web, cache, answer, fact
     assert not files(cache / "data")
 
 
+def test_a_connection_that_breaks_is_tried_again(read, web):
+    def page(page):
+        page.close_connection = True
+        web.pages[URL] = ROWS  # for the second request
+
+    web.pages[URL] = page
+    assert read(table()) == (("a",), ("b",))
+    assert web.requests == [URL, URL]
+
+
 def test_an_answer_longer_than_the_stated_size_is_refused(refused, web):
     web.pages[URL] = ROWS
     assert "10 bytes" in refused(table(size=10))
@@ -235,11 +245,54 @@ def test_a_redirect_to_another_https_address_is_followed(read, web):
     assert read(table()) == (("a",), ("b",))
 
 
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("owner/name/a.tsv", "owner/name/resolve/main/a.tsv"),
+        ("owner/name@v1.0/sub/a%20b.tsv", "owner/name/resolve/v1.0/sub/a%2520b.tsv"),
+    ],
+)
+def test_a_file_of_the_hub_is_fetched_by_the_same_rules(read, refused, web, url, address):
+    address = f"https://huggingface.co/datasets/{address}"
+    web.pages[address] = claims_10_gb
+    assert f"{download.MAX_BYTES:,}" in refused(table(f"hf://datasets/{url}", local="a.tsv"))
+    web.pages[address] = ROWS
+    assert read(table(f"hf://datasets/{url}", local="b.tsv")) == (("a",), ("b",))
+
+
+def test_a_token_of_the_hub_is_sent_to_the_hub_only(read, web, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    tokens = []
+
+    def hub(page):
+        tokens.append(page.headers.get("Authorization"))
+        page.redirect("https://storage.example/a")
+
+    def storage(page):
+        tokens.append(page.headers.get("Authorization"))
+        page.start(len(ROWS))
+        page.wfile.write(ROWS)
+
+    web.pages["https://huggingface.co/datasets/owner/name/resolve/main/a.tsv"] = hub
+    web.pages["https://storage.example/a"] = storage
+    web.pages[URL] = storage
+    read(table("hf://datasets/owner/name/a.tsv"), table(local="b.tsv"))
+    assert tokens == ["Bearer hf_secret", None, None]
+
+
 def test_a_certificate_that_is_not_trusted_is_refused(refused, web, monkeypatch):
     monkeypatch.delenv("REQUESTS_CA_BUNDLE")
     web.pages[URL] = ROWS
     assert "certificate" in refused(table())
     assert not web.requests
+
+
+def test_a_host_that_refuses_is_told_with_the_reason(refused, monkeypatch):
+    for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    message = refused(table("https://127.0.0.1:9/a.tsv"))  # nothing listens there
+    assert "127.0.0.1:9 cannot be reached" in message
+    assert "refused" in message
 
 
 def test_all_missing_files_are_told_at_once_and_a_host_is_tried_once(refused, registry, web):
