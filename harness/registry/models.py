@@ -176,7 +176,7 @@ class Models:
                 except HarnessError as error:
                     reasons.append(str(error))
         why = f" ({'; '.join(reasons)})" if reasons else ""
-        if labels.is_local(reference) or Path(reference).exists():
+        if labels.is_local(reference) or "/" in reference or Path(reference).exists():
             if not Path(reference).expanduser().exists():
                 raise unreadable(reference)
             providers = ", ".join(name for name, spec in self.specs.items() if spec.provider)

@@ -209,7 +209,7 @@ class Records(Framed[Record]):
         return [
             {
                 "model": record.model.name,
-                "mitigator": record.mitigator.name,
+                "mitigator": record.mitigator.label,
                 "task": record.task.name,
                 "scenario": record.scenario,
                 "metric": record.metric,
