@@ -52,10 +52,10 @@ def embedder(model: str | object, registry: Registry, *, device: str | None = No
     """
     if isinstance(model, str):
         return registry.embedder(model, device=device)
-    if isinstance(model, Embedder) and isinstance(model.info, ModelInfo):
-        return model
     if isinstance(model, type):
         raise UsageError(f"{EXPECTED}, not the class {model.__name__} itself")
+    if isinstance(model, Embedder) and isinstance(model.info, ModelInfo):
+        return model
     adapted = _adapted(model, registry)
     if adapted is not None:
         return adapted
