@@ -143,7 +143,7 @@ def test_a_new_plugin_installs_passes_its_own_tests_and_runs(
     environment.harness("new", "plugin", "my-lab")
     environment.install(environment.folder / "harness-my-lab")
     tests = "import sys, pytest; sys.exit(pytest.main(['-q', 'harness-my-lab/tests']))"
-    assert "10 passed" in environment.run(tests, HARNESS_CACHE="cache")
+    assert "11 passed" in environment.run(tests, HARNESS_CACHE="cache")
     evaluated = environment.harness_json(
         *("eval", "--model", "my-lab-model", "--mitigator", "none"),
         *("--mitigator", "my-lab-mitigator", "--tasks", "my-lab-task,seat-c6"),
