@@ -43,11 +43,6 @@ def show(records: Records, results: Path, *, verbose: bool, quiet: bool, interva
 
     if not quiet:
         width = output.width()
-        if len(records) and records[0].limit is not None:
-            click.echo(
-                f"smoke run: sets and tables are cut to {records[0].limit} items, so the scores "
-                "only show\nthat it runs; they are never ranked\n"
-            )
         primary = [record for record in records if record.primary]
         result_tables.show(primary, intervals=intervals, width=width)
         if verbose:

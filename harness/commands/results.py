@@ -198,9 +198,9 @@ def _read(paths: tuple[Path, ...]) -> Records:
         places = ", ".join(f"'{path}'" for path in chosen)
         raise UsageError(f"no records in {places}; `harness eval` writes them")
     whole, smoke = set_aside(records)
-    if not whole:  # there is nothing that they could be mixed up with
-        smoke = "smoke run (--limit): the scores only show that it ran"
-    return Records(whole or records, notices=filter(None, (*records.notices, smoke)))
+    if not whole or not smoke:  # there is nothing that they could be mixed up with
+        return records
+    return Records(whole, notices=(*records.notices, smoke))
 
 
 def _notices(records: Records) -> None:

@@ -238,8 +238,7 @@ def _concept(registry: Registry, name: str) -> dict[str, Any]:
 
 def _study(registry: Registry, name: str) -> dict[str, Any]:
     from harness.errors import Unavailable
-    from harness.study.running import find
-    from harness.study.study import resolve
+    from harness.study.running import find, resolved
     from harness.study.study_file import StudyFile
 
     document = find(registry, name)
@@ -250,7 +249,7 @@ def _study(registry: Registry, name: str) -> dict[str, Any]:
     if facts.keys() & {"texts", "unavailable"}:
         return facts
     try:
-        study = resolve(document, registry)
+        study = resolved(registry, document)
     except Unavailable as error:
         return facts | {"unavailable": str(error)}
     return facts | {

@@ -75,6 +75,8 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         lines.append(f"{VOID}: no number could be computed")
     if any(cell is None for section in sections for row in section.rows for cell in row.cells):
         lines.append(f"{NOT_RUN} not run")
+    if any(section.limit is not None for section in sections):
+        lines.append("smoke run (--limit): the scores only show that it runs; never ranked")
     if any(section.mean for section in sections):
         lines.append("mean distance: 0 at the ideal, 1 at the farthest value; lower is better")
         lines.append("(n of m): of m tasks, n have bounds and a value in all columns")

@@ -93,6 +93,8 @@ class Section:
         such tasks, and for controls.
     one_sided
         Metrics whose p-values are one-sided.
+    limit
+        Number of items that sets and tables were cut to, in a smoke run.
     """
 
     model: str
@@ -101,11 +103,13 @@ class Section:
     rows: tuple[Row, ...]
     mean: Row | None = None
     one_sided: tuple[str, ...] = ()
+    limit: int | None = None
 
     @property
     def title(self) -> str:
         """The model, and what is measured."""
-        return f"{self.model}: {self.measures}"
+        limit = "" if self.limit is None else f" (--limit {self.limit})"
+        return f"{self.model}: {self.measures}{limit}"
 
     @property
     def cells(self) -> list[Cell]:
@@ -162,6 +166,7 @@ def _section(model: str, measures: str, records: Sequence[Record]) -> Section:
         rows=tuple(_row(*named[key], line, columns) for key, line in lines.items()),
         mean=None if measures == "control" else _mean(list(lines.values()), columns),
         one_sided=() if measures == "usefulness" else tuple(dict.fromkeys(one_sided)),
+        limit=max((record.limit for record in records if record.limit is not None), default=None),
     )
 
 

@@ -18,6 +18,7 @@ from harness.errors import (
     suggestion,
 )
 from harness.progress import Progress, shown
+from harness.registry.beside import with_concepts_beside
 from harness.registry.registry import Registry
 from harness.results import jsonl
 from harness.results.folder import STUDY
@@ -79,11 +80,11 @@ def run_study(
     registry = Registry(include=folders_)
     registry.data.progress = shown(progress)
     document = find(registry, study)
-    resolved = resolve(document, registry)
-    path = Path(results) / f"{folders.safe_name(resolved.file.name)}{STUDY}"
+    study_ = resolved(registry, document)
+    path = Path(results) / f"{folders.safe_name(study_.file.name)}{STUDY}"
     file = jsonl.RecordsFile(path, StudyRecord)
     runner = _Runner(
-        study=resolved,
+        study=study_,
         file=file,
         store=Path(cache) if cache else folders.embeddings(),
         workers=workers,
@@ -92,7 +93,7 @@ def run_study(
         progress=shown(progress),
     )
     new, failed = 0, []
-    entries = _embedders(document, registry, resolved.file.models)
+    entries = _embedders(document, registry, study_.file.models)
     models, same = distinct(entries, registry.embedders)
     for source, embedder in models:
         model = str(source)
@@ -103,7 +104,7 @@ def run_study(
         except (UsageError, DiskError):
             raise
         except HarnessError as error:  # the other models are still run
-            if len(resolved.file.models) == 1:
+            if len(study_.file.models) == 1:
                 raise
             failed.append(f"{model}: {error}")
         finally:
@@ -136,6 +137,23 @@ def find(registry: Registry, study: str | Path) -> yaml_files.Document:
     near = suggestion(str(study), registry.study_files)
     hint = "" if "mean" in near else "; the name of a study file ends in .yaml"
     raise UnknownName("study", str(study), registry.study_files, hint=hint)
+
+
+def resolved(registry: Registry, document: yaml_files.Document) -> Study:
+    """Return the study of a parsed file, with its data read and everything checked.
+
+    One that is not installed may name concepts beside its file.
+
+    Raises
+    ------
+    InvalidFile
+        If the file is invalid.
+    Unavailable
+        If its data is missing.
+    """
+    if document.path not in [installed.path for installed in registry.study_files.values()]:
+        registry = with_concepts_beside(registry, document.path)
+    return resolve(document, registry)
 
 
 def _embedders(

@@ -174,4 +174,4 @@ def test_smoke_runs_are_set_aside_where_whole_records_are(harness, folder):
     alone = harness("results", "show", folder / "smoke.jsonl")
     assert alone.code == 0
     assert "0.987" in alone.out
-    assert "smoke run" in alone.err
+    assert "--limit 2" in alone.out

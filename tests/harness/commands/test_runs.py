@@ -110,7 +110,7 @@ class TestLimit:
         said = run("-t", "toy-places", "-r", "smoke", "--limit", "2")
         assert said.code == 0
         assert "smoke run" in said.out
-        assert "2 items" in said.out
+        assert "bias (--limit 2)" in said.out
         whole, smoke = records("whole"), records("smoke")
         assert {record.limit for record in whole} == {None}
         assert {record.limit for record in smoke} == {2}

@@ -48,6 +48,13 @@ def run(harness, folder):
     return make
 
 
+def test_a_study_by_its_path_finds_the_concepts_beside_it(harness, folder):
+    path = folder / "studies" / "small.yaml"
+    assert harness("show", "study", path).code == 0
+    said = harness("study", "run", path, "--results", folder / "results", "--workers", "1")
+    assert said.code == 0, said.err
+
+
 @pytest.fixture
 def recorded(tmp_path):
     """Records of the study `toy`, from plain numbers."""

@@ -233,4 +233,5 @@ def test_tasks_are_excluded_and_cut_and_named_ones_that_did_not_run_are_told(eva
     assert {record.limit for record in records} == {1}
     assert records.missed == ("toy-sentences",)
     assert set(records.to_polars()["limit"]) == {1}
+    assert "--limit 1" in records._repr_html_()
     assert evaluate("toy-words", "toy*").missed == ()
