@@ -55,6 +55,5 @@ def test_their_tasks_agree_with_those_of_their_papers(benchmarks):
     assert set(benchmarks["uriot-2024"].tasks) == {
         "gender-occupations", "age-traits", "wealth-ethnicities", "retrieval-army",
     }  # fmt: skip
-    assert {"seat-c6", "seat-c6b", "seat-c7", "seat-c7b", "seat-c8", "seat-c8b"} < set(
-        benchmarks["dolci-2023"].tasks
-    )
+    seat = {f"seat-{test}-published" for test in ("c6", "c6b", "c7", "c7b", "c8", "c8b")}
+    assert seat < set(benchmarks["dolci-2023"].tasks)
