@@ -2,7 +2,8 @@
 
 ::
 
-    model       NAME[?OPTIONS]  or  PROVIDER:REFERENCE[?OPTIONS]
+    model       NAME[?OPTIONS]  or  PROVIDER:REFERENCE[?OPTIONS]; a NAME that is not registered may
+                be a folder, a file or an id of a hub
     mitigator   NAME[?OPTIONS][+NAME[?OPTIONS]]…, or `none`
     OPTIONS     KEY=VALUE[&KEY=VALUE]…     as in a URL: %26 stands for &, %2B for +
 """

@@ -109,7 +109,7 @@ def evaluation(function: F) -> F:
             "models",
             multiple=True,
             required=True,
-            help="Registered name or provider:reference; repeatable.",
+            help="Registered name, hub id, folder, file or provider:reference; repeatable.",
             shell_complete=complete("model"),
         ),
         click.option(

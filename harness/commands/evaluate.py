@@ -30,7 +30,7 @@ def command(debug: bool, /, **options: Any) -> int:
 
     \b
     harness eval --model all-MiniLM-L6-v2 --mitigator none --mitigator hard-debias --tasks all
-    harness eval -m vectors:./my-vectors.txt -t 'weat-*' -t similarity
+    harness eval -m ./my-vectors.txt -t 'weat-*' -t similarity
     harness eval -m all-MiniLM-L6-v2 -t quick
     harness eval -c results/runs/ID.yaml
 

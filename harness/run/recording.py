@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 
 import harness
+from harness import labels
 from harness.digest import json_like
 from harness.embedder import ModelInfo
 from harness.results.record import Environment, IntervalPart, ModelPart, Record, TaskPart, finite
@@ -69,7 +70,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             language=file.language,
             scenario=result.scenario.name,
             metric=metric.name,
-            options=json_like(result.options),
+            options=labels.without_folder(json_like(result.options)),
             score=name,
             primary=(result.scenario.name, metric.name, name) == primary,
             value=value,

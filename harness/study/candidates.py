@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from harness import names, options
+from harness import labels, names, options
 from harness.chain import Chain
 from harness.digest import digest, json_like
 from harness.errors import InvalidOption, UsageError, suggestion
@@ -22,7 +22,7 @@ class Candidate:
     Parameters
     ----------
     label, name
-        Label of the row, and the mitigator's name as users type it.
+        Label of the row, and that of its mitigator, with the options that the grid does not set.
     settings
         Each point of the grid; a single empty one where there is nothing to choose.
     chains
@@ -70,6 +70,7 @@ def candidate(source: StudyDocument, label: str) -> Candidate:
             raise UsageError(
                 f"'{name}' needs a concept with {needs}, and '{concept.name}' has none"
             )
+    shown = labels.of_mitigator(name, chain.mitigators)
     stages = [stage.name for stage in names.mitigators(name)]
     settings, chains = [], []
     for setting in ParameterGrid(_grids(source, label)):
@@ -78,7 +79,7 @@ def candidate(source: StudyDocument, label: str) -> Candidate:
             _set(chain, stages, setting)
         settings.append(dict(setting))
         chains.append(chain)
-    return Candidate(label, name, tuple(settings), tuple(chains), use.normalize)
+    return Candidate(label, shown, tuple(settings), tuple(chains), use.normalize)
 
 
 def _grids(source: StudyDocument, label: str) -> list[dict[str, list[Any]]]:

@@ -55,7 +55,7 @@ def test_lists_import_no_mathematics(kind):
             [
                 "harness eval --model all-MiniLM-L6-v2 --mitigator none --mitigator hard-debias "
                 "--tasks all",
-                "harness eval -m vectors:./my-vectors.txt -t 'weat-*' -t similarity",
+                "harness eval -m ./my-vectors.txt -t 'weat-*' -t similarity",
             ],
         ),
         (
