@@ -114,14 +114,17 @@ def test_without_the_option_nothing_is_kept_and_nothing_changes(evaluate, tmp_pa
 
 
 def test_each_record_has_a_file_and_the_folder_reads_back(evaluate, tmp_path):
-    (record,) = evaluate(tasks="toy-ratings", results=tmp_path, samples=True)
+    shift = "toy-shift?k=2"
+    (record,) = evaluate(tasks="toy-ratings", mitigators=shift, results=tmp_path, samples=True)
     assert record.samples == f"samples/{record.id}.samples.jsonl"
     lines = (tmp_path / record.samples).read_text().splitlines()
     (read,) = records = read_results(tmp_path)
     assert [json.loads(line) for line in lines] == read.read_samples(tmp_path)
     flat = records.samples(tmp_path)
     assert len(flat) == len(lines)
-    assert (flat[0]["task"], flat[0]["pairs_1"]) == ("toy-ratings", "village")
+    assert (flat[0]["task"], flat[0]["mitigator"], flat[0]["pairs_1"]) == (
+        "toy-ratings", shift, "village"
+    )  # fmt: skip
     with pytest.raises(UsageError, match="results folder"):
         read.read_samples()
 
