@@ -12,6 +12,7 @@ from harness.commands import output
 
 if TYPE_CHECKING:
     from harness.results.comparison import Comparison, Mean, Pair
+    from harness.results.record import IntervalPart
 
 LISTED = 3
 """Most tasks that are listed by name where they are left out."""
@@ -42,6 +43,8 @@ def show(context: str, names: tuple[str, str], comparison: Comparison, width: in
             output.print_table(
                 columns, rows, title=title, drop=("nearer", "score"), repeat=1, width=width
             )
+    if any(pair.interval for pair in comparison.pairs):
+        click.echo("[low, high]: 95% interval of the difference over the items of the task")
     for mean in comparison.means:
         click.echo(_conclusion(mean, names, comparison))
     reasons: dict[str, list[str]] = {}
@@ -60,11 +63,16 @@ def as_json(comparisons: Mapping[str, Comparison]) -> list[dict[str, Any]]:
         {
             "context": context,
             "scores": comparison.rows(),
-            "means": [asdict(mean) for mean in comparison.means],
+            "means": [_mean(mean) for mean in comparison.means],
             "left_out": [{"task": task, "reason": reason} for task, reason in comparison.left_out],
         }
         for context, comparison in comparisons.items()
     ]
+
+
+def _mean(mean: Mean) -> dict[str, Any]:
+    interval = mean.interval
+    return asdict(mean) | {"interval": interval.model_dump() if interval else None}
 
 
 def _row(pair: Pair, names: tuple[str, str], measures: str) -> list[Any]:
@@ -76,15 +84,23 @@ def _row(pair: Pair, names: tuple[str, str], measures: str) -> list[Any]:
         ideal,
         pair.value_a,
         pair.value_b,
-        f"{pair.difference:+z.3f}",
+        _difference(pair),
         "" if measures == "control" else nearer,
     ]
 
 
+def _difference(pair: Pair) -> str:
+    """Return the difference and its interval over items, if there is one."""
+    interval = f" {_ends(pair.interval)}" if pair.interval else ""
+    return f"{pair.difference:+z.3f}{interval}"
+
+
+def _ends(interval: IntervalPart) -> str:
+    return f"[{interval.low:+z.3f}, {interval.high:+z.3f}]"
+
+
 def _conclusion(mean: Mean, names: tuple[str, str], comparison: Comparison) -> str:
     """Return how often each is nearer to the ideal, and the mean difference with its interval."""
-    from harness.results.comparison import LEVEL
-
     nearer = [pair.nearer for pair in comparison.pairs if pair.a.task.measures == mean.measures]
     lines = [
         f"{mean.measures}: of {output.counted(len(nearer), 'score')}, {names[0]} is nearer to the "
@@ -92,7 +108,7 @@ def _conclusion(mean: Mean, names: tuple[str, str], comparison: Comparison) -> s
         f"  mean distance of {mean.n}: {mean.a:.3f} and {mean.b:.3f}, "
         f"difference {mean.difference:+z.3f}",
     ]
-    if mean.low is not None and mean.high is not None:
-        ends = f"[{mean.low:+z.3f}, {mean.high:+z.3f}]"
-        lines.append(f"  {LEVEL:.0%} interval of the difference over tasks: {ends}")
+    if mean.interval:
+        interval = f"{mean.interval.level:.0%} interval of the difference over tasks"
+        lines.append(f"  {interval}: {_ends(mean.interval)}")
     return "\n".join(lines)

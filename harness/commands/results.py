@@ -103,13 +103,14 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
     harness results compare results-of-monday results-of-friday
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.commands import comparison_tables, output
-    from harness.results.comparison import between, between_runs
+    from harness.results.sides import between, between_runs
 
     if Path(a).exists() and Path(b).exists():
         sides = [_read((Path(side),)).select(**options) for side in (a, b)]
-        comparisons = between_runs(*sides)
+        comparisons = between_runs(*sides, folder=_folder(a), folder_b=_folder(b))
     else:
-        comparisons = between(_read((results,)).select(**options), a, b)
+        records = _read((results,)).select(**options)
+        comparisons = between(records, a, b, folder=_folder(results))
     if as_json:
         output.as_json(comparison_tables.as_json(comparisons))
         return
@@ -201,6 +202,11 @@ def _read(paths: tuple[Path, ...]) -> Records:
     if not whole or not smoke:  # there is nothing that they could be mixed up with
         return records
     return Records(whole, notices=(*records.notices, smoke))
+
+
+def _folder(path: Path | str) -> Path:
+    """Return the results folder of a path, which may be a file in it."""
+    return Path(path) if Path(path).is_dir() else Path(path).parent
 
 
 def _notices(records: Records) -> None:

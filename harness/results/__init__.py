@@ -13,7 +13,9 @@
 `outcome`             what ran on each model, and every reason once
 `tables`              the tables of an evaluation, as cells
 `formats`             these tables as texts, LaTeX and Markdown
-`comparison`          paired comparison of two models, mitigators or runs
+`comparison`          paired comparison of two rows: differences and their means
+`sides`               the rows of a comparison: mitigators, models or runs
+`resampling`          bootstrap intervals of paired differences
 `scale`               the distance of a value to its ideal
 `html`                these tables as HTML, for notebooks
 `frames`              sequences of records as data frames

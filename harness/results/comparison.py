@@ -6,24 +6,22 @@ Over tasks it gives the mean difference of the distance to the ideal, with a boo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from harness.errors import UnknownName, UsageError
-from harness.results import scale
-from harness.results.record import Record
+from harness.errors import UsageError
+from harness.results import resampling, samples, scale
+from harness.results.record import IntervalPart, Record
 from harness.results.tables import DIGITS, age
 
 if TYPE_CHECKING:
     import polars as pl
 
-LEVEL = 0.95
-"""Confidence level of the intervals."""
-FEWEST = 6
-"""Fewest tasks for an interval: a bootstrap over fewer is overconfident."""
-RESAMPLES = 10_000
 
+Folders: TypeAlias = "tuple[Path | str | None, Path | str | None]"
 Key = tuple[str, str, str, str]
 """Task, scenario, metric and score."""
 
@@ -38,12 +36,15 @@ class Pair:
         The records.
     value_a, value_b
         Their values.
+    interval
+        Bootstrap interval of the difference over paired items; None without samples.
     """
 
     a: Record
     b: Record
     value_a: float
     value_b: float
+    interval: IntervalPart | None = None
 
     @property
     def difference(self) -> float:
@@ -79,8 +80,8 @@ class Mean:
         Mean distance of each row, 0 to 1.
     difference
         Mean of the paired differences, `b` less `a`: negative if `b` is nearer to the ideal.
-    low, high
-        Percentile bootstrap interval of the difference over tasks; None with too few tasks.
+    interval
+        Bootstrap interval of the difference over tasks; None with too few tasks.
     """
 
     measures: str
@@ -88,8 +89,7 @@ class Mean:
     a: float
     b: float
     difference: float
-    low: float | None = None
-    high: float | None = None
+    interval: IntervalPart | None = None
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,8 @@ class Comparison:
                 "a": pair.a.value,
                 "b": pair.b.value,
                 "difference": pair.difference,
+                "low": pair.interval.low if pair.interval else None,
+                "high": pair.interval.high if pair.interval else None,
                 "distance_a": pair.distances[0] if pair.distances else None,
                 "distance_b": pair.distances[1] if pair.distances else None,
                 "nearer": pair.nearer,
@@ -142,7 +144,13 @@ class Comparison:
         return pl.DataFrame(self.rows())
 
 
-def compare(a: Iterable[Record], b: Iterable[Record]) -> Comparison:
+def compare(
+    a: Iterable[Record],
+    b: Iterable[Record],
+    *,
+    folder: Path | str | None = None,
+    folder_b: Path | str | None = None,
+) -> Comparison:
     """Compare two rows, score by score.
 
     Parameters
@@ -150,6 +158,9 @@ def compare(a: Iterable[Record], b: Iterable[Record]) -> Comparison:
     a, b
         Records of one model under one mitigator each, such as
         `records.select(mitigator="none")` of the records of one model.
+    folder, folder_b
+        The results folder, and that of `b` if it is another one. Where both records of a pair have
+        samples there or in memory, the difference has an interval over items.
 
     Raises
     ------
@@ -157,84 +168,17 @@ def compare(a: Iterable[Record], b: Iterable[Record]) -> Comparison:
         If a side has records of several models or mitigators.
     """
     left, right = _by_key(a), _by_key(b)
+    folders = (folder, folder_b or folder)
     pairs: list[Pair] = []
     left_out: list[tuple[str, str]] = []
     for key in dict.fromkeys([*left, *right]):
-        pair = _pair(left.get(key), right.get(key))
+        pair = _pair(left.get(key), right.get(key), folders)
         if isinstance(pair, str):
             left_out.append((key[0], pair))
         else:
             pairs.append(pair)
     means = [_mean(measures, pairs) for measures in ("bias", "usefulness")]
     return Comparison(tuple(pairs), tuple(mean for mean in means if mean), tuple(left_out))
-
-
-def between(records: Sequence[Record], a: str, b: str) -> dict[str, Comparison]:
-    """Compare two mitigators on each model, or two models under each mitigator.
-
-    Parameters
-    ----------
-    records
-        Records of both.
-    a, b
-        Labels of two mitigators, or names of two models.
-
-    Returns
-    -------
-    dict
-        A comparison for each model, or for each mitigator, that both have records of.
-
-    Raises
-    ------
-    UnknownName
-        If a name is neither.
-    UsageError
-        If one is a mitigator and the other a model, or they have no score in common.
-    """
-    kinds: tuple[tuple[Column, Column], ...] = ((_mitigator, _model), (_model, _mitigator))
-    for column, other in kinds:
-        known = {column(record) for record in records}
-        if a in known and b in known:
-            sides = [[r for r in records if column(r) == name] for name in (a, b)]
-            return _by_context(sides[0], sides[1], other)
-    every = {_mitigator(record) for record in records} | {_model(record) for record in records}
-    for name in (a, b):
-        if name not in every:
-            raise UnknownName("mitigator or model in these records", name, every)
-    raise UsageError(f"'{a}' and '{b}' cannot be compared: one is a mitigator, the other a model")
-
-
-def between_runs(a: Iterable[Record], b: Iterable[Record]) -> dict[str, Comparison]:
-    """Compare two sets of records on each model and mitigator that both have.
-
-    Raises
-    ------
-    UsageError
-        If they have none in common.
-    """
-    return _by_context(list(a), list(b), lambda r: f"{_model(r)} under {_mitigator(r)}")
-
-
-Column: TypeAlias = Callable[[Record], str]
-
-
-def _model(record: Record) -> str:
-    return record.model.name
-
-
-def _mitigator(record: Record) -> str:
-    return record.mitigator.label
-
-
-def _by_context(a: list[Record], b: list[Record], context: Column) -> dict[str, Comparison]:
-    comparisons = {}
-    for name in dict.fromkeys(map(context, a)):
-        left, right = ([r for r in side if context(r) == name] for side in (a, b))
-        if right:
-            comparisons[name] = compare(left, right)
-    if not any(comparison.pairs for comparison in comparisons.values()):
-        raise UsageError("the two have no score in common")
-    return comparisons
 
 
 def _by_key(records: Iterable[Record]) -> dict[Key, Record]:
@@ -253,7 +197,7 @@ def _by_key(records: Iterable[Record]) -> dict[Key, Record]:
     return newest
 
 
-def _pair(a: Record | None, b: Record | None) -> Pair | str:
+def _pair(a: Record | None, b: Record | None, folders: Folders) -> Pair | str:
     """Return the pair of two records, or why they are none."""
     if a is None or b is None:
         return "only one of the two has it"
@@ -261,7 +205,19 @@ def _pair(a: Record | None, b: Record | None) -> Pair | str:
         return "the versions or data of the task differ"
     if a.value is None or b.value is None:
         return "a value is void"
-    return Pair(a, b, a.value, b.value)
+    rows = [_samples(record, folder) for record, folder in zip((a, b), folders, strict=True)]
+    interval = resampling.over_items(*rows) if all(rows) else None
+    return Pair(a, b, a.value, b.value, interval)
+
+
+def _samples(record: Record, folder: Path | str | None) -> Sequence[Mapping[str, Any]]:
+    """Return the samples of a record: those in its folder or in memory; none if it has none."""
+    if folder is not None:
+        is_there = samples.exist(Path(folder), record)
+        return record.read_samples(folder) if is_there else ()
+    with contextlib.suppress(UsageError):  # they are in a folder that the caller did not name
+        return record.read_samples()
+    return ()
 
 
 def _mean(measures: str, pairs: Sequence[Pair]) -> Mean | None:
@@ -272,26 +228,11 @@ def _mean(measures: str, pairs: Sequence[Pair]) -> Mean | None:
     import numpy as np
 
     a, b = np.array(distances).T
-    low, high = _interval(b - a)
     return Mean(
         measures=measures,
         n=len(distances),
         a=float(a.mean()),
         b=float(b.mean()),
         difference=float((b - a).mean()),
-        low=low,
-        high=high,
+        interval=resampling.over_tasks(b - a),
     )
-
-
-def _interval(differences: Any) -> tuple[float | None, float | None]:
-    """Return the percentile bootstrap interval of a mean over tasks."""
-    if len(differences) < FEWEST:
-        return None, None
-    import numpy as np
-
-    rng = np.random.default_rng(0)  # fixed: the same records give the same interval
-    n = len(differences)
-    means = differences[rng.integers(n, size=(RESAMPLES, n))].mean(axis=1)
-    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)

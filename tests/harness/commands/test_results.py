@@ -92,7 +92,19 @@ def test_compare_as_json_has_paired_differences_and_their_mean(harness, folder):
     assert [row["difference"] for row in bias] == pytest.approx([-0.2] * 8)
     mean, _ = one["means"]
     assert mean["difference"] == pytest.approx(-0.1)
-    assert mean["low"] == pytest.approx(-0.1)
+    assert mean["interval"]["low"] == pytest.approx(-0.1)
+
+
+def test_compare_uses_the_samples_of_both(harness, tmp_path):
+    for mitigator, value in (("none", 1.0), ("x", 0.5)):
+        rows = [{"input": "i", "text": str(i), "contribution": value} for i in range(8)]
+        kept = record("t", mitigator, value).keeping({}, {}, rows)
+        ResultsFile(tmp_path / "results", "m").add([kept])
+    said = harness("results", "compare", "none", "x", "-r", tmp_path / "results", "--json")
+    ((score,),) = [comparison["scores"] for comparison in json.loads(said.out)]
+    assert (score["low"], score["difference"], score["high"]) == (-0.5, -0.5, -0.5)
+    said = harness("results", "compare", "none", "x", "-r", tmp_path / "results")
+    assert "[-0.500, -0.500]" in said.out
 
 
 def test_compare_two_models_and_two_folders(harness, folder):

@@ -8,7 +8,9 @@ from score_records import many, record, similarity
 
 import harness
 from harness.errors import UnknownName, UsageError
-from harness.results.comparison import between, between_runs, compare
+from harness.results import resampling
+from harness.results.comparison import compare
+from harness.results.sides import between, between_runs
 
 
 def row(mitigator, values, **more):
@@ -31,19 +33,20 @@ def test_the_mean_is_of_distances_and_has_an_interval_over_tasks():
     distances = np.array([[abs(r.value) / 2 for r in side] for side in (a, b)])
     assert (mean.measures, mean.n) == ("bias", 20)
     assert mean.difference == pytest.approx((distances[1] - distances[0]).mean())
-    assert mean.low < mean.difference < mean.high < 0
+    low, high = mean.interval.low, mean.interval.high
+    assert low < mean.difference < high < 0
     spread = 1.96 * (distances[1] - distances[0]).std(ddof=1) / np.sqrt(20)
-    assert mean.high - mean.low == pytest.approx(2 * spread, rel=0.15)
+    assert high - low == pytest.approx(2 * spread, rel=0.15)
 
 
 def test_equal_differences_have_an_interval_without_width():
     (mean,) = compare(row("none", [1.0] * 8), row("x", [0.5] * 8)).means
-    assert (mean.low, mean.difference, mean.high) == (-0.25, -0.25, -0.25)
+    assert (mean.interval.low, mean.difference, mean.interval.high) == (-0.25, -0.25, -0.25)
 
 
 def test_few_tasks_have_no_interval():
     (mean,) = compare(row("none", [1.0] * 5), row("x", [0.5] * 5)).means
-    assert (mean.low, mean.high) == (None, None)
+    assert mean.interval is None
 
 
 def test_bias_and_usefulness_have_a_mean_each_and_controls_none():
@@ -135,3 +138,66 @@ def test_a_metric_is_selected_with_all_its_scores():
     records = harness.Records([record(), other])
     assert list(records.select()) == [record()]
     assert list(records.select(metric="rnd")) == [other]
+
+
+def samples(contributions, **columns):
+    """Return rows of samples: items of one input."""
+    return [
+        {"input": "words", "text": f"w{i}", "contribution": c}
+        | {name: values[i] for name, values in columns.items()}
+        for i, c in enumerate(contributions)
+    ]
+
+
+def with_samples(mitigator, contributions, **columns):
+    value = float(np.mean(contributions))
+    return record("t", mitigator, value).keeping({}, {}, samples(contributions, **columns))
+
+
+def test_samples_give_a_difference_an_interval_over_items():
+    rng = np.random.default_rng(0)
+    a = rng.normal(1.0, 0.5, 60)
+    b = a - 0.3 + rng.normal(0.0, 0.1, 60)
+    (pair,) = compare([with_samples("none", a)], [with_samples("x", b)]).pairs
+    spread = 1.96 * (b - a).std(ddof=1) / np.sqrt(60)  # paired: smaller than that of a or b
+    assert pair.interval.low == pytest.approx(pair.difference - spread, abs=0.01)
+    assert pair.interval.high == pytest.approx(pair.difference + spread, abs=0.01)
+
+
+def test_items_of_one_word_are_drawn_together():
+    differences = np.repeat([0.0, 1.0] * 6, 10)
+    clusters = np.repeat(range(12), 10).tolist()
+    alone = resampling.over_items(samples(differences * 0), samples(differences))
+    together = resampling.over_items(
+        samples(differences * 0, cluster=clusters), samples(differences, cluster=clusters)
+    )
+    assert together.high - together.low > 2 * (alone.high - alone.low)
+
+
+def test_each_input_keeps_its_number_of_items():
+    rows = [
+        [
+            {"input": name, "text": f"w{i}", "contribution": value * sign}
+            for name, sign in (("targets_1", 1.0), ("targets_2", -1.0))
+            for i in range(5)
+        ]
+        for value in (0.0, 1.0)
+    ]
+    interval = resampling.over_items(*rows)
+    assert (interval.low, interval.high) == (0.0, 0.0)
+
+
+def test_scores_of_other_items_or_without_contributions_have_no_interval():
+    a = samples(np.ones(9))
+    assert resampling.over_items(a, samples(np.ones(8))) is None
+    renamed = [row | {"text": "other"} for row in a]
+    assert resampling.over_items(a, renamed) is None
+    assert resampling.over_items(a, [row | {"contribution": None} for row in a]) is None
+    assert resampling.over_items(a[:5], a[:5]) is None, "too few"
+
+
+def test_the_rewritten_text_of_an_item_does_not_matter():
+    a = samples(np.ones(9))
+    b = [row | {"embedded": f"she said {row['text']}", "contribution": 0.5} for row in a]
+    interval = resampling.over_items(a, b)
+    assert (interval.low, interval.high) == (-0.5, -0.5)
