@@ -182,3 +182,28 @@ def test_the_result_has_its_summary_and_shows_it_in_a_notebook(once):
     page = once._repr_html_()
     for fact in ("hard-debias", *summary.statement, *summary.study.measures):
         assert fact.replace("'", "&#x27;") in page
+
+
+def test_records_have_labels_and_no_path_and_one_model_is_run_once(run, content, folder):
+    content["models"].append(f"{folder / 'vectors.txt'}?name=copy")
+    name = "hard-debias?k=2&seed=0+normalize?"
+    content["mitigators"] = {"hard": {"mitigator": name}}
+    result = run()
+    assert {(r.model.name, r.model.aliases) for r in result.records} == {
+        ("vectors:vectors", ("copy",))
+    }
+    assert {r.mitigator for r in result.records if r.row == "hard"} == {"hard-debias?k=2+normalize"}
+    assert (
+        "copy is the same model as vectors:vectors; results are shown under vectors:vectors"
+        in result.notices
+    )
+    assert str(folder) not in result.path.read_text("utf-8")
+
+
+def test_two_models_of_one_name_are_an_error_before_any_model_runs(run, content, folder):
+    (folder / "other").mkdir()
+    other = folder / "other" / "vectors.txt"
+    other.write_text((folder / "vectors.txt").read_text() + "more 1 2 3 4 5\n")
+    content["models"].append(str(other))
+    with pytest.raises(UsageError, match="two different models have the name 'vectors:vectors'"):
+        run()
