@@ -89,7 +89,8 @@ class InvalidFile(UsageError):
     def __str__(self) -> str:
         """Return the message, and how many further mistakes there are."""
         n = len(self.further)
-        more = f" (and {n} more mistake{'s'[: n > 1]}: see harness validate)" if n else ""
+        hint = ": see harness validate" if self.path.suffix in (".yaml", ".yml") else ""
+        more = f" (and {n} more mistake{'s'[: n > 1]}{hint})" if n else ""
         return super().__str__() + more
 
     @property

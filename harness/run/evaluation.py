@@ -102,7 +102,8 @@ def evaluate(
     registry
         Where names are looked up; by default the installed plugins.
     progress
-        Whether to show progress: bars in a terminal or notebook, else lines. Or where to show it.
+        Whether to show progress: bars in a terminal, and in a notebook that has the package
+        ipywidgets; else lines. Or where to show it.
     debug
         Whether an unexpected error in a task is raised; by default it is reported.
 

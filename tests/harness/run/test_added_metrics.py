@@ -119,8 +119,10 @@ def test_a_mistake_in_a_mapping_is_told_by_its_place(evaluate, task):
     del task["inputs"]["targets_2"]
     with pytest.raises(UsageError, match=r"tasks\[1\].*metrics\.my-distance.*targets_2"):
         evaluate(tasks=["toy-places", task], metrics=distance())
-    with pytest.raises(UsageError, match=r"tasks\[0\].*name"):
+    with pytest.raises(UsageError, match=r"tasks\[0\].*name") as caught:
         evaluate(tasks=[{"version": 1}])
+    assert "harness validate" not in str(caught.value)  # it reads files
+    assert len(caught.value.mistakes) > 1
 
 
 def test_the_users_mapping_stays_as_it_is(evaluate, task):
