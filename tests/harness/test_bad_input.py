@@ -37,7 +37,7 @@ def records(tmp_path):
         (["-m", "toy-letters?skale=2"], ["'toy-letters'", "'skale'; did you mean 'scale'?"]),
         (["-m", "toy-letters?scale=abc"], ["'toy-letters'", "scale=abc", "number"]),
         (["-m", "toy-letters?scale"], ["'toy-letters?scale'", "'scale'", "="]),
-        (["-t", "toy-plces"], ["task, tag or category", "'toy-plces'; did you mean 'toy-"]),
+        (["-t", "toy-plces"], ["benchmark, tag or category", "'toy-plces'; did you mean 'toy-"]),
         (["-t", "toy-places,absent.yaml"], ["absent.yaml", "no such file"]),
         (["-M", "toy-shft"], ["mitigator", "'toy-shft'; did you mean 'toy-shift'"]),
         (["-M", "toy-shift?k=abc"], ["mitigator 'toy-shift'", "k=abc", "integer"]),
@@ -208,7 +208,7 @@ def test_a_full_disk_for_results(harness, toy, tmp_path):
     }.items()
     assert kept[:3] == records(tmp_path)[:3]  # the records of the first task
     assert len(records(tmp_path)) == 5
-    assert "0 texts encoded" in again.out
+    assert "100 % read from the cache" in again.out
 
 
 def test_a_full_disk_for_embeddings(harness, toy, tmp_path, cache):
@@ -223,7 +223,7 @@ def test_a_full_disk_for_embeddings(harness, toy, tmp_path, cache):
     assert not list(cache.rglob("*.safetensors"))
     again = harness(*command)
     assert again.code == 0
-    assert "6 texts encoded" in again.out
+    assert "6 texts, 0 % read" in again.out
 
 
 def test_a_torn_last_line_in_a_results_file(evaluate, tmp_path):
