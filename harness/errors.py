@@ -128,9 +128,13 @@ def unreadable(path: Path | str, error: OSError | None = None) -> InvalidFile:
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error's whole message in one line, after its type unless it is a HarnessError."""
+    """Return an error's whole message in one line, after its type unless it is a HarnessError.
+
+    Its notes, which say where it was raised, follow in brackets.
+    """
     message = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
-    return "; ".join(line.strip() for line in message.splitlines() if line.strip())
+    notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+    return "; ".join(line.strip() for line in message.splitlines() if line.strip()) + notes
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

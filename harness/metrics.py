@@ -179,7 +179,13 @@ class Metric:
             generator, the (n,) cluster codes of each input, and the texts of each input.
         """
         supplied = {"rng": rng, "clusters": clusters, "texts": texts}
-        return self(**arrays, **options, **{name: supplied[name] for name in self.supplied})
+        try:
+            return self(**arrays, **options, **{name: supplied[name] for name in self.supplied})
+        except HarnessError:
+            raise
+        except Exception as error:  # a plugin may raise anything
+            error.add_note(f"in {self}")
+            raise
 
 
 def metric(

@@ -117,7 +117,7 @@ TASK = """
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("return 1 / 0", "ZeroDivisionError: division by zero"),
+        ("return 1 / 0", f"ZeroDivisionError: division by zero (in {MINE})"),
         ("raise ValueError('first\\nsecond')", "ValueError: first"),
         ("return {'a': 1}", "metric 'mine' of the plugin 'mine' (? ?) declares the scores ['a', "
          "'b'] but returned ['a']"),
