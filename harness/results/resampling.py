@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.results.record import IntervalPart
 
 if TYPE_CHECKING:
+    from numpy.random import Generator as Rng
+
     from harness.arrays import Reals
 
 LEVEL = 0.95
@@ -17,6 +21,8 @@ FEWEST = 6
 RESAMPLES = 2_000
 BLOCK = 2_000_000
 """Number of draws in memory at once."""
+Pair: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""The rows of one item."""
 _SEED = 0  # fixed: the same records give the same interval
 
 
@@ -37,8 +43,9 @@ def over_items(
 ) -> IntervalPart | None:
     """Return the percentile interval of the difference of two scores, over their items.
 
-    Items are paired, and their clusters are resampled within each input. What the items share,
-    such as the spread in an effect size, stays as it is.
+    Items are paired, and their clusters are resampled within each input. If targets and attributes
+    split the score in two ways, both vary. What the items share, such as the spread in an effect
+    size, stays as it is.
 
     Parameters
     ----------
@@ -52,20 +59,51 @@ def over_items(
     """
     import numpy as np
 
-    rows = [(left, right) for left, right in zip(a, b, strict=False) if _counts(left, right)]
-    is_paired = len(a) == len(b) and all(_item(x) == _item(y) for x, y in zip(a, b, strict=True))
-    if not is_paired or len(rows) != sum(map(_is_counted, [*a, *b])) / 2:
+    if [_item(row) for row in a] != [_item(row) for row in b]:
         return None
-    strata: dict[Any, dict[Any, list[float]]] = {}
-    for i, (left, right) in enumerate(rows):
-        clusters = strata.setdefault(left.get("input"), {})
-        cluster = left.get("cluster", f"item {i}")
-        clusters.setdefault(cluster, []).append(right["contribution"] - left["contribution"])
-    if sum(map(len, strata.values())) < FEWEST:
+    if [_is_counted(row) for row in a] != [_is_counted(row) for row in b]:
         return None
+    pairs = [pair for pair in zip(a, b, strict=True) if _is_counted(pair[0])]
+    if not pairs:
+        return None
+    difference = fmean(_difference(pair) for pair in pairs)
     rng = np.random.default_rng(_SEED)
+    values = np.full(RESAMPLES, difference)
+    for part in _parts(pairs):
+        strata: dict[Any, dict[Any, list[float]]] = {}
+        for i, pair in enumerate(part):
+            clusters = strata.setdefault(pair[0].get("input"), {})
+            cluster = pair[0].get("cluster", f"item {i}")
+            clusters.setdefault(cluster, []).append(_difference(pair))
+        if sum(map(len, strata.values())) < FEWEST:
+            return None
+        values += _resampled(strata.values(), rng) - difference
+    return _percentiles(values, "percentile bootstrap of clusters of paired items")
+
+
+def _parts(pairs: Sequence[Pair]) -> list[list[Pair]]:
+    """Return the items by role, if each role alone has both scores as its means; else all.
+
+    The role of an input is its name without the number: `targets` and `attributes`.
+    """
+    roles: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        roles.setdefault(str(pair[0].get("input")).rstrip("_0123456789"), []).append(pair)
+    for side in (0, 1):
+        mean = fmean(pair[side]["contribution"] for pair in pairs)
+        for part in roles.values():
+            own = fmean(pair[side]["contribution"] for pair in part)
+            if not math.isclose(own, mean, rel_tol=1e-6, abs_tol=1e-9):
+                return [list(pairs)]
+    return list(roles.values())
+
+
+def _resampled(strata: Iterable[Mapping[Any, Sequence[float]]], rng: Rng) -> Reals:
+    """Return resampled means: clusters are drawn with replacement within each stratum."""
+    import numpy as np
+
     total, count = np.zeros(RESAMPLES), np.zeros(RESAMPLES)
-    for clusters in strata.values():
+    for clusters in strata:
         n = len(clusters)
         sums = np.array([sum(values) for values in clusters.values()])
         sizes = np.array([len(values) for values in clusters.values()])
@@ -74,15 +112,15 @@ def over_items(
             drawn = rng.multinomial(n, np.full(n, 1 / n), size=size)
             total[start : start + size] += drawn @ sums
             count[start : start + size] += drawn @ sizes
-    return _percentiles(total / count, "percentile bootstrap of clusters of paired items")
+    return np.asarray(total / count)
+
+
+def _difference(pair: Pair) -> float:
+    return float(pair[1]["contribution"] - pair[0]["contribution"])
 
 
 def _is_counted(row: Mapping[str, Any]) -> bool:
     return row.get("contribution") is not None
-
-
-def _counts(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
-    return _is_counted(a) and _is_counted(b)
 
 
 def _item(row: Mapping[str, Any]) -> dict[str, str]:

@@ -201,3 +201,24 @@ def test_the_rewritten_text_of_an_item_does_not_matter():
     b = [row | {"embedded": f"she said {row['text']}", "contribution": 0.5} for row in a]
     interval = resampling.over_items(a, b)
     assert (interval.low, interval.high) == (-0.5, -0.5)
+
+
+def test_targets_and_attributes_both_vary_if_each_alone_makes_the_score():
+    rng = np.random.default_rng(0)
+    effects = rng.normal(size=40)
+    effects -= effects.mean()
+
+    def rows(*roles):
+        return [
+            {"input": f"{role}_{i % 2 + 1}", "text": f"{role} {i}", "contribution": effect}
+            for role in roles
+            for i, effect in enumerate(effects)
+        ]
+
+    def width(*roles):
+        a = [row | {"contribution": 0.0} for row in rows(*roles)]
+        interval = resampling.over_items(a, rows(*roles))
+        return interval.high - interval.low
+
+    both, one = width("targets", "attributes"), width("targets")
+    assert both == pytest.approx(np.sqrt(2) * one, rel=0.1), "variances add"
