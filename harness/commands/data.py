@@ -49,6 +49,8 @@ def status(tasks: tuple[str, ...], include: tuple[Path, ...], as_json: bool) -> 
     needs = list(_needs(registry, names.split(tasks)))
     if as_json:
         output.as_json([_as_json(task, file) for task, file in needs])
+    elif not needs:
+        click.echo("no data files: all texts are in the task files")
     else:
         rows = [
             [task, file.name, file.state, _megabytes(file.size), file.terms] for task, file in needs

@@ -87,7 +87,7 @@ def test_both_installs_list_the_same_names(installed: Any, in_place: Any, kind: 
 
 def test_all_plugins_load_in_both_installs(installed: Any, in_place: Any) -> None:
     for environment in (installed, in_place):
-        errors = {p["plugin"]: p["error"] for p in environment.harness_json("plugins")}
+        errors = {p["plugin"]: p["error"] for p in environment.harness_json("plugins")["plugins"]}
         assert set(errors.values()) == {None}, errors
         assert "leaderboard" in environment.harness("--help")
 

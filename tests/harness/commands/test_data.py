@@ -142,6 +142,11 @@ def test_a_run_tells_missing_files_once_and_evaluates_the_other_tasks(
     assert "'b.tsv', 'c.tsv'" in line
 
 
+def test_a_task_without_data_files_says_so(data):
+    said = data("status", "toy-places")
+    assert (said.code, said.out.count("\n")) == (0, 1)
+
+
 def test_an_unknown_name_is_an_error(data):
     said = data("status", "frist")
     assert said.code == 2
