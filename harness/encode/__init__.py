@@ -2,7 +2,8 @@
 
 ====================  ==============================================================
 `adapters`            an object with `encode(texts)`, or a function, as an embedder
-`identity`            hashes of weights, arrays and code: what identifies an object
+`identity`            what identifies an object: hashes of its weights, arrays and code
+`code_identity`       hashes of functions and classes, with what they use
 `engine`              what an engine is, and its report
 `batches`             encodes texts in batches within a token budget, longest first
 `roles`               queries and documents, for models that encode them differently

@@ -2,7 +2,7 @@
 
 A name is not enough: two objects of one class, or two versions of one function, may give other
 numbers. Nothing here runs the object. Addresses in memory are never part of an identity, so it is
-the same in every process.
+the same in every process. `code_identity` hashes the code.
 """
 
 from __future__ import annotations
@@ -10,27 +10,21 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import json
 import sys
-import textwrap
 from collections.abc import Callable, Mapping
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from harness.digest import SIZE, digest, json_like
+from harness.encode.code_identity import Code, Unidentified, is_of_user, name_of_class
 
-LIBRARIES = (
-    *("abc", "builtins", "harness", "sentence_transformers", "sklearn", "torch", "transformers"),
-    "typing",
-)
-"""Packages whose classes are identified by their name, as in the fingerprint of a file."""
 ADAPTERS = ("_active_adapter", "_disable_adapters")
 """Private attributes of modules of the package peft that change what they return."""
-
-
-class Unidentified(Exception):
-    """A value that cannot be hashed."""
+UNSTABLE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
+"""Keys of a transformers configuration that say where or how it was loaded."""
 
 
 def of_model(model: Any) -> str | None:
@@ -51,41 +45,17 @@ def of_model(model: Any) -> str | None:
 
 
 def of_function(function: Callable[..., Any]) -> str:
-    """Return a digest of a function's qualified name and code, with the values that it encloses."""
+    """Return a digest of a function's qualified name and code, with the values that it uses."""
     inner = inspect.unwrap(function)
     if isinstance(inner, functools.partial):
         return digest([of_function(inner.func), json_like(inner.args), json_like(inner.keywords)])
     name = f"{getattr(inner, '__module__', '')}.{getattr(inner, '__qualname__', repr(type(inner)))}"
-    cells = [cell.cell_contents for cell in getattr(inner, "__closure__", None) or ()]
-    return digest([name, _source(inner), [_lenient(value) for value in cells]])
+    return digest([name, Code(_lenient).of_function(inner)])
 
 
 def of_class(class_: type) -> str:
-    """Return a digest of a class's qualified name and code, with the classes that it inherits.
-
-    Classes of well-known libraries are known by their name.
-    """
-    parts: list[Any] = []
-    for base in class_.__mro__:
-        parts.append(_name(base))
-        if base.__module__.partition(".")[0] not in LIBRARIES:
-            parts += [
-                [name, _member(member)]
-                for name, member in sorted(vars(base).items())
-                if isinstance(member, FunctionType) or not name.startswith("__")
-            ]
-    return digest(parts)
-
-
-def of_module(module: Any) -> str:
-    """Return a digest of a torch module: its weights, and the classes and settings of its parts.
-
-    Raises
-    ------
-    Unidentified
-        If its weights are not in memory.
-    """
-    return digest(content(module))
+    """Return a digest of a class's qualified name and code, with the classes that it inherits."""
+    return digest(Code(_lenient).of_class(class_))
 
 
 def content(value: Any) -> Any:
@@ -102,16 +72,24 @@ def content(value: Any) -> Any:
         return {key: content(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [content(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted((content(item) for item in value), key=repr)
     if isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
         return _array(np.asarray(value))
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         return _tensor(value, torch)
     if torch is not None and isinstance(value, torch.nn.Module):
-        parts = {name: [_name(type(part)), _settings(part)] for name, part in value.named_modules()}
         weights = {name: _tensor(weight, torch) for name, weight in value.state_dict().items()}
+        parts = {name: _part(part) for name, part in value.named_modules()}
         return {"parts": parts, "weights": weights}
-    raise Unidentified(_name(type(value)))
+    if (tokenizer := _tokenizer(value)) is not None:
+        return tokenizer
+    transformers = sys.modules.get("transformers")
+    if transformers is not None and isinstance(value, transformers.PretrainedConfig):
+        stated = value.to_dict().items()
+        return json_like({key: item for key, item in stated if key not in UNSTABLE})
+    raise Unidentified(name_of_class(type(value)))
 
 
 def _of_content(model: Any) -> str | None:
@@ -120,13 +98,15 @@ def _of_content(model: Any) -> str | None:
         inner = _of_content(model.__self__)
         return None if inner is None else digest([inner, model.__func__.__qualname__])
     torch = sys.modules.get("torch")
+    attributes = getattr(model, "__dict__", {})
+    is_module = torch is not None and isinstance(model, torch.nn.Module)
+    if isinstance(model, FunctionType | type):
+        return None
+    if not is_module and not any(map(_is_array, attributes.values())):
+        return None
     try:
-        if torch is not None and isinstance(model, torch.nn.Module):
-            return digest([of_class(type(model)), content(model)])
-        attributes = getattr(model, "__dict__", {})
-        if isinstance(model, FunctionType | type) or not any(map(_is_array, attributes.values())):
-            return None
-        return digest([of_class(type(model)), content(attributes)])
+        code = Code(content).of_class(type(model))
+        return digest([code, content(model if is_module else attributes)])
     except Unidentified:
         return None
 
@@ -152,48 +132,38 @@ def _tensor(tensor: Any, torch: Any) -> list[Any]:
     return [str(tensor.dtype), list(tensor.shape), _array(data)[2]]
 
 
-def _settings(module: Any) -> dict[str, Any]:
-    """Return the plain attributes of a torch module, but for its mode and where it came from."""
-    return {
+def _part(module: Any) -> Any:
+    """Return what identifies a torch module besides its weights and its own modules.
+
+    Of a library's module these are its plain attributes, but for its mode and where it came from.
+    Of a user's module all attributes count, and its code.
+    """
+    if is_of_user(type(module)):
+        public = {key: item for key, item in vars(module).items() if not key.startswith("_")}
+        public.pop("training")
+        return [Code(content).of_class(type(module)), content(public)]
+    settings = {
         name: value
         for name, value in sorted(vars(module).items())
         if name not in ("training", "name_or_path")
         and (name in ADAPTERS or not name.startswith("_"))
         and (value is None or isinstance(value, str | bool | int | float))
     }
+    return [name_of_class(type(module)), settings]
 
 
-def _member(value: Any) -> Any:
-    """Return what identifies a member of a class."""
-    if isinstance(value, property):
-        value = value.fget
-    inner = getattr(value, "__func__", value)
-    return _source(inner) if isinstance(inner, FunctionType) else _lenient(inner)
+def _tokenizer(value: Any) -> Any:
+    """Return what identifies a tokenizer; None for another object.
 
-
-def _source(function: Any) -> Any:
-    """Return the text of a function, or its compiled code where the text does not identify it.
-
-    Two lambdas on a line have one text.
+    Padding and truncation change with each call.
     """
-    code = getattr(function, "__code__", None)
-    compiled = _code(code) if isinstance(code, CodeType) else ""
-    if getattr(function, "__name__", "") == "<lambda>":
-        return compiled
-    try:
-        return textwrap.dedent(inspect.getsource(function))
-    except (OSError, TypeError):
-        return compiled
-
-
-def _code(code: CodeType) -> list[Any]:
-    def constant(value: Any) -> Any:
-        if isinstance(value, CodeType):
-            return _code(value)
-        # The order of a set differs between processes.
-        return sorted(map(repr, value)) if isinstance(value, frozenset) else repr(value)
-
-    return [code.co_code.hex(), list(code.co_names), list(map(constant, code.co_consts))]
+    tokenizers = sys.modules.get("tokenizers")
+    backend = getattr(value, "backend_tokenizer", value)
+    if tokenizers is not None and isinstance(backend, tokenizers.Tokenizer):
+        return digest({**json.loads(backend.to_str()), "truncation": None, "padding": None})
+    if callable(getattr(value, "get_vocab", None)) and not hasattr(value, "backend_tokenizer"):
+        return digest([name_of_class(type(value)), json_like(value.get_vocab())])
+    return None
 
 
 def _lenient(value: Any) -> Any:
@@ -201,9 +171,4 @@ def _lenient(value: Any) -> Any:
     try:
         return content(value)
     except Unidentified:
-        is_named = isinstance(value, type | FunctionType | BuiltinFunctionType)
-        return json_like(value) if is_named else _name(type(value))
-
-
-def _name(class_: type) -> str:
-    return f"{class_.__module__}.{class_.__qualname__}"
+        return name_of_class(type(value))

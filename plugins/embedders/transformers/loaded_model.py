@@ -7,7 +7,6 @@ settings. It cannot be that of a folder then, which covers the bytes of the file
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +17,8 @@ import numpy as np
 from harness.digest import digest, json_like
 from harness.embedder import Embedder, ModelInfo, Role
 from harness.encode import adapters, identity
-from harness.errors import HarnessError, ModelError
+from harness.encode.code_identity import Unidentified
+from harness.errors import HarnessError
 from harness.plugins.embedders import prompts
 from harness.plugins.embedders.transformers import hub
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 LARGEST_COPY = 1_000_000_000
 """Number of weights up to which a second copy is loaded to compare with."""
 _CACHED = re.compile(r"models--(.+?)--(.+)")  # a model's folder in the cache of the hub
-_UNSTABLE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 
 
 class LoadedSentenceTransformer:
@@ -68,20 +67,14 @@ class LoadedSentenceTransformer:
 
 
 def adapt(model: Any) -> Embedder:
-    """Return a `SentenceTransformer` as an embedder; its attribute `name` is its name in records.
-
-    Raises
-    ------
-    ModelError
-        If its weights are not in memory.
-    """
+    """Return a `SentenceTransformer` as an embedder, under its `name` if it has one."""
     source = _source(model)
     named = isinstance(getattr(model, "name", None), str)
     name = adapters.name_of(model) if named else _name(source)
     try:
         return _of_folder(model, source, name) or LoadedSentenceTransformer(model, name)
-    except identity.Unidentified as error:
-        raise ModelError(f"the weights of this model cannot be read ({error})") from None
+    except Unidentified:  # parts that are known to nobody: nothing can be used again
+        return adapters.ObjectEmbedder(model)
 
 
 def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
@@ -127,9 +120,9 @@ def _identity(model: Any) -> str:
                 "name": name,
                 "class": identity.of_class(type(part)),
                 "settings": json_like(settings),
-                "config": _stable(config.to_dict()) if config is not None else None,
+                "config": None if config is None else identity.content(config),
                 "content": identity.content(part),
-                "tokenizer": _tokenizer(getattr(part, "tokenizer", None)),
+                "tokenizer": identity.content(getattr(part, "tokenizer", None)),
             }
         )
     return digest(
@@ -139,21 +132,6 @@ def _identity(model: Any) -> str:
             "dimensions": model.truncate_dim,
         }
     )
-
-
-def _stable(config: dict[str, Any]) -> Any:
-    return json_like({key: value for key, value in config.items() if key not in _UNSTABLE})
-
-
-def _tokenizer(tokenizer: Any) -> Any:
-    """Return what identifies a tokenizer; padding and truncation change with each call."""
-    if tokenizer is None:
-        return None
-    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
-    if hasattr(backend, "to_str"):
-        stated = json.loads(backend.to_str())
-        return digest({**stated, "truncation": None, "padding": None})
-    return digest([type(tokenizer).__qualname__, json_like(tokenizer.get_vocab())])
 
 
 def _stated_prompts(model: Any) -> dict[str, str]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 
 from harness.encode import identity
+from harness.encode.code_identity import Unidentified
 
 
 class Table:
@@ -126,6 +130,84 @@ def test_a_function_is_identified_by_its_code_and_what_it_encloses():
     assert len(set(map(identity.of_function, functions))) == len(functions)
 
 
+HELPER = """
+import numpy as np
+RATE = {rate}
+STATE = {state}
+def helper(x):
+    return x + {addend} * RATE
+def function(texts):
+    return [helper(len(text)) for text in texts]
+class Model:
+    def __init__(self):
+        self.rows = np.eye(2)
+    def encode(self, texts):
+        STATE
+        return function(texts)
+"""
+
+
+def written(folder, name, *, rate=1, addend=1, state="None"):
+    """Import a module that is written for the test."""
+    text = HELPER.format(rate=rate, addend=addend, state=state)
+    (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("of_the_user", folder / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_helpers_and_constants_of_the_users_module_count(tmp_path):
+    same = [written(tmp_path, name) for name in ("first", "second")]
+    others = [written(tmp_path, "third", rate=2), written(tmp_path, "fourth", addend=2)]
+    functions = [identity.of_function(module.function) for module in (*same, *others)]
+    assert functions[0] == functions[1]
+    assert len(set(functions)) == 3
+    models = [identity.of_model(module.Model()) for module in (*same, *others)]
+    assert models[0] == models[1]
+    assert len(set(models)) == 3
+
+
+def test_a_model_that_uses_an_unknown_object_of_its_module_has_no_identity(tmp_path):
+    module = written(tmp_path, "fifth", state="object()")
+    assert identity.of_model(module.Model()) is None
+    assert identity.of_class(module.Model)  # of a mitigator its code is enough
+
+
+class Nested(torch.nn.Module):
+    """A module with a module of the user and further attributes."""
+
+    def __init__(self, inner, **attributes):
+        super().__init__()
+        self.inner = inner
+        vars(self).update(attributes)
+
+
+class OtherNetwork(Network):
+    """The same weights, and other code."""
+
+    def forward(self, x):
+        return -self.layer(x)
+
+
+def test_attributes_and_the_code_of_inner_modules_count():
+    tokenizer = Tokenizer(WordLevel({"a": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    other = Tokenizer(WordLevel({"b": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    models = [
+        Nested(Network(0)),
+        Nested(OtherNetwork(0)),
+        Nested(Network(0), prompts={"query": "q: "}),
+        Nested(Network(0), tokenizer=tokenizer),
+        Nested(Network(0), tokenizer=other),
+    ]
+    found = [identity.of_model(model) for model in models]
+    assert None not in found
+    assert len(set(found)) == len(models)
+    tokenizer.enable_truncation(3)  # as each call of a tokenizer does
+    assert identity.of_model(models[3]) == found[3]
+    assert identity.of_model(Nested(Network(0), helper=object())) is None
+
+
 def test_code_without_its_text_is_identified_too():
     def compiled(body):
         names = {}
@@ -153,5 +235,5 @@ def test_an_identity_is_the_same_in_every_process(name):
 
 
 def test_content_of_an_object_is_unidentified():
-    with pytest.raises(identity.Unidentified, match="object"):
+    with pytest.raises(Unidentified, match="object"):
         identity.content([1, object()])
