@@ -101,15 +101,20 @@ class DataFiles:
         self.progress = progress or Silent()
         self._downloads = Downloads()
         self._missing: dict[str, Problem] = {}
+        self._unsaid: list[str] = []
 
     @property
     def notices(self) -> list[str]:
-        """One line about all files that are missing, if any are."""
-        if not self._missing:
-            return []
-        n = len(self._missing)
-        files = "1 data file is" if n == 1 else f"{n} data files are"
-        return [f"{files} missing: {_grouped(self._missing)}"]
+        """What was fetched, if no progress is shown, and one line about all missing files."""
+        lines = list(self._unsaid)
+        root = os.environ.get("HARNESS_DATA")
+        if root and not Path(root).is_dir():
+            lines.append(f"HARNESS_DATA: there is no folder '{root}'")
+        if self._missing:
+            n = len(self._missing)
+            files = "1 data file is" if n == 1 else f"{n} data files are"
+            lines.append(f"{files} missing: {_grouped(self._missing)}")
+        return lines
 
     def provide(self, tables: Mapping[str, Table], document: Document) -> dict[str, Path]:
         """Return the path of the file of each table that has one; fetch what is missing.
@@ -171,7 +176,10 @@ class DataFiles:
     def _say(self, file: DataFile, address: Address, path: Path) -> None:
         size = f"{path.stat().st_size / 1e6:.2f} MB"
         terms = file.terms or "terms not stated"
-        self.progress.say(f"fetched {file.name} from {address.host} ({size}); {terms}")
+        line = f"fetched {file.name} from {address.host} ({size}); {terms}"
+        self.progress.say(line)
+        if isinstance(self.progress, Silent):  # the terms are always told
+            self._unsaid.append(line)
 
 
 def in_folder(file: DataFile, folder: Path) -> DataFile:

@@ -93,6 +93,19 @@ def test_what_is_fetched_is_told_with_its_terms(read, registry, web, capsys):
         assert fact in line
 
 
+def test_without_progress_the_terms_are_a_notice(read, registry, web):
+    web.pages[URL] = ROWS
+    read(table(local="a.tsv", terms="CC BY-NC 4.0"))
+    (notice,) = registry.notices
+    assert "CC BY-NC 4.0" in notice
+
+
+def test_a_folder_of_data_that_does_not_exist_is_told(registry, tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path / "absent"))
+    (notice,) = registry.notices
+    assert f"'{tmp_path}/absent'" in notice
+
+
 def test_a_copy_under_harness_data_is_preferred(read, web, write, tmp_path, monkeypatch):
     write("data/sub/a.tsv", ROWS.decode())
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path / "data"))
