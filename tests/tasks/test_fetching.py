@@ -27,6 +27,7 @@ def tables():
     each = [table for d in documents for table in d.validate(TaskFile).tables.values()]
     found = {table.local: table for table in each if table.url}
     assert len(found) > 40
+    assert len({(t.local, t.sha256) for t in each if t.url}) == len(found)  # one file, one content
     assert not any(table.member for table in found.values())
     return found
 
