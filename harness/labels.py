@@ -98,11 +98,14 @@ def without_folder(value: Any) -> Any:
 
 def is_local(text: str) -> bool:
     """Return whether a text is a path: by its beginning, or because such a file exists."""
-    if _LOCAL.match(text):
-        return True
+    return bool(_LOCAL.match(text)) or (len(PurePath(text).parts) > 1 and exists(text))
+
+
+def exists(text: str) -> bool:
+    """Return whether a text is the path of a file or folder."""
     try:
-        return len(PurePath(text).parts) > 1 and Path(text).exists()
-    except (OSError, ValueError):  # too long for a path, or with a null byte
+        return Path(text).expanduser().exists()
+    except (OSError, RuntimeError, ValueError):  # too long, an unknown user, or with a null byte
         return False
 
 
@@ -114,7 +117,7 @@ def last_part(path: str) -> str:
 
 def of_reference(reference: str) -> str:
     """Return what a provider is asked for without folder and suffix, if it is a path."""
-    return stem(reference) if is_local(reference) or Path(reference).exists() else reference
+    return stem(reference) if is_local(reference) or exists(reference) else reference
 
 
 def stem(path: str) -> str:

@@ -13,7 +13,6 @@ import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 from harness import labels, names, options
@@ -153,7 +152,7 @@ class Models:
     def _aliases(self) -> dict[str, EmbedderSpec]:
         cards = [spec for spec in self.specs.values() if spec.card and not spec.provider]
         pairs = [(alias, spec) for spec in cards if spec.card for alias in spec.card.aliases]
-        return {alias: spec for alias, spec in reversed(pairs) if not Path(alias).exists()}
+        return {alias: spec for alias, spec in reversed(pairs) if not labels.exists(alias)}
 
     def _target(self, model: Model) -> Callable[..., Any]:
         return self._load(model.spec, f"model '{model.spec.name}'")
@@ -176,8 +175,8 @@ class Models:
                 except HarnessError as error:
                     reasons.append(str(error))
         why = f" ({'; '.join(reasons)})" if reasons else ""
-        if labels.is_local(reference) or "/" in reference or Path(reference).exists():
-            if not Path(reference).expanduser().exists():
+        if labels.is_local(reference) or "/" in reference or labels.exists(reference):
+            if not labels.exists(reference):
                 raise unreadable(reference)
             providers = ", ".join(name for name, spec in self.specs.items() if spec.provider)
             raise UsageError(
@@ -193,7 +192,7 @@ class Models:
         """
         if spec.recognises is None:
             return False
-        if "/" not in reference and not Path(reference).exists():
+        if "/" not in reference and not labels.exists(reference):
             return True
         look = Spec(name=spec.name, target=spec.recognises)
         try:
