@@ -2,11 +2,13 @@
 
 A label is the name as one would type it, with the options that differ from their defaults, in the
 order of the signature: `hard-debias?k=2+normalize`. So two settings of a method have two labels,
-and two spellings of one setting have one label. A label has no folder of this machine in it.
+and two spellings of one setting have one label. A label has no folder of this machine and no key
+in it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import re
@@ -19,6 +21,7 @@ from harness.digest import digest, json_like
 
 _LOCAL = re.compile(r"~$|~[^/\\]*[/\\]|\.{0,2}[/\\](?![/\\])|[A-Za-z]:[/\\]")
 """The beginning of a path that is absolute or starts at the home or current folder."""
+_SECRET = re.compile(r"(^|_)(key|token|secret|password)$")
 LONGEST = 8
 """Numbers of an array that a label shows."""
 _SUFFIX = re.compile(r"(\.[A-Za-z]{2,12})?(\.gz)?$")
@@ -67,7 +70,7 @@ def differing(
 
 def with_options(name: str, values: Mapping[str, Any]) -> str:
     """Return a name with options as one would type them: `hard-debias?k=2`."""
-    shown = {key: without_folder(_short(value)) for key, value in values.items()}
+    shown = {key: public(_short(value)) for key, value in values.items() if not is_secret(key)}
     pairs = [f"{key}={names.quoted(options.as_text(value))}" for key, value in shown.items()]
     return name + ("?" + "&".join(pairs) if pairs else "")
 
@@ -79,21 +82,30 @@ def _short(value: Any) -> Any:
     return f"#{digest(content)[:8]}" if is_array and value.size > LONGEST else content
 
 
-def without_folder(value: Any) -> Any:
-    """Return a JSON-like value without folders: a text that is a path becomes its last part.
+def public(value: Any) -> Any:
+    """Return a JSON-like value without folders and keys, as records hold it.
 
-    The path may stand after a provider: `vectors:/home/me/w2v.bin` becomes `vectors:w2v.bin`.
+    A text that is a path becomes its last part, also after a provider: `vectors:/home/me/w2v.bin`
+    becomes `vectors:w2v.bin`. A text under the name of a secret becomes `***`.
     """
     if isinstance(value, dict):
-        return {key: without_folder(item) for key, item in value.items()}
+        return {
+            key: "***" if is_secret(key) and isinstance(item, str) else public(item)
+            for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [without_folder(item) for item in value]
+        return [public(item) for item in value]
     if not isinstance(value, str):
         return value
     if is_local(value):
         return last_part(value) or value
     provider, colon, reference = value.partition(":")
-    return f"{provider}:{without_folder(reference)}" if colon else value
+    return f"{provider}:{public(reference)}" if colon else value
+
+
+def is_secret(option: str) -> bool:
+    """Return whether an option holds a key or password, by its name."""
+    return _SECRET.search(option) is not None
 
 
 def is_local(text: str) -> bool:
@@ -111,8 +123,10 @@ def exists(text: str) -> bool:
 
 def last_part(path: str) -> str:
     """Return the name of a file or folder."""
-    place = Path(path.replace("\\", "/")).expanduser().absolute()
-    return PurePath(os.path.normpath(place)).name  # of a link, not of what it leads to
+    place = Path(path.replace("\\", "/"))
+    with contextlib.suppress(RuntimeError):  # no such user
+        place = place.expanduser()
+    return PurePath(os.path.normpath(place.absolute())).name  # of a link, not of its target
 
 
 def of_reference(reference: str) -> str:
@@ -123,4 +137,5 @@ def of_reference(reference: str) -> str:
 def stem(path: str) -> str:
     """Return the name of a folder, or that of a file without its suffix."""
     name = last_part(path)
-    return name if Path(path).expanduser().is_dir() else _SUFFIX.sub("", name) or name
+    is_folder = exists(path) and Path(path).expanduser().is_dir()
+    return name if is_folder else _SUFFIX.sub("", name) or name

@@ -10,7 +10,6 @@ A name is tried in this order:
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -35,8 +34,6 @@ QUANTIZE = "quantize"
 """Option of every text encoder: the precision of its vectors."""
 _OWN = {"reference", "card", "device", NAME}
 """Parameters of an embedder that are not its options."""
-_SECRET = re.compile(r"(^|_)(key|token|secret|password)$")
-"""Options that no label shows."""
 
 
 @dataclass(frozen=True)
@@ -218,12 +215,11 @@ class Models:
     def _label(self, model: Model, target: Callable[..., Any], chosen: Mapping[str, Any]) -> str:
         if model.chosen is not None:
             return model.chosen
-        spec, hidden = model.spec, set(model.spec.neutral)
-        hidden |= {option for option in chosen if _SECRET.search(option)}
+        spec = model.spec
         shown = {
             option: value
             for option, value in labels.differing(target, chosen, spec.options).items()
-            if option not in hidden
+            if option not in spec.neutral
         }
         if model.precision is not None:
             shown[QUANTIZE] = model.precision

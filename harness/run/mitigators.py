@@ -148,7 +148,7 @@ def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> Miti
     plain = names.plain(name)
     content = digest(concept.model_dump(exclude={"title", "source"})) if concept else None
     fingerprint = digest([plain, params, content, *mitigator.depends_on])
-    params = labels.without_folder(params)
+    params = labels.public(params)
     return MitigatorPart(
         name=plain,
         label=labels.of_mitigator(name, mitigator.mitigators),

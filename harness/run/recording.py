@@ -70,7 +70,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             language=file.language,
             scenario=result.scenario.name,
             metric=metric.name,
-            options=labels.without_folder(json_like(result.options)),
+            options=labels.public(json_like(result.options)),
             score=name,
             primary=(result.scenario.name, metric.name, name) == primary,
             value=value,

@@ -64,6 +64,7 @@ def test_a_label_can_be_typed_and_gives_the_same_mitigator(**params):
     [
         ("/home/me/words.txt", "words.txt"),
         ("~/words.txt", "words.txt"),
+        ("~nobody-of-this-name/words.txt", "words.txt"),
         ("./words.txt", "words.txt"),
         ("../a/words.txt", "words.txt"),
         ("C:\\data\\words.txt", "words.txt"),
@@ -77,15 +78,21 @@ def test_a_label_can_be_typed_and_gives_the_same_mitigator(**params):
     ],
 )
 def test_a_text_that_is_a_path_is_shown_without_its_folder(text, shown):
-    assert labels.without_folder(text) == shown
-    assert labels.without_folder({"a": [text, 1]}) == {"a": [shown, 1]}
+    assert labels.public(text) == shown
+    assert labels.public({"a": [text, 1]}) == {"a": [shown, 1]}
+
+
+def test_a_key_is_in_no_label_and_no_record():
+    values = {"api_key": "sk-1234", "key": None, "max_tokens": 5}
+    assert labels.with_options("x", values) == "x?max_tokens=5"
+    assert labels.public(values) == {"api_key": "***", "key": None, "max_tokens": 5}
 
 
 def test_a_relative_path_is_recognised_if_the_file_exists(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "words.txt").write_text("a")
     monkeypatch.chdir(tmp_path)
-    assert labels.without_folder("data/words.txt") == "words.txt"
+    assert labels.public("data/words.txt") == "words.txt"
 
 
 @pytest.mark.parametrize(
