@@ -168,6 +168,8 @@ def _matches(
         return _of_benchmark(entries, registry.benchmark_files.find(pattern))
     if not matches and Path(pattern).suffix in (".yaml", ".yml"):
         document = yaml_files.load(Path(pattern))
+        if kind_of(document) == "run":
+            raise UsageError(f"'{pattern}' is the file of a run, not of a task: write -c {pattern}")
         if kind_of(document) == "benchmark":
             return _of_benchmark(entries, document)
         matches = [_from_path(document, registry)]

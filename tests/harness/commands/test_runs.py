@@ -203,6 +203,18 @@ class TestRunFile:
         assert said.code == 2
         assert "--model" in said.err
 
+    def test_it_is_no_task(self, run, write):
+        path = write("run.yaml", "models: [toy-letters]\ntasks: [toy]\n")
+        said = run("-t", path)
+        assert said.code == 2
+        assert f"-c {path}" in said.err
+
+    def test_it_may_ask_for_samples(self, run, write, tmp_path):
+        path = write("run.yaml", "models: [toy-letters]\ntasks: [toy-places]\nsamples: true\n")
+        assert run("-c", path, model="").code == 0
+        (written,) = (tmp_path / "results/runs").iterdir()
+        assert yaml.safe_load(written.read_text())["samples"] is True
+
     def test_a_run_writes_the_file_that_repeats_it(self, run, toy, tmp_path):
         first = run(
             "-M", "none", "-M", "toy-shift?k=2", "-t", "toy,toy-sentences", "-x", "toy-places-10",
