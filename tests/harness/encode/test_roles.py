@@ -1,0 +1,48 @@
+"""Keys of texts in their roles, and groups of keys."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.encode import roles
+
+PROMPTS = {"text": "", "query": "query: ", "document": "passage: "}
+ROLES = st.sampled_from(["text", "query", "document"])
+
+
+@given(st.text(), ROLES)
+def test_a_key_has_its_text_and_its_role(text, role):
+    (key,) = roles.keys([text], role, PROMPTS)
+    assert roles.text_of(key) == text
+    (group,) = roles.grouped([key], PROMPTS)
+    assert (group.texts, group.arguments.get("role", "text")) == ([text], role)
+
+
+def test_a_text_has_a_key_for_each_role():
+    keys = {roles.keys(["a"], role, PROMPTS)[0] for role in PROMPTS}
+    assert len(keys) == 3
+    assert "a" in keys
+
+
+@given(st.lists(st.tuples(ROLES, st.sampled_from(["a", "b", ""]))))
+def test_groups_have_each_key_once_at_its_position(pairs):
+    keys = [roles.keys([text], role, PROMPTS)[0] for role, text in pairs]
+    groups = roles.grouped(keys, PROMPTS)
+    assert sorted(i for group in groups for i in group.positions) == list(range(len(keys)))
+    for group in groups:
+        assert group.keys(keys) == [keys[i] for i in group.positions]
+        assert [pairs[i][1] for i in group.positions] == group.texts
+        assert {pairs[i][0] for i in group.positions} == {group.arguments.get("role", "text")}
+
+
+@given(st.lists(st.text()), ROLES)
+def test_a_model_without_prompts_by_role_gets_its_texts_as_they_are(texts, role):
+    for prompts in ({}, {"text": "query: "}):
+        assert roles.keys(texts, role, prompts) == texts
+        (group,) = roles.grouped(texts, prompts)
+        assert (group.texts, group.arguments) == (texts, {})
+
+
+def test_a_role_with_the_prompt_of_plain_texts_is_plain():
+    prompts = {"text": "query: ", "query": "query: ", "document": "passage: "}
+    assert roles.keys(["a"], "query", prompts) == ["a"]
+    assert roles.keys(["a"], "document", prompts) != ["a"]
