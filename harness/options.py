@@ -138,7 +138,7 @@ def _parsed(value: Any, annotation: Any) -> Any:
     if value in ("none", "None") and type(None) in members:
         return None
     kinds = {kind for kind in (typing.get_origin(t) or t for t in members) if inspect.isclass(kind)}
-    if str in kinds or not any(issubclass(kind, Collection) for kind in kinds):
+    if kinds & {str, bytes} or not any(issubclass(kind, Collection) for kind in kinds):
         return value
     if value.startswith(("[", "{")):
         try:
