@@ -48,6 +48,7 @@ def show(records: Records, results: Path, *, verbose: bool, quiet: bool, interva
         if verbose:
             result_tables.show_other_scenarios(records, intervals=intervals, width=width)
             result_tables.show_seconds(records, width=width)
+            click.echo(f"encoding took {records.seconds:.1f} s\n")
         for line in counts(outcomes(records, records.not_run)):
             click.echo(line)
         _joined(_facts(records, results), width or WIDTH)
@@ -94,6 +95,9 @@ def counts(outcomes: Sequence[Outcome], verb: str = "run") -> list[str]:
     hint = "   (--verbose lists them)"
     for outcome in outcomes:
         n_run, asked = len(outcome.run), outcome.asked
+        if not asked:
+            lines.append(f"{outcome.model:<{column}}   not available")
+            continue
         lines.append(f"{outcome.model:<{column}}   {n_run:,} of {asked:,} tasks {verb}")
         if n_run == asked:
             continue

@@ -6,6 +6,7 @@ One object serves one run. It does not try a text again that could not be encode
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Sequence
 
 from harness.arrays import Vectors
@@ -38,6 +39,8 @@ class StoredEmbedder:
     ----------
     encoded
         Number of texts that were encoded so far.
+    seconds
+        Time that encoding took so far.
     notices
         One line for each reason why texts could not be encoded.
     """
@@ -52,7 +55,7 @@ class StoredEmbedder:
     ) -> None:
         self.embedder, self.name = embedder, name
         self.engine, self.store, self.progress = engine, store, progress
-        self.encoded = 0
+        self.encoded, self.seconds = 0, 0.0
         self.notices: list[str] = []
         self._role: Role = roles.PLAIN
         self._failed: set[str] = set()
@@ -91,10 +94,12 @@ class StoredEmbedder:
         missing = [key for key in self.store.missing(keys) if key not in self._failed]
         if not missing:
             return
+        started = time.monotonic()
         with self.progress.stage(f"{self.info.name}: encoding", len(missing), "texts") as advance:
             report = self.engine.encode(
                 self.embedder, missing, self.store, on_done=advance, name=self.name
             )
+        self.seconds += time.monotonic() - started
         self.encoded += report.n_texts
         self._failed |= report.failed.keys()
         if report.failed and len(self.store.missing(keys)) == len(set(keys)):

@@ -30,6 +30,8 @@ class Records(Framed[Record]):
         Number of distinct texts that the computed records needed.
     encoded
         Number of texts that were encoded; the others were in the cache.
+    seconds
+        Time that encoding took; a record has the time of its metric.
     missed
         Tasks that were asked for by name and have no record.
     reused
@@ -65,12 +67,14 @@ class Records(Framed[Record]):
         missed: Iterable[str] = (),
         texts: int = 0,
         encoded: int = 0,
+        seconds: float = 0.0,
         reused: int = 0,
     ) -> None:
         self._records = tuple(records)
         self.not_run = tuple(not_run)
         self.notices, self.missed = tuple(notices), tuple(missed)
         self.texts, self.encoded, self.reused = texts, encoded, reused
+        self.seconds = seconds
 
     @overload
     def __getitem__(self, index: int) -> Record: ...

@@ -174,6 +174,7 @@ def evaluate(
         notices=dict.fromkeys(notices),
         texts=sum(part.texts for part in parts),
         encoded=sum(part.encoded for part in parts),
+        seconds=sum(part.seconds for part in parts),
         reused=sum(part.reused for part in parts),
     )
 

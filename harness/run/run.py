@@ -145,7 +145,7 @@ class Run:
         notices = list(file.notices) if file else []
         records = dict(file.records) if file else {}
         not_run = list(plan.not_run)
-        encoded = 0
+        encoded, seconds = 0, 0.0
         if plan.jobs:
             if self.file and self.settings.results:
                 self.file.write(self.settings.results, self.id)
@@ -167,7 +167,7 @@ class Run:
                             if file:
                                 file.add(result)
                         advance(1)
-                encoded = vectors.encoded
+                encoded, seconds = vectors.encoded, vectors.seconds
                 notices += [*store.notices, *vectors.notices]
                 notices += [*runner.notices, *notices_of(plan.jobs, info.name)]
                 notices += getattr(embedder, "notes", ())
@@ -180,6 +180,7 @@ class Run:
             notices=notices,
             texts=len(plan.texts),
             encoded=encoded,
+            seconds=seconds,
             reused=sum(len(job.ids(info, seed)) for job in plan.done),
         )
 

@@ -346,6 +346,7 @@ def test_verbose_shows_other_scenarios_and_seconds(evaluate):
     said = evaluate("--verbose", tasks="toy-sentences")
     plain = evaluate(tasks="toy-sentences")
     assert "seconds" in said.out
+    assert "encoding took" in said.out
     assert "seconds" not in plain.out
     assert "other scenarios" in said.out
     assert "toy-sentences" in said.out[said.out.index("other scenarios") :]
@@ -355,3 +356,26 @@ def test_a_failed_task_is_counted(evaluate, raising):
     said = evaluate("-t", raising("ValueError('no way')"), tasks="toy-places")
     assert "1 of 2 tasks run" in said.out
     assert "failed 1" in said.out
+
+
+def test_a_model_that_is_not_available_is_named_and_the_others_run(harness, toy, install, tmp_path):
+    source = """
+        from harness import EmbedderSpec, Unavailable, hookimpl
+
+        @hookimpl
+        def harness_embedders():
+            return [EmbedderSpec(name="gone", target="gone_module:gone")]
+
+        def gone():
+            raise Unavailable("its server is away")
+    """
+    install("gone", {"gone": "gone_module"}, gone_module=source)
+    said = harness(
+        "eval", "-m", "toy-letters", "-m", "gone", "-t", "toy-ratings", "-r", tmp_path / "results"
+    )
+    assert said.code == 1
+    block = [line.split() for line in said.out.splitlines()]
+    assert ["gone", "not", "available"] in block
+    assert ["toy-letters", "1", "of", "1", "tasks", "run"] in block
+    (line,) = [line for line in said.err.splitlines() if line.startswith("FAILED: ")]
+    assert "its server is away" in line
