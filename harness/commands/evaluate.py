@@ -34,7 +34,8 @@ def command(debug: bool, /, **options: Any) -> int:
     harness eval -m all-MiniLM-L6-v2 -t quick
     harness eval -c results/runs/ID.yaml
 
-    Exit code 1: something failed, or a task that was asked for by its own name was not run.
+    Exit code 1: something failed, no task was run, or one that was asked for by its own name was
+    not.
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness import names, progress
     from harness.commands import output, report

@@ -62,6 +62,8 @@ def show(records: Records, results: Path, *, verbose: bool, quiet: bool, interva
     _lines("FAILED: ", reasons(records.failed), verbose=True)
     missed = [entry for entry in records.skipped if entry.task in records.missed]
     _lines("skipped, but asked for by name: ", reasons(missed), verbose=True)
+    if not records and not records.failed and not missed:
+        click.echo("no task was run", err=True)
 
 
 def as_json(records: Records) -> dict[str, Any]:

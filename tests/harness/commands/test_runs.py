@@ -83,6 +83,11 @@ class TestExitCode:
         for fact in ("by name", "toy-words", "toy-sentences", "made for text embedders"):
             assert fact in last
 
+    def test_no_task_at_all_is_a_failure(self, run):
+        said = run("-t", "sentences", model="toy-words")
+        assert said.code == 1
+        assert said.err.splitlines()[-1] == "no task was run"
+
     def test_so_is_one_that_a_glob_names_too(self, run):
         assert run("-t", "toy-*,toy-sentences", model="toy-words").code == 1
 
