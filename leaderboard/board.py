@@ -241,7 +241,7 @@ def _lacks(grid: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
 def _labels(every: pl.DataFrame) -> pl.DataFrame:
     """Return the model and mitigator of each row as shown: their labels.
 
-    Different weights under one label get the start of the fingerprint. Rows of records that were
+    Different weights under one label get the end of the fingerprint. Rows of records that were
     written without a label get the settings that differ.
     """
     identity = ["row", "model", "fingerprint", "mitigator", "params"]
@@ -260,7 +260,7 @@ def _labels(every: pl.DataFrame) -> pl.DataFrame:
     models, mitigators = [], []
     for row in unique.iter_rows(named=True):
         several = len(prints[row["model"]]) > 1
-        models.append(row["model"] + (f" [{row['fingerprint'][:8]}]" if several else ""))
+        models.append(row["model"] + (f" [{row['fingerprint'][-8:]}]" if several else ""))
         alike = [json.loads(params) for params in settings[row["label"]]]
         params = json.loads(row["params"]) if row["label"] == row["mitigator"] else {}
         differing = {

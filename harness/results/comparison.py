@@ -189,8 +189,13 @@ def _by_key(records: Iterable[Record]) -> dict[Key, Record]:
             f"a side of a comparison is one model under one mitigator; here are {len(rows)} of "
             "them, and `select` chooses"
         )
+    # Of several weights that had one name, those of the last run count: they are never mixed.
+    runs = [(record.created, record.model.fingerprint) for record in records]
+    latest = max(runs, default=("", ""))[1]
     newest: dict[Key, Record] = {}
     for record in records:
+        if record.model.fingerprint != latest:
+            continue
         key = (record.task.name, record.scenario, record.metric, record.score)
         if key not in newest or age(newest[key]) <= age(record):
             newest[key] = record

@@ -7,7 +7,7 @@ A row is a score of a task, a column a mitigator. Computes what the cells say; k
 from __future__ import annotations
 
 import dataclasses
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -126,14 +126,18 @@ def sections(records: Iterable[Record]) -> list[Section]:
     """Return the tables of records: models and mitigators in the order of the records.
 
     Of several records of one cell, such as those of two seeds, the newest version and then the
-    latest record counts.
+    latest record counts. Different weights under one name have a section each, with the end of
+    their fingerprint.
     """
-    models: dict[str, list[Record]] = defaultdict(list)
+    models: dict[tuple[str, str], list[Record]] = defaultdict(list)
     for record in records:
-        models[record.model.name].append(record)
+        models[record.model.name, record.model.fingerprint].append(record)
+    known_by_name = Counter(name for name, _ in models)
     return [
-        _section(model, measures, chosen)
-        for model, of_model in models.items()
+        _section(
+            name if known_by_name[name] == 1 else f"{name} [{fingerprint[-8:]}]", measures, chosen
+        )
+        for (name, fingerprint), of_model in models.items()
         for measures in MEASURES
         if (chosen := [record for record in of_model if record.task.measures == measures])
     ]

@@ -24,6 +24,15 @@ def test_scores_are_paired_by_task_whatever_their_order():
     assert [pair.nearer for pair in found.pairs] == ["b", "a"]
 
 
+def test_weights_that_had_one_name_are_never_mixed_in_a_side():
+    older, newer = row("none", [1.0, 0.5]), row("none", [2.0])
+    older = [r.model_copy(update={"created": "2020-01-01T00:00:00+00:00"}) for r in older]
+    model = newer[0].model.model_copy(update={"fingerprint": "retrained"})
+    newer = [r.model_copy(update={"model": model}) for r in newer]
+    found = compare([*newer, *older], row("x", [0.0, 0.0]))
+    assert [(pair.a.task.name, pair.value_a) for pair in found.pairs] == [("t0", 2.0)]
+
+
 def test_the_mean_is_of_distances_and_has_an_interval_over_tasks():
     rng = np.random.default_rng(1)
     a = row("none", rng.uniform(0.5, 2.0, 20))

@@ -51,6 +51,19 @@ def test_columns_keep_their_order_if_the_first_tasks_lack_some():
     assert found.columns == ("none", "y", "z", "w")
 
 
+def test_different_weights_of_one_name_are_never_in_one_table():
+    older, newer = record("a", "none", 1.0), record("a", "none", 2.0)
+    prints = ["object-11111111", "object-22222222"]
+    found = tables.sections(
+        r.model_copy(update={"model": r.model.model_copy(update={"fingerprint": p})})
+        for r, p in zip((older, newer), prints, strict=True)
+    )
+    assert [(s.model, s.rows[0].cells[0].value) for s in found] == [
+        ("m [11111111]", 1.0),
+        ("m [22222222]", 2.0),
+    ]
+
+
 def test_a_cell_has_its_change_from_none_and_its_interval():
     interval = {"low": 0.1, "high": 0.9, "level": 0.95, "method": "bootstrap"}
     none, mitigated = cells(record(value=1.0), record("t", "x", 0.4, interval=interval))

@@ -46,6 +46,13 @@ def test_its_name_is_that_of_the_folder_without_the_path_or_the_one_it_states(mo
     assert adapted(loaded).info.name == "mine"
 
 
+def test_a_model_from_the_cache_of_the_hub_has_its_id_as_its_name(model, tmp_path):
+    snapshot = tmp_path / "models--somebody--some-model" / "snapshots" / "0123abc"
+    snapshot.parent.mkdir(parents=True)
+    model.rename(snapshot)
+    assert adapted(load(snapshot)).info.name == "somebody/some-model"
+
+
 def test_settings_that_are_options_of_the_folder_keep_its_fingerprint(model):
     loaded = load(model)
     loaded.max_seq_length = 8
