@@ -44,7 +44,7 @@ class Records(Framed[Record]):
     """
 
     columns: ClassVar = {
-        **dict.fromkeys(("model", "kind", "mitigator", "mitigator_name"), str),
+        **dict.fromkeys(("model", "kind", "fingerprint", "mitigator", "mitigator_name"), str),
         **dict.fromkeys(("mitigator_params", "mitigator_concept"), str),
         "task": str,
         "version": int,
@@ -161,11 +161,13 @@ class Records(Framed[Record]):
 
         `mitigator` is the label, with the options that differ from their defaults. `mitigator_name`
         is the name alone, and `mitigator_params` a JSON object of all hyper-parameters.
+        `fingerprint` tells the weights and settings of models of one name apart.
         """
         return [
             {
                 "model": record.model.name,
                 "kind": record.model.kind,
+                "fingerprint": record.model.fingerprint,
                 "mitigator": record.mitigator.label,
                 "mitigator_name": record.mitigator.name,
                 "mitigator_params": json.dumps(record.mitigator.params, ensure_ascii=False),

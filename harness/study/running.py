@@ -74,7 +74,7 @@ def run_study(
     HarnessError
         If its only model fails, or a folder cannot be written.
     """
-    if isinstance(workers, bool) or workers < 1:
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise InvalidOption(f"workers={workers}: expected a whole number from 1")
     folders_ = paths(include)
     registry = Registry(include=folders_)

@@ -110,6 +110,7 @@ def test_a_misspelt_argument_is_a_type_error_that_names_it(function):
         (lambda: harness.evaluate("x", overwrite="perhaps"), r"^overwrite=perhaps"),
         (lambda: harness.evaluate("x", progress="yes"), r"^progress=yes"),
         (lambda: harness.run_study("gender-hard-soft", workers=0), r"^workers=0"),
+        (lambda: harness.run_study("gender-hard-soft", workers="4"), r"^workers=4"),
         (lambda: harness.run_study("gender-hard-soft", include=3), r"^include=3"),
         (lambda: harness.debias("x", "none", "y.txt", include=3), r"^include=3"),
     ],
