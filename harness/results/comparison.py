@@ -151,7 +151,7 @@ def compare(
     folder: Path | str | None = None,
     folder_b: Path | str | None = None,
 ) -> Comparison:
-    """Compare two rows, score by score.
+    """Compare two rows, score by score; of several records of a score the newest counts.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def latex(sections: Iterable[Section], *, intervals: bool = False) -> str:
         columns = ("task", "score", "ideal", *section.columns)
         alignment = "lll" + "r" * len(section.columns)
         lines = [
-            f"% {section.title}",
+            f"% {section.title}".replace("\n", " "),
             *markup.tabular(columns, body, alignment),
         ]
         parts.append("\n".join(lines) + "\n")
