@@ -194,8 +194,10 @@ def _task(registry: Registry, name: str) -> dict[str, Any]:
         task = registry.resolve(document)
     except Unavailable as error:
         return facts | {"unavailable": str(error)}
+    roles = {input_.name: input_.role for input_ in task.texts() if input_.role != "text"}
     return {
         **facts,
+        **({"roles": roles} if roles else {}),
         "digest": task.digest,
         "metrics": {
             m.metric.name: {"options": m.metric.options | dict(m.options)}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import harness
+from harness.commands import main
 from harness.embedder import MockEmbedder
 from harness.errors import HarnessError
 from harness.registry.registry import Registry
@@ -160,3 +161,10 @@ def test_a_wrong_role_is_an_error_with_its_key(task, old, new, facts):
     with pytest.raises(HarnessError) as caught:
         Registry().task_file(Path(task(TASK.replace(old, new))))
     assert all(fact in str(caught.value) for fact in facts), caught.value
+
+
+def test_show_task_lists_the_roles(task, capsys):
+    assert main.run(["show", "task", task()]) == 0
+    assert "queries: query" in capsys.readouterr().out
+    assert main.run(["show", "task", task(WITHOUT_ROLES)]) == 0
+    assert "roles" not in capsys.readouterr().out
