@@ -59,6 +59,7 @@ def print_table(
     See `laid_out`. The parts are as wide as they need to be: a terminal wraps what is too wide.
     """
     from rich.console import Console
+    from rich.text import Text
 
     shown: set[int] = set()
     for i, part in enumerate(_parts(columns, rows, repeat, shorten, drop, width)):
@@ -66,13 +67,15 @@ def print_table(
         grid, without, needed = laid_out(
             [columns[j] for j in part],
             [[row[j] for j in part] for row in rows],
-            title=heading,
             shorten=shorten,
             drop=drop,
             width=width,
         )
         shown |= set(part) - {columns.index(column) for column in without}
-        Console(width=max(needed, len(heading))).print(grid)
+        console = Console(width=max(needed, len(heading)))
+        if heading:
+            console.print(Text(heading, style="italic"))
+        console.print(grid)
     return [column for column in drop if column in columns and columns.index(column) not in shown]
 
 
@@ -85,7 +88,6 @@ def laid_out(
     columns: Sequence[str],
     rows: Sequence[Sequence[Any]],
     *,
-    title: str = "",
     shorten: str = "",
     drop: Sequence[str] = (),
     width: int | None = None,
@@ -98,8 +100,6 @@ def laid_out(
     ----------
     columns, rows
         Names of the columns, and the values of the cells; a `Text` of rich keeps its style.
-    title
-        Line above the table.
     shorten
         Column of free text, which may be cut and end in `…`; no other column is cut.
     drop
@@ -119,13 +119,7 @@ def laid_out(
     kept = dict(zip(columns, widths, strict=True))
     if width is not None:
         kept = _fitted(kept, width, shorten=shorten, drop=drop)
-    grid = Table(
-        box=SIMPLE_HEAD,
-        title=title or None,
-        title_justify="left",
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     shown = [i for i, column in enumerate(columns) if column in kept]
     for i in shown:
         numbers = bool(rows) and all(_is_number(row[i]) for row in rows)

@@ -103,9 +103,13 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
     harness results compare results-of-monday results-of-friday
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.commands import comparison_tables, output
+    from harness.errors import UsageError
     from harness.results.sides import between, between_runs
 
-    if Path(a).exists() and Path(b).exists():
+    absent = [side for side in (a, b) if not Path(side).exists()]
+    if len(absent) == 1 and not results.exists():
+        raise UsageError(f"'{absent[0]}' is no results folder or file")
+    if not absent:
         sides = [_read((Path(side),)).select(**options) for side in (a, b)]
         comparisons = between_runs(*sides, folder=_folder(a), folder_b=_folder(b))
     else:

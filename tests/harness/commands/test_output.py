@@ -51,6 +51,12 @@ def test_counted_uses_the_plural_except_for_one():
     assert output.counted(0, "file") == "0 files"
 
 
+def test_a_title_longer_than_its_table_stays_on_one_line(capsys):
+    title = "a title of several words"
+    output.print_table(["a"], [["1"]], title=title)
+    assert capsys.readouterr().out.splitlines()[0] == title
+
+
 WIDE = ["mitigator", "a", "b", "c"]
 
 

@@ -124,6 +124,14 @@ def test_compare_with_an_unknown_name_is_a_usage_error(harness, folder):
     assert "'mitigator-1'" in said.err
 
 
+def test_compare_with_a_folder_that_does_not_exist_names_it(harness, folder, monkeypatch, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    said = harness("results", "compare", folder, "absent")
+    assert said.code == 2
+    assert "'absent'" in said.err
+
+
 def test_export_writes_each_format(harness, folder, tmp_path):
     def exported(kind):
         out = tmp_path / f"out.{kind}"
