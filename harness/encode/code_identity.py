@@ -6,6 +6,7 @@ fingerprint of a file.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import logging
 import sys
@@ -39,9 +40,14 @@ class Code:
         self._seen: set[Any] = set()
 
     def of_function(self, function: Any) -> Any:
-        """Return the code of a function, what it encloses, and what it uses of its module."""
+        """Return the code of a function, what it encloses, and what it uses of its module.
+
+        Of an object that can be called it is the code of its class.
+        """
+        function = inspect.unwrap(getattr(function, "__func__", function))
         if not isinstance(function, FunctionType):
-            return getattr(function, "__qualname__", name_of_class(type(function)))
+            name = getattr(function, "__qualname__", None)
+            return name or self.of_class(type(function))
         if function in self._seen:
             return function.__qualname__
         self._seen.add(function)
@@ -71,19 +77,24 @@ class Code:
                 parts += [
                     [name, self._member(member)]
                     for name, member in sorted(vars(base).items())
-                    if isinstance(member, FunctionType) or not name.startswith("_")
+                    if isinstance(member, FunctionType) or not _is_of_python(name)
                 ]
         return parts
 
     def _member(self, value: Any) -> Any:
+        """Return what identifies a member of a class: its code, or its value."""
         if isinstance(value, property):
             value = value.fget
+        elif isinstance(value, functools.cached_property):
+            value = value.func
         return self._value(getattr(value, "__func__", value), own=True)
 
     def _value(self, value: Any, *, own: bool = False) -> Any:
         """Return what identifies a value that code uses; `own` code is read wherever it is."""
         if isinstance(value, ModuleType):
             return value.__name__
+        if isinstance(value, functools._lru_cache_wrapper):
+            value = value.__wrapped__
         if isinstance(value, FunctionType | type) and not own and not is_of_user(value):
             return f"{value.__module__}.{value.__qualname__}"
         if isinstance(value, type):
@@ -109,6 +120,11 @@ def is_of_user(value: Any) -> bool:
         return False
     file = getattr(sys.modules.get(value.__module__), "__file__", None) or ""
     return "site-packages" not in file
+
+
+def _is_of_python(name: str) -> bool:
+    """Return whether Python, or its module abc, sets an attribute of this name in a class."""
+    return name == "_abc_impl" or (name.startswith("__") and name.endswith("__"))
 
 
 def _is_filled(cell: Any) -> bool:

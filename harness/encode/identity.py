@@ -13,7 +13,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Mapping
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -135,21 +135,37 @@ def _tensor(tensor: Any, torch: Any) -> list[Any]:
 def _part(module: Any) -> Any:
     """Return what identifies a torch module besides its weights and its own modules.
 
-    Of a library's module these are its plain attributes, but for its mode and where it came from.
-    Of a user's module all attributes count, and its code.
+    Of a library's module these are its plain attributes, such as the stride of a convolution, but
+    for its mode and where it came from. Of a user's module all attributes count, and its code.
     """
     if is_of_user(type(module)):
-        public = {key: item for key, item in vars(module).items() if not key.startswith("_")}
-        public.pop("training")
-        return [Code(content).of_class(type(module)), content(public)]
+        return [Code(content).of_class(type(module)), *_attributes(module)]
     settings = {
-        name: value
+        name: json_like(value)
         for name, value in sorted(vars(module).items())
         if name not in ("training", "name_or_path")
         and (name in ADAPTERS or not name.startswith("_"))
-        and (value is None or isinstance(value, str | bool | int | float))
+        and _is_plain(value)
     }
     return [name_of_class(type(module)), settings]
+
+
+def _attributes(module: Any) -> list[Any]:
+    """Return the attributes of a user's torch module, with the buffers that are no weights."""
+    of_torch = vars(sys.modules["torch"].nn.Module())
+    own = {key: item for key, item in vars(module).items() if key not in of_torch}
+    buffers = {key: module._buffers[key] for key in sorted(module._non_persistent_buffers_set)}
+    private = {key: _lenient(item) for key, item in own.items() if key.startswith("_")}
+    public = {key: item for key, item in own.items() if not key.startswith("_")}
+    return [content(public), private, content(buffers)]
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether a value is a number, text, function or class, or a tuple of these."""
+    if isinstance(value, tuple):
+        return all(map(_is_plain, value))
+    plain = (str, bool, int, float, type, FunctionType, BuiltinFunctionType)
+    return value is None or isinstance(value, plain)
 
 
 def _tokenizer(value: Any) -> Any:

@@ -208,6 +208,77 @@ def test_attributes_and_the_code_of_inner_modules_count():
     assert identity.of_model(Nested(Network(0), helper=object())) is None
 
 
+def test_private_attributes_and_plain_settings_of_inner_modules_count():
+    def convolved(stride):
+        torch.manual_seed(0)
+        return Nested(torch.nn.Conv1d(2, 2, 3, stride=stride))
+
+    def activated(name):
+        torch.manual_seed(0)
+        return Nested(torch.nn.TransformerEncoderLayer(4, 1, 8, activation=name))
+
+    def buffered(value):
+        model = Nested(Network(0))
+        model.register_buffer("offset", torch.tensor([value]), persistent=False)
+        return model
+
+    models = [
+        *(convolved(stride) for stride in (1, 2)),
+        *(activated(name) for name in ("relu", "gelu")),
+        *(Nested(Network(0), _scale=scale) for scale in (1.0, 2.0)),
+        *(buffered(value) for value in (1.0, 2.0)),
+    ]
+    found = [identity.of_model(model) for model in models]
+    assert None not in found
+    assert len(set(found)) == len(models)
+    assert identity.of_model(convolved(2)) == found[1]
+
+
+MEMBERS = """
+import abc, functools
+import numpy as np
+class Model(abc.ABC):
+    _scale = {constant}
+    def __init__(self):
+        self.rows = np.eye(2)
+    @staticmethod
+    def _scaled(x):
+        return x * {static}
+    @functools.cached_property
+    def _cached(self):
+        return {cached}
+    @functools.lru_cache
+    def _remembered(self, text):
+        return {remembered}
+    def encode(self, texts):
+        return self._scaled(self.rows) * self._scale
+class Function:
+    def __call__(self, x):
+        return {called}
+"""
+
+
+def test_every_member_of_a_class_counts(tmp_path):
+    def model(number, **changed):
+        values = dict.fromkeys(("constant", "static", "cached", "remembered", "called"), 1)
+        file = tmp_path / f"members_{number}.py"
+        file.write_text(MEMBERS.format(**values | changed), encoding="utf-8")
+        spec = importlib.util.spec_from_file_location("of_the_user", file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    changes = [{name: 2} for name in ("constant", "static", "cached", "remembered")]
+    modules = [model(i, **changed) for i, changed in enumerate([{}, *changes])]
+    for identify in (lambda m: identity.of_class(m.Model), lambda m: identity.of_model(m.Model())):
+        found = [identify(module) for module in modules]
+        assert None not in found
+        assert len(set(found)) == len(modules)
+        assert identify(model("same")) == found[0]
+    functions = [model(f"f{n}", called=n).Function() for n in (1, 2)]
+    assert identity.of_function(functions[0]) != identity.of_function(functions[1])
+
+
 def test_code_without_its_text_is_identified_too():
     def compiled(body):
         names = {}
