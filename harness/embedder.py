@@ -9,7 +9,7 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 from harness.digest import digest
 from harness.errors import ModelError
@@ -94,7 +94,7 @@ class ModelInfo(Card):
     Raises
     ------
     ModelError
-        If the kind is unknown, or the fingerprint is empty.
+        If the kind is unknown, the fingerprint is empty, or a role lacks its prompt.
     """
 
     fingerprint: str
@@ -109,6 +109,11 @@ class ModelInfo(Card):
             raise ModelError(
                 f"model '{self.name}' has an empty fingerprint; it must identify the weights and "
                 "settings, because embedders with the same fingerprint share vectors"
+            )
+        if set(self.role_prompts) not in (set(), {"text"}, set(get_args(Role))):
+            raise ModelError(
+                f"model '{self.name}' has role_prompts for {', '.join(self.role_prompts)}; "
+                "expected text, query and document, or text alone (an empty text for no prompt)"
             )
 
 

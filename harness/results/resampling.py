@@ -125,8 +125,9 @@ def _is_counted(row: Mapping[str, Any]) -> bool:
 
 def _item(row: Mapping[str, Any]) -> dict[str, str]:
     """Return what names an item: its text and input or, for a pair, the text of each input."""
-    keys = ("input", "text") if "text" in row else tuple(row)
-    return {key: row[key] for key in keys if key != "embedded" and isinstance(row.get(key), str)}
+    of_pair = [key for key in row if not key.endswith("_embedded")]
+    keys = ("input", "text") if "text" in row else of_pair
+    return {key: row[key] for key in keys if isinstance(row.get(key), str)}
 
 
 def _percentiles(values: Reals, method: str) -> IntervalPart:

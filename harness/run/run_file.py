@@ -14,7 +14,7 @@ from typing import Any, Self
 from pydantic import Field, StrictBool, StrictInt, field_validator
 
 import harness
-from harness import folders
+from harness import folders, labels
 from harness.run.settings import Settings
 from harness.task import yaml_files
 from harness.task.table_schema import Strict
@@ -22,6 +22,9 @@ from harness.task.table_schema import Strict
 FOLDER = "runs"
 """Folder of run files in a results folder."""
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
+_OPTION = re.compile(r"(?<=[?&])([^?&=]+)=([^&+]*)")
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
+"""Name of an environment variable that holds a key, which is no secret."""
 NO_CONCEPT = "none"
 """How users type that mitigators have no concept but a task's own."""
 
@@ -130,5 +133,10 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def _masked(name: str) -> str:
-    """Return a name without a password in an address."""
-    return _PASSWORD.sub("***@", name)
+    """Return a name without a password in an address, and without a key in an option."""
+
+    def masked(option: re.Match[str]) -> str:
+        is_secret = labels.is_secret(option[1]) and not _VARIABLE.fullmatch(option[2])
+        return f"{option[1]}=***" if is_secret else option[0]
+
+    return _OPTION.sub(masked, _PASSWORD.sub("***@", name))

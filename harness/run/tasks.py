@@ -11,7 +11,6 @@ import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.errors import (
     InvalidFile,
@@ -24,9 +23,6 @@ from harness.registry.registry import Registry
 from harness.task import benchmark, yaml_files
 from harness.task.benchmark import BenchmarkFile
 from harness.task.schema import TaskFile
-
-if TYPE_CHECKING:
-    pass
 
 ALL = "all"
 

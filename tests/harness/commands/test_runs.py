@@ -277,6 +277,17 @@ class TestRunFile:
         assert "secret" not in path.read_text()
         assert "***@example.org" in path.read_text()
 
+    def test_a_key_is_masked_but_not_the_name_of_its_variable(self, tmp_path):
+        from harness.run.run_file import RunFile
+        from harness.run.settings import Settings
+
+        names = ["toy:x?api_key=sk-secret&k=2", "toy:y?key=MY_API_KEY"]
+        mitigators = ["none", "rewriter?token=secret+normalize"]
+        path = RunFile.of(names, mitigators, ["all"], Settings()).write(tmp_path, "id")
+        file = yaml.safe_load(path.read_text())
+        assert file["models"] == ["toy:x?api_key=***&k=2", "toy:y?key=MY_API_KEY"]
+        assert file["mitigators"] == ["none", "rewriter?token=***+normalize"]
+
     def test_a_run_of_objects_cannot_be_repeated_by_a_file(self, evaluate, tmp_path):
         from toy_models import Letters
 

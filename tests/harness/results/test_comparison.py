@@ -212,6 +212,14 @@ def test_the_rewritten_text_of_an_item_does_not_matter():
     assert (interval.low, interval.high) == (-0.5, -0.5)
 
 
+def test_the_rewritten_texts_of_a_pair_do_not_matter():
+    texts = [{"first": f"a{i}", "second": f"b{i}"} for i in range(9)]
+    a = [row | {"contribution": 1.0} for row in texts]
+    b = [row | {"first_embedded": "rewritten", "contribution": 0.5} for row in texts]
+    interval = resampling.over_items(a, b)
+    assert (interval.low, interval.high) == (-0.5, -0.5)
+
+
 def test_targets_and_attributes_both_vary_if_each_alone_makes_the_score():
     rng = np.random.default_rng(0)
     effects = rng.normal(size=40)

@@ -168,3 +168,11 @@ def test_show_task_lists_the_roles(task, capsys):
     assert "queries: query" in capsys.readouterr().out
     assert main.run(["show", "task", task(WITHOUT_ROLES)]) == 0
     assert "roles" not in capsys.readouterr().out
+
+
+def test_a_model_states_the_prompts_of_all_roles_or_of_plain_texts_alone():
+    for prompts in ({}, {"text": "about: "}, PROMPTS):
+        assert Asymmetric(prompts).info.role_prompts == prompts
+    for prompts in ({"query": "q: "}, {"query": "q: ", "document": ""}, PROMPTS | {"title": ""}):
+        with pytest.raises(HarnessError, match="role_prompts"):
+            Asymmetric(prompts)
