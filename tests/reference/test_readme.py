@@ -12,7 +12,7 @@ from harness.commands import result_tables
 
 README = Path(__file__).parents[2] / "README.md"
 MODEL = "all-MiniLM-L6-v2"
-MITIGATORS = ["none", "normalize", "hard-debias", "context-injection"]
+MITIGATORS = ["none", "normalize", "hard-debias"]
 NUMBER = re.compile(r"[+-]?\d+\.\d+")
 
 
