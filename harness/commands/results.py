@@ -23,6 +23,12 @@ intervals = click.option(
 )
 
 
+def _split(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
+    from harness import names
+
+    return names.split(values)
+
+
 def filters(*names: str) -> Callable[[F], F]:
     """Add the options that select records."""
     helps = {
@@ -41,7 +47,11 @@ def filters(*names: str) -> Callable[[F], F]:
         function = all_scores(function)
         for name in reversed(names):
             option = click.option(
-                f"--{name}", *spellings.get(name, ()), multiple=True, help=helps[name]
+                f"--{name}",
+                *spellings.get(name, ()),
+                multiple=True,
+                help=helps[name],
+                callback=_split if name == "task" else None,
             )
             function = option(function)
         return function

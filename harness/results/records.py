@@ -200,6 +200,9 @@ class Records(Framed[Record]):
     def samples(self, folder: Path | str | None = None) -> list[dict[str, Any]]:
         """Return what each item contributes to each score, a flat row each.
 
+        A column of a metric that has the name of a fact about the record, such as `score`, gets the
+        name `sample_score`.
+
         Parameters
         ----------
         folder
@@ -212,8 +215,9 @@ class Records(Framed[Record]):
         DiskError, InvalidFile
             If a file of samples is not in the folder, or is damaged.
         """
-        return [
-            {
+        rows: list[dict[str, Any]] = []
+        for record in self:
+            facts = {
                 "model": record.model.name,
                 "mitigator": record.mitigator.label,
                 "task": record.task.name,
@@ -222,10 +226,10 @@ class Records(Framed[Record]):
                 "score": record.score,
                 "id": record.id,
             }
-            | dict(row)
-            for record in self
-            for row in record.read_samples(folder)
-        ]
+            for row in record.read_samples(folder):
+                own = {f"sample_{key}" if key in facts else key: row[key] for key in row}
+                rows.append(facts | own)
+        return rows
 
     def _repr_html_(self) -> str:
         from harness.results import html

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from harness import names
 from harness.encode import adapters
@@ -181,7 +181,8 @@ def evaluate(
 
 def _patterns(tasks: Task | Iterable[Task]) -> list[str | Document]:
     """Return the names and paths of tasks, and parsed files of those that are mappings."""
-    several = [tasks] if isinstance(tasks, str | Path | Mapping) else tasks
+    is_single = isinstance(tasks, str | Path | Mapping) or not isinstance(tasks, Iterable)
+    several = [cast("Task", tasks)] if is_single else list(cast("Iterable[Task]", tasks))
     patterns: list[str | Document] = []
     for i, task in enumerate(several):
         if isinstance(task, Mapping):

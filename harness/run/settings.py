@@ -89,7 +89,7 @@ class Settings:
         for name, least in (("seed", 0), ("limit", 1)):
             if isinstance(values.get(name), bool):  # pydantic takes True for 1
                 raise _not_whole(name, values[name], least)
-        if "exclude" in values:
+        if isinstance(values.get("exclude"), Path | Iterable):
             values["exclude"] = names.split(values["exclude"])
         values["devices"] = names.split(devices) if isinstance(devices, str) else devices
         settings = cls(progress=shown(progress), **convert(cls, values, what=""))

@@ -55,6 +55,15 @@ def test_show_selects_models_mitigators_tasks_and_scenarios(harness, folder):
         assert absent not in said.out
 
 
+def test_tasks_may_be_comma_separated(harness, folder):
+    def said(*arguments):
+        return harness("results", "show", folder, *arguments).out
+
+    assert said("-t", "association-*,similarity*") == said(
+        "-t", "association-*", "-t", "similarity*"
+    )
+
+
 def test_show_with_json_has_a_flat_row_for_each_score(harness, folder):
     rows = json.loads(harness("results", "show", folder, "--json").out)
     assert len(rows) == 2 * 3 * 10

@@ -11,7 +11,7 @@ import pytest
 
 import harness
 from harness.embedder import MockEmbedder
-from harness.errors import InvalidOption
+from harness.errors import InvalidOption, UsageError
 from harness.progress import Lines, Silent
 from harness.run.settings import Settings
 
@@ -109,6 +109,7 @@ def test_a_misspelt_argument_is_a_type_error_that_names_it(function):
         (lambda: harness.evaluate("x", devices="foo"), r"'foo'"),
         (lambda: harness.evaluate("x", overwrite="perhaps"), r"^overwrite=perhaps"),
         (lambda: harness.evaluate("x", progress="yes"), r"^progress=yes"),
+        (lambda: harness.evaluate("x", exclude=3), r"^exclude=3"),
         (lambda: harness.run_study("gender-hard-soft", workers=0), r"^workers=0"),
         (lambda: harness.run_study("gender-hard-soft", workers="4"), r"^workers=4"),
         (lambda: harness.run_study("gender-hard-soft", include=3), r"^include=3"),
@@ -131,6 +132,12 @@ def test_progress_is_whether_or_where(progress, kind):
 def test_names_of_tasks_may_stand_in_one_text_with_commas(registry, tasks):
     records = harness.evaluate(MockEmbedder(), tasks, registry=registry, concept=None)
     assert {record.task.name for record in records} == {"toy-places", "toy-ratings"}
+
+
+@pytest.mark.parametrize("tasks", [3, [3], None])
+def test_tasks_are_names_paths_or_mappings(registry, tasks):
+    with pytest.raises(UsageError, match="tasks: expected a name"):
+        harness.evaluate(MockEmbedder(), tasks, registry=registry, concept=None)
 
 
 @pytest.mark.parametrize("limit", [0, -1, True, "many", 1.5])
