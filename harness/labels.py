@@ -75,6 +75,11 @@ def with_options(name: str, values: Mapping[str, Any]) -> str:
     return name + ("?" + "&".join(pairs) if pairs else "")
 
 
+def with_fingerprint(name: str, fingerprint: str) -> str:
+    """Return the name of a model with the end of its fingerprint, for weights that share a name."""
+    return f"{name} [{fingerprint[-8:]}]"
+
+
 def _short(value: Any) -> Any:
     """Return a value as JSON types; of a long array, which nobody types, the begin of its hash."""
     content = json_like(value)

@@ -260,7 +260,8 @@ def _labels(every: pl.DataFrame) -> pl.DataFrame:
     models, mitigators = [], []
     for row in unique.iter_rows(named=True):
         several = len(prints[row["model"]]) > 1
-        models.append(row["model"] + (f" [{row['fingerprint'][-8:]}]" if several else ""))
+        model, fingerprint = row["model"], row["fingerprint"]
+        models.append(labels.with_fingerprint(model, fingerprint) if several else model)
         alike = [json.loads(params) for params in settings[row["label"]]]
         params = json.loads(row["params"]) if row["label"] == row["mitigator"] else {}
         differing = {

@@ -68,13 +68,11 @@ def show_other_scenarios(records: Sequence[Record], *, intervals: bool, width: i
 
 def show_seconds(records: Iterable[Record], *, width: int | None) -> None:
     """Print how long the metrics of each task took under each mitigator."""
-    from harness.results.tables import label
-
     times: dict[str, dict[str, dict[tuple[str, str, str], float]]] = {}
     for record in records:
         of_task = times.setdefault(record.model.name, {}).setdefault(record.task.name, {})
         # The scores of one metric share its time.
-        of_task[label(record), record.scenario, record.metric] = record.seconds
+        of_task[record.mitigator.label, record.scenario, record.metric] = record.seconds
     for model, tasks in times.items():
         mitigators = list(dict.fromkeys(key[0] for of_task in tasks.values() for key in of_task))
         rows = [

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from harness import names
+from harness import labels, names
 from harness.results import scale
 from harness.results.record import IntervalPart, Record, stars
 
@@ -135,7 +135,9 @@ def sections(records: Iterable[Record]) -> list[Section]:
     known_by_name = Counter(name for name, _ in models)
     return [
         _section(
-            name if known_by_name[name] == 1 else f"{name} [{fingerprint[-8:]}]", measures, chosen
+            name if known_by_name[name] == 1 else labels.with_fingerprint(name, fingerprint),
+            measures,
+            chosen,
         )
         for (name, fingerprint), of_model in models.items()
         for measures in MEASURES
@@ -143,19 +145,14 @@ def sections(records: Iterable[Record]) -> list[Section]:
     ]
 
 
-def label(record: Record) -> str:
-    """Return the label of a record's mitigator."""
-    return record.mitigator.label
-
-
 def _section(model: str, measures: str, records: Sequence[Record]) -> Section:
     lines: dict[Key, dict[str, Record]] = {}
     for record in records:
         key = (record.task.name, record.scenario, record.metric, record.score)
         line = lines.setdefault(key, {})
-        other = line.get(label(record))
+        other = line.get(record.mitigator.label)
         if other is None or age(other) <= age(record):
-            line[label(record)] = record
+            line[record.mitigator.label] = record
     columns = _columns(lines.values())
     named = _names(lines)
     one_sided = [
@@ -181,10 +178,10 @@ def _columns(lines: Iterable[Iterable[str]]) -> tuple[str, ...]:
     """
     columns: list[str] = []
     for line in lines:
-        labels = list(line)
-        for i, name in enumerate(labels):
+        in_line = list(line)
+        for i, name in enumerate(in_line):
             if name not in columns:
-                later = [columns.index(other) for other in labels[i + 1 :] if other in columns]
+                later = [columns.index(other) for other in in_line[i + 1 :] if other in columns]
                 columns.insert(min(later, default=len(columns)), name)
     return tuple(columns)
 
