@@ -21,7 +21,7 @@ from harness.digest import digest, json_like
 
 _LOCAL = re.compile(r"~$|~[^/\\]*[/\\]|\.{0,2}[/\\](?![/\\])|[A-Za-z]:[/\\]")
 """The beginning of a path that is absolute or starts at the home or current folder."""
-_SECRET = re.compile(r"(^|_)(key|token|secret|password)$")
+_SECRET = re.compile(r"(^|_)((api|auth)?key|token|secret|password|passwd)$", re.IGNORECASE)
 LONGEST = 8
 """Numbers of an array that a label shows."""
 _SUFFIX = re.compile(r"(\.[A-Za-z]{2,12})?(\.gz)?$")

@@ -90,7 +90,7 @@ def counts(outcomes: Sequence[Outcome], verb: str = "run") -> list[str]:
     outcomes
         The outcomes.
     verb
-        What happens with a task: `run`, or `to run`.
+        What happens with a task: `run`, or `can run`.
     """
     lines = []
     column = max((len(outcome.model) for outcome in outcomes), default=0)

@@ -106,4 +106,12 @@ class SampleRows:
 
 def _values(values: Any) -> list[Any]:
     """Return the values of a column as JSON values; NaN and infinity become None."""
-    return [finite(v) if isinstance(v, float) else v for v in map(json_like, values)]
+    return [_finite(value) for value in map(json_like, values)]
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return finite(value) if isinstance(value, float) else value

@@ -86,6 +86,10 @@ def test_a_key_is_in_no_label_and_no_record():
     values = {"api_key": "sk-1234", "key": None, "max_tokens": 5}
     assert labels.with_options("x", values) == "x?max_tokens=5"
     assert labels.public(values) == {"api_key": "***", "key": None, "max_tokens": 5}
+    for option in ("apikey", "HF_TOKEN", "authkey", "password", "client_secret"):
+        assert labels.public({option: "sk-1234"}) == {option: "***"}
+    for option in ("monkey", "tokens", "keyword"):
+        assert labels.public({option: "a"}) == {option: "a"}
 
 
 def test_a_relative_path_is_recognised_if_the_file_exists(tmp_path, monkeypatch):

@@ -113,6 +113,11 @@ def test_without_the_option_nothing_is_kept_and_nothing_changes(evaluate, tmp_pa
     assert not (tmp_path / "plain" / "samples").exists()
 
 
+def test_columns_of_arrays_are_written_without_nan(rows_of, tmp_path):
+    nested = "[Samples('targets_1', None, {'c': [[1.0, float('nan')]] * 4})]"
+    assert rows_of(nested, results=tmp_path)[0]["c"] == [1.0, None]
+
+
 def test_each_record_has_a_file_and_the_folder_reads_back(evaluate, tmp_path):
     shift = "toy-shift?k=2"
     (record,) = evaluate(tasks="toy-ratings", mitigators=shift, results=tmp_path, samples=True)
