@@ -67,7 +67,9 @@ class Quantized:
             raise InvalidOption(f"quantize={precision}: '{info.name}' is no text encoder")
         self.embedder, self.precision = embedder, precision
         stated = {"int8": [precision, *calibration_texts()], "binary": [precision]}[precision]
-        self.info = dataclasses.replace(info, fingerprint=f"{info.fingerprint}-{digest(stated)}")
+        fingerprint = f"{info.fingerprint}-{digest(stated)}"
+        # Published scores are those of the whole vectors.
+        self.info = dataclasses.replace(info, fingerprint=fingerprint, scores={})
 
     def __getattr__(self, name: str) -> Any:
         """Return a member that quantisation does not change; there are no token states."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from sentence_transformers import quantize_embeddings
@@ -102,6 +104,13 @@ def test_members_that_quantisation_does_not_change_are_those_of_the_encoder():
     assert quantized.lengths(["abc"]) == [3]
     assert not hasattr(quantized, "truncated")
     assert not hasattr(quantized, "token_states")
+
+
+def test_published_scores_are_not_those_of_quantised_vectors():
+    encoder = MockEmbedder()
+    encoder.info = dataclasses.replace(encoder.info, scores={"MTEB": 56.3}, licence="MIT")
+    info = Quantized(encoder, "binary").info
+    assert (info.scores, info.licence) == ({}, "MIT")
 
 
 def test_fingerprints_differ_by_precision():
