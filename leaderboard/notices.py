@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
+LISTED = 3
+"""Most tasks that a line names."""
+
 
 def notices(grid: pl.DataFrame, others: pl.DataFrame, tasks: pl.DataFrame) -> tuple[str, ...]:
     """Return a line on each task that keeps rows from being ranked.
@@ -22,7 +25,7 @@ def notices(grid: pl.DataFrame, others: pl.DataFrame, tasks: pl.DataFrame) -> tu
 
 
 def _narrow(grid: pl.DataFrame, measures: str) -> list[str]:
-    """Return a line on each task with few rows whose removal would let more rows be ranked.
+    """Return lines on tasks with few rows whose removal would let more rows be ranked.
 
     The tasks with fewest rows are removed one after another; the number of removed tasks that is
     reported maximises complete rows × remaining tasks.
@@ -40,10 +43,20 @@ def _narrow(grid: pl.DataFrame, measures: str) -> list[str]:
     them = "it" if removed == 1 else f"these {removed} tasks"
     ranked = f"{complete[removed]} rows would be ranked"
     ranked += " on usefulness" if measures == "usefulness" else ""
+    few = counts.head(removed).group_by("has", maintain_order=True).agg("task")
     return [
-        f"task '{name}' has values for {n} of {n_rows} rows; without {them} {ranked}"
-        for name, n in counts.head(removed).iter_rows()
+        f"{_listed(names)} values for {n} of {n_rows} rows; without {them} {ranked}"
+        for n, names in few.iter_rows()
     ]
+
+
+def _listed(names: list[str]) -> str:
+    """Return tasks as the subject of a sentence; long lists are cut."""
+    if len(names) == 1:
+        return f"task '{names[0]}' has"
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    shown = ", ".join(f"'{name}'" for name in names[:LISTED])
+    return f"tasks {shown}{more} have"
 
 
 def _complete(has: pl.DataFrame) -> int:

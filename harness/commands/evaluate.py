@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import click
@@ -40,6 +41,7 @@ def command(debug: bool, /, **options: Any) -> int:
     from harness import names, progress
     from harness.commands import output, report
     from harness.errors import UsageError
+    from harness.results.not_run import NotRunWarning
     from harness.run import evaluation
 
     models = list(dict.fromkeys(options["models"]))
@@ -50,24 +52,26 @@ def command(debug: bool, /, **options: Any) -> int:
             )
         models = [names.with_option(models[0], "name", options["name"])]
     quiet = options["quiet"]
-    records = evaluation.evaluate(
-        models,
-        options["tasks"],
-        list(options["mitigators"]),
-        results=options["results"],
-        cache=options["cache"],
-        concept=arguments.concept_or_none(options["concept"]),
-        seed=options["seed"],
-        overwrite=options["overwrite"],
-        samples=options["samples"],
-        include=list(options["include"]),
-        exclude=options["exclude"],
-        limit=options["limit"],
-        devices=options["devices"],
-        engine=options["engine"],
-        progress=progress.Silent() if quiet else progress.for_terminal(),
-        debug=debug,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotRunWarning)  # the report says it
+        records = evaluation.evaluate(
+            models,
+            options["tasks"],
+            list(options["mitigators"]),
+            results=options["results"],
+            cache=options["cache"],
+            concept=arguments.concept_or_none(options["concept"]),
+            seed=options["seed"],
+            overwrite=options["overwrite"],
+            samples=options["samples"],
+            include=list(options["include"]),
+            exclude=options["exclude"],
+            limit=options["limit"],
+            devices=options["devices"],
+            engine=options["engine"],
+            progress=progress.Silent() if quiet else progress.for_terminal(),
+            debug=debug,
+        )
     if options["as_json"]:
         output.as_json(report.as_json(records))
     else:

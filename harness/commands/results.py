@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("table", "csv", "latex", "markdown", "parquet")
+SUFFIXES = {
+    "": "table", ".txt": "table", ".csv": "csv", ".tex": "latex", ".md": "markdown",
+    ".parquet": "parquet",
+}  # fmt: skip
+"""Format by the suffix of the file."""
 FILTERS = ("model", "mitigator", "task", "scenario", "metric")
 
 paths = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
@@ -116,6 +121,8 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
     from harness.errors import UsageError
     from harness.results.sides import between, between_runs
 
+    if a == b:
+        raise UsageError(f"A and B are both '{a}'; name two different ones")
     absent = [side for side in (a, b) if not Path(side).exists()]
     if len(absent) == 1 and not results.exists():
         raise UsageError(f"'{absent[0]}' is no results folder or file")
@@ -140,9 +147,8 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
     "--format",
     "kind",
     type=click.Choice(FORMATS),
-    default="table",
-    show_default=True,
-    help="csv and parquet have one row for each score, the others are tables.",
+    help="csv and parquet have one row for each score, the others are tables.  "
+    "[default: by the suffix of --out; without --out, table]",
 )
 @click.option(
     "--out",
@@ -154,7 +160,7 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
 def export(
     paths: tuple[Path, ...],
     intervals: bool,
-    kind: str,
+    kind: str | None,
     out: Path | None,
     overwrite: bool,
     **options: Any,
@@ -162,12 +168,13 @@ def export(
     """Write the scores in PATHS in a format of other programs.
 
     \b
-    harness results export --format latex --out table.tex
-    harness results export results --all-scores --format parquet --out scores.parquet
+    harness results export --out table.tex
+    harness results export results --all-scores --out scores.parquet
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness import folders
     from harness.errors import UsageError
 
+    kind = kind or _format_of(out)
     if out is None and kind == "parquet":
         raise UsageError("a Parquet file needs --out")
     if out is not None and out.exists() and not overwrite:
@@ -179,6 +186,19 @@ def export(
     else:
         folders.write_atomically(out, content)
     _notices(records)
+
+
+def _format_of(out: Path | None) -> str:
+    """Return the format that the suffix of a file stands for."""
+    from harness.errors import UsageError
+
+    suffix = "" if out is None else out.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UsageError(
+            f"'{out}': no format has the suffix '{suffix}'; name one with --format, or use "
+            f"{', '.join(filter(None, SUFFIXES))}"
+        )
+    return SUFFIXES[suffix]
 
 
 def _content(records: Records, kind: str, intervals: bool) -> bytes:

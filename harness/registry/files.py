@@ -49,7 +49,8 @@ def kind_of(document: yaml_files.Document) -> str:
     if folder in folders:
         return folders[folder]
     if "tasks" in document.data:
-        return "run" if "models" in document.data else "benchmark"
+        has_list = "name" not in document.data and not isinstance(document.data["tasks"], dict)
+        return "run" if "models" in document.data or has_list else "benchmark"
     return "study" if "mitigators" in document.data else "task"
 
 

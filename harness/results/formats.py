@@ -64,7 +64,7 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         levels = sorted({f"{cell.interval.level:.0%}" for cell in cells if cell.interval})
         lines += [f"[low, high]: {' or '.join(levels)} confidence interval"] if levels else []
     elif any(extra for _, extra in shown):
-        lines.append("(change): less the value of none; (=): no change")
+        lines.append("(change): difference from none; (=): no difference")
     if any(cell.is_best for cell in cells):
         lines.append(f"{best} nearest to the ideal in its row")
     if any(cell.is_reversed for cell in cells):

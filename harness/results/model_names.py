@@ -13,7 +13,7 @@ from harness.results.record import ModelPart, Record
 
 
 def unified(records: Iterable[Record], notices: list[str]) -> list[Record]:
-    """Return records, the last of each id, with one name for each model.
+    """Return records, the last of each id in the place of the first, with one name for each model.
 
     The name of a model with a page (`url`) is preferred, since it is registered; then the one with
     most records, then the shortest. The other names become aliases.
@@ -29,7 +29,6 @@ def unified(records: Iterable[Record], notices: list[str]) -> list[Record]:
     parts: defaultdict[str, dict[str, ModelPart]] = defaultdict(dict)
     counts: Counter[tuple[str, str]] = Counter()
     for record in records:
-        last.pop(record.id, None)
         last[record.id] = record
         parts[record.model.fingerprint][record.model.name] = record.model
         counts[record.model.fingerprint, record.model.name] += 1

@@ -16,6 +16,10 @@ EVERY_TASK = "every task"
 """Stands for the tasks of a model that is not available."""
 
 
+class NotRunWarning(UserWarning):
+    """A task failed, or one that was asked for by its own name did not run."""
+
+
 @dataclass(frozen=True)
 class NotRun:
     """A task that was not run for a model and mitigator, and why.

@@ -84,7 +84,7 @@ class Records(Framed[Record]):
         return self._of(self._records[index]) if isinstance(index, slice) else self._records[index]
 
     def __repr__(self) -> str:
-        return f"<{len(self)} records of {len({r.model.name for r in self})} models>"
+        return f"<{self._summary()}>"
 
     @property
     def skipped(self) -> tuple[NotRun, ...]:
@@ -236,17 +236,26 @@ class Records(Framed[Record]):
         from harness.results.tables import sections
 
         parts = [html.of_sections(sections(record for record in self if record.primary))]
-        facts = [f"{len(self)} records"]
+        return "".join([*parts, html.lines([self._summary(), *self.notices])])
+
+    def _summary(self) -> str:
+        """Return how many records there are, and how many tasks were not run."""
+        n_models = len({record.model.name for record in self})
+        facts = [f"{_counted(len(self), 'record')} of {_counted(n_models, 'model')}"]
         if self.not_run:
             n_tasks = len({(entry.model, entry.task) for entry in self.not_run})
             facts.append(f"not run: {n_tasks} (see .not_run), of these failed: {len(self.failed)}")
-        return "".join([*parts, html.lines(["; ".join(facts), *self.notices])])
+        return "; ".join(facts)
 
     def _of(self, records: Iterable[Record]) -> Records:
         """Return some of the records, with all that is known about their run."""
         part = copy.copy(self)
         part._records = tuple(records)
         return part
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _tuple(patterns: str | Iterable[str]) -> tuple[str, ...]:

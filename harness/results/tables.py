@@ -41,7 +41,7 @@ class Cell:
     is_best
         Whether no other value of the row is as near to the ideal.
     change
-        The value less the value of the unmitigated model.
+        The value minus the value of the unmitigated model.
     interval
         Confidence interval of the value.
     """

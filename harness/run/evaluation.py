@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -12,7 +13,8 @@ from harness.encode import adapters
 from harness.errors import DiskError, HarnessError, UsageError
 from harness.progress import Progress
 from harness.registry.registry import Registry
-from harness.results.not_run import EVERY_TASK, NotRun
+from harness.results.not_run import EVERY_TASK, NotRun, NotRunWarning
+from harness.results.outcome import reasons
 from harness.results.records import Records
 from harness.run import added_metrics, models
 from harness.run import mitigators as mitigators_
@@ -112,6 +114,12 @@ def evaluate(
     Records
         The records of these models, tasks and mitigators, those recorded earlier included.
 
+    Warns
+    -----
+    NotRunWarning
+        If a task failed, or one that was asked for by its own name did not run. `Records.not_run`
+        lists them.
+
     Raises
     ------
     UsageError
@@ -167,7 +175,7 @@ def evaluate(
     if concept not in (None, names.NONE, FALLBACK_CONCEPT) and run.ignores_concept:
         notices.append(f"concept '{concept}' was not used: no mitigator was fitted on it")
     notices += added_metrics.unused(added, records)
-    return Records(
+    evaluated = Records(
         records,
         missed=[name for name in run.tasks.named if name not in with_records],
         not_run=[entry for part in parts for entry in part.not_run],
@@ -177,6 +185,19 @@ def evaluate(
         seconds=sum(part.seconds for part in parts),
         reused=sum(part.reused for part in parts),
     )
+    for line in _lost(evaluated):
+        warnings.warn(line, NotRunWarning, stacklevel=2)
+    return evaluated
+
+
+def _lost(records: Records) -> list[str]:
+    """Return why the command would exit with 1: what failed, and named tasks that did not run."""
+    missed = [entry for entry in records.skipped if entry.task in records.missed]
+    return [
+        f"{label}: {reason.line(verbose=False)}"
+        for label, entries in (("failed", records.failed), ("not run", missed))
+        for reason in reasons(entries)
+    ]
 
 
 def _patterns(tasks: Task | Iterable[Task]) -> list[str | Document]:

@@ -145,7 +145,7 @@ class Run:
         notices = list(file.notices) if file else []
         records = dict(file.records) if file else {}
         not_run = list(plan.not_run)
-        encoded, seconds = 0, 0.0
+        encoded, unplanned, seconds = 0, 0, 0.0  # mitigators may need texts beyond the plan
         if plan.jobs:
             if self.file and self.settings.results:
                 self.file.write(self.settings.results, self.id)
@@ -155,6 +155,7 @@ class Run:
                     embedder, name, self._engine(info), store, self.settings.progress
                 )
                 vectors.ensure(plan.texts)
+                planned = vectors.encoded
                 runner = JobRunner(vectors, self.settings, self.id)
                 label = f"{info.name}: scoring"
                 with self.settings.progress.stage(label, len(plan.jobs), "tasks") as advance:
@@ -168,6 +169,7 @@ class Run:
                                 file.add(result)
                         advance(1)
                 encoded, seconds = vectors.encoded, vectors.seconds
+                unplanned = encoded - planned
                 notices += [*store.notices, *vectors.notices]
                 notices += [*runner.notices, *notices_of(plan.jobs, info.name)]
                 notices += getattr(embedder, "notes", ())
@@ -178,7 +180,7 @@ class Run:
             [records[id_] for id_ in ids if id_ in records],
             not_run=not_run,
             notices=notices,
-            texts=len(plan.texts),
+            texts=len(plan.texts) + unplanned,
             encoded=encoded,
             seconds=seconds,
             reused=sum(len(job.ids(info, seed)) for job in plan.done),

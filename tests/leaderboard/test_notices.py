@@ -29,9 +29,14 @@ def test_a_task_that_one_row_has_is_reported_with_the_rows_that_it_costs(make_ro
 
 def test_several_such_tasks_are_reported_together(make_rows) -> None:
     records = make_rows(eight("xyz")) + make_rows({"m3": {"mine": 1.0}, "m4": {"yours": 1.0}})
-    mine, yours = notices(records)
-    assert has(mine, "'mine'", "1 of 8 rows", "without these 2 tasks 8 rows")
-    assert has(yours, "'yours'", "1 of 8 rows", "without these 2 tasks 8 rows")
+    (notice,) = notices(records)
+    assert has(notice, "'mine', 'yours'", "1 of 8 rows", "without these 2 tasks 8 rows")
+
+
+def test_a_line_names_few_tasks_and_counts_the_others(make_rows) -> None:
+    more = {"m3": {f"t{i}": 1.0 for i in range(5)}}
+    (notice,) = notices(make_rows(eight("abcdefg")) + make_rows(more))
+    assert has(notice, "'t0', 't1', 't2' and 2 more", "1 of 8 rows", "without these 5 tasks")
 
 
 def test_a_row_without_most_tasks_gives_no_warning(make_rows) -> None:

@@ -127,6 +127,12 @@ def test_compare_two_models_and_two_folders(harness, folder):
     assert "two under" not in said.out
 
 
+def test_compare_of_a_row_with_itself_is_a_usage_error(harness, folder):
+    said = harness("results", "compare", "none", "none", "-r", folder)
+    assert said.code == 2
+    assert "'none'" in said.err
+
+
 def test_compare_with_an_unknown_name_is_a_usage_error(harness, folder):
     said = harness("results", "compare", "none", "mitigatr-1", "-r", folder)
     assert said.code == 2
@@ -155,6 +161,26 @@ def test_export_writes_each_format(harness, folder, tmp_path):
     assert exported("latex").read_text().count(r"\toprule") == 4
     assert exported("markdown").read_text().count("| task |") == 4
     assert exported("table").read_text().count("association-0") == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("t.md", b"### one: bias"), ("t.TEX", b"% one: bias"), ("t.csv", b"model,"),
+        ("t.parquet", b"PAR1"), ("t.txt", b"one: bias"),
+    ],
+)  # fmt: skip
+def test_the_suffix_of_out_selects_the_format(harness, folder, tmp_path, name, start):
+    assert harness("results", "export", folder, "--out", tmp_path / name).code == 0
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_a_suffix_without_a_format_is_a_usage_error(harness, folder, tmp_path):
+    said = harness("results", "export", folder, "--out", tmp_path / "t.xlsx")
+    assert said.code == 2
+    assert "'.xlsx'" in said.err
+    assert "--format" in said.err
+    assert not (tmp_path / "t.xlsx").exists()
 
 
 def test_export_prints_without_out_but_not_parquet(harness, folder):

@@ -407,6 +407,11 @@ class TestValidate:
         assert said.code == 2
         assert f"{path}:2: tasks: expected a list" in said.out
 
+    def test_a_run_file_with_a_misspelt_key_is_still_a_run_file(self, harness, toy, write):
+        said = harness("validate", write("run.yaml", "model: toy-letters\ntasks: [toy]\n"))
+        assert said.code == 2
+        assert "did you mean 'models'" in said.out
+
 
 def completions(command, parameter, start, **parameters):
     """Return what a shell offers."""

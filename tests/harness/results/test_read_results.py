@@ -16,6 +16,13 @@ def test_results_are_read_back_as_they_were_returned(evaluate, tmp_path):
     assert list(package.read_results(str(tmp_path / "results" / "toy-letters.jsonl"))) == list(read)
 
 
+def test_a_record_that_is_read_twice_keeps_its_place(evaluate, tmp_path):
+    whole = evaluate("toy-letters", "toy-places", ["none", "toy-shift"], results=tmp_path / "a")
+    evaluate("toy-letters", "toy-places", "none", results=tmp_path / "b")
+    read = package.read_results(tmp_path / "a", tmp_path / "b")
+    assert [r.mitigator.name for r in read] == [r.mitigator.name for r in whole]
+
+
 def test_a_torn_last_line_is_skipped_with_a_notice(evaluate, tmp_path):
     returned = evaluate(results=tmp_path / "results")
     path = tmp_path / "results" / "toy-letters.jsonl"

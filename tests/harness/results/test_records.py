@@ -24,7 +24,7 @@ def test_records_are_a_sequence(records):
     assert list(records)[1] == records[1]
     assert isinstance(records[1:3], Records)
     assert list(records[1:3]) == list(records)[1:3]
-    assert repr(records) == "<4 records of 1 models>"
+    assert repr(records) == "<4 records of 1 model>"
 
 
 def test_both_data_frames_have_one_row_per_record(records):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from harness.embedder import MockEmbedder
 from harness.errors import UsageError
 from harness.results import folder as results_files
+from harness.results.not_run import NotRunWarning
 
 TIMES = {"run", "created", "seconds"}
 
@@ -235,3 +237,31 @@ def test_tasks_are_excluded_and_cut_and_named_ones_that_did_not_run_are_told(eva
     assert set(records.to_polars()["limit"]) == {1}
     assert "--limit 1" in records._repr_html_()
     assert evaluate("toy-words", "toy*").missed == ()
+
+
+def test_a_named_task_that_did_not_run_is_a_warning(evaluate):
+    with pytest.warns(NotRunWarning, match="toy-sentences: made for text") as caught:
+        records = evaluate("toy-words", "toy-places,toy-sentences")
+    assert caught[0].filename == evaluate.__code__.co_filename  # where evaluate was called
+    assert "not run: 1" in repr(records)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate("toy-words", "toy*")  # a task that only matched a glob
+
+
+def test_texts_that_mitigators_need_beyond_the_plan_are_counted(evaluate, registry_with, plugin):
+    source = """
+        from harness import Mitigator, MitigatorSpec, hookimpl
+
+        @hookimpl
+        def harness_mitigators():
+            return [MitigatorSpec(name="wide", target="THIS:Wide")]
+
+        class Wide(Mitigator):
+            def fit(self, embedder, concept=None):
+                embedder.encode([f"text {i}" for i in range(50)])
+                return self
+    """
+    registry = registry_with(plugin(source))
+    records = evaluate(tasks="toy-places", mitigators=["none", "wide"], registry=registry)
+    assert records.encoded == records.texts == 56

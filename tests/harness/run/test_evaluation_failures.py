@@ -199,6 +199,7 @@ def test_a_mitigator_that_fails_costs_its_own_column_only(
     )
     assert {r.mitigator.name for r in records} == {"none"}
     (failed,) = records.failed
+    assert "of these failed: 1" in repr(records)
     assert (failed.mitigator, failed.task) == ("mine", "toy-places")
     assert reason in failed.reason
 
