@@ -95,6 +95,9 @@ class Code:
             return value.__name__
         if isinstance(value, functools._lru_cache_wrapper):
             value = value.__wrapped__
+        if isinstance(value, functools.partial):
+            keywords = {name: self._value(item) for name, item in value.keywords.items()}
+            return [self._value(value.func), list(map(self._value, value.args)), keywords]
         if isinstance(value, FunctionType | type) and not own and not is_of_user(value):
             return f"{value.__module__}.{value.__qualname__}"
         if isinstance(value, type):

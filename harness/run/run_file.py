@@ -21,6 +21,7 @@ from harness.task.table_schema import Strict
 
 FOLDER = "runs"
 """Folder of run files in a results folder."""
+_ID = re.compile(r"[0-9a-f]{12}")
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
 _OPTION = re.compile(r"(?<=[?&])([^?&=]+)=([^&+]*)")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
@@ -114,7 +115,7 @@ class RunFile(Strict):
 def read(path: Path) -> dict[str, Any]:
     """Return the options in a run file, by their names on the command line.
 
-    A file in the folder `runs` of a results folder gives that folder, too.
+    A file that a run wrote into the folder `runs` of a results folder gives that folder, too.
 
     Raises
     ------
@@ -127,9 +128,17 @@ def read(path: Path) -> dict[str, Any]:
         options["include"] = options.pop("folders")
     if "devices" in options:
         options["devices"] = ",".join(options["devices"])
-    if path.resolve().parent.name == FOLDER:
-        options["results"] = path.parent.parent
+    if (results := _results_of(path)) is not None:
+        options["results"] = results
     return options
+
+
+def _results_of(path: Path) -> Path | None:
+    """Return the results folder that a run wrote a file into; None for a file of the user's own."""
+    if not _ID.fullmatch(path.stem) or path.absolute().parent.name != FOLDER:
+        return None
+    is_named = path.parent.name == FOLDER  # keep the path as short as it was typed
+    return path.parent.parent if is_named else path.absolute().parent.parent
 
 
 def _masked(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
@@ -238,6 +239,20 @@ class TestRunFile:
         after = {record.id: record.value for record in records("other")}
         assert after == before
         assert not (tmp_path / "results").exists()
+
+    def test_a_file_that_a_run_wrote_gives_its_results_folder(self, write, monkeypatch):
+        from harness.run.run_file import read
+
+        text = "models: [toy-letters]"
+        written = write("other/runs/0123456789ab.yaml", text)
+        results = written.parents[1]
+        assert read(written)["results"] == results
+        monkeypatch.chdir(results)
+        assert read(Path("runs/0123456789ab.yaml"))["results"].resolve() == results.resolve()
+        monkeypatch.chdir(written.parent)
+        assert read(Path("0123456789ab.yaml"))["results"].resolve() == results.resolve()
+        own = write("configs/runs/nightly.yaml", text)
+        assert "results" not in read(own)
 
     def test_the_file_holds_what_the_user_typed_and_no_folder_of_this_machine(self, run, tmp_path):
         run("-t", "toy-places", "-r", tmp_path / "results", "--devices", "cpu")

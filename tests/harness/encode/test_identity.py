@@ -250,6 +250,7 @@ class Model(abc.ABC):
     @functools.lru_cache
     def _remembered(self, text):
         return {remembered}
+    _partial = functools.partial(round, ndigits={partial})
     def encode(self, texts):
         return self._scaled(self.rows) * self._scale
 class Function:
@@ -259,8 +260,10 @@ class Function:
 
 
 def test_every_member_of_a_class_counts(tmp_path):
+    members = ("constant", "static", "cached", "remembered", "partial")
+
     def model(number, **changed):
-        values = dict.fromkeys(("constant", "static", "cached", "remembered", "called"), 1)
+        values = dict.fromkeys((*members, "called"), 1)
         file = tmp_path / f"members_{number}.py"
         file.write_text(MEMBERS.format(**values | changed), encoding="utf-8")
         spec = importlib.util.spec_from_file_location("of_the_user", file)
@@ -268,7 +271,7 @@ def test_every_member_of_a_class_counts(tmp_path):
         spec.loader.exec_module(module)
         return module
 
-    changes = [{name: 2} for name in ("constant", "static", "cached", "remembered")]
+    changes = [{name: 2} for name in members]
     modules = [model(i, **changed) for i, changed in enumerate([{}, *changes])]
     for identify in (lambda m: identity.of_class(m.Model), lambda m: identity.of_model(m.Model())):
         found = [identify(module) for module in modules]
