@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -107,7 +107,7 @@ class Comparison:
         the task, and why.
     """
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Pair, ...] = field(repr=False)  # whole records
     means: tuple[Mean, ...]
     left_out: tuple[tuple[str, str], ...] = ()
 

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar, overload
 
-from harness.errors import UnknownName
+from harness.errors import UnknownName, UsageError
 from harness.results.frames import Framed
 from harness.results.not_run import NotRun
 from harness.results.record import Record
@@ -211,7 +211,7 @@ class Records(Framed[Record]):
         Raises
         ------
         UsageError
-            If the folder is required.
+            If the folder is required, or if none of the records has samples.
         DiskError, InvalidFile
             If a file of samples is not in the folder, or is damaged.
         """
@@ -229,6 +229,11 @@ class Records(Framed[Record]):
             for row in record.read_samples(folder):
                 own = {f"sample_{key}" if key in facts else key: row[key] for key in row}
                 rows.append(facts | own)
+        if not rows and any(record.value is not None for record in self):
+            raise UsageError(
+                "these records have no samples: evaluate with samples=True (or --samples); "
+                "a metric may have none"
+            )
         return rows
 
     def _repr_html_(self) -> str:

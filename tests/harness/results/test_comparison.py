@@ -41,6 +41,8 @@ def test_the_mean_is_of_distances_and_has_an_interval_over_tasks():
     (mean,) = found.means
     distances = np.array([[abs(r.value) / 2 for r in side] for side in (a, b)])
     assert (mean.measures, mean.n) == ("bias", 20)
+    assert "measures='bias'" in repr(found)
+    assert len(repr(found)) < 1000
     assert mean.difference == pytest.approx((distances[1] - distances[0]).mean())
     low, high = mean.interval.low, mean.interval.high
     assert low < mean.difference < high < 0

@@ -110,6 +110,8 @@ def test_without_the_option_nothing_is_kept_and_nothing_changes(evaluate, tmp_pa
     ]
     assert plain[0].samples is None
     assert plain[0].read_samples() == ()
+    with pytest.raises(UsageError, match="samples=True"):
+        plain.samples()
     assert not (tmp_path / "plain" / "samples").exists()
 
 
