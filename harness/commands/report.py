@@ -105,7 +105,7 @@ def counts(outcomes: Sequence[Outcome], verb: str = "run") -> list[str]:
             continue
         other = {"text": "word embeddings", "word": "text encoders"}.get(outcome.embedder)
         numbers = {
-            f"made for {other or 'other embedders'}": ("embedder", True),
+            f"made for {other or 'other embedders'}": ("embedder", other is not None),
             "data missing": ("data", True),
             "mitigator does not apply": ("mitigator", False),
             "failed": ("failed", False),

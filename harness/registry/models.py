@@ -155,7 +155,9 @@ class Models:
         return self._load(model.spec, f"model '{model.spec.name}'")
 
     def _options(self, model: Model, target: Callable[..., Any]) -> dict[str, Any]:
-        known = {*options.parameters(target), QUANTIZE} - _OWN
+        card = model.spec.card
+        general = {NAME} if card is not None and card.kind == "word" else {NAME, QUANTIZE}
+        known = (options.parameters(target).keys() - _OWN) | general
         return options.convert(
             target, model.options, known=known, what=f"model '{model.spec.name}'"
         )

@@ -358,6 +358,12 @@ def test_a_failed_task_is_counted(evaluate, raising):
     assert "failed 1" in said.out
 
 
+def test_where_no_task_ran_nothing_is_said_of_other_embedders(evaluate, raising):
+    said = evaluate(tasks=str(raising("ValueError('no way')")))
+    assert "0 of 1 tasks run" in said.out
+    assert "made for" not in said.out
+
+
 def test_a_model_that_is_not_available_is_named_and_the_others_run(harness, toy, install, tmp_path):
     source = """
         from harness import EmbedderSpec, Unavailable, hookimpl

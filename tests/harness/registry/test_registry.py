@@ -66,6 +66,7 @@ def test_a_provider_without_a_reference_or_a_model_with_one_is_an_error(registry
     [
         ("toy-letters?scale=abc", ["model 'toy-letters'", "scale=abc"]),
         ("toy-letters?skale=1", ["model 'toy-letters'", "'skale'", "did you mean 'scale'"]),
+        ("toy-letters?nam=x", ["model 'toy-letters'", "'nam'", "did you mean 'name'"]),
         ("toy-letters?card=1", ["model 'toy-letters'", "'card'"]),
         ("toy-words?k=1", ["model 'toy-words'", "'k'"]),
         ("toy:1?reference=x", ["model 'toy'", "'reference'"]),

@@ -11,6 +11,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from harness.commands.main import run
+from harness.errors import InvalidOption
 from harness.registry.registry import Registry
 
 WORDS = ["the", "nurse", "is", "a", "man", "woman", "good", "bad", "query", "hello", "world"]
@@ -90,6 +91,13 @@ def test_one_model_is_labelled_by_an_option_of_the_command(home, tmp_path, capsy
     assert run([*command, *models[:2]]) == 0
     assert "mine" in capsys.readouterr().out
     assert (tmp_path / "results" / "mine.jsonl").is_file()
+
+
+def test_an_unknown_option_of_a_word_model_does_not_suggest_one_for_texts():
+    with pytest.raises(InvalidOption) as caught:
+        Registry().embedder("glove-6b-50d?pooling=max")
+    assert "available: name" in str(caught.value)
+    assert "quantize" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
