@@ -22,6 +22,8 @@ from harness.progress import Progress, Silent
 from harness.task.table_schema import Table
 from harness.task.yaml_files import Document, KeyPath
 
+SHOWN_FILES = 3
+"""Number of missing files that the notice of a run names; a task names all of its own."""
 State = Literal["shipped", "local copy", "fetched", "to fetch", "missing"]
 HOW = (
     "on a machine with a network 'harness data fetch --out FOLDER' fetches them all: "
@@ -113,7 +115,7 @@ class DataFiles:
         if self._missing:
             n = len(self._missing)
             files = "1 data file is" if n == 1 else f"{n} data files are"
-            lines.append(f"{files} missing: {_grouped(self._missing)}")
+            lines.append(f"{files} missing: {_grouped(self._missing, most=SHOWN_FILES)}")
         return lines
 
     def provide(self, tables: Mapping[str, Table], document: Document) -> dict[str, Path]:
@@ -277,12 +279,19 @@ def _in_package(package: str, file: str, terms: str) -> DataFile:
     return DataFile(file, "shipped", path, terms)
 
 
-def _grouped(problems: Mapping[str, Problem]) -> str:
-    """Return the names of files with their problems, each problem once, and what to do."""
+def _grouped(problems: Mapping[str, Problem], most: int | None = None) -> str:
+    """Return the names of files with their problems, each problem once, and what to do.
+
+    With `most`, only so many files of a problem are named.
+    """
     files: dict[str, list[str]] = {}
     for name, problem in problems.items():
         files.setdefault(problem.reason, []).append(f"'{name}'")
-    parts = [f"{', '.join(names)} ({reason})" for reason, names in files.items()]
+    parts = []
+    for reason, names in files.items():
+        n_more = len(names[most:]) if most is not None else 0
+        more = f" and {n_more} more, which 'harness data status' lists" if n_more else ""
+        parts.append(f"{', '.join(names[:most])}{more} ({reason})")
     if any(problem.has_address for problem in problems.values()):
         parts.append(HOW)
     return "; ".join(parts)
