@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from harness import options
 from harness.concept import Concept
-from harness.errors import suggestion
+from harness.errors import InvalidFile, suggestion
 from harness.metrics import Metric
 from harness.task import yaml_files
 from harness.task.data_files import DataFiles
@@ -60,8 +60,15 @@ def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None 
     Unavailable
         If its data is missing.
     """
-    file = document.validate(TaskFile)
     mistakes = Collector()
+    try:
+        file = document.validate(TaskFile)
+    except InvalidFile:
+        with mistakes.collecting():
+            raise
+        _check_names(document, finder, mistakes)
+        mistakes.check()
+        raise
     its_concept = None
     if file.concept is not None:
         with mistakes.collecting(), document.pointing_at(("concept",)):
@@ -72,6 +79,11 @@ def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None 
             metrics[name] = finder.metric(name)
     scenarios = file.scenarios or {DEFAULT_SCENARIO: ScenarioFile()}
     _check_primary(document, file, metrics, scenarios, mistakes)
+    its_options: dict[tuple[str, str], dict[str, Any]] = {}
+    for name, scenario in scenarios.items():
+        for metric in metrics.values():
+            with mistakes.collecting():
+                its_options[name, metric.name] = _options_of(document, file, name, scenario, metric)
     paths: Mapping[str, Path] | None = None
     with mistakes.collecting():
         paths = finder.data.provide(file.tables, document)
@@ -82,14 +94,31 @@ def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None 
     resolved = []
     for name, scenario in scenarios.items():
         with mistakes.collecting():
-            resolved.append(_scenario(name, scenario, inputs, metrics))
+            options_ = {metric: its_options.get((name, metric), {}) for metric in metrics}
+            resolved.append(_scenario(name, scenario, inputs, metrics, options_))
     mistakes.check()
     return Task(file, its_concept, tuple(resolved), limit)
 
 
+def _check_names(document: yaml_files.Document, finder: Finder, mistakes: Collector) -> None:
+    """Collect the unknown concept and metrics of a file that has mistakes in its keys."""
+    concept, metrics = document.data.get("concept"), document.data.get("metrics")
+    if isinstance(concept, str):
+        with mistakes.collecting(), document.pointing_at(("concept",)):
+            finder.concept(concept)
+    for name in metrics if isinstance(metrics, dict) else ():
+        with mistakes.collecting(), document.pointing_at(("metrics", name)):
+            finder.metric(name)
+
+
 def _scenario(
-    name: str, scenario: ScenarioFile, inputs: Inputs, metrics: Mapping[str, Metric]
+    name: str,
+    scenario: ScenarioFile,
+    inputs: Inputs,
+    metrics: Mapping[str, Metric],
+    its_options: Mapping[str, Mapping[str, Any]],
 ) -> Scenario:
+    """Return a scenario; `its_options` are those of each metric."""
     document, file = inputs.document, inputs.file
     resolved = inputs.of_scenario(name, scenario)
     mistakes = Collector()
@@ -102,25 +131,27 @@ def _scenario(
     measurements = []
     for metric in metrics.values():
         with mistakes.collecting():
-            measurements.append(_measurement(document, file, name, scenario, metric, resolved))
+            key, use = ("metrics", metric.name), file.metrics[metric.name]
+            its_inputs = _inputs_of(document, key, metric, use, resolved)
+            _check_disjoint(document, metric, its_inputs)
+            measurements.append(Measurement(metric, its_inputs, its_options[metric.name]))
     mistakes.check()
     return Scenario(name, resolved, tuple(measurements))
 
 
-def _measurement(
+def _options_of(
     document: yaml_files.Document,
     file: TaskFile,
     name: str,
     scenario: ScenarioFile,
     metric: Metric,
-    resolved: Mapping[str, Input],
-) -> Measurement:
-    """Return a metric with its inputs and options in the scenario `name`."""
-    use, key = file.metrics[metric.name], ("metrics", metric.name)
+) -> dict[str, Any]:
+    """Return the options of a metric in the scenario `name`."""
+    key = ("metrics", metric.name)
     its_options: dict[str, Any] = {}
     known = {*metric.options, *metric.required_options}
     for place, values in (
-        ((*key, "options"), use.options),
+        ((*key, "options"), file.metrics[metric.name].options),
         (("scenarios", name, "options", metric.name), scenario.options.get(metric.name, {})),
     ):
         with document.pointing_at(place):
@@ -130,9 +161,7 @@ def _measurement(
     for option in metric.required_options:
         if option not in its_options:
             raise document.error(f"metric '{metric.name}' requires the option '{option}'", key)
-    its_inputs = _inputs_of(document, key, metric, use, resolved)
-    _check_disjoint(document, metric, its_inputs)
-    return Measurement(metric, its_inputs, its_options)
+    return its_options
 
 
 def _inputs_of(

@@ -330,6 +330,11 @@ def test_every_mistake_in_inputs_metrics_and_primary_is_shown_at_once(harness, t
     assert len(mistakes) == 3
     for key in ("metrics.weet: ", "primary.score: ", "metrics.toy-gap.options"):
         assert [m for m in mistakes if m.startswith(f"{path}:") and key in m], key
+    task = TASK.replace("toy-gap: {}", "weet: {}").replace("{words: [city", "{wrods: [city")
+    path = write("mine.yaml", task + "concept: gendre\n")
+    *mistakes, _ = harness("validate", path).out.splitlines()
+    for fact in ("'wrods'", "'weet'", "'gendre'"):
+        assert [mistake for mistake in mistakes if fact in mistake], fact
     unknown_sets = TASK.replace("{words: [village, farm]}", "{set: farms}")
     path = write("mine.yaml", unknown_sets.replace("{words: [city, street]}", "{table: streets}"))
     *mistakes, _ = harness("validate", path).out.splitlines()
