@@ -150,7 +150,7 @@ def cells(records: Iterable[Record]) -> Cells:
 def row_name(record: Record) -> str:
     """Return the key of a record's row: its model, mitigator and settings."""
     model, mitigator = record.model, record.mitigator
-    return json.dumps([model.name, model.fingerprint, mitigator.name, _params(record)])
+    return json.dumps([model.name, model.fingerprint, mitigator.label, _params(record)])
 
 
 def _params(record: Record) -> str:

@@ -1,19 +1,21 @@
-"""One name for each model of many records.
+"""One name for each model of many records, and one label for each mitigator.
 
 Runs at different times may have used several names for the same weights and settings, such as a
-registered name and that of a folder. Records that are read together get one of them.
+registered name and that of a folder. Records that are read together get one of them. Two
+mitigators may have one label, such as a class before and after an edit. Theirs get an ending.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from harness.results.record import ModelPart, Record
+from harness import labels
+from harness.results.record import MitigatorPart, ModelPart, Record
 
 
 def unified(records: Iterable[Record], notices: list[str]) -> list[Record]:
-    """Return records, the last of each id in the place of the first, with one name for each model.
+    """Return records, the last of each id in the place of the first, named consistently.
 
     The name of a model with a page (`url`) is preferred, since it is registered; then the one with
     most records, then the shortest. The other names become aliases.
@@ -51,9 +53,28 @@ def unified(records: Iterable[Record], notices: list[str]) -> list[Record]:
             ]
             aliases = dict.fromkeys([*best.aliases, *others])
             chosen[fingerprint] = best.model_copy(update={"aliases": tuple(aliases)})
-    return [
+    named = [
         record.model_copy(update={"model": chosen[record.model.fingerprint]})
         if record.model.fingerprint in chosen
         else record
         for record in last.values()
+    ]
+    return _with_distinct_labels(named)
+
+
+def _with_distinct_labels(records: Sequence[Record]) -> list[Record]:
+    """Return records with the end of the method's digest in labels that several methods share."""
+    methods: defaultdict[str, set[str]] = defaultdict(set)
+    for record in records:
+        if record.mitigator.method:
+            methods[record.mitigator.label].add(record.mitigator.method)
+
+    def distinct(part: MitigatorPart) -> MitigatorPart:
+        if len(methods[part.label]) < 2 or not part.method:
+            return part
+        label = labels.with_fingerprint(part.label, part.method)
+        return part.model_copy(update={"label": label})
+
+    return [
+        record.model_copy(update={"mitigator": distinct(record.mitigator)}) for record in records
     ]

@@ -87,6 +87,8 @@ class MitigatorPart(Part):
     """Concept that it was fitted on."""
     fingerprint: str
     """Identifies the mitigator, its hyper-parameters and the content of the concept."""
+    method: str = ""
+    """Identifies the mitigator and its hyper-parameters, whatever the concept."""
 
     def model_post_init(self, context: Any) -> None:
         """Take the name as the label of a record that was written without one."""

@@ -148,6 +148,7 @@ def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> Miti
     plain = names.plain(name)
     content = digest(concept.model_dump(exclude={"title", "source"})) if concept else None
     fingerprint = digest([plain, params, content, *mitigator.depends_on])
+    method = digest([plain, params, *mitigator.depends_on])
     params = labels.public(params)
     return MitigatorPart(
         name=plain,
@@ -155,6 +156,7 @@ def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> Miti
         params=params[plain] if list(params) == [plain] else params,
         concept=concept.name if concept else None,
         fingerprint=fingerprint,
+        method=method,
     )
 
 

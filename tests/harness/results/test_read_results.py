@@ -36,3 +36,21 @@ def test_a_torn_last_line_is_skipped_with_a_notice(evaluate, tmp_path):
 def test_a_path_that_does_not_exist_is_an_error(tmp_path):
     with pytest.raises(InvalidFile, match="absent"):
         package.read_results(tmp_path / "absent")
+
+
+def test_two_mitigators_of_one_label_stay_apart(evaluate, tmp_path):
+    def edited(amount):
+        class Shift(package.Mitigator):
+            def transform(self, vectors, texts, amount=amount):
+                return vectors * (1 + amount * (vectors > 0))
+
+        return Shift()
+
+    for amount in (1, 2):
+        evaluate("toy-letters", "toy-places", [edited(amount)], results=tmp_path / "results")
+    read = package.read_results(tmp_path / "results")
+    labels = list(dict.fromkeys(record.mitigator.label for record in read))
+    assert len(labels) == 2
+    assert all(label.startswith("Shift [") for label in labels)
+    again = package.read_results(tmp_path / "results" / "toy-letters.jsonl")
+    assert list(dict.fromkeys(record.mitigator.label for record in again)) == labels

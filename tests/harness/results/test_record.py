@@ -63,6 +63,7 @@ def test_a_record_has_the_model_task_score_and_environment(measured):
     assert said["mitigator"] == {
         "name": "none", "label": "none", "params": {}, "concept": None,
         "fingerprint": said["mitigator"]["fingerprint"],
+        "method": said["mitigator"]["method"],
     }  # fmt: skip
     assert (said["concept"], said["category"]) == ("toy-place", "places")
     assert (said["ideal"], said["bounds"]) == (0, [0, None])
