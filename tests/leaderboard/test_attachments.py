@@ -30,7 +30,8 @@ def page_of(record, folder, *sources):
 
 
 def test_build_copies_and_links_figures_and_tables(results, tmp_path):
-    group, out = click.Group(), tmp_path / "site"
+    settings = {"help_option_names": ["-h", "--help"]}
+    group, out = click.Group(context_settings=settings), tmp_path / "site"
     harness.leaderboard.harness_commands(group)
     result = CliRunner().invoke(group, ["leaderboard", "build", str(results), "--out", str(out)])
     assert result.exit_code == 0, result.output

@@ -64,7 +64,7 @@ class Page(HTMLParser):
 
 
 def command(*arguments) -> click.testing.Result:
-    group = click.Group()
+    group = click.Group(context_settings={"help_option_names": ["-h", "--help"]})
     harness.leaderboard.harness_commands(group)
     return CliRunner().invoke(group, ["leaderboard", "build", *map(str, arguments)])
 

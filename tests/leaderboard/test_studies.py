@@ -21,7 +21,7 @@ PAGE = "studies/small-glove.html"
 
 
 def command(*arguments) -> click.testing.Result:
-    group = click.Group()
+    group = click.Group(context_settings={"help_option_names": ["-h", "--help"]})
     harness.leaderboard.harness_commands(group)
     return CliRunner().invoke(group, ["leaderboard", "build", *map(str, arguments)])
 
