@@ -432,7 +432,11 @@ def completions(command, parameter, start, **parameters):
     """Return what a shell offers."""
     import click
 
-    context = click.Context(command)
+    from harness.commands.main import group
+
+    # Without the program's context click would fix the names of the command's help option.
+    program = group.make_context("harness", [], resilient_parsing=True)
+    context = click.Context(command, parent=program)
     context.params = parameters
     (option,) = (option for option in command.params if option.name == parameter)
     return [item.value for item in option.shell_complete(context, start)]

@@ -258,9 +258,9 @@ def schema():
     def read(kind):
         from click.testing import CliRunner
 
-        from harness.commands.schema import command
+        from harness.commands.main import group
 
-        printed = json.loads(CliRunner().invoke(command, [kind]).output)
+        printed = json.loads(CliRunner().invoke(group, ["schema", kind], obj=False).output)
         Draft202012Validator.check_schema(printed)
         return Draft202012Validator(printed)
 
