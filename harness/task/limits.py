@@ -6,9 +6,9 @@ Every input that is made of a table gets the same rows of it, so aligned inputs 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from harness.task.schema import InputFile, Source, TaskFile
+from harness.task.schema import TaskFile
 from harness.task.table_files import Row
 
 
@@ -38,16 +38,8 @@ def first(rows: Sequence[Row], limit: int, labels: Sequence[str] = ()) -> Sequen
 def labels(file: TaskFile) -> dict[str, list[str]]:
     """Return the columns of each table that inputs of a task read as numbers."""
     columns: dict[str, list[str]] = {}
-    for source in _sources(file):
+    for _, source in file.sources():
         known = columns.setdefault(source.table or "", [])
         if source.number and source.column not in known:
             known.append(source.column)
     return columns
-
-
-def _sources(file: TaskFile) -> Iterator[Source]:
-    inputs: list[InputFile] = [*file.inputs.values()]
-    for scenario in file.scenarios.values():
-        inputs += scenario.inputs.values()
-    for input_ in inputs:
-        yield from [input_] if isinstance(input_, Source) else input_

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from harness.concept import Concept
-from harness.task.schema import InputFile, Source, TaskFile
+from harness.task.schema import TaskFile
 from harness.task.task import Task
 from harness.task.yaml_files import Document, KeyPath
 
@@ -31,8 +31,10 @@ def of_task(document: Document, task: Task) -> list[str]:
         for measurement in scenario.measurements
         for input_ in measurement.inputs.values()
     }
-    templates = {source.template for _, source in _sources(file)}
-    unused = {key: "no metric takes this input" for key in _inputs(file) if key[-1] not in inputs}
+    templates = {source.template for _, source in file.sources()}
+    unused = {
+        key: "no metric takes this input" for key in file.inputs_by_key() if key[-1] not in inputs
+    }
     unused |= {
         key: "no input uses this template" for key in _templates(file) if key[-1] not in templates
     }
@@ -72,31 +74,11 @@ def _sets_of_concept(concept: Concept) -> Sets:
 def _sets_of_task(file: TaskFile) -> Sets:
     for name, words in file.sets.items():
         yield ("sets", name), words
-    for key, source in _sources(file):
+    for key, source in file.sources():
         yield (*key, "words"), source.words or ()
-
-
-def _inputs(file: TaskFile) -> dict[KeyPath, InputFile]:
-    """Return the inputs of the task and of its scenarios by key."""
-    inputs: dict[KeyPath, InputFile] = {
-        ("inputs", name): input_ for name, input_ in file.inputs.items()
-    }
-    for scenario, part in file.scenarios.items():
-        for name, input_ in part.inputs.items():
-            inputs["scenarios", scenario, "inputs", name] = input_
-    return inputs
 
 
 def _templates(file: TaskFile) -> Iterator[KeyPath]:
     yield from (("templates", name) for name in file.templates)
     for scenario, part in file.scenarios.items():
         yield from (("scenarios", scenario, "templates", name) for name in part.templates)
-
-
-def _sources(file: TaskFile) -> Iterator[tuple[KeyPath, Source]]:
-    """Yield the sources of all inputs, with their keys."""
-    for key, input_ in _inputs(file).items():
-        if isinstance(input_, Source):
-            yield key, input_
-        else:
-            yield from (((*key, i), source) for i, source in enumerate(input_))

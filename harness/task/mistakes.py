@@ -20,9 +20,6 @@ class Collector:
     def __init__(self) -> None:
         self._mistakes: dict[str, InvalidFile] = {}
 
-    def __bool__(self) -> bool:
-        return bool(self._mistakes)
-
     @contextlib.contextmanager
     def collecting(self) -> Iterator[None]:
         """Keep the mistakes of an `InvalidFile` that is raised, and go on."""
@@ -34,9 +31,13 @@ class Collector:
     def check(self) -> None:
         """Raise `InvalidFile` with all mistakes, if there are any."""
         if self._mistakes:
-            error, *further = self._mistakes.values()
-            error.further = tuple(further)
-            raise error
+            raise self.error()
+
+    def error(self) -> InvalidFile:
+        """Return the first of the mistakes with the others in it; there must be some."""
+        error, *further = self._mistakes.values()
+        error.further = tuple(further)
+        return error
 
 
 def in_words(

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from harness import options
 from harness.concept import Concept
-from harness.errors import InvalidFile, suggestion
+from harness.errors import suggestion
 from harness.metrics import Metric
 from harness.task import yaml_files
 from harness.task.data_files import DataFiles
@@ -61,29 +61,20 @@ def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None 
         If its data is missing.
     """
     mistakes = Collector()
-    try:
+    file = None
+    with mistakes.collecting():
         file = document.validate(TaskFile)
-    except InvalidFile:
-        with mistakes.collecting():
-            raise
-        _check_names(document, finder, mistakes)
-        mistakes.check()
-        raise
-    its_concept = None
-    if file.concept is not None:
-        with mistakes.collecting(), document.pointing_at(("concept",)):
-            its_concept = finder.concept(file.concept)
-    metrics: dict[str, Metric] = {}
-    for name in file.metrics:
-        with mistakes.collecting(), document.pointing_at(("metrics", name)):
-            metrics[name] = finder.metric(name)
+    its_concept, metrics = _named(document, finder, mistakes)
+    if file is None:
+        raise mistakes.error()
     scenarios = file.scenarios or {DEFAULT_SCENARIO: ScenarioFile()}
     _check_primary(document, file, metrics, scenarios, mistakes)
-    its_options: dict[tuple[str, str], dict[str, Any]] = {}
+    its_options: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in scenarios}
     for name, scenario in scenarios.items():
         for metric in metrics.values():
             with mistakes.collecting():
-                its_options[name, metric.name] = _options_of(document, file, name, scenario, metric)
+                options_ = _options_of(document, file, name, scenario, metric)
+                its_options[name][metric.name] = options_
     paths: Mapping[str, Path] | None = None
     with mistakes.collecting():
         paths = finder.data.provide(file.tables, document)
@@ -94,21 +85,25 @@ def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None 
     resolved = []
     for name, scenario in scenarios.items():
         with mistakes.collecting():
-            options_ = {metric: its_options.get((name, metric), {}) for metric in metrics}
-            resolved.append(_scenario(name, scenario, inputs, metrics, options_))
+            resolved.append(_scenario(name, scenario, inputs, metrics, its_options[name]))
     mistakes.check()
     return Task(file, its_concept, tuple(resolved), limit)
 
 
-def _check_names(document: yaml_files.Document, finder: Finder, mistakes: Collector) -> None:
-    """Collect the unknown concept and metrics of a file that has mistakes in its keys."""
+def _named(
+    document: yaml_files.Document, finder: Finder, mistakes: Collector
+) -> tuple[Concept | None, dict[str, Metric]]:
+    """Return the concept and the metrics that a file names, also one with mistakes in its keys."""
     concept, metrics = document.data.get("concept"), document.data.get("metrics")
+    its_concept = None
     if isinstance(concept, str):
         with mistakes.collecting(), document.pointing_at(("concept",)):
-            finder.concept(concept)
+            its_concept = finder.concept(concept)
+    its_metrics: dict[str, Metric] = {}
     for name in metrics if isinstance(metrics, dict) else ():
         with mistakes.collecting(), document.pointing_at(("metrics", name)):
-            finder.metric(name)
+            its_metrics[name] = finder.metric(name)
+    return its_concept, its_metrics
 
 
 def _scenario(
@@ -118,7 +113,7 @@ def _scenario(
     metrics: Mapping[str, Metric],
     its_options: Mapping[str, Mapping[str, Any]],
 ) -> Scenario:
-    """Return a scenario; `its_options` are those of each metric."""
+    """Return a scenario; `its_options` are those of each metric whose options are valid."""
     document, file = inputs.document, inputs.file
     resolved = inputs.of_scenario(name, scenario)
     mistakes = Collector()
@@ -134,7 +129,7 @@ def _scenario(
             key, use = ("metrics", metric.name), file.metrics[metric.name]
             its_inputs = _inputs_of(document, key, metric, use, resolved)
             _check_disjoint(document, metric, its_inputs)
-            measurements.append(Measurement(metric, its_inputs, its_options[metric.name]))
+            measurements.append(Measurement(metric, its_inputs, its_options.get(metric.name, {})))
     mistakes.check()
     return Scenario(name, resolved, tuple(measurements))
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from harness.concept import Name, Word
 from harness.embedder import Kind, Role
+from harness.task.mistakes import KeyPath
 from harness.task.table_schema import Cell, Strict, Table
 
 DEFAULT_SCENARIO = "default"
@@ -163,6 +165,24 @@ class TaskFile(Strict):
     """The score that stands for the task in rankings."""
     max_missing: float = Field(default=0.2, ge=0, le=1)
     """Largest share of an input's words that a vocabulary may lack; above it there is no score."""
+
+    def inputs_by_key(self) -> dict[KeyPath, InputFile]:
+        """Return the inputs of the task and of its scenarios by key."""
+        by_key: dict[KeyPath, InputFile] = {
+            ("inputs", name): input_ for name, input_ in self.inputs.items()
+        }
+        for scenario, part in self.scenarios.items():
+            for name, input_ in part.inputs.items():
+                by_key["scenarios", scenario, "inputs", name] = input_
+        return by_key
+
+    def sources(self) -> Iterator[tuple[KeyPath, Source]]:
+        """Yield the sources of all inputs, with their keys."""
+        for key, input_ in self.inputs_by_key().items():
+            if isinstance(input_, Source):
+                yield key, input_
+            else:
+                yield from (((*key, i), source) for i, source in enumerate(input_))
 
     def unfit_for(self, kind: Kind) -> str | None:
         """Return why the task does not fit a kind of embedder; None if it does."""
