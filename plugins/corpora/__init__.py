@@ -1,0 +1,1 @@
+"""Training corpora: scored, subtracted and augmented; the command `harness corpus`."""

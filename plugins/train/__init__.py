@@ -1,0 +1,1 @@
+"""Training of encoders on a corpus; the command `harness train`."""
