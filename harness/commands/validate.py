@@ -85,6 +85,8 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
         return _study(registry, document), []
     if kind == "benchmark":
         return _benchmark(registry, document), []
+    if kind == "reproduction":
+        return "rows of a paper; `harness reproduce --check` checks them", []
     if kind == "run":
         return f"run of {counted(len(document.validate(RunFile).models), 'model')}", []
     task = registry.task_file(path)

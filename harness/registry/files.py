@@ -1,9 +1,9 @@
 """Finds the YAML files of tasks, concepts, studies and benchmarks in folders of plugins and users.
 
 A folder holds task files, directly or in one subfolder a family, and the subfolders `concepts`,
-`studies` and `benchmarks`. Files whose names begin with `_` are fragments that others include. A
-file with a mistake, or a name that another file has too, is left out with a notice; the other tasks
-remain.
+`studies`, `benchmarks` and `reproduction` (rows of papers, which `harness reproduce` reads). Files
+whose names begin with `_` are fragments that others include. A file with a mistake, or a name that
+another file has too, is left out with a notice; the other tasks remain.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ from harness.registry import discovery
 from harness.registry.catalogue import Catalogue
 from harness.task import yaml_files
 
-SUBFOLDERS = {"concept": "concepts", "study": "studies", "benchmark": "benchmarks"}
+SUBFOLDERS = {
+    "concept": "concepts",
+    "study": "studies",
+    "benchmark": "benchmarks",
+    "reproduction": "reproduction",
+}
 """Subfolder by kind of file; task files lie elsewhere."""
 
 
@@ -28,7 +33,7 @@ def files(folder: Path, kind: str) -> list[Path]:
     folder
         A folder of task files.
     kind
-        `task`, `concept`, `study` or `benchmark`.
+        `task`, `concept`, `study`, `benchmark` or `reproduction`.
     """
     if kind in SUBFOLDERS:
         paths = list((folder / SUBFOLDERS[kind]).glob("*.yaml"))
