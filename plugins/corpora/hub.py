@@ -1,0 +1,98 @@
+"""Data sets of the Hugging Face hub, `hf://owner/name[@revision]`, row by row.
+
+The library `datasets` does the work (extra `train`). Nothing is executed: it reads data files only.
+As always with that library, a local folder `owner/name` comes before the hub.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harness.errors import HarnessError, InvalidOption, Unavailable, one_line, suggestion
+from harness.plugins.corpora.rows import Row
+
+PREFIX = "hf://"
+_NAME = r"[\w.-]+"
+_SOURCE = re.compile(rf"{PREFIX}(?P<name>{_NAME}/{_NAME})(@(?P<revision>{_NAME}))?")
+
+
+def is_hub(source: str) -> bool:
+    """Return whether a source is a data set of the hub."""
+    return source.startswith(PREFIX)
+
+
+def rows(source: str, split: str) -> Iterator[Row]:
+    """Yield the rows of a data set as they arrive; names stand for the numbers of its labels.
+
+    Parameters
+    ----------
+    source
+        `hf://owner/name`, with `@revision` at the end for a revision.
+    split
+        A split; several are joined by `+`.
+
+    Raises
+    ------
+    InvalidOption
+        If the source has another form, or the split is unknown.
+    Unavailable
+        If the library is not installed, or the data set cannot be had.
+    """
+    i = 0
+    for part in split.split("+"):
+        dataset = _load(source, part)
+        names = {
+            key: feature.names
+            for key, feature in (dataset.features or {}).items()
+            if hasattr(feature, "names")
+        }
+        try:
+            for i, values in enumerate(dataset, start=i + 1):  # noqa: B020 -- numbers go on
+                yield Row(i, _with_names(values, names))
+        except HarnessError:
+            raise
+        except Exception as error:
+            raise Unavailable(f"'{source}' broke off after row {i}: {one_line(error)}") from error
+
+
+def count(source: str, split: str) -> int | None:
+    """Return the number of rows of a data set; None if the hub does not say."""
+    total = 0
+    for part in split.split("+"):
+        about = _load(source, part).info.splits
+        if not about or part not in about:
+            return None
+        total += int(about[part].num_examples)
+    return total
+
+
+def _load(source: str, split: str) -> Any:
+    match = _SOURCE.fullmatch(source)
+    if match is None:
+        raise InvalidOption(f"'{source}': expected hf://owner/name or hf://owner/name@revision")
+    try:
+        import datasets
+    except ImportError:
+        raise Unavailable(
+            f"'{source}' needs the library datasets: pip install 'embedding-bias-harness[train]'"
+        ) from None
+    try:
+        parts = datasets.load_dataset(match["name"], revision=match["revision"], streaming=True)
+    except Exception as error:  # the hub, the network and the files raise many kinds
+        raise Unavailable(f"'{source}' cannot be had: {one_line(error)}") from error
+    if split not in parts:
+        raise InvalidOption(f"--split {split}: '{source}' has no such split"
+                            f"{suggestion(split, map(str, parts))}")  # fmt: skip
+    return parts[split]
+
+
+def _with_names(values: Mapping[str, Any], names: Mapping[str, list[str]]) -> Mapping[str, Any]:
+    """Return a row with the names of its labels; −1, which stands for no label, becomes `-`."""
+    named = {
+        key: known[values[key]] if 0 <= values[key] < len(known) else "-"
+        for key, known in names.items()
+        if isinstance(values.get(key), int)
+    }
+    return {**values, **named}
