@@ -86,7 +86,7 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     if kind == "benchmark":
         return _benchmark(registry, document), []
     if kind == "reproduction":
-        return "rows of a paper; `harness reproduce --check` checks them", []
+        return "rows of a paper; `harness reproduce --no-run` checks them", []
     if kind == "run":
         return f"run of {counted(len(document.validate(RunFile).models), 'model')}", []
     task = registry.task_file(path)

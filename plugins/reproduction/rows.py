@@ -3,30 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from harness.errors import UnknownName, suggestion
+from harness.errors import UnknownName
+from harness.plugins.reproduction import selection
 from harness.plugins.reproduction.schema import Paper, Row
+from harness.plugins.reproduction.selection import Selection
 from harness.registry.files import files
 from harness.task import yaml_files
 from harness.task.mistakes import Collector
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
-    from harness.task.yaml_files import Document
 
 KIND = "reproduction"
 """Kind of file, and the subfolder of a folder of tasks."""
 
 
-def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, Paper]:
-    """Return the papers by name.
+@dataclass(frozen=True)
+class PaperFile:
+    """A checked file of rows.
+
+    Parameters
+    ----------
+    path
+        The file.
+    paper
+        What it says.
+    selections
+        What each row with a score or study selects, by the row's id.
+    """
+
+    path: Path
+    paper: Paper
+    selections: Mapping[str, Selection]
+
+    def rows(self) -> Iterable[tuple[Row, Selection | None]]:
+        """Yield each row with what it selects; None for a row that states its answer."""
+        for row in self.paper.rows:
+            yield row, self.selections.get(row.id)
+
+
+def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, PaperFile]:
+    """Return the files of rows by the name of their paper.
 
     Parameters
     ----------
     registry
-        Names its plugins' folders of tasks, and checks what the rows select.
+        Names its plugins' folders of tasks, and knows what rows may select.
     include
         Further folders of tasks, with rows in their subfolder `reproduction`.
 
@@ -36,29 +62,33 @@ def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, Paper]:
         If a file has a mistake in it, or a row selects what does not exist. It holds all mistakes.
     """
     folders = [Path(folder) for _, folder in registry.plugins.results("harness_task_folders")]
-    paths = [path for folder in (*folders, *include) for path in files(folder, KIND)]
-    papers: dict[str, Paper] = {}
+    papers: dict[str, PaperFile] = {}
     owners: dict[str, Path] = {}
     mistakes = Collector()
-    for path in paths:
+    for path in (path for folder in (*folders, *include) for path in files(folder, KIND)):
         with mistakes.collecting():
             document = yaml_files.load(path)
             paper = document.validate(Paper)
             if paper.name in papers:
-                raise document.error(f"the paper '{paper.name}' has a file already", ("name",))
-            papers[paper.name] = paper
+                problem = f"the paper '{paper.name}' has another file, {papers[paper.name].path}"
+                raise document.error(problem, ("name",))
+            selections: dict[str, Selection] = {}
             for i, row in enumerate(paper.rows):
                 with mistakes.collecting():
                     if row.id in owners:
                         problem = f"duplicate id '{row.id}', also in {owners[row.id]}"
                         raise document.error(problem, ("rows", i, "id"))
                     owners[row.id] = path
-                    _check(registry, document, i, row)
+                    with document.pointing_at(("rows", i)):
+                        selected = selection.of(row, registry)
+                    if selected is not None:
+                        selections[row.id] = selected
+            papers[paper.name] = PaperFile(path, paper, selections)
     mistakes.check()
     return papers
 
 
-def chosen(papers: Mapping[str, Paper], names: Sequence[str]) -> list[Paper]:
+def chosen(papers: Mapping[str, PaperFile], names: Sequence[str]) -> list[PaperFile]:
     """Return the papers of these names; without names, all.
 
     Raises
@@ -70,28 +100,3 @@ def chosen(papers: Mapping[str, Paper], names: Sequence[str]) -> list[Paper]:
         if name not in papers:
             raise UnknownName("paper", name, papers)
     return [papers[name] for name in dict.fromkeys(names or papers)]
-
-
-def _check(registry: Registry, document: Document, i: int, row: Row) -> None:
-    """Raise InvalidFile if a row selects a task, study, mitigator or model that does not exist."""
-    if row.study is not None:
-        _known(document, ("rows", i, "study", "study"), "study", registry.study_files)
-    if row.score is not None:
-        key = ("rows", i, "score")
-        _known(document, (*key, "task"), "task", registry.task_files)
-        with document.pointing_at((*key, "mitigator")):
-            registry.mitigator(row.score.mitigator)
-        data = registry.task_files[row.score.task].data
-        if row.score.scenario is not None:
-            scenarios = data.get("scenarios") or {"default": None}
-            _known(document, (*key, "scenario"), "scenario", scenarios)
-        if row.score.metric is not None:
-            _known(document, (*key, "metric"), "metric of this task", data["metrics"])
-
-
-def _known(document: Document, key: tuple[str | int, ...], kind: str, known: Iterable[str]) -> None:
-    value: Any = document.data
-    for part in key:
-        value = value[part]
-    if value not in known:
-        raise document.error(f"unknown {kind} '{value}'{suggestion(str(value), known)}", key)

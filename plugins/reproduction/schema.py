@@ -173,7 +173,7 @@ class Paper(Strict):
     """Number of its tables, or their numbers as a list; each needs a row."""
     figures: Numbers
     """Number of its figures, or their numbers as a list; each needs a row."""
-    rows: tuple[Row, ...] = Field(min_length=1)
+    rows: tuple[Row, ...]
     """What it prints."""
 
     def without_a_row(self) -> list[str]:

@@ -1,0 +1,184 @@
+"""The status of a row: computed from what was expected and what came out, never typed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from harness.plugins.reproduction.rows import PaperFile
+from harness.plugins.reproduction.schema import Number, Row
+from harness.plugins.reproduction.selection import Selection
+from harness.plugins.reproduction.values import Value
+
+Status: TypeAlias = Literal["reproduced", "differs", "needs", "no value", "not printed"]
+"""`no value`: not run here, for lack of data for example. `not printed`: the paper has no value for
+this model."""
+SHOWN: tuple[Status, ...] = ("reproduced", "differs", "needs")
+"""What a row of the page may have."""
+SLACK = 1e-9
+"""For the arithmetic of decimal numbers: |0.49 − 0.48| is more than 0.01 in binary."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A row and what came out.
+
+    Parameters
+    ----------
+    row
+        The row.
+    paper
+        Name of its paper.
+    expected
+        The value that it is compared with; None if the paper prints none for the model.
+    here
+        What came out; None if nothing did.
+    status
+        Whether they agree.
+    why
+        Why not, or what is missing.
+    model, command
+        What gave it.
+    problem
+        What is wrong with the row, for its author; empty if nothing is.
+    """
+
+    row: Row
+    paper: str
+    expected: Number | str | None
+    here: float | str | None
+    status: Status
+    why: str
+    model: str
+    command: str
+    problem: str = ""
+
+
+def results(
+    paper: PaperFile, values: Mapping[str, Value], missing: Mapping[str, str]
+) -> list[Result]:
+    """Return the result of every row of a paper.
+
+    Parameters
+    ----------
+    paper
+        The rows.
+    values
+        Values of rows that select a score or a cell of a study, by id.
+    missing
+        Why other such rows have no value, by id.
+    """
+    return [
+        _result(paper, row, selection, values.get(row.id), missing.get(row.id, "not run"))
+        for row, selection in paper.rows()
+    ]
+
+
+def of_model(
+    paper: PaperFile, model: str, values: Mapping[str, Value], missing: Mapping[str, str]
+) -> list[Result]:
+    """Return the results of a model of the user's on the rows that select a score.
+
+    It is compared with what the paper prints for this model, if it does.
+    """
+    found = []
+    for row, selection in paper.rows():
+        if row.score is None or selection is None:
+            continue
+        value = values.get(row.id)
+        expected = _printed_for(row, model)
+        here = None if value is None else value.value
+        status: Status = "no value"
+        if here is not None:
+            status = "not printed" if expected is None else _compared(row, expected, here)
+        why = missing.get(row.id, "") if here is None else ""
+        command = selection.command.replace(selection.model, model, 1)
+        found.append(Result(row, paper.paper.name, expected, here, status, why, model, command))
+    return found
+
+
+def problems(papers: Sequence[PaperFile], found: Sequence[Result]) -> list[str]:
+    """Return what keeps the page from being written, a line each."""
+    paths: dict[str, Path] = {file.paper.name: file.path for file in papers}
+    lines = [f"{paths[r.paper]}: row '{r.row.id}': {r.problem}" for r in found if r.problem]
+    for file in papers:
+        lines += [f"{file.path}: {item} has no row" for item in file.paper.without_a_row()]
+    return lines
+
+
+def text(value: Number | str | None, row: Row) -> str:
+    """Return a value of a row as text, with as many digits as are printed."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    unit = f" {row.unit}" if row.unit else ""
+    return f"{value:z.{_digits(row)}f}{unit}".replace("-", "−")
+
+
+def _result(
+    paper: PaperFile, row: Row, selection: Selection | None, value: Value | None, missing: str
+) -> Result:
+    status: Status
+    here: float | str | None = row.here if selection is None else value.value if value else None
+    command = row.command or ""
+    why = problem = ""
+    if selection is not None:
+        command = selection.command
+    if row.needs is not None:
+        status, why = "needs", row.needs
+    elif row.holds is not None:
+        status, here = "reproduced" if row.holds else "differs", row.evidence
+    elif here is None:
+        status, why = "no value", missing
+        problem = f"has no value ({missing})"
+    else:
+        status = _compared(row, row.printed, here)
+    if status == "differs":
+        why = row.reason or ""
+        if not why:
+            shown, expected = text(here, row), text(row.printed, row)
+            problem = f"differs (here {shown}, printed {expected}) and states no 'reason'"
+    elif status == "reproduced" and row.reason:
+        problem = "reproduces, so its 'reason' is out of date: remove it, or make it a 'note'"
+    return Result(
+        row, paper.paper.name, row.printed, here, status, why, row.model or "", command, problem
+    )
+
+
+def _compared(row: Row, expected: Number | str, here: float | str) -> Status:
+    if isinstance(expected, str) or isinstance(here, str):
+        return "reproduced" if expected == here else "differs"
+    return "reproduced" if abs(here - expected) <= (row.tolerance or 0) + SLACK else "differs"
+
+
+def _printed_for(row: Row, model: str) -> Number | str | None:
+    if row.model is not None and _plain(row.model) == _plain(model):
+        return row.printed
+    return next((v for name, v in row.elsewhere.items() if _plain(name) == _plain(model)), None)
+
+
+def _plain(model: str) -> str:
+    """Return a model's name without its provider, owner, options and case."""
+    return model.partition("?")[0].rpartition(":")[2].rstrip("/").rpartition("/")[2].lower()
+
+
+def _digits(row: Row) -> int:
+    """Return the digits after the decimal point of the numbers of a row: as many as are printed.
+
+    A printed 1.0 stands for 1.00 where the tolerance is in hundredths.
+    """
+    digits = max(map(_decimals, [row.printed, *row.elsewhere.values()]))
+    is_round = isinstance(row.printed, float) and row.printed.is_integer()
+    return max(digits, min(_decimals(row.tolerance), 2)) if is_round else digits
+
+
+def _decimals(number: Number | str | None) -> int:
+    if not isinstance(number, float) or not math.isfinite(number):
+        return 0
+    exponent = Decimal(str(number)).as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
