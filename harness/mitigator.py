@@ -5,6 +5,7 @@ Knows no method: mitigators are plugins (`harness.plugins.mitigators` has the bu
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -33,10 +34,23 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         Names of the concept's fields that `fit` reads, such as `definitional_pairs`, or
         `definitional_pairs or specific_words` where either is enough. Empty if the mitigator does
         not depend on the concept.
+    later_parameters
+        Parameters that were added after records of the mitigator existed. At their defaults they
+        identify nothing, so that those records stay valid.
     """
 
     kinds: ClassVar[tuple[Kind, ...]] = ("word", "text")
     needs: ClassVar[tuple[str, ...]] = ()
+    later_parameters: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Parameters that identify the mitigator, by name."""
+        settings: dict[str, Any] = self.get_params(deep=False)
+        for name in self.later_parameters:
+            if settings[name] == inspect.signature(type(self)).parameters[name].default:
+                del settings[name]
+        return settings
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return the texts that `fit` learns from.

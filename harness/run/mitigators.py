@@ -144,7 +144,7 @@ def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> Miti
         key = stage_name.name
         while key in params:
             key += "'"
-        params[key] = json_like(stage.get_params(deep=False))
+        params[key] = json_like(stage.settings)
     plain = names.plain(name)
     content = digest(concept.model_dump(exclude={"title", "source"})) if concept else None
     fingerprint = digest([plain, params, content, *mitigator.depends_on])

@@ -41,7 +41,7 @@ class Candidate:
     def fingerprint(self) -> str:
         """Names the mitigator and its grid."""
         stages = [
-            [type(stage).__name__, json_like(stage.get_params(deep=False)), stage.depends_on]
+            [type(stage).__name__, json_like(stage.settings), stage.depends_on]
             for chain in self.chains
             for stage in chain.mitigators
         ]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
-from typing import ClassVar, Literal, Protocol, Self
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol, Self, cast
 
 from harness.concept import Concept
-from harness.embedder import Embedder, Kind
+from harness.embedder import Embedder
+from harness.embedder import Kind as EmbedderKind
 from harness.errors import InvalidOption, suggestion
 from harness.mitigator import Mitigator
 from harness.plugins.texts import edits
-from harness.plugins.texts.mentions import KINDS, Mention
+from harness.plugins.texts.mentions import KINDS, Kind, Mention
 
 ALL = "all"
 
@@ -25,6 +28,24 @@ class Finder(Protocol):
     @property
     def identity(self) -> object:
         """Everything besides the text that the mentions depend on, as JSON-like values."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Warnings for the user."""
+        ...
+
+
+class Editor(Protocol):
+    """Returns texts without their names."""
+
+    def edit(self, texts: Sequence[str]) -> list[str]:
+        """Return the `n` edited texts."""
+        ...
+
+    @property
+    def identity(self) -> object:
+        """Everything besides the text that the edit depends on, as JSON-like values."""
         ...
 
     @property
@@ -65,6 +86,14 @@ class Anonymize(Mitigator):
         Identifiers in placeholders: `letters` or `numbers`.
     base_url, key
         Address of the endpoint, and name of the environment variable with its key.
+    prompt
+        What a language model is asked for. `marks`: a copy of the text with marked names; the
+        names are then removed here, so nothing else changes. `paper`: the edited text, by the
+        prompts that the paper prints in tables 5 and 17; for `mode=remove` they take
+        `entities=all` (people, places and organisations) or `person`, for `mode=replace` `all`.
+    seed, temperature
+        Sent to the endpoint with each request. Runs with other seeds, and a temperature above 0,
+        show how much a score depends on the model's answers. `none` sends nothing.
 
     Raises
     ------
@@ -76,11 +105,12 @@ class Anonymize(Mitigator):
     References
     ----------
     What is in a name? Mitigating name bias in text embeddings via anonymization, section 4 and
-    appendix F. There, language models return the edited text. Here they mark the names, and the
-    edit is the same for all engines.
+    appendix F. There, language models return the edited text, as with `prompt=paper`. By default
+    they mark the names here, and the edit is the same for all engines.
     """
 
-    kinds: ClassVar[tuple[Kind, ...]] = ("text",)
+    kinds: ClassVar[tuple[EmbedderKind, ...]] = ("text",)
+    later_parameters: ClassVar[tuple[str, ...]] = ("prompt", "seed", "temperature")
 
     def __init__(
         self,
@@ -92,6 +122,9 @@ class Anonymize(Mitigator):
         identifiers: edits.Identifiers = "letters",
         base_url: str | None = None,
         key: str | None = None,
+        prompt: Literal["marks", "paper"] = "marks",
+        seed: int | None = 0,
+        temperature: float | None = 0.0,
     ) -> None:
         self.mode: Literal["remove", "replace"] = mode
         self.entities = entities
@@ -101,6 +134,9 @@ class Anonymize(Mitigator):
         self.identifiers: edits.Identifiers = identifiers
         self.base_url = base_url
         self.key = key
+        self.prompt: Literal["marks", "paper"] = prompt
+        self.seed = seed
+        self.temperature = temperature
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Set up the finder of names; return self. Nothing is learnt.
@@ -112,7 +148,7 @@ class Anonymize(Mitigator):
         Unavailable
             If spaCy or its pipeline is not installed, or the endpoint's key is not set.
         """
-        self.finder_ = self._finder()
+        self.editor_ = self._editor()
         self.n_texts_ = self.n_without_names_ = self.n_emptied_ = 0
         return self
 
@@ -126,55 +162,105 @@ class Anonymize(Mitigator):
         ModelError
             If every answer of the language model is invalid, or the pipeline cannot be loaded.
         """
-        edited_texts: list[str] = []
-        for text, mentions in zip(texts, self.finder_.find(texts), strict=True):
-            if self.mode == "replace":
-                edited = edits.replaced(text, mentions, self.identifiers)
-            else:
-                edited = edits.without(text, mentions)
-            self.n_texts_ += 1
-            self.n_without_names_ += not mentions
-            self.n_emptied_ += bool(mentions) and not edited
-            edited_texts.append(edited)
+        edited_texts = self.editor_.edit(texts)
+        self.n_texts_ += len(texts)
+        for text, edited in zip(texts, edited_texts, strict=True):
+            self.n_without_names_ += edited == text
+            self.n_emptied_ += edited != text and not edited
         return edited_texts
 
     @property
     def depends_on(self) -> object:
         """The finder of names: the pipeline and its version, or the prompt."""
-        return self._finder().identity
+        return self._editor().identity
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Counts of texts without names and of texts that became empty; notes of the finder."""
+        """Counts of texts without names and of texts that became empty; notes of the editor."""
         if not getattr(self, "n_texts_", 0):
             return ()
         lines = [f"no name was found in {self.n_without_names_} of {self.n_texts_} texts"]
         if self.n_emptied_:
             texts = "text" if self.n_emptied_ == 1 else "texts"
             lines.append(f"{self.n_emptied_} {texts} became empty, without any word but names")
-        return (*lines, *self.finder_.notes)
+        return (*lines, *self.editor_.notes)
 
-    def _finder(self) -> Finder:
+    def _editor(self) -> Editor:
         kinds = parse_entities(self.entities)
         if self.engine == "llm":
-            from harness.plugins.texts.language_model import LanguageModelMentions
-
-            if self.model is None:
-                raise InvalidOption(
-                    "anonymize?engine=llm needs the name of the language model: &model="
-                )
-            return LanguageModelMentions(
-                self.model, kinds=kinds, base_url=self.base_url, key=self.key
-            )
+            return self._of_language_model(kinds)
         from harness.plugins.texts.spacy_mentions import MODEL, SpacyMentions
 
-        if self.base_url is not None or self.key is not None:
-            raise InvalidOption("anonymize: base_url and key need engine=llm")
+        defaults = inspect.signature(Anonymize).parameters
+        options = ("base_url", "key", "prompt", "seed", "temperature")
+        if any(getattr(self, name) != defaults[name].default for name in options):
+            raise InvalidOption(
+                f"anonymize: {', '.join(options[:-1])} and {options[-1]} need engine=llm"
+            )
         tagger = self.proper_nouns and "other" in kinds
-        return SpacyMentions(self.model or MODEL, kinds=kinds, proper_nouns=tagger)
+        finder = SpacyMentions(self.model or MODEL, kinds=kinds, proper_nouns=tagger)
+        return _FoundNames(finder, self.mode, self.identifiers)
+
+    def _of_language_model(self, kinds: tuple[Kind, ...]) -> Editor:
+        from harness.plugins.embedders.hosted.chat import Chat
+        from harness.plugins.texts.language_model import LanguageModelMentions
+        from harness.plugins.texts.prompted_edits import PromptedEdits
+
+        if self.model is None:
+            raise InvalidOption(
+                "anonymize?engine=llm needs the name of the language model: &model="
+            )
+        prompt = self._paper_prompt(kinds) if self.prompt == "paper" else None
+        chat = Chat(
+            self.model, self.base_url, self.key, seed=self.seed, temperature=self.temperature
+        )
+        if prompt is not None:
+            return PromptedEdits(chat, prompt)
+        return _FoundNames(LanguageModelMentions(chat, kinds=kinds), self.mode, self.identifiers)
+
+    def _paper_prompt(self, kinds: tuple[Kind, ...]) -> str:
+        from harness.plugins.texts import prompted_edits
+
+        if self.identifiers != "letters":
+            raise InvalidOption("anonymize?prompt=paper: the prompt asks for identifiers=letters")
+        prompts = {
+            ("remove", KINDS): prompted_edits.REMOVE,
+            ("remove", ("person",)): prompted_edits.REMOVE_PEOPLE,
+            ("replace", KINDS): prompted_edits.REPLACE,
+        }
+        prompt = prompts.get((self.mode, kinds))
+        if prompt is None:
+            other = " or person" if self.mode == "remove" else ""
+            raise InvalidOption(
+                f"anonymize?prompt=paper: with mode={self.mode}, entities must be all{other}"
+            )
+        return prompt
 
 
-def parse_entities(entities: str) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class _FoundNames:
+    """Removes or replaces the names that a finder finds."""
+
+    finder: Finder
+    mode: Literal["remove", "replace"]
+    identifiers: edits.Identifiers
+
+    @property
+    def identity(self) -> object:
+        return self.finder.identity
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.finder.notes
+
+    def edit(self, texts: Sequence[str]) -> list[str]:
+        found = zip(texts, self.finder.find(texts), strict=True)
+        if self.mode == "replace":
+            return [edits.replaced(text, mentions, self.identifiers) for text, mentions in found]
+        return [edits.without(text, mentions) for text, mentions in found]
+
+
+def parse_entities(entities: str) -> tuple[Kind, ...]:
     """Return the kinds of names in a list such as `person,place`; all kinds for `all`.
 
     Raises
@@ -193,4 +279,4 @@ def parse_entities(entities: str) -> tuple[str, ...]:
         raise InvalidOption(
             f"anonymize: entities={entities}: expected at least one kind of name, such as person"
         )
-    return kinds
+    return cast("tuple[Kind, ...]", kinds)

@@ -1,7 +1,7 @@
-"""Finds mentions of names with a language model; its answers are cached on disk by text.
+"""Finds mentions of names with a language model.
 
 The model returns a copy of the text with tags around the names. Such an answer can be checked:
-without the tags it must equal the text, letter by letter. `chat` knows the endpoint.
+without the tags it must equal the text, letter by letter.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import re
 from collections.abc import Collection, Sequence
 from typing import cast
 
-from harness.errors import HarnessError, ModelError, Unavailable
+from harness.errors import ModelError
 from harness.plugins.embedders.hosted.chat import Chat
 from harness.plugins.texts import mentions as names
 from harness.plugins.texts.mentions import Kind, Mention
-from harness.store.answers import AnswerCache
+from harness.plugins.texts.model_answers import ModelAnswers, short, unfenced
 
 PROMPT = """\
 You mark names. You get a text, and you answer with an exact copy of it in which every name \
@@ -38,9 +38,7 @@ Example
 Text: Mrs. Ito flew from Osaka to meet Ravi's Danish partners at Corvex.
 Answer: Mrs. <person>Ito</person> flew from <place>Osaka</place> to meet <person>Ravi</person>'s \
 <group>Danish</group> partners at <organisation>Corvex</organisation>."""
-SHOWN = 3  # texts that a note quotes
 _TAG = re.compile(rf"<(/?)({'|'.join(names.KINDS)})>")
-_FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _SAME = str.maketrans(
     "‘’“”", "''\"\""
 )  # a model may replace straight quotation marks by curly ones, or the reverse
@@ -53,30 +51,21 @@ class LanguageModelMentions:
 
     Parameters
     ----------
-    model, base_url, key
-        See `chat.Chat`.
+    chat
+        The language model.
     kinds
         Kinds of names to find; by default all.
-
-    Raises
-    ------
-    InvalidOption
-        If the address is invalid, or `key` is not the name of an environment variable.
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        kinds: Collection[str] = names.KINDS,
-        base_url: str | None = None,
-        key: str | None = None,
-    ) -> None:
+    def __init__(self, chat: Chat, *, kinds: Collection[str] = names.KINDS) -> None:
         self.kinds = tuple(kinds)
-        self.failed: dict[str, str] = {}  # the problem of the answer, by text
-        self._chat = Chat(model, base_url, key)
-        self.identity = {"prompt": PROMPT, **self._chat.identity}
-        self._cache = AnswerCache("marked-names", self.identity)
+        self._answers = ModelAnswers(chat, "marked-names", PROMPT, read)
+        self.identity = self._answers.identity
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """What is wrong with an answer, by text, for the invalid ones."""
+        return self._answers.failed
 
     def find(self, texts: Sequence[str]) -> list[list[Mention]]:
         """Return the mentions of each text, in order, without overlaps.
@@ -88,16 +77,7 @@ class LanguageModelMentions:
         ModelError
             If texts were sent and every answer is invalid.
         """
-        unique = [text for text in dict.fromkeys(texts) if text.strip()]
-        mentions = {text: read(text, answer) for text, answer in self._cache.get(unique).items()}
-        new = [text for text in unique if text not in mentions and text not in self.failed]
-        marked = self._ask(new)
-        if new and not marked:
-            raise ModelError(
-                f"every answer of the language model is invalid ({len(new)} texts), such as for "
-                f"'{_short(new[0])}': {self.failed[new[0]]}"
-            )
-        mentions |= marked
+        mentions = self._answers.of(texts)
         return [
             names.everywhere(text, names.of_kinds(mentions.get(text, ()), self.kinds))
             for text in texts
@@ -106,38 +86,7 @@ class LanguageModelMentions:
     @property
     def notes(self) -> tuple[str, ...]:
         """The usage of the model, and the number of texts that keep their names."""
-        lines = list(self._chat.notes)
-        if self.failed:
-            examples = [f"'{_short(text)}': {why}" for text, why in self.failed.items()][:SHOWN]
-            more = len(self.failed) - len(examples)
-            n = len(self.failed)
-            many = "1 text keeps its names" if n == 1 else f"{n} texts keep their names"
-            rest = f"; and {more} more" if more else ""
-            lines.append(
-                f"{many}, because the language model returned no marked copy: "
-                f"{'; '.join(examples)}{rest}"
-            )
-        return tuple(lines)
-
-    def _ask(self, texts: Sequence[str]) -> dict[str, list[Mention]]:
-        """Ask the model; cache valid answers, and remember the texts whose answer is invalid."""
-        mentions: dict[str, list[Mention]] = {}
-        valid: dict[str, str] = {}
-        unavailable: Unavailable | None = None
-        for text, answer in zip(texts, self._chat.ask_many(PROMPT, texts), strict=True):
-            try:
-                if not isinstance(answer, str):
-                    raise answer
-                mentions[text] = read(text, answer)
-                valid[text] = answer
-            except Unavailable as error:
-                unavailable = error
-            except HarnessError as error:
-                self.failed[text] = str(error)
-        self._cache.add(valid)
-        if unavailable is not None:
-            raise unavailable
-        return mentions
+        return self._answers.notes("marked copy")
 
 
 def read(text: str, answer: str) -> list[Mention]:
@@ -162,10 +111,7 @@ def read(text: str, answer: str) -> list[Mention]:
 
 def _unwrapped(answer: str) -> list[str]:
     """Return the answer as it is, then without the usual wrappers of models."""
-    inner = answer.strip()
-    forms = [inner]
-    if fence := _FENCE.match(answer):
-        forms.append(inner := fence.group(1).strip())
+    forms = [answer.strip(), inner := unfenced(answer)]
     inner = re.sub(r"\A(?:Answer|Text):\s*", "", inner)
     forms.append(inner)
     if len(inner) > 1 and inner[0] + inner[-1] in ('""', "''", "“”", "‘’", "``"):
@@ -186,8 +132,8 @@ def _read(text: str, answer: str) -> list[Mention]:
         expected = "".join(text[place] for place in letters[done : done + len(piece)])
         if piece.translate(_SAME) != expected.translate(_SAME):
             raise ModelError(
-                f"it has '{_short(between.strip())}' where the text has "
-                f"'{_short(text[places[done] :])}'"
+                f"it has '{short(between.strip())}' where the text has "
+                f"'{short(text[places[done] :])}'"
             )
         done += len(piece)
         if tag is None:
@@ -207,9 +153,5 @@ def _read(text: str, answer: str) -> list[Mention]:
         raise ModelError(f"its tag <{opened[0]}> is not closed")
     if done < len(letters):
         rest = text[places[done] :]
-        raise ModelError(f"it ends before '{_short(rest)}'")
+        raise ModelError(f"it ends before '{short(rest)}'")
     return names.longest(mentions)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:39]}…"

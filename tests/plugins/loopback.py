@@ -205,7 +205,8 @@ class _Handler(BaseHTTPRequestHandler):
         return 200, {"object": "list", "model": MODEL, "data": data, "usage": usage}
 
     def _chat(self, body: Mapping[str, Any]) -> tuple[int, Any]:
-        system, text = (message["content"] for message in body["messages"])
+        *before, text = (message["content"] for message in body["messages"])
+        system = "".join(before)
         content = self.loopback.reply(system, text)
         prompt = len(f"{system} {text}".split())
         completion = len(str(content).split())

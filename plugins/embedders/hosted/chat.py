@@ -73,8 +73,8 @@ class Chat:
         """One line on the tokens that the endpoint counted; none without a request."""
         return usage_notes(self.model, self.usage, None)
 
-    def ask(self, system: str, text: str) -> str:
-        """Return the model's answer to `text` under the instruction `system`.
+    def ask(self, system: str | None, text: str) -> str:
+        """Return the model's answer to `text` under the instruction `system`, if there is one.
 
         Raises
         ------
@@ -83,11 +83,12 @@ class Chat:
         Unavailable
             If the endpoint does not answer, rejects the key, or does not know the model.
         """
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
+        messages = [] if system is None else [{"role": "system", "content": system}]
+        messages.append({"role": "user", "content": text})
         answer = self._endpoint.chat(model=self.model, messages=messages, **self._sampling)
         return _content(answer)
 
-    def ask_many(self, system: str, texts: Sequence[str]) -> list[str | HarnessError]:
+    def ask_many(self, system: str | None, texts: Sequence[str]) -> list[str | HarnessError]:
         """Return for each text its answer, or the error of `ask`.
 
         Once the endpoint is unavailable, the remaining texts are not sent.

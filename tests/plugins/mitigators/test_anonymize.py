@@ -10,6 +10,7 @@ from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, ModelError
 from harness.plugins.mitigators.anonymize import Anonymize
 from harness.registry.registry import Registry
+from harness.run.mitigators import chain, mitigator_part
 
 TEXTS = ["Mike met Kate in Leeds. Mike's dog slept.", "no one slept", "Leeds"]
 
@@ -106,9 +107,87 @@ def test_an_invalid_answer_of_the_language_model_is_reported_or_an_error(loopbac
         mitigator.rewrite(["Zuri ran."])
 
 
+PAPER = {"engine": "llm", "model": "toy", "prompt": "paper"}
+
+
+def removing(system: str, message: str) -> str:
+    """Answer the prompts of the paper as a perfect model would for Zuri and Leeds."""
+    prompt, text = message.split("::::\n")
+    if "UNIQUE ID" in prompt:
+        return text.replace("Zuri", "CHAR_A").replace("Leeds", "LOC_A")
+    text = text.replace("Zuri ", "")
+    return text.replace(" in Leeds", "") if "Country" in prompt else text
+
+
+@pytest.mark.parametrize(
+    ("options", "edited"),
+    [
+        ({}, "slept."),
+        ({"entities": "person"}, "slept in Leeds."),
+        ({"mode": "replace"}, "CHAR_A slept in LOC_A."),
+    ],
+)
+def test_the_prompts_of_the_paper_ask_for_the_edited_text(loopback, options, edited):
+    loopback.reply = removing
+    mitigator = Anonymize(base_url=loopback.url, **PAPER | options).fit(MockEmbedder())
+    assert mitigator.rewrite(["Zuri slept in Leeds."]) == [edited]
+    (message,) = loopback.requests[0]["messages"]
+    assert message["role"] == "user"
+    assert mitigator.rewrite(["Zuri slept in Leeds."]) == [edited]
+    assert len(loopback.requests) == 1
+
+
+def test_a_note_counts_texts_in_which_the_model_changed_other_words(loopback):
+    edits = {"Zuri slept long.": "dozed, slept long.", "Zuri ran off.": "ran off.", "Ada": ""}
+    loopback.reply = lambda system, message: edits[message.split("::::\n")[1]]
+    mitigator = Anonymize(base_url=loopback.url, **PAPER).fit(MockEmbedder())
+    assert mitigator.rewrite(list(edits)) == list(edits.values())
+    assert any("other words too in 1 of 3 texts" in note for note in mitigator.notes)
+    assert any("1 text became empty" in note for note in mitigator.notes)
+
+
+@pytest.mark.parametrize("answer", ["", "I cannot help with that request, sorry."])
+def test_a_text_keeps_its_names_if_the_answer_is_no_edit_of_it(loopback, answer):
+    loopback.reply = lambda system, message: (
+        answer if "Zuri slept" in message else removing(system, message)
+    )
+    mitigator = Anonymize(base_url=loopback.url, **PAPER).fit(MockEmbedder())
+    assert mitigator.rewrite(["Zuri slept.", "Zuri ran."]) == ["Zuri slept.", "ran."]
+    assert any("1 text keeps its names" in note for note in mitigator.notes)
+
+
+def test_each_seed_is_a_run_of_its_own(loopback):
+    loopback.reply = removing
+    for seed, temperature in ((1, 1.0), (2, 1.0), (2, 1.0), (None, None)):
+        sampling = {"seed": seed, "temperature": temperature}
+        Anonymize(base_url=loopback.url, **PAPER | sampling).fit(MockEmbedder()).rewrite(
+            ["Zuri s."]
+        )
+    sent = [(body.get("seed"), body.get("temperature")) for body in loopback.requests]
+    assert sent == [(1, 1.0), (2, 1.0), (None, None)]
+
+
+def test_options_of_a_later_version_leave_the_fingerprint_as_it_was():
+    registry = Registry()
+
+    def fingerprint(name: str) -> str:
+        label, unfitted = chain(name, registry)
+        return mitigator_part(label, unfitted, None).fingerprint
+
+    plain = fingerprint("anonymize?engine=llm&model=toy")
+    assert plain == fingerprint("anonymize?engine=llm&model=toy&seed=0&temperature=0&prompt=marks")
+    others = ("seed=1", "temperature=.5", "prompt=paper", "seed=none")
+    names = {fingerprint(f"anonymize?engine=llm&model=toy&{option}") for option in others}
+    assert len(names - {plain}) == 4
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (PAPER | {"entities": "person,place"}, "entities must be all or person"),
+        (PAPER | {"entities": "person", "mode": "replace"}, "entities must be all$"),
+        (PAPER | {"identifiers": "numbers", "mode": "replace"}, "identifiers=letters"),
+        ({"seed": 1}, "engine=llm"),
         ({"entities": "people"}, "'people'"),
         ({"entities": ","}, "entities=,"),
         ({"engine": "llm"}, "&model="),

@@ -8,6 +8,7 @@ import pytest
 from loopback import TOO_MANY, Fault
 
 from harness.errors import ModelError, Unavailable
+from harness.plugins.embedders.hosted.chat import Chat
 from harness.plugins.texts.language_model import LanguageModelMentions, read
 
 TEXT = "Kashvi's dog met “Ravi” in New  York."
@@ -23,7 +24,7 @@ def mark(system: str, text: str) -> str:
 @pytest.fixture
 def finder(loopback):
     loopback.reply = mark
-    return lambda **options: LanguageModelMentions("toy", base_url=loopback.url, **options)
+    return lambda **options: LanguageModelMentions(Chat("toy", loopback.url), **options)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,129 @@
+"""Asks a language model about texts, each once; its valid answers are cached on disk by text.
+
+What an answer must be is up to the caller. `chat` knows the endpoint.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from harness.errors import HarnessError, ModelError, Unavailable
+from harness.plugins.embedders.hosted.chat import Chat
+from harness.store.answers import AnswerCache
+
+T = TypeVar("T")
+SHOWN = 3  # texts that a note quotes
+_FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+
+
+class ModelAnswers(Generic[T]):
+    """The answers of a language model to one prompt, one request for each text.
+
+    Parameters
+    ----------
+    chat
+        The language model.
+    name
+        Name of the cache of its answers.
+    prompt
+        Instruction before each text.
+    read
+        Returns what an answer to a text says; raises HarnessError if the answer is invalid.
+    in_message
+        Whether the prompt stands in one message with the text, and not in the system's message.
+
+    Attributes
+    ----------
+    failed
+        What is wrong with an answer, by text, for the invalid ones.
+    """
+
+    def __init__(
+        self,
+        chat: Chat,
+        name: str,
+        prompt: str,
+        read: Callable[[str, str], T],
+        *,
+        in_message: bool = False,
+    ) -> None:
+        self.failed: dict[str, str] = {}
+        self.identity = {"prompt": prompt, **chat.identity}
+        self._chat, self._prompt, self._read, self._in_message = chat, prompt, read, in_message
+        self._cache = AnswerCache(name, self.identity)
+
+    def of(self, texts: Sequence[str]) -> dict[str, T]:
+        """Return what the valid answers say, by text; blank texts are not sent.
+
+        Raises
+        ------
+        Unavailable
+            If the endpoint is unavailable; the answers so far are kept.
+        ModelError
+            If texts were sent and every answer is invalid.
+        """
+        unique = [text for text in dict.fromkeys(texts) if text.strip()]
+        known = {text: self._read(text, answer) for text, answer in self._cache.get(unique).items()}
+        new = [text for text in unique if text not in known and text not in self.failed]
+        answered = self._ask(new)
+        if new and not answered:
+            raise ModelError(
+                f"every answer of the language model is invalid ({len(new)} texts), such as for "
+                f"'{short(new[0])}': {self.failed[new[0]]}"
+            )
+        return known | answered
+
+    def notes(self, missing: str) -> tuple[str, ...]:
+        """Return the usage of the model, and the texts that keep their names.
+
+        `missing` says what the model did not return.
+        """
+        lines = list(self._chat.notes)
+        if self.failed:
+            examples = [f"'{short(text)}': {why}" for text, why in self.failed.items()][:SHOWN]
+            more = len(self.failed) - len(examples)
+            n = len(self.failed)
+            many = "1 text keeps its names" if n == 1 else f"{n} texts keep their names"
+            rest = f"; and {more} more" if more else ""
+            lines.append(
+                f"{many}, because the language model returned no {missing}: "
+                f"{'; '.join(examples)}{rest}"
+            )
+        return tuple(lines)
+
+    def _ask(self, texts: Sequence[str]) -> dict[str, T]:
+        """Ask the model; cache valid answers, and remember the texts whose answer is invalid."""
+        read: dict[str, T] = {}
+        valid: dict[str, str] = {}
+        unavailable: Unavailable | None = None
+        if self._in_message:
+            answers = self._chat.ask_many(None, [f"{self._prompt}\n{text}" for text in texts])
+        else:
+            answers = self._chat.ask_many(self._prompt, texts)
+        for text, answer in zip(texts, answers, strict=True):
+            try:
+                if not isinstance(answer, str):
+                    raise answer
+                read[text] = self._read(text, answer)
+                valid[text] = answer
+            except Unavailable as error:
+                unavailable = error
+            except HarnessError as error:
+                self.failed[text] = str(error)
+        self._cache.add(valid)
+        if unavailable is not None:
+            raise unavailable
+        return read
+
+
+def short(text: str) -> str:
+    """Return a text as messages quote it, at most 40 characters."""
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def unfenced(answer: str) -> str:
+    """Return an answer without the code fence and the blanks around it."""
+    fence = _FENCE.match(answer)
+    return (fence.group(1) if fence else answer).strip()
