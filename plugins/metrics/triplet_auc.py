@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +24,17 @@ from harness.scores import Samples, Scale, Score
             ideal=1,
             bounds=(0, 1),
             help="probability that the same meaning is closer than the same names",
-        )
+        ),
+        "same_meaning": Scale(
+            ideal="higher",
+            bounds=(-1, 1),
+            help="mean cosine of texts with the same meaning and other names",
+        ),
+        "same_names": Scale(
+            ideal="lower",
+            bounds=(-1, 1),
+            help="mean cosine of texts with the same names and another meaning",
+        ),
     },
 )
 def triplet_auc(
@@ -33,7 +46,8 @@ def triplet_auc(
     resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
     clusters: Mapping[str, bootstrap.Codes] | None = None,
-) -> Score:
+    texts: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Score]:
     """Area under the ROC curve of the cosines of (query, positive) against (query, negative).
 
     The AUC is the probability that a pair with the same meaning and different names has a higher
@@ -54,14 +68,17 @@ def triplet_auc(
         Random number generator of the resamples.
     clusters
         Cluster codes by input name; those of `queries`, (n,), define the clusters of triplets.
+    texts
+        Texts by input name, for the table of pairs.
 
     Returns
     -------
-    Score
-        AUC, in [0, 1]; fair is 1. Below 1/2, names count more than meaning. Details: `positive`
+    dict of Score
+        `auc`, in [0, 1]; fair is 1. Below 1/2, names count more than meaning. Details: `positive`
         and `negative`, the mean cosines; `within`, the share of triplets whose positive is closer
-        than their own negative. Samples: each triplet with its cosines `positive` and
-        `negative`. There is no p-value.
+        than their own negative. Table `pairs`: each pair with its cosine and its label, 1 for the
+        same meaning. `same_meaning` and `same_names`, the mean cosines as scores. Samples: each
+        triplet with its cosines `positive` and `negative`. There is no p-value.
 
     Raises
     ------
@@ -70,38 +87,66 @@ def triplet_auc(
 
     References
     ----------
-    What is in a name? Mitigating name bias in text embeddings via anonymization, table 6.
+    What is in a name? Mitigating name bias in text embeddings via anonymization, table 6; tables 7
+    and 16 (pairs), and table 1 (both mean cosines).
     """
     n = len(queries)
     if n == 0:
-        return Score(float("nan"), n=0, reason="there are no triplets")
+        undefined = Score(float("nan"), n=0, reason="there are no triplets")
+        return {"auc": undefined, "same_meaning": undefined, "same_names": undefined}
     positive, negative = paired_cosines(queries, positives), paired_cosines(queries, negatives)
 
-    def areas(counts: Floats) -> Floats:
-        return auc(positive, negative, (counts, counts))
-
-    interval = bootstrap.percentile_interval(
-        areas,
-        [n],
+    interval_of = partial(
+        bootstrap.percentile_interval,
+        sizes=[n],
         rng=rng,
         clusters=bootstrap.codes_of(clusters, ["queries"]),
         resamples=resamples,
         confidence=confidence,
     )
-    return Score(
+    samples = Samples(
+        ("queries", "positives", "negatives"),
+        np.mean(to_auc(positive, negative), axis=0),
+        {"positive": positive, "negative": negative},
+    )
+    area = Score(
         float(auc(positive, negative)[0]),
-        interval=interval,
+        interval=interval_of(lambda counts: auc(positive, negative, (counts, counts))),
         n=n,
         details={
             "positive": float(positive.mean()),
             "negative": float(negative.mean()),
             "within": float((positive > negative).mean()),
         },
-        samples=[
-            Samples(
-                ("queries", "positives", "negatives"),
-                np.mean(to_auc(positive, negative), axis=0),
-                {"positive": positive, "negative": negative},
-            )
-        ],
+        tables={"pairs": _pairs(positive, negative, texts or {})},
+        samples=[samples],
     )
+    cosines = {"same_meaning": positive, "same_names": negative}
+    return {"auc": area} | {
+        name: Score(
+            float(values.mean()),
+            interval=interval_of(partial(_weighted_mean, values)),
+            n=n,
+            samples=[dataclasses.replace(samples, contribution=values)],
+        )
+        for name, values in cosines.items()
+    }
+
+
+def _weighted_mean(values: Floats, counts: Floats) -> Floats:
+    return counts @ values / counts.sum(axis=-1)
+
+
+def _pairs(
+    positive: Floats, negative: Floats, texts: Mapping[str, Sequence[str]]
+) -> list[dict[str, Any]]:
+    """Return each pair as a row: first the triplet's pair of the same meaning."""
+    return [
+        {"triplet": row + 1, "label": label, "cosine": float(cosines[row])}
+        | {column: texts[name][row] for column, name in names if name in texts}
+        for row in range(len(positive))
+        for label, cosines, names in (
+            (1, positive, (("query", "queries"), ("text", "positives"))),
+            (0, negative, (("query", "queries"), ("text", "negatives"))),
+        )
+    ]

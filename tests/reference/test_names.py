@@ -1,15 +1,8 @@
-"""The name-bias paper on all-MiniLM-L6-v2: table 6 exactly, table 1 within 2e-3."""
+"""The name-bias paper on all-MiniLM-L6-v2: tables 1 and 6, and the pairs of tables 7 and 16."""
 
 from __future__ import annotations
 
 import pytest
-
-STORIES = (
-    "Alejandro gently examined the injured bird. He gave it food.",
-    "Jelani tenderly inspected the wounded bird and gave it a meal to eat.",
-    "Alejandro tracked the injured bird. He used it as his food.",
-)
-
 
 @pytest.mark.parametrize(
     ("scenario", "row"),
@@ -26,8 +19,27 @@ def test_table_6_reproduces_as_printed(scenario, row, scores, minilm, expected):
     assert area == pytest.approx(printed)
 
 
-def test_similarities_of_stories_are_those_of_table_1(minilm, expected):
+def test_table_1_reproduces_as_printed(scores, minilm, expected):
+    """The paper cuts .6605 to .660, and prints .853."""
     reference = expected("minilm.json")["names_table1"]
-    first, second, third = minilm(STORIES)
-    assert first @ second == pytest.approx(reference["s12"], abs=2e-3)
-    assert first @ third == pytest.approx(reference["s13"], abs=2e-3)
+    stories = scores("name-stories", minilm)["default"]["triplet-auc"]
+    for score, key, printed in (("same_meaning", "s12", 0.660), ("same_names", "s13", 0.853)):
+        assert stories[score].value == pytest.approx(reference[key], abs=2e-3)
+        assert stories[score].value == pytest.approx(printed, abs=6e-4)
+    assert stories["auc"].value == 0
+
+
+@pytest.mark.parametrize(
+    ("triplet", "query"), [(2, "Alejandro quickly ran"), (5, "Ganga and Yamuna")]
+)
+def test_the_pairs_of_tables_7_and_16_turn_round_without_names(triplet, query, scores, minilm):
+    """The tables print two other models; the pairs of MiniLM change in the same direction."""
+    rows = {}
+    for scenario in ("original", "anonymised"):
+        auc = scores("name-triplets", minilm)[scenario]["triplet-auc"]["auc"]
+        pairs = [row for row in auc.tables["pairs"] if row["triplet"] == triplet]
+        assert [pair["label"] for pair in pairs] == [1, 0]
+        rows[scenario] = [pair["cosine"] for pair in pairs]
+    assert rows["anonymised"][0] > rows["anonymised"][1] + 0.1
+    assert rows["anonymised"][0] > rows["original"][0]
+    assert rows["anonymised"][1] < rows["original"][1]

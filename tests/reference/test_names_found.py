@@ -66,7 +66,7 @@ def area(minilm) -> Callable[..., float]:
     def score(file: str, rewrite: Callable[[Sequence[str]], Sequence[str]]) -> float:
         columns = [[text.text for text in column] for column in table(file).values()]
         vectors = [minilm(rewrite(texts)) for texts in columns]
-        return triplet_auc(*vectors, resamples=2, rng=np.random.default_rng(0)).value
+        return triplet_auc(*vectors, resamples=2, rng=np.random.default_rng(0))["auc"].value
 
     return score
 

@@ -16,6 +16,11 @@ from harness.plugins.metrics.triplet_auc import triplet_auc
 
 
 def run(*arrays, **options):
+    """Return the AUC."""
+    return scores(*arrays, **options)["auc"]
+
+
+def scores(*arrays, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         options = {"resamples": 0} | options
@@ -72,3 +77,36 @@ def test_one_triplet_has_no_interval_and_none_has_no_value():
 
 def test_zero_vectors_have_an_auc_of_one_half():
     assert run(*np.zeros((3, 4, 2)), resamples=10).value == 0.5
+
+
+def test_the_mean_cosines_are_scores_with_intervals():
+    measured = scores(at(1, 1), at(0.9, 0.3), at(0.5, 0.1), resamples=50)
+    for name, mean, low, high in (("same_meaning", 0.6, 0.3, 0.9), ("same_names", 0.3, 0.1, 0.5)):
+        assert measured[name].value == pytest.approx(mean)
+        interval = measured[name].interval
+        assert (interval.low, interval.high) == (pytest.approx(low), pytest.approx(high))
+        assert measured[name].samples[0].contribution == pytest.approx([high, low])
+
+
+def test_the_table_has_the_two_pairs_of_each_triplet_with_their_texts():
+    texts = {"queries": ["q1", "q2"], "positives": ["p1", "p2"], "negatives": ["n1", "n2"]}
+    rows = run(at(1, 1), at(0.9, 0.3), at(0.5, 0.1), texts=texts).tables["pairs"]
+    assert [(row["triplet"], row["label"], row["query"], row["text"]) for row in rows] == [
+        (1, 1, "q1", "p1"), (1, 0, "q1", "n1"), (2, 1, "q2", "p2"), (2, 0, "q2", "n2"),
+    ]  # fmt: skip
+    assert [row["cosine"] for row in rows] == pytest.approx([0.9, 0.5, 0.3, 0.1])
+
+
+def test_noise_has_an_auc_near_one_half_and_shuffled_sides_swap_it():
+    rng = np.random.default_rng(4)
+    areas = [run(*rng.standard_normal((3, 20, 8))).value for _ in range(40)]
+    assert np.mean(areas) == pytest.approx(0.5, abs=0.04)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_planted_names_lower_the_auc_in_step_with_their_share(share):
+    rng = np.random.default_rng(5)
+    meaning, names, others = rng.standard_normal((3, 40, 30))
+    query = (1 - share) * meaning + share * names
+    area = run(query, meaning + 0.1 * others, names + 0.1 * others).value
+    assert area == pytest.approx({0.0: 1.0, 0.5: 0.5, 1.0: 0.0}[share], abs=0.15)
