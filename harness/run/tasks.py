@@ -1,7 +1,7 @@
 """Selects the tasks of a run.
 
 `--tasks` takes names, globs, benchmarks, tags, categories, `all`, or a path to a file of a task or
-benchmark; `--exclude` takes the same.
+benchmark; `--exclude` takes the same. Only its own name and benchmarks select a large task.
 """
 
 from __future__ import annotations
@@ -183,15 +183,17 @@ def _of_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document) -
 
 
 def _matching(entries: Sequence[TaskEntry], pattern: str) -> list[TaskEntry]:
-    if pattern == ALL:
-        return list(entries)
     return [
         dataclasses.replace(entry, is_named=entry.file.name == pattern)
         for entry in entries
-        if fnmatch.fnmatchcase(entry.file.name, pattern)
-        or pattern in entry.file.tags
-        or pattern in (entry.file.category, entry.file.measures)
+        if entry.file.name == pattern or (not entry.file.large and _is_among(entry.file, pattern))
     ]
+
+
+def _is_among(file: TaskFile, pattern: str) -> bool:
+    """Return whether `all`, a glob, a tag or a category means a task."""
+    groups = (ALL, file.category, file.measures, *file.tags)
+    return pattern in groups or fnmatch.fnmatchcase(file.name, pattern)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -148,6 +148,9 @@ class TaskFile(Strict):
     """Kinds of embedder that the task is made for."""
     tags: tuple[str, ...] = ()
     """Tags, by which `--tasks` selects tasks."""
+    large: bool = False
+    """Whether it takes hours or a large download. Then only its own name and benchmarks select it:
+    `all`, globs, tags and categories leave it out."""
     sets: dict[str, tuple[Word, ...]] = Field(default_factory=dict)
     """Word sets by name."""
     tables: dict[str, Table] = Field(default_factory=dict)

@@ -134,7 +134,8 @@ def triplet_auc(
 
 
 def _weighted_mean(values: Floats, counts: Floats) -> Floats:
-    return counts @ values / counts.sum(axis=-1)
+    means: Floats = counts @ values / counts.sum(axis=-1)
+    return means
 
 
 def _pairs(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+
 @pytest.mark.parametrize(
     ("scenario", "row"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,18 @@ def test_all_and_names_and_globs_and_tags_and_categories_select_tasks(registry):
     assert names(registry, "toy-places*") == ["toy-places", "toy-places-10"]
     assert names(registry, "sentences") == ["toy-sentences"]
     assert names(registry, "similarity") == names(registry, "usefulness") == ["toy-ratings"]
+
+
+def test_only_its_name_and_a_benchmark_select_a_large_task(registry, write):
+    toy = (Path(__file__).parents[1] / "toy/tasks/toy-ratings.yaml").read_text()
+    path = write("large/toy-hours.yaml", toy.replace("toy-ratings", "toy-hours") + "\nlarge: true")
+    more = Registry(registry.plugins, include=[path.parent])
+    assert "toy-hours" in {entry.file.name for entry in list_tasks(more)}
+    for group in ("all", "toy-*", "similarity", "usefulness"):
+        assert "toy-hours" not in names(more, group)
+    assert names(more, "toy-hours") == names(more, str(path)) == ["toy-hours"]
+    bench = {"name": "both", "version": 1, "title": "t", "tasks": {"toy-hours": 1}}
+    assert names(more, str(write("both.yaml", json.dumps(bench)))) == ["toy-hours"]
 
 
 def test_a_task_is_selected_once(registry):
