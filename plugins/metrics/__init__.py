@@ -29,6 +29,7 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("direct-bias", "direct bias of neutral words along a concept's direction"),
         _metric("indirect-bias", "share of the similarity of neutral words due to a concept"),
         _metric("explained-variance", "variance of the pairs along one direction, against chance"),
+        _metric("pair-accuracy", "share of words that single pairs put on their own side"),
         _metric("occupation-projection", "projections of occupations against human ratings"),
         _metric("pair-analogies", "generated analogies that people rated as stereotypes"),
         _metric("residual-bias", "residual bias after debiasing: clusters, neighbours, classifier"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy.special import gammaln
@@ -10,6 +10,7 @@ from scipy.special import gammaln
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
+from harness.plugins.metrics.drawings import word_projections
 from harness.plugins.metrics.statistics import bootstrap
 from harness.plugins.metrics.statistics.pair_components import (
     EQUAL_SIDES,
@@ -39,6 +40,7 @@ def direct_bias(
     resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
     clusters: Mapping[str, bootstrap.Codes] | None = None,
+    texts: Mapping[str, Sequence[str]] | None = None,
 ) -> Score:
     """Direct bias of neutral words along a concept's direction.
 
@@ -66,14 +68,16 @@ def direct_bias(
         Random number generator of the resamples.
     clusters
         Cluster codes by input name, (m,): items made from one word or template share a code.
+    texts
+        Words by input name; without them there is no table and no figure.
 
     Returns
     -------
     Score
         In [0, 1]; fair is 0. `n` is |N|. Details: `c`; `explained`, the share of the pairs'
         variance along g; `chance`, the expectation for words of random direction. Samples: each
-        neutral word with cos(w, g) as `cosine`, positive towards the second side. There is no
-        p-value.
+        neutral word with cos(w, g) as `cosine`, positive towards the second side. Table and
+        figure `extremes`: the words farthest to each side (figure 1). There is no p-value.
 
     Raises
     ------
@@ -83,7 +87,7 @@ def direct_bias(
     References
     ----------
     Bolukbasi et al. (2016), Man is to computer programmer as woman is to homemaker? Debiasing
-    word embeddings, section 5.2.
+    word embeddings, section 5.2 and figure 1.
     """
     if not c >= 0:
         raise InvalidOption(f"direct-bias: c={c}: must be at least 0")
@@ -107,6 +111,7 @@ def direct_bias(
         resamples=resamples,
         confidence=confidence,
     )
+    views = word_projections.views(texts, "neutral", cosines)
     return Score(
         float(values.mean()),
         interval=interval,
@@ -116,6 +121,8 @@ def direct_bias(
             "explained": float(components.explained[0]),
             "chance": _chance(c, np.shape(neutral)[1]),
         },
+        tables=views.tables,
+        figures=views.figures,
         samples=[Samples("neutral", values, {"cosine": cosines})],
     )
 

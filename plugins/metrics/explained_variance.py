@@ -6,6 +6,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import metric
+from harness.plugins.metrics.drawings import concept_figures
 from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES, pair_components
 from harness.scores import Samples, Scale, Score
 
@@ -58,8 +59,8 @@ def explained_variance(
     Score
         In [1/n, 1] for n pairs; higher is better. Details: `explained`, the shares of all
         components; `random_unit_vectors` and `random_word_pairs`, the mean shares over the
-        draws, in the same order. Samples: each pair that differs with the `cosine` of its
-        difference and the component. There is no interval.
+        draws, in the same order. Figure `components`: these shares (figure 6). Samples: each pair
+        that differs with the `cosine` of its difference and the component. There is no interval.
 
     References
     ----------
@@ -87,7 +88,15 @@ def explained_variance(
     along = differences @ components.vectors[0]
     shares = np.where(differences.any(axis=1), along**2, np.nan)
     samples = [Samples(("pairs_1", "pairs_2"), shares, {"cosine": along})]
-    return Score(value, p_value=p_value, n=n, details=details, samples=samples)
+    figure = concept_figures.components({name.replace("_", " "): v for name, v in details.items()})
+    return Score(
+        value,
+        p_value=p_value,
+        n=n,
+        details=details,
+        figures={"components": figure},
+        samples=samples,
+    )
 
 
 def _random_differences(words: Reals, n: int, rng: np.random.Generator) -> Floats:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import metric
+from harness.plugins.metrics.drawings import word_projections
 from harness.plugins.metrics.statistics import bootstrap
 from harness.plugins.metrics.statistics.contributions import to_spearman
 from harness.plugins.metrics.statistics.pair_components import (
@@ -40,6 +41,7 @@ def occupation_projection(
     resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
     clusters: Mapping[str, bootstrap.Codes] | None = None,
+    texts: Mapping[str, Sequence[str]] | None = None,
 ) -> Score:
     """Spearman correlation of the projections of occupations with human ratings of stereotypes.
 
@@ -66,14 +68,17 @@ def occupation_projection(
         Random number generator of the resamples.
     clusters
         Cluster codes by input name, (m,): items made from one word or template share a code.
+    texts
+        Words by input name; without them there is no table and no figure.
 
     Returns
     -------
     Score
         In [−1, 1]; fair is 0. The p-value is that of the two-sided t test of no correlation. At
         least three occupations are needed. Details: `explained`, the share of the pairs' variance
-        along g; `off`, the number of occupations with a projection of 0. Samples: each
-        occupation with its `projection` and `rating`.
+        along g; `off`, the number of occupations with a projection of 0. Table and figure
+        `extremes`: the occupations farthest to each side (figure 1); figure `ratings`: projections
+        against ratings. Samples: each occupation with its `projection` and `rating`.
 
     Raises
     ------
@@ -83,7 +88,7 @@ def occupation_projection(
     References
     ----------
     Bolukbasi et al. (2016), Man is to computer programmer as woman is to homemaker? Debiasing
-    word embeddings, section 4, "Occupational stereotypes".
+    word embeddings, section 4, "Occupational stereotypes", and figure 1.
     """
     y = np.asarray(ratings, dtype=np.float64)
     components = pair_components(pairs_1, pairs_2)
@@ -100,6 +105,12 @@ def occupation_projection(
     value = float(spearman(projections, y)[0])
     if np.isnan(value):
         return Score(value, n=len(y), reason="all ratings or all projections are equal")
+    views = word_projections.views(texts, "occupations", projections)
+    figures = dict(views.figures)
+    if texts is not None:
+        figures["ratings"] = word_projections.against_ratings(
+            projections, y, texts["occupations"], spearman=value
+        )
     interval = bootstrap.percentile_interval(
         partial(spearman, projections, y),
         [len(y)],
@@ -114,5 +125,7 @@ def occupation_projection(
         interval=interval,
         n=len(y),
         details=details,
+        tables=views.tables,
+        figures=figures,
         samples=[Samples("occupations", to_spearman(projections, y), columns)],
     )

@@ -6,18 +6,26 @@ whole vocabulary. They are no measure of bias: that a queen is a woman is no ste
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.metrics import balanced_accuracy_score, f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import LinearSVC
 
-from harness.arrays import Reals, unit_rows
+from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
+from harness.plugins.metrics.drawings import concept_figures
+from harness.plugins.metrics.drawings.plotly_parts import Figure
 from harness.scores import Samples, Scale, Score
+
+SHOWN = 60  # words of each part of the figure, as many as can be read
+FREQUENT = 2_000  # words that the figure's other words are chosen from
+Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
 @metric(
@@ -39,6 +47,8 @@ def specific_words(
     seeds: Reals,
     words: Reals,
     rest: Reals | None = None,
+    pole_1: Reals | None = None,
+    pole_2: Reals | None = None,
     *,
     c: float = 1.0,
     grid: Sequence[float] = (),
@@ -66,6 +76,8 @@ def specific_words(
     rest
         (r, d) vectors of further words, which nobody has checked: they are classified, but not
         trained on. Seeds and words of `words` are left out.
+    pole_1, pole_2
+        (1, d) vectors of two words such as she and he; with them there is a figure.
     c
         C of the SVM, the inverse of its regularisation; 1 in the paper.
     grid
@@ -86,7 +98,9 @@ def specific_words(
         `words`; `c`; `grid`; `folds`, the value on each fold; `deviation`, their standard
         deviation. The table `words` of `f1` is the extended list, most specific first: `word`, its
         `margin` (positive: specific) and the input that it is `of`. The paper's S is the words of
-        `seeds` and `rest`; those of `words` were checked and rejected by people. Samples: each
+        `seeds` and `rest`; those of `words` were checked and rejected by people. Figure `map` of
+        `f1` (figure 7): words by their projection on the difference of the poles and by their
+        distance from the boundary. Samples: each
         word of `words`, whether it is a `seed`, whether the classifier `found` it, and its `fold`;
         F1 is no mean of words and has no contributions. There is no p-value and no interval.
 
@@ -98,7 +112,7 @@ def specific_words(
     References
     ----------
     Bolukbasi et al. (2016), Man is to computer programmer as woman is to homemaker? Debiasing
-    word embeddings, section 7.
+    word embeddings, section 7 and figure 7.
     """
     if folds < 2 or min((c, *grid)) <= 0:
         raise InvalidOption(
@@ -139,11 +153,35 @@ def specific_words(
     counts = {"seeds": positives, "words": len(y), "c": c, "grid": list(grid)}
     columns = {"seed": y, "fold": fold_of}
     of_f1 = Samples("words", columns=columns | {"found": found})
+    of_words = _score(f1, len(y), counts, {"words": table}, of_f1)
+    if pole_1 is not None and pole_2 is not None and min(len(pole_1), len(pole_2)) == 1:
+        between = unit_rows(unit_rows(pole_2) - unit_rows(pole_1))[0]
+        drawn = _map(texts, y, x @ between, -svm.decision_function(x))
+        of_words = dataclasses.replace(of_words, figures={"map": drawn})
     of_balanced = Samples("words", contribution, columns | {"found": found_balanced})
     return {
-        "f1": _score(f1, len(y), counts, {"words": table}, of_f1),
+        "f1": of_words,
         "balanced_accuracy": _score(accuracy, len(y), counts, {}, of_balanced),
     }
+
+
+def _map(
+    texts: Mapping[str, Sequence[str]], seed: Flags, projections: Floats, margins: Floats
+) -> Figure:
+    """Return figure 7 of the first seeds, and of frequent other words between the poles."""
+    others = np.flatnonzero(~seed)[:FREQUENT]
+    places = np.linspace(0, len(others) - 1, num=min(SHOWN, len(others))).astype(np.intp)
+    spread = others[np.argsort(projections[others], kind="stable")][places]
+    parts = {"seeds": np.flatnonzero(seed)[:SHOWN], "other words": spread}
+    words = texts["words"]
+    pole_1, pole_2 = texts["pole_1"][0], texts["pole_2"][0]
+    return concept_figures.margins(
+        {
+            name: ([words[i] for i in rows], projections[rows], margins[rows])
+            for name, rows in parts.items()
+        },
+        f"{pole_2} − {pole_1}",
+    )
 
 
 def _svm(c: float, weights: str | None) -> LinearSVC:

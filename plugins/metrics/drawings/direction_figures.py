@@ -7,17 +7,19 @@ correlations of random directions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
-from typing import Any
 
 import numpy as np
 
 from harness.arrays import Floats
+from harness.plugins.metrics.drawings.plotly_parts import (
+    DIGITS,
+    Figure,
+    layout,
+    points,
+    rounded,
+)
 
 BINS = 50  # of the histogram of the null distribution
-DIGITS = 5  # decimals of coordinates: finer than a pixel
-
-Figure = dict[str, Any]
 
 
 def separation(
@@ -37,12 +39,12 @@ def separation(
     """
     return {
         "data": [
-            _points(name, side, labels)
+            points(name, side, labels)
             for name, side, labels in zip(
                 ("first side", "second side"), (first, second), texts, strict=True
             )
         ],
-        "layout": _layout(
+        "layout": layout(
             f"AUC {auc:.3f}", "projection on the direction", "projection on another component"
         ),
     }
@@ -58,14 +60,14 @@ def against_labels(
         "type": "scatter",
         "mode": "lines",
         "name": "least squares",
-        "x": _rounded(ends),
-        "y": _rounded(intercept + slope * ends),
+        "x": rounded(ends),
+        "y": rounded(intercept + slope * ends),
         "hoverinfo": "skip",
     }
-    points = _points("attributes", np.stack([projections, labels], axis=1), texts)
+    attributes = points("attributes", np.stack([projections, labels], axis=1), texts)
     return {
-        "data": [points, line],
-        "layout": _layout(
+        "data": [attributes, line],
+        "layout": layout(
             f"Pearson {correlation:.3f}", "projection on the direction", "people's label"
         ),
     }
@@ -77,7 +79,7 @@ def null_distribution(null: Floats, *, correlation: float, p_value: float) -> Fi
     bars = {
         "type": "bar",
         "name": "random directions",
-        "x": _rounded((edges[:-1] + edges[1:]) / 2),
+        "x": rounded((edges[:-1] + edges[1:]) / 2),
         "y": counts.tolist(),
         "width": 2 / BINS,
     }
@@ -90,29 +92,4 @@ def null_distribution(null: Floats, *, correlation: float, p_value: float) -> Fi
         "line": {"width": 4},
     }
     title = f"p = {p_value:.4f}, spread of the null {null.std():.3f}"
-    return {"data": [bars, mark], "layout": _layout(title, "correlation with labels", "directions")}
-
-
-def _points(name: str, coordinates: Floats, texts: Sequence[str]) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": _rounded(coordinates[:, 0]),
-        "y": _rounded(coordinates[:, 1]),
-        "text": [escape(text) for text in texts],  # Plotly interprets some HTML
-        "hovertemplate": "%{text}<br>%{x:.3f}, %{y:.3f}<extra></extra>",
-    }
-
-
-def _layout(title: str, x: str, y: str) -> dict[str, Any]:
-    return {
-        "title": {"text": title},
-        "xaxis": {"title": {"text": x}},
-        "yaxis": {"title": {"text": y}},
-    }
-
-
-def _rounded(values: Floats) -> list[float]:
-    rounded: list[float] = np.round(values, DIGITS).tolist()
-    return rounded
+    return {"data": [bars, mark], "layout": layout(title, "correlation with labels", "directions")}

@@ -29,6 +29,7 @@ SIZES = {  # rows of each input with vectors
     "indirect-bias": PAIRS | {"words": 20, "poles_1": 2, "poles_2": 2},
     "explained-variance": PAIRS | {"words": 30},
     "occupation-projection": PAIRS | {"occupations": 9},
+    "pair-accuracy": PAIRS | {"words_1": 7, "words_2": 9},
     "similarity-correlation": {"texts_1": 10, "texts_2": 10},
     "triplet-auc": {"queries": 9, "positives": 9, "negatives": 9},
     "perturbation-similarity": {"perturbed": 11},

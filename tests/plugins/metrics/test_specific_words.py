@@ -109,3 +109,21 @@ def test_too_few_seeds_have_no_score_but_a_reason(rng):
 def test_invalid_options_are_rejected(rng, options):
     with pytest.raises(InvalidOption, match=next(iter(options))):
         run(rng, **options)
+
+
+def test_the_map_has_seeds_below_the_boundary_and_other_words_above_between_the_poles(rng):
+    seeds, words = drawn(12, 3.0, rng), drawn(30, -3.0, rng)
+    names = [f"s{i}" for i in range(12)], [f"<w{i}>" for i in range(30)]
+    texts = {"seeds": names[0], "words": names[0] + names[1], "pole_1": ["she"], "pole_2": ["he"]}
+    poles = np.eye(8)[2:3], np.eye(8)[3:4]
+    arrays = seeds, np.concatenate([seeds, words]), None
+    supplied = {"rng": np.random.default_rng(0), "texts": texts}
+    drawing = specific_words(*arrays, *poles, **supplied)["f1"].figures["map"]
+    parts = {trace["name"]: trace for trace in drawing["data"]}
+    assert parts["seeds"]["text"] == names[0]
+    assert max(parts["seeds"]["y"]) < 0 < min(parts["other words"]["y"])
+    unit = seeds[0] / np.linalg.norm(seeds[0])
+    assert parts["seeds"]["x"][0] == pytest.approx((unit[3] - unit[2]) / 2**0.5, abs=1e-4)
+    assert sorted(parts["other words"]["text"]) == sorted(f"&lt;w{i}&gt;" for i in range(30))
+    assert drawing["layout"]["xaxis"]["title"]["text"] == "projection on he − she"
+    assert "map" not in specific_words(*arrays, **supplied)["f1"].figures
