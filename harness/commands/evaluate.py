@@ -16,6 +16,14 @@ from harness.commands import arguments
     "--devices", default="", help="Devices, such as cuda:0,cuda:1 or cpu,cpu: one process each."
 )
 @click.option("--name", help="Label of the model; for a single --model. The same as ?name=.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="A further metric for each task that has all its inputs, with its default options; "
+    "repeatable.",
+    shell_complete=arguments.complete("metric"),
+)
 @click.option("--engine", help="Name of the engine that encodes.")
 @click.option("--intervals", is_flag=True, help="Show confidence intervals, not changes.")
 @arguments.verbose
@@ -58,6 +66,7 @@ def command(debug: bool, /, **options: Any) -> int:
             models,
             options["tasks"],
             list(options["mitigators"]),
+            metrics=list(options["metrics"]),
             results=options["results"],
             cache=options["cache"],
             concept=arguments.concept_or_none(options["concept"]),

@@ -147,7 +147,8 @@ def evaluate(
     patterns, rows = _patterns(tasks), mitigators_.rows(mitigators)
     registry, added = added_metrics.resolve(metrics, registry)
     run = Run(registry, settings, patterns, rows, added)
-    run.file = None if added else RunFile.of(models_, rows, patterns, settings)
+    names_ = [metric.name if not metric.source else metric for metric in added]
+    run.file = RunFile.of(models_, rows, patterns, settings, names_)
     # Every name is looked up before the first model runs.
     entries, same = distinct(
         [(model_, run.embedder(model_)) for model_ in models_], registry.embedders

@@ -41,6 +41,8 @@ class RunFile(Strict):
     """Names, globs, benchmarks, tags, categories or files, as after `--tasks`; by default `all`."""
     exclude: tuple[str, ...] = ()
     """Tasks to leave out, as after `--exclude`."""
+    metrics: tuple[str, ...] = ()
+    """Further metrics, as after `--metric`."""
     concept: str | None = None
     """Concept for mitigators that need more than a task's concept has; or `none`."""
     seed: StrictInt | None = Field(default=None, ge=0)
@@ -71,15 +73,17 @@ class RunFile(Strict):
         mitigators: Sequence[object],
         tasks: Sequence[object],
         settings: Settings,
+        metrics: Sequence[object] = (),
     ) -> Self | None:
-        """Return the file of a run; None if a model, mitigator or task has no name."""
-        if not all(isinstance(name, str) for name in (*models, *mitigators, *tasks)):
+        """Return the file of a run; None if a model, mitigator, task or metric has no name."""
+        if not all(isinstance(name, str) for name in (*models, *mitigators, *tasks, *metrics)):
             return None
         values: dict[str, Any] = {
             "models": [_masked(str(model)) for model in models],
             "mitigators": [_masked(str(mitigator)) for mitigator in mitigators],
             "tasks": list(map(str, tasks)),
             "exclude": settings.exclude,
+            "metrics": list(map(str, metrics)),
             "concept": settings.concept or NO_CONCEPT,
             "seed": settings.seed,
             "limit": settings.limit,

@@ -17,6 +17,7 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("weat-association", "WEAT's test statistic, not standardised"),
         _metric("association-test", "share of attributes closer to one target set, binomial test"),
         _metric("concept-direction", "projections on a concept's direction against human labels"),
+        _metric("concept-plane", "as concept-direction, with two components for one"),
         _metric("similarity-correlation", "cosines of text pairs against human ratings (STS)"),
         _metric("triplet-auc", "name bias: same meaning against same names, in triplets"),
         _metric("perturbation-similarity", "name bias: texts that differ only in their names"),

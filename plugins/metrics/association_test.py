@@ -58,8 +58,10 @@ def association_test(
     negative  k2            p = |A_1|/N, less              p = 1/2, less
     ========= ============= ============================== ==================================
 
-    The paper's table 1 defines the tests of `table-1`; its table 4 shows those of `printed`,
-    except that its age rows under debiasing show the neutral test of k1.
+    The paper's table 1 defines the tests of `table-1`; its table 4 shows those of `printed`. Table
+    4 has a slip: in rows 3 to 17 the age column under debiasing repeats the neutral column of the
+    row above, in 15 of 15 rows (up to the last digit, which is sometimes cut and sometimes
+    rounded). So these cells say nothing about debiasing, and no reading gives them.
 
     Parameters
     ----------

@@ -3,63 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, unit_rows
+from harness.arrays import Floats, Reals
 from harness.metrics import metric
-from harness.plugins.metrics.drawings import direction_figures
-from harness.plugins.metrics.statistics import bootstrap
-from harness.plugins.metrics.statistics.contributions import to_auc, to_pearson
+from harness.plugins.metrics.statistics import bootstrap, concept_scores
+from harness.plugins.metrics.statistics.concept_scores import Direction
 from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES, components_of
-from harness.plugins.metrics.statistics.weighted import auc, pearson, spearman
-from harness.scores import Interval, Samples, Scale, Score
-
-CHUNK = 1_000  # random directions projected at once
+from harness.plugins.metrics.statistics.weighted import auc
+from harness.scores import Score
 
 
-@dataclass(frozen=True)
-class Direction:
-    """The direction of a concept.
-
-    Parameters
-    ----------
-    vector
-        (d,) unit vector, from the first side of the pairs to the second.
-    auc
-        AUC of the projections of the two sides, in [0.5, 1].
-    component
-        Index of the right singular vector, from 0.
-    explained
-        Share of the differences' sum of squares along the direction, in [0, 1].
-    other
-        (d,) the other component that explains most, for the figure; zeros if there is none.
-    """
-
-    vector: Floats
-    auc: float
-    component: int
-    explained: float
-    other: Floats
-
-
-@metric(
-    "concept-direction",
-    scores={
-        "correlation": Scale(
-            ideal=0,
-            bounds=(-1, 1),
-            help="Pearson correlation of projections on the concept's direction and human labels",
-        ),
-        "auc": Scale(
-            ideal="higher",
-            bounds=(0.5, 1),
-            help="separation of the pairs' sides by the direction; below 0.8 it is no concept",
-        ),
-    },
-)
+@metric("concept-direction", scores=concept_scores.SCALES)
 def concept_direction(
     pairs_1: Reals,
     pairs_2: Reals,
@@ -131,34 +87,21 @@ def concept_direction(
     ----------
     Uriot (2024), On debiasing text embeddings through context injection, equations 1 to 3.
     """
-    x_1, x_2, a, y = (np.asarray(x, np.float64) for x in (pairs_1, pairs_2, attributes, labels))
-    if unit_length:
-        x_1, x_2, a = unit_rows(x_1), unit_rows(x_2), unit_rows(a)
-    g = find_direction(x_1, x_2)
+    inputs = concept_scores.Inputs.of(pairs_1, pairs_2, attributes, labels, unit_length=unit_length)
+    g = find_direction(inputs.x_1, inputs.x_2)
     if g is None:
-        undefined = Score(float("nan"), n=len(x_1), reason=EQUAL_SIDES)
+        undefined = Score(float("nan"), n=len(inputs.x_1), reason=EQUAL_SIDES)
         return {"correlation": undefined, "auc": undefined}
-    names = {
-        name: (texts or {}).get(name) or [f"{name} {i}" for i in range(1, len(rows) + 1)]
-        for name, rows in (("pairs_1", x_1), ("pairs_2", x_2), ("attributes", a))
-    }
-    area = _auc_score(g, x_1, x_2, (names["pairs_1"], names["pairs_2"]))
-    a_g = a @ g.vector
-    rho = float(pearson(a_g, y)[0]) if len(y) > 1 else float("nan")
-    if np.isnan(rho):
-        reason = "fewer than two attributes, or all labels or all projections are equal"
-        return {"correlation": Score(rho, n=len(y), reason=reason), "auc": area}
-    interval = bootstrap.percentile_interval(
-        partial(pearson, a_g, y),
-        [len(y)],
-        rng=rng,
-        clusters=bootstrap.codes_of(clusters, ["attributes"]),
-        resamples=resamples,
+    return concept_scores.scores_along(
+        g,
+        inputs,
+        projections=projections,
         confidence=confidence,
+        resamples=resamples,
+        rng=rng,
+        clusters=clusters,
+        texts=texts,
     )
-    null = _null(a, y, projections, rng) if projections > 0 else None
-    correlation = _correlation_score(rho, interval, null, g, a_g, y, names["attributes"])
-    return {"correlation": correlation, "auc": area}
 
 
 def find_direction(x_1: Floats, x_2: Floats) -> Direction | None:
@@ -177,75 +120,3 @@ def find_direction(x_1: Floats, x_2: Floats) -> Direction | None:
         explained=float(components.explained[best]),
         other=others[0] if others else np.zeros_like(vector),
     )
-
-
-def _auc_score(
-    g: Direction, x_1: Floats, x_2: Floats, texts: tuple[Sequence[str], Sequence[str]]
-) -> Score:
-    plane = np.stack([g.vector, g.other], axis=1)
-    first, second = x_1 @ plane, x_2 @ plane
-    rows = zip(*texts, first[:, 0].tolist(), second[:, 0].tolist(), strict=True)
-    columns = ("first", "second", "projection_1", "projection_2")
-    return Score(
-        g.auc,
-        n=len(x_1),
-        details={"component": g.component, "explained": g.explained},
-        tables={"pairs": [dict(zip(columns, row, strict=True)) for row in rows]},
-        figures={"separation": direction_figures.separation(first, second, texts, auc=g.auc)},
-        samples=[
-            Samples(
-                ("pairs_1", "pairs_2"),
-                np.mean(to_auc(second[:, 0], first[:, 0]), axis=0),
-                {"projection_1": first[:, 0], "projection_2": second[:, 0]},
-            )
-        ],
-    )
-
-
-def _correlation_score(
-    rho: float,
-    interval: Interval | None,
-    null: Floats | None,
-    g: Direction,
-    a_g: Floats,
-    y: Floats,
-    texts: Sequence[str],
-) -> Score:
-    """Return the score ρ with its p-value, table and figures; `null` as from `_null`."""
-    p_value = None
-    details = {
-        "spearman": float(spearman(a_g, y)[0]),
-        "component": g.component,
-        "explained": g.explained,
-    }
-    figures = {"labels": direction_figures.against_labels(a_g, y, texts, correlation=rho)}
-    if null is not None:
-        hits = int(np.count_nonzero(np.abs(null) >= abs(rho) - 1e-12))
-        p_value = (hits + 1) / (len(null) + 1)
-        details["null_spread"] = float(null.std())
-        figures["null"] = direction_figures.null_distribution(
-            null, correlation=rho, p_value=p_value
-        )
-    columns = ("text", "label", "projection")
-    rows = zip(texts, y.tolist(), a_g.tolist(), strict=True)
-    return Score(
-        rho,
-        p_value=p_value,
-        interval=interval,
-        n=len(y),
-        details=details,
-        tables={"attributes": [dict(zip(columns, row, strict=True)) for row in rows]},
-        figures=figures,
-        samples=[Samples("attributes", to_pearson(a_g, y), {"label": y, "projection": a_g})],
-    )
-
-
-def _null(a: Floats, y: Floats, projections: int, rng: np.random.Generator) -> Floats:
-    """Return the (projections,) correlations of equation 3: random directions with labels."""
-    # With Aᵀ = QT, A r = Tᵀ (Qᵀ r), and Qᵀ r is as random as r in fewer dimensions.
-    t = np.linalg.qr(a.T, mode="r")
-    chunks = []
-    for start in range(0, projections, CHUNK):
-        r = rng.standard_normal((min(CHUNK, projections - start), len(t)))
-        chunks.append(pearson(r @ t, y, np.ones((len(r), len(y)))))
-    return np.concatenate(chunks)

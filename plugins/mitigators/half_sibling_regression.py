@@ -38,7 +38,8 @@ class HalfSiblingRegression(Mitigator):
     alpha
         Weight α of the penalty, at least 0, in units of squared length; by default 60, as in
         WEFE. Vectors of unit length need a lower value than those of GloVe, with length 5. 0 is
-        least squares.
+        least squares: nothing that the words about the concept predict is left. It needs more
+        dimensions than they span.
 
     Attributes
     ----------
@@ -79,7 +80,8 @@ class HalfSiblingRegression(Mitigator):
         InvalidOption
             If `alpha` is negative.
         NotApplicable
-            If the concept has no words, the embedder knows none of them, or the fit is singular.
+            If the concept has no words, the embedder knows none of them, or with alpha 0 they
+            span all dimensions.
         """
         if not self.alpha >= 0:
             raise InvalidOption(f"half-sibling-regression: alpha={self.alpha}; expected 0 or more")
@@ -98,13 +100,14 @@ class HalfSiblingRegression(Mitigator):
         # With X = U S Vᵀ, X(XᵀX + αI)⁻¹Xᵀ = U S²/(S² + α) Uᵀ.
         u, s, _ = np.linalg.svd(np.array(list(known.values())).T, full_matrices=False)
         d, rank = len(u), int((s > SINGULAR * s[0]).sum())
-        if self.alpha == 0 and (rank < len(known) or rank == d):
+        if self.alpha == 0 and rank == d:
             raise NotApplicable(
                 f"half-sibling-regression: alpha=0 with {len(known)} words about concept "
                 f"'{concept.name}', which span {rank} of the {d} dimensions of "
-                f"'{embedder.info.name}', is singular or removes every word; set alpha above 0, "
-                "such as 60"
+                f"'{embedder.info.name}', removes every word; set alpha above 0, such as 60"
             )
+        if self.alpha == 0:  # words that share a vector have many weights but one prediction
+            u, s = u[:, :rank], s[:rank]
         predicted = (u * (s**2 / (s**2 + self.alpha))) @ u.T
         self.kept_ = np.eye(d) - predicted
         self.left_alone_ = {self._key(word) for word in words}

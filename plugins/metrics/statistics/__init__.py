@@ -8,6 +8,7 @@
 `weighted`           correlations, ranks and AUC of items with multiplicities
 `word_sets`          vectors and means of word sets; the reason for an empty set
 `pair_components`    direction of a concept: principal components of pairs
+`concept_scores`     correlation with labels and AUC along a concept's direction
 `analogy_search`     word pairs with the difference most parallel to a direction
 `ranking`            documents that a query retrieves: top k and dynamic k
 `within_groups`      cosines and distances of the pairs within groups of vectors

@@ -181,6 +181,22 @@ class TestRunFile:
         (plan,) = json.loads(run("-c", path, "--json", command="plan", model="").out)
         assert [row["task"] for row in plan["tasks"]] == ["toy-places"]
 
+    def test_a_metric_of_the_command_line_is_repeated_by_the_file_of_the_run(self, run):
+        said = run("-t", "toy-places", "--metric", "toy-draw")
+        assert said.code == 0, said.err
+        assert {record.metric for record in records()} == {"toy-gap", "toy-draw"}
+        (path,) = Path("results/runs").glob("*.yaml")
+        assert yaml.safe_load(path.read_text())["metrics"] == ["toy-draw"]
+        again = run("-c", path, "-r", "again", model="")
+        assert again.code == 0, again.err
+        assert {record.id for record in records("again")} == {record.id for record in records()}
+
+    def test_an_unknown_metric_is_a_usage_error(self, run):
+        said = run("-t", "toy-places", "--metric", "toy-drow")
+        assert said.code == 2
+        assert "toy-drow" in said.err
+        assert "toy-draw" in said.err
+
     @pytest.mark.parametrize(
         ("line", "place", "facts"),
         [

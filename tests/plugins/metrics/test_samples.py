@@ -25,6 +25,7 @@ SIZES = {  # rows of each input with vectors
     "rnsb": {"targets_1": 5, "targets_2": 4, "attributes_1": 9, "attributes_2": 11},
     "mac": {"targets_1": 5, "targets_2": 3, "attributes_1": 4, "attributes_2": 6},
     "concept-direction": PAIRS | {"attributes": 9},
+    "concept-plane": PAIRS | {"attributes": 9},
     "direct-bias": PAIRS | {"neutral": 8},
     "indirect-bias": PAIRS | {"words": 20, "poles_1": 2, "poles_2": 2},
     "explained-variance": PAIRS | {"words": 30},
@@ -47,6 +48,7 @@ SIZES = {  # rows of each input with vectors
 }  # fmt: skip
 NUMBERS = {
     "concept-direction": {"labels": np.arange(9) % 5},
+    "concept-plane": {"labels": np.arange(9) % 5},
     "occupation-projection": {"ratings": np.arange(9) % 4},
     "similarity-correlation": {"ratings": np.arange(10) % 6},
     "perturbation-similarity": {"texts_of": [0, 0, 0, 1, 2, 2, 3, 3, 3, 3, 4]},
