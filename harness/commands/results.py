@@ -1,4 +1,4 @@
-"""`harness results`: show, compare and export recorded scores, without the models."""
+"""`harness results`: show, average, compare and export recorded scores, without the models."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def filters(*names: str) -> Callable[[F], F]:
 
 @click.group("results")
 def command() -> None:
-    """Show, compare and export recorded scores.
+    """Show, average, compare and export recorded scores.
 
     PATHS are results folders, read at any depth, or their files.  [default: results]
     """
@@ -91,6 +91,32 @@ def show(paths: tuple[Path, ...], intervals: bool, as_json: bool, **options: Any
         output.as_json(records.rows())
         return
     result_tables.show(records, intervals=intervals, width=output.width())
+    _notices(records)
+
+
+@command.command("average")
+@paths
+@filters(*FILTERS)
+@arguments.as_json
+def average(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
+    """Average the scores in PATHS over tasks, for each model and mitigator.
+
+    Prints the mean of the values and of the absolute values. If several scores are chosen, it also
+    prints how they correlate over models and mitigators.
+
+    \b
+    harness results average -t seat-c6,seat-c6b,seat-c7,seat-c7b,seat-c8,seat-c8b
+    harness results average -t '*-*' --metric association-test --metric concept-direction
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.commands import average_tables, output
+    from harness.results.averages import averages
+
+    records = _read(paths).select(**options)
+    rows = averages(records)
+    if as_json:
+        output.as_json(average_tables.as_json(rows))
+        return
+    average_tables.show(rows)
     _notices(records)
 
 

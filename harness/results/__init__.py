@@ -13,6 +13,7 @@
 `outcome`             what ran on each model, and every reason once
 `tables`              the tables of an evaluation, as cells
 `formats`             these tables as texts, LaTeX and Markdown
+`averages`            means over tasks, and how scores agree
 `comparison`          paired comparison of two rows: differences and their means
 `sides`               the rows of a comparison: mitigators, models or runs
 `resampling`          bootstrap intervals of paired differences

@@ -230,3 +230,25 @@ def test_smoke_runs_are_set_aside_where_whole_records_are(harness, folder):
     assert alone.code == 0
     assert "0.987" in alone.out
     assert "--limit 2" in alone.out
+
+
+def test_average_prints_means_over_tasks_and_how_scores_agree(harness, folder):
+    rows = json.loads(harness("results", "average", folder, "--json", "-M", "none").out)
+    (one,) = [r for r in rows["averages"] if (r["model"], r["metric"]) == ("one", "weat")]
+    assert one["tasks"] == 8
+    assert one["mean"] == one["mean_absolute"] == pytest.approx(1.465)
+    (pair,) = rows["agreements"]
+    assert (pair["rows"], pair["pearson"]) == (2, None)
+    said = harness("results", "average", folder)
+    assert said.code == 0
+    assert "8 of 8" in said.out
+    (pair,) = json.loads(harness("results", "average", folder, "--json").out)["agreements"]
+    assert pair["rows"] == 6
+    assert -1 <= pair["spearman"] <= 1
+
+
+def test_average_names_what_is_missing(harness, folder):
+    ResultsFile(folder, "three").add([record("association-0", model="three", value=0.5)])
+    said = harness("results", "average", folder, "-M", "none", "-t", "association-*")
+    assert "1 of 8" in said.out
+    assert "association-7" in said.out
