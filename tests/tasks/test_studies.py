@@ -16,7 +16,14 @@ from harness.study import bench, running, study
 from harness.study.folds import deal
 
 NAMES = sorted(path.stem for path in (Path(tasks.__file__).parent / "studies").glob("[!_]*.yaml"))
-GENDER = ("gender-hard-soft", "gender-hard-soft-published", "gender-mitigators")
+GENDER = (
+    "gender-hard-soft",
+    "gender-hard-soft-published",
+    "gender-mitigators",
+    "gender-hard-soft-300d",
+    "gender-hard-soft-published-300d",
+)
+WORD_MODELS = ("glove-6b-50d", "en-core-web-md")
 QUERIES = 8
 """WEAT's queries in the published code; the other measures omit pleasantness."""
 WORDS, KNOWN = 6_894, 6_344
@@ -91,7 +98,7 @@ def test_the_models_of_a_study_are_registered(name, resolved, registry):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_study_fits_on_nothing_that_it_judges(name, resolved):
     chosen = resolved(name)
-    kind = "word" if chosen.file.models[0] == "glove-6b-50d" else "text"
+    kind = "word" if chosen.file.models[0] in WORD_MODELS else "text"
     prepared = bench.prepare(chosen, Everything(kind))
     assert len(prepared.items) == len(chosen.items)
     folds = deal(
@@ -175,3 +182,16 @@ def test_names_of_women_and_men_are_those_of_weat(resolved, registry):
         for word in input_.texts or ()
     }
     assert {*female, *male} <= printed
+
+
+@pytest.mark.parametrize("name", ["gender-hard-soft", "gender-hard-soft-published"])
+def test_in_300_dimensions_alpha_may_be_0_and_all_else_is_the_same(name, resolved):
+    small, large = resolved(name), resolved(f"{name}-300d")
+    grids = {row.label: row.settings for row in large.candidates}
+    alphas = [setting["alpha"] for setting in grids["half-sibling-regression"]]
+    assert alphas == [0, 10, 30, 60, 80, 100]
+    for row in small.candidates:
+        if row.label != "half-sibling-regression":
+            assert grids[row.label] == row.settings
+    assert attributes(small) == attributes(large)
+    assert large.file.models == ("en-core-web-md",)
