@@ -6,9 +6,12 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from harness.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from harness.plugins.corpora.entries import Kind as Format
 
 Precision: TypeAlias = Literal["float32", "float16", "bfloat16"]
 Kind: TypeAlias = Literal["bilstm", "transformer"]
@@ -39,6 +42,9 @@ class TrainSettings:
         The same for the pairs that choose the best epoch, and for those that are only scored at the
         end. None for the splits of the corpus, if it is a folder or from the hub. A BiLSTM needs a
         dev split.
+    format
+        Format of files of pairs, as `harness corpus` reads them: `jsonl`, `tsv`, `snli`, `multinli`
+        or `stsb`. None: by the file extension.
     hidden
         Units of the LSTM in each direction; vectors have twice as many dimensions. BiLSTM only.
         None for 2,048 (Conneau et al. 2017).
@@ -69,6 +75,7 @@ class TrainSettings:
     out: Path
     dev: str | None = None
     test: str | None = None
+    format: Format | None = None
     hidden: int | None = None
     words: int | None = None
     epochs: int | None = None
@@ -126,14 +133,15 @@ class Trained:
         `bilstm` or `transformer`.
     scores
         Scores by split, of the best epoch: `{"dev": {"accuracy": .66}, "test": {"accuracy": .65}}`
-        for labels; `spearman` and `pearson` of the cosine for graded pairs, with `spearman_before`
-        if the base is a text encoder.
+        for labels; `spearman` and `pearson` of the cosine for graded pairs.
+    before
+        The same of a text encoder before it was fine-tuned on graded pairs; else empty.
     pairs
         Number of pairs of each split that were used.
     epochs, best_epoch
         Number of epochs done, and the one whose weights are kept, from 1.
     seconds
-        Seconds of the training, with those before an interruption.
+        Seconds of the training, without those before an interruption.
     is_new
         False if the folder held this very model before, so that nothing was done.
     """
@@ -141,6 +149,7 @@ class Trained:
     folder: Path
     kind: Kind
     scores: Mapping[str, Mapping[str, float]]
+    before: Mapping[str, Mapping[str, float]]
     pairs: Mapping[str, int]
     epochs: int
     best_epoch: int

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib.util
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from harness.plugins.train.settings import Trained, TrainSettings
+import harness
+from harness import labels
+from harness.errors import InvalidOption, NotApplicable, Unavailable, UsageError
+from harness.plugins.train import card, folder, pairs
+from harness.plugins.train.settings import Kind, Trained, TrainSettings
+from harness.progress import Progress, shown
 
 if TYPE_CHECKING:
-    from harness.progress import Progress
+    from harness.embedder import Embedder
+    from harness.plugins.train.pairs import Corpus
     from harness.registry.registry import Registry
+
+_IDENTITY = ("hidden", "words", "epochs", "batch_size", "lr", "limit", "seed", "precision")
+"""Settings that determine the weights, besides the base and the corpus."""
+IS_MAIN = os.environ.get("RANK", "0") == "0"
+"""Whether this is the first of the processes that torchrun starts, or the only one."""
 
 
 def train(
@@ -42,4 +57,114 @@ def train(
     ModelError
         If the memory is too small for a batch, or the loss is no number.
     """
-    raise NotImplementedError
+    shown_in = shown(progress)
+    check_installed()
+    base = _base(settings, registry)
+    kind: Kind = "bilstm" if base.info.kind == "word" else "transformer"
+    settings = settings.resolved(kind)
+    corpus = pairs.read(settings)
+    if kind == "bilstm" and corpus.dev is None:
+        raise UsageError("a BiLSTM needs dev pairs, which decide on its learning rate: --dev FILE")
+    out = Path(settings.out).expanduser().absolute()
+    identity = {
+        "base": base.info.fingerprint or base.info.name,
+        "corpus": {name: split.digest for name, split in corpus.splits.items()},
+        **{name: getattr(settings, name) for name in _IDENTITY},
+    }
+    if not IS_MAIN:  # of several processes the first one writes
+        state = folder.read_state(out) or {}
+    else:
+        state = folder.open_training(out, identity, overwrite=settings.overwrite)
+    if state.get("complete"):
+        return _trained(out, state, is_new=False)
+    state = _first_state(settings, kind, base, corpus, identity)
+    if IS_MAIN:
+        folder.write_state(out, state)
+    from harness.plugins.train import running  # torch and the trainer take seconds to import
+
+    began = time.monotonic()
+    outcome = running.run(settings, kind, base, corpus, out, shown_in)
+    state |= outcome.facts | {"seconds": round(time.monotonic() - began, 1), "complete": True}
+    if IS_MAIN:
+        outcome.save(out)
+        folder.finish(out, state, card.text(state, out.name))
+    return _trained(out, state, is_new=True)
+
+
+def check_installed() -> None:
+    """Check that the libraries of the extra `train` are installed.
+
+    Raises
+    ------
+    Unavailable
+        If one is missing.
+    """
+    for package in ("accelerate", "datasets"):
+        if importlib.util.find_spec(package) is None:
+            raise Unavailable(
+                f"training needs the package '{package}': "
+                "pip install 'embedding-bias-harness[train]'"
+            )
+
+
+def _base(settings: TrainSettings, registry: Registry | None) -> Embedder:
+    """Return the embedder to train on, after a check that it can be trained on this device."""
+    import torch
+
+    from harness.plugins.embedders.transformers.sentence_transformer import (
+        SentenceTransformersEmbedder,
+    )
+    from harness.registry.registry import Registry
+
+    device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if device not in ("cpu", "cuda", "mps"):
+        raise InvalidOption(
+            f"device={device}: expected cpu, cuda or mps; CUDA_VISIBLE_DEVICES chooses among GPUs"
+        )
+    if (device == "cuda" and not torch.cuda.is_available()) or (
+        device == "mps" and not torch.backends.mps.is_available()
+    ):
+        raise Unavailable(f"device={device}: not available on this machine")
+    if settings.precision == "float16" and device == "cpu":
+        raise InvalidOption("precision=float16: needs a GPU; choose bfloat16 or float32")
+    base = (registry or Registry()).embedder(settings.base, device="cpu")
+    if base.info.kind != "word" and not isinstance(base, SentenceTransformersEmbedder):
+        raise NotApplicable(
+            f"'{settings.base}' cannot be trained; choose word vectors, or a text encoder of "
+            "sentence-transformers without options"
+        )
+    return base
+
+
+def _first_state(
+    settings: TrainSettings, kind: Kind, base: Embedder, corpus: Corpus, identity: dict[str, Any]
+) -> dict[str, Any]:
+    """Return what is known of a training before it begins."""
+    return {
+        "complete": False,
+        "kind": kind,
+        "base": base.info.name,
+        "corpus": {
+            "name": labels.of_reference(settings.corpus),
+            "origin": corpus.origin,
+            "sha256": {name: split.digest for name, split in corpus.splits.items()},
+            "dropped": {name: split.dropped for name, split in corpus.splits.items()},
+        },
+        "labels": list(corpus.names),
+        "identity": identity,
+        "harness": harness.__version__,
+    }
+
+
+def _trained(out: Path, state: dict[str, Any], *, is_new: bool) -> Trained:
+    return Trained(
+        folder=out,
+        kind=state["kind"],
+        scores=state["scores"],
+        before=state.get("before", {}),
+        pairs=state["pairs"],
+        epochs=len(state["epochs"]),
+        best_epoch=state["best_epoch"],
+        seconds=state["seconds"],
+        is_new=is_new,
+    )

@@ -152,6 +152,11 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         return matryoshka.cut(np.asarray(vectors, dtype=np.float32), self._dimensions, unit=unit)
 
     @property
+    def model(self) -> Any:
+        """The `SentenceTransformer` itself, loaded when it is first asked for; for training."""
+        return self._model
+
+    @property
     def poolings(self) -> tuple[str, ...]:
         """How the tokens' states become one vector; empty for a model without a pooling step."""
         return self._poolings
@@ -182,7 +187,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
                 text,
                 output["token_embeddings"][is_token].float().cpu().numpy(),
                 output["input_ids"][is_token].tolist(),
-                tokenizer=model.tokenizer,
+                tokenizer=getattr(model.tokenizer, "tokenizer", model.tokenizer),  # of word vectors
                 prompt=self._prompt(),
                 max_length=model.max_seq_length,
                 name=self._folder.name,

@@ -1,0 +1,124 @@
+"""`harness train`: the command line. Reads the options and prints the result; `training` works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.commands import arguments
+
+if TYPE_CHECKING:
+    from harness.plugins.train.settings import Trained
+
+
+@click.command("train")
+@click.option(
+    "--base",
+    "-b",
+    required=True,
+    help="Word vectors, for a BiLSTM over them; or a text encoder, which is fine-tuned.",
+    shell_complete=arguments.complete("model"),
+)
+@click.option(
+    "--corpus",
+    "-i",
+    required=True,
+    help="Training pairs: a folder with train.jsonl, dev.jsonl and test.jsonl, a file, or "
+    "hf://owner/name.",
+)
+@click.option("--dev", help="Dev pairs, which choose the best epoch.  [default: of the corpus]")
+@click.option("--test", help="Test pairs, only scored at the end.  [default: of the corpus]")
+@click.option(
+    "--format",
+    type=click.Choice(["jsonl", "tsv", "snli", "multinli", "stsb"]),
+    help="Format of the files.  [default: by the file extension]",
+)
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder of the trained model; checkpoints are kept in it, and a stopped training goes on.",
+)
+@click.option(
+    "--hidden",
+    type=click.IntRange(min=1),
+    help="BiLSTM: units in each direction.  [default: 2048]",
+)
+@click.option(
+    "--words",
+    type=click.IntRange(min=1),
+    help="BiLSTM: keep only the first words of the vocabulary.  [default: all]",
+)
+@click.option(
+    "--epochs", type=click.IntRange(min=1), help="At most.  [default: 8; text encoder: 1]"
+)
+@click.option(
+    "--batch-size",
+    type=click.IntRange(min=1),
+    help="Pairs in a batch.  [default: 64; text encoder: 32]",
+)
+@click.option(
+    "--lr",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Learning rate of the first epoch.  [default: 0.1; text encoder: 2e-5]",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Read only the first N training pairs.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--device", help="cpu, cuda or mps.  [default: the best one available]")
+@click.option(
+    "--precision",
+    type=click.Choice(["float32", "float16", "bfloat16"]),
+    default="float32",
+    show_default=True,
+    help="Precision of the arithmetic; weights stay in float32.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace a training in the folder.")
+@arguments.include
+@arguments.as_json
+def command(include: tuple[Path, ...], as_json: bool, **options: Any) -> None:
+    """Train an encoder on pairs of sentences.
+
+    Word vectors give a BiLSTM with max pooling, trained as InferSent was. A text encoder is
+    fine-tuned. Labels that are names are learnt by a softmax classifier, scores by the cosine.
+
+    \b
+    harness train --base glove-6b-50d --corpus ./fair --hidden 256 --out ./bilstm
+    harness train --base all-MiniLM-L6-v2 --corpus hf://stanfordnlp/snli --out ./fine-tuned
+    harness eval --model sentence-transformers:./bilstm --tasks all
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness import progress
+    from harness.plugins.train.settings import TrainSettings
+    from harness.plugins.train.training import train
+    from harness.registry.registry import Registry
+
+    trained = train(
+        TrainSettings(**options),
+        registry=Registry(include=include),
+        progress=progress.for_terminal(),
+    )
+    report(trained, as_json=as_json)
+
+
+def report(trained: Trained, *, as_json: bool) -> None:
+    """Print the scores of a training, and where the model is."""
+    from harness.commands import output
+
+    if as_json:
+        output.as_json(vars(trained))
+        return
+    output.table(
+        ["split", "pairs", "score", "before", "after"],
+        [
+            [split, trained.pairs[split], metric, trained.before.get(split, {}).get(metric), score]
+            for split, scores in trained.scores.items()
+            for metric, score in scores.items()
+        ],
+        drop=("before",),
+    )
+    click.echo(
+        f"{'wrote' if trained.is_new else 'complete before, nothing done:'} {trained.folder} "
+        f"(epoch {trained.best_epoch} of {trained.epochs})"
+    )

@@ -1,0 +1,123 @@
+"""The folder of a training: its state, its checkpoints, and the files beside the model.
+
+::
+
+    training.json      settings, corpus, scores by epoch; whether the training is complete
+    head.safetensors   the classifier, with the names of the labels
+    README.md          the model card
+    checkpoints/       while the training runs
+    …                  the model, as sentence-transformers saves it
+
+A folder belongs to one training. Another one in it is refused; what is no training is never
+deleted.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness import folders
+from harness.errors import InvalidFile, UsageError
+
+STATE, HEAD, CARD, CHECKPOINTS = "training.json", "head.safetensors", "README.md", "checkpoints"
+_TRAINER_STATE = "trainer_state.json"
+
+
+def open_training(folder: Path, identity: Mapping[str, Any], *, overwrite: bool) -> dict[str, Any]:
+    """Return the state of the training in a folder; empty for a new one.
+
+    Parameters
+    ----------
+    folder
+        The folder; it is created if it does not exist.
+    identity
+        What determines the trained weights, by name.
+    overwrite
+        Whether a training in the folder is deleted.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds another training, or other files.
+    InvalidFile
+        If its state cannot be read.
+    DiskError
+        If it is not writable.
+    """
+    state = read_state(folder)
+    if state is None:
+        if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+            raise UsageError(f"'{folder}' has other files; choose a new folder")
+        folders.make(folder)
+        return {}
+    if overwrite:
+        _clear(folder)
+        return {}
+    before = state.get("identity") or {}
+    differing = [key for key in identity if before.get(key) != identity[key]]
+    if differing:
+        changes = "; ".join(f"{k}: {before.get(k)} there, {identity[k]} here" for k in differing)
+        raise UsageError(
+            f"'{folder}' holds another training ({changes}); choose another folder, or --overwrite"
+        )
+    return state
+
+
+def write_state(folder: Path, state: Mapping[str, Any]) -> None:
+    """Write the state of a training atomically."""
+    text = json.dumps(state, indent=2, ensure_ascii=False) + "\n"
+    folders.write_atomically(folder / STATE, text.encode())
+
+
+def finish(folder: Path, state: Mapping[str, Any], card: str) -> None:
+    """Write the card and the state of a complete training, and delete its checkpoints."""
+    folders.write_atomically(folder / CARD, card.encode())
+    write_state(folder, state)
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """Return the newest whole checkpoint; parts of one that a kill left are deleted."""
+    whole: list[tuple[int, Path]] = []
+    for path in (folder / CHECKPOINTS).glob("checkpoint-*"):
+        if checkpoint_state(path) is None:
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            whole.append((int(path.name.rpartition("-")[2]), path))
+    return max(whole, default=(0, None))[1]
+
+
+def checkpoint_state(checkpoint: Path) -> dict[str, Any] | None:
+    """Return the trainer's state in a checkpoint, which it writes last; None if it is missing."""
+    try:
+        state = json.loads((checkpoint / _TRAINER_STATE).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return state if isinstance(state, dict) else None
+
+
+def read_state(folder: Path) -> dict[str, Any] | None:
+    """Return the state of the training in a folder; None if there is none."""
+    path = folder / STATE
+    try:
+        state = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise InvalidFile(f"cannot be read ({error})", path=path) from None
+    if not isinstance(state, dict):
+        raise InvalidFile("expected a JSON object", path=path)
+    return state
+
+
+def _clear(folder: Path) -> None:
+    """Delete the files of a training; the folder is one, since its state could be read."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
