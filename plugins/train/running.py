@@ -142,7 +142,7 @@ def _run(
     trainer = _trainer(settings, kind, model, loss, head, known["train"], tokens, scorers, out)
     if kind == "bilstm":
         bilstm.speed_up(model[1])
-    report = Report(progress, scorers["dev"].primary_metric if "dev" in scorers else "")
+    report = Report(progress, scorers["dev"].metric if "dev" in scorers else "")
     trainer.add_callback(report)
     _train(trainer, report, out)
     facts["scores"] = {name: scorer(model) for name, scorer in scorers.items()}
@@ -205,7 +205,7 @@ def _trainer(
     )
     trainer.add_callback(Checkpoints())
     if kind == "bilstm" and scorer is not None:
-        trainer.add_callback(InferSentSchedule(scorer.primary_metric))
+        trainer.add_callback(InferSentSchedule(scorer.metric))
     if head is not None:
         trainer.add_callback(SharedHead(head))
     return trainer
@@ -215,16 +215,15 @@ def _arguments(
     settings: TrainSettings, kind: Kind, head: Any | None, scorer: Scorer | None, out: Path
 ) -> SentenceTransformerTrainingArguments:
     lr = settings.lr or 0.0
-    options: dict[str, Any] = {
-        "bilstm": {"optim": "sgd", "lr_scheduler_type": "constant"},
-        "transformer": {"optim": "adamw_torch", "warmup_steps": WARM_UP},
-    }[kind]
-    if kind == "transformer" and head is not None:
-        options["learning_rate_mapping"] = {"^classifier": lr * HEAD_RATE}
+    options: dict[str, Any] = {"optim": "sgd", "lr_scheduler_type": "constant"}
+    if kind == "transformer":
+        options = {"optim": "adamw_torch", "warmup_steps": WARM_UP}
+        if head is not None:
+            options["learning_rate_mapping"] = {"^classifier": lr * HEAD_RATE}
     if scorer is not None:
         options |= {
             "eval_strategy": "epoch",
-            "metric_for_best_model": scorer.primary_metric,
+            "metric_for_best_model": scorer.metric,
             "greater_is_better": True,
             "load_best_model_at_end": True,
         }

@@ -29,9 +29,10 @@ class Scorer(BaseEvaluator):
     """
 
     def __init__(self, split: Split, tokens: Tokens, loss: Any | None) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._split, self._tokens, self._loss = split, tokens, loss
-        self.primary_metric = "spearman" if loss is None else "accuracy"
+        self.metric = "spearman" if loss is None else "accuracy"
+        self.primary_metric = self.metric
 
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1

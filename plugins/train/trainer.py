@@ -66,7 +66,7 @@ class PairTrainer(SentenceTransformerTrainer):
         }
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-        folder = Path(output_dir or self.args.output_dir)
+        folder = Path(output_dir or self.args.output_dir or ".")
         folder.mkdir(parents=True, exist_ok=True)
         weights = {key: w.detach().cpu().contiguous() for key, w in self.trained().items()}
         save_file(weights, folder / _WEIGHTS)

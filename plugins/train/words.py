@@ -60,7 +60,7 @@ def of(embedder: Embedder, limit: int | None = None) -> Words:
     words: list[str] = []
     rows: list[Vectors] = []
     for block, vectors in vocabulary_of(embedder).blocks():
-        usable = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
+        usable: Any = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
         words.extend(word for word, is_usable in zip(block, usable, strict=True) if is_usable)
         rows.append(np.asarray(vectors[usable], dtype=np.float32))
         if limit is not None and len(words) >= limit:
@@ -115,7 +115,8 @@ def _tokenizer(words: Sequence[str]) -> Any:
             pre_tokenizers.Metaspace(_SPACE, prepend_scheme="always", split=False),
         ]
     )
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=_PAD)
+    fast: Any = PreTrainedTokenizerFast
+    return fast(tokenizer_object=tokenizer, pad_token=_PAD)
 
 
 def _is_capitalised(word: str) -> bool:
