@@ -25,6 +25,8 @@ Item = Annotated[
     ),
 ]
 """Place in a paper, such as `Table 4`, `Section 3.2.3` or `Abstract`."""
+FIELD = r"^(value|p_value|n|details(\.[\w-]+)+)$"
+"""What of a record a row may select."""
 ANSWERS = ("score", "study", "here", "holds", "needs")
 """Keys of a row of which each row has exactly one."""
 
@@ -42,8 +44,8 @@ class ScoreAnswer(Strict):
     """One of the metric's scores; by default the task's primary score, or the metric's only one."""
     mitigator: Text = "none"
     """Mitigator as one types it, such as `hard-debias?k=2`."""
-    field: Annotated[str, StringConstraints(pattern=r"^(value|p_value|n|details\.\w+)$")] = "value"
-    """What of the record: `value`, `p_value`, `n` or `details.NAME`."""
+    field: Annotated[str, StringConstraints(pattern=FIELD)] = "value"
+    """What of the record: `value`, `p_value`, `n` or `details.NAME`, and `details.NAME.KEY`."""
     absolute: StrictBool = False
     """Whether the sign is dropped, where a paper prints |x|."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.errors import UnknownName, UsageError
 from harness.plugins.reproduction.schema import Row, ScoreAnswer, StudyAnswer
@@ -57,14 +57,17 @@ class ScoreSelection:
         UsageError
             If the record has no such detail.
         """
-        name, _, detail = self.field.partition(".")
-        value = record.details.get(detail) if detail else getattr(record, name)
-        if detail and not isinstance(value, int | float):
+        name, *keys = self.field.split(".")
+        value: Any = getattr(record, name)
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        if keys and not isinstance(value, int | float):
             raise UsageError(
-                f"a record of '{self.metric}' has no number '{detail}' among its details: "
+                f"a record of '{self.metric}' has no number '{self.field}'; its details are "
                 f"{', '.join(record.details)}"
             )
-        return abs(value) if self.absolute and value is not None else value
+        number: float | None = value
+        return abs(number) if self.absolute and number is not None else number
 
 
 @dataclass(frozen=True)
