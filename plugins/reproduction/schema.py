@@ -91,6 +91,8 @@ class Row(Strict):
     """For `source: peer`, the implementation and its version."""
     unit: str = ""
     """What follows the number, such as `%`."""
+    digits: Annotated[StrictInt, Field(ge=0, le=9)] | None = None
+    """Digits after the decimal point; by default as many as `printed` has."""
     model: Text | None = None
     """Model that the value is of, as one types it; for words in a claim none is needed."""
     elsewhere: dict[Text, Number] = Field(default_factory=dict)

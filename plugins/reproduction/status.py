@@ -172,6 +172,8 @@ def _digits(row: Row) -> int:
 
     A printed 1.0 stands for 1.00 where the tolerance is in hundredths.
     """
+    if row.digits is not None:
+        return row.digits
     digits = max(map(_decimals, [row.printed, *row.elsewhere.values()]))
     is_round = isinstance(row.printed, float) and row.printed.is_integer()
     return max(digits, min(_decimals(row.tolerance), 2)) if is_round else digits
