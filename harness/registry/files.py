@@ -1,9 +1,10 @@
-"""Finds the YAML files of tasks, concepts, studies and benchmarks in folders of plugins and users.
+"""Finds the YAML files of tasks, concepts, studies and so on in folders of plugins and users.
 
 A folder holds task files, directly or in one subfolder a family, and the subfolders `concepts`,
-`studies`, `benchmarks` and `reproduction` (rows of papers, which `harness reproduce` reads). Files
-whose names begin with `_` are fragments that others include. A file with a mistake, or a name that
-another file has too, is left out with a notice; the other tasks remain.
+`studies`, `benchmarks`, `recipes` (of training, which `harness train` reads) and `reproduction`
+(rows of papers, which `harness reproduce` reads). Files whose names begin with `_` are fragments
+that others include. A file with a mistake, or a name that another file has too, is left out with a
+notice; the other tasks remain.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ SUBFOLDERS = {
     "study": "studies",
     "benchmark": "benchmarks",
     "reproduction": "reproduction",
+    "recipe": "recipes",
 }
 """Subfolder by kind of file; task files lie elsewhere."""
 
@@ -33,7 +35,7 @@ def files(folder: Path, kind: str) -> list[Path]:
     folder
         A folder of task files.
     kind
-        `task`, `concept`, `study`, `benchmark` or `reproduction`.
+        `task`, or a kind that `SUBFOLDERS` has.
     """
     if kind in SUBFOLDERS:
         paths = list((folder / SUBFOLDERS[kind]).glob("*.yaml"))
@@ -53,6 +55,8 @@ def kind_of(document: yaml_files.Document) -> str:
     folder = document.path.resolve().parent.name
     if folder in folders:
         return folders[folder]
+    if "seeds" in document.data and "rows" in document.data:
+        return "recipe"
     if "tasks" in document.data:
         has_list = "name" not in document.data and not isinstance(document.data["tasks"], dict)
         return "run" if "models" in document.data or has_list else "benchmark"
@@ -80,7 +84,7 @@ class TaskFolders:
         Parameters
         ----------
         kind
-            `task`, `concept`, `study` or `benchmark`.
+            `task`, or a kind that `SUBFOLDERS` has.
 
         Raises
         ------
