@@ -87,6 +87,8 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
         return _benchmark(registry, document), []
     if kind == "reproduction":
         return "rows of a paper; `harness reproduce --no-run` checks them", []
+    if kind == "recipe":
+        return f"a recipe; `harness train --recipe {path} --dry-run` checks it", []
     if kind == "run":
         return f"run of {counted(len(document.validate(RunFile).models), 'model')}", []
     task = registry.task_file(path)

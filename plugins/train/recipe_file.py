@@ -20,14 +20,12 @@ class RowFile(Strict):
     """Percentile: pairs with a bias score above it are taken out of the corpus."""
     augment: float | None = Field(default=None, gt=0, lt=100)
     """Percentile: pairs with a bias score above it are added with genders swapped."""
-    words: str = ""
-    """Word model under the encoder; by default that of the recipe."""
+    base: str = ""
+    """Word model under the encoder, or text encoder to fine-tune; by default the recipe's."""
     mitigator: str = ""
     """Mitigator of the word vectors, or a chain, as users type it."""
     concept: Name = "gender"
     """Concept that the mitigator is fitted on."""
-    base: str = ""
-    """Text encoder to fine-tune, in place of word vectors."""
     compared_with: str = ""
     """Row that it is compared with; by default the first."""
 
@@ -49,15 +47,15 @@ class RecipeFile(Strict):
     """Where the pairs are: a path under HARNESS_DATA or beside this file, or `hf://owner/name`.
     The first that is there counts, and `--corpus` comes before all."""
     limit: int | None = Field(default=None, ge=10)
-    """Number of pairs to take; by default all."""
-    dev: float = Field(default=10_000, gt=0)
-    """Number of pairs of the development part, or their share if below 1."""
-    test: float = Field(default=10_000, gt=0)
-    """Number of pairs of the test part, or their share if below 1."""
+    """Number of pairs to take, the first ones; by default all. It does not hold for `--corpus`."""
+    dev: int = Field(default=10_000, ge=1)
+    """Number of pairs of the development part, but at most a twentieth of the corpus."""
+    test: int = Field(default=10_000, ge=1)
+    """Number of pairs of the test part, but at most a twentieth of the corpus."""
     seed: int = Field(default=0, ge=0)
     """Seed of the splits and of the swapped names. All seeds of training share these corpora."""
-    words: str = ""
-    """Word model under the encoders."""
+    base: str
+    """Word model under the encoders, or text encoder to fine-tune."""
     rows: dict[Name, RowFile] = Field(min_length=1)
     """The rows by label. The first is what others are compared with."""
     seeds: tuple[int, ...] = Field(min_length=1)

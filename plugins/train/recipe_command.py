@@ -1,0 +1,96 @@
+"""`harness train --recipe`: runs a recipe and shows its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from harness.plugins.train.recipe import Overrides, Recipe
+
+
+def run(
+    name: str,
+    *,
+    out: Path | None = None,
+    overrides: Overrides | None = None,
+    include: Iterable[Path] = (),
+    dry_run: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Run a recipe by its name or file, show its result, and return the exit code.
+
+    Parameters
+    ----------
+    name
+        Name of an installed recipe, or path of a file.
+    out
+        Folder of the recipe; by default one of its name in the current folder.
+    overrides
+        What the command line says in place of the file.
+    include
+        Further folders of recipes, tasks and concepts.
+    dry_run
+        Whether only to list the steps.
+    as_json
+        Whether to print JSON.
+
+    Returns
+    -------
+    int
+        1 if a task did not run on some model, else 0.
+    """
+    from harness import folders, progress
+    from harness.commands import output
+    from harness.plugins.train import recipe, recipe_report
+    from harness.plugins.train.recipe_run import run_recipe
+    from harness.registry.registry import Registry
+
+    shown = progress.for_terminal()
+    registry = Registry(include=tuple(include))
+    registry.data.progress = shown
+    resolved = recipe.resolve(recipe.find(registry, name), registry, overrides)
+    folder = out or Path(folders.safe_name(resolved.file.name))
+    if dry_run:
+        _list(resolved, folder, as_json=as_json)
+        return 0
+    result = run_recipe(resolved, folder, registry=registry, progress=shown)
+    recipe_report.write(result.summary, folder)
+    if as_json:
+        output.as_json(recipe_report.as_json(result.summary))
+    else:
+        recipe_report.show(result.summary)
+        steps = output.counted(result.steps, "step")
+        click.echo(f"{steps}, {result.new} of them new; tables and records in {folder}")
+    for line in result.notices:
+        click.echo(line, err=True)
+    return int(bool(result.missed))
+
+
+def _list(recipe: Recipe, folder: Path, *, as_json: bool) -> None:
+    from harness.commands import output
+    from harness.plugins.train.recipe_plan import plan
+    from harness.plugins.train.recipe_record import StepRecord
+    from harness.plugins.train.recipe_run import STEPS, unfinished
+    from harness.results import jsonl
+
+    steps = plan(recipe)
+    path = folder / STEPS
+    records = {r.id: r for r in jsonl.read(path, StepRecord, [])} if path.exists() else {}
+    left = {step.name for step in unfinished(steps, records, folder)}
+    rows = [
+        {
+            "step": i,
+            "name": step.name,
+            "needs": list(step.needs),
+            "result": step.folder,
+            "state": "to do" if step.name in left else "done",
+        }
+        for i, step in enumerate(steps, start=1)
+    ]
+    if as_json:
+        output.as_json({"corpus": recipe.corpus, "folder": str(folder), "steps": rows})
+        return
+    output.table(list(rows[0]), [list(row.values()) for row in rows])
+    click.echo(f"{len(left)} of {len(steps)} steps to do; corpus {recipe.corpus}")

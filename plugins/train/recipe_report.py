@@ -1,0 +1,81 @@
+"""The result of a recipe, on the terminal and as files in its folder."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness import folders
+from harness.commands import output
+from harness.plugins.train import recipe_statement as statement
+from harness.plugins.train import recipe_tables
+from harness.plugins.train.recipe_figure import figure
+from harness.plugins.train.recipe_summary import Summary
+from harness.results import figures, markup
+
+
+def show(summary: Summary) -> None:
+    """Print the tables, how to read them, and what stands out."""
+    click.echo(output.wrapped(f"{summary.title} ({summary.recipe})") + "\n")
+    for table in recipe_tables.tables(summary):
+        output.table(table.columns, table.rows, title=table.title, repeat=1)
+    for prefix, lines in (
+        ("", statement.legend(summary)),
+        ("", statement.conclusions(summary)),
+        ("note: ", summary.notes),
+    ):
+        for line in lines:
+            click.echo(output.wrapped(f"{prefix}{line}"))
+        click.echo()
+
+
+def write(summary: Summary, folder: Path) -> None:
+    """Write the tables as text, CSV and Markdown, all numbers as JSON, and the figure.
+
+    Raises
+    ------
+    DiskError
+        If the folder cannot be written to.
+    """
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        show(summary)
+    contents = {
+        "tables.txt": text.getvalue(),
+        "tables.csv": markup.comma_separated(recipe_tables.lines(summary)),
+        "tables.md": markdown(summary),
+        "summary.json": json.dumps(as_json(summary), indent=2, ensure_ascii=False) + "\n",
+    }
+    for name, content in contents.items():
+        folders.write_atomically(folder / name, content.encode())
+    drawing = figure(summary)
+    if drawing["data"]:
+        figures.write(folder / "figure-6.html", drawing, summary.title)
+
+
+def markdown(summary: Summary) -> str:
+    """Return the tables, their legend, what stands out and the caveats as Markdown."""
+    parts = [f"## {markup.markdown(f'{summary.title} ({summary.recipe})')}"]
+    for table in recipe_tables.tables(summary):
+        rows = [[markup.markdown(text) for text in row] for row in table.rows]
+        grid = markup.grid([markup.markdown(column) for column in table.columns], rows)
+        parts.append(f"### {markup.markdown(table.title)}\n\n{grid}")
+    for title, lines in (
+        ("How to read the tables", statement.legend(summary)),
+        ("What stands out", statement.conclusions(summary)),
+        ("Notes", summary.notes),
+    ):
+        if lines:
+            items = "\n".join(f"- {markup.markdown(line)}" for line in lines)
+            parts.append(f"### {title}\n\n{items}")
+    return "\n\n".join(parts) + "\n"
+
+
+def as_json(summary: Summary) -> dict[str, Any]:
+    """Return the result as plain values."""
+    return summary.model_dump(mode="json")

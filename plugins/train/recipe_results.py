@@ -1,0 +1,142 @@
+"""The result of a recipe: its finished steps and the records of its models, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness import folders
+from harness.plugins.train.recipe import HUB, Recipe
+from harness.plugins.train.recipe_cells import Scores, columns
+from harness.plugins.train.recipe_plan import corpus_of, label
+from harness.plugins.train.recipe_record import StepRecord
+from harness.plugins.train.recipe_summary import RowPart, Summary
+from harness.registry.registry import Registry
+from harness.results import jsonl
+from harness.results.record import Record
+from harness.results.tables import age
+
+SCORES = ("accuracy", "spearman")
+"""The score of training that tables show: the first that a model has."""
+
+
+def summarise(
+    recipe: Recipe, steps: Mapping[str, StepRecord], folder: Path, registry: Registry
+) -> tuple[Summary, tuple[str, ...]]:
+    """Return the summary of a recipe whose steps are finished, and notices about its records.
+
+    Parameters
+    ----------
+    recipe
+        The recipe.
+    steps
+        Its finished steps by name.
+    folder
+        The results folder.
+    registry
+        Where names are looked up.
+    """
+    file, notices = recipe.file, list[str]()
+    scores: Scores = {
+        (row, seed): _primary(folder, label(row, seed), notices)
+        for row in file.rows
+        for seed in file.seeds
+    }
+    computed = columns(recipe, scores, folder)
+    summary = Summary(
+        recipe=file.name,
+        version=file.version,
+        title=file.title,
+        source=file.source,
+        corpus=recipe.corpus if recipe.corpus.startswith(HUB) else Path(recipe.corpus).name,
+        scored_by=_scored_by(recipe, registry),
+        training=dict(file.training),
+        seeds=file.seeds,
+        rows=tuple(_row(recipe, row, steps, scores, registry) for row in file.rows),
+        measures=computed.measures,
+        cells=computed.cells,
+        noise=computed.noise,
+        notes=(*_notes(recipe, steps), *computed.notes),
+    )
+    return summary, tuple(notices)
+
+
+def _primary(folder: Path, model: str, notices: list[str]) -> dict[str, Record]:
+    """Return the newest primary record of each task of a model."""
+    path = folder / f"{folders.safe_name(model)}.jsonl"
+    found: dict[str, Record] = {}
+    if path.is_file():
+        for record in jsonl.read(path, Record, notices):
+            before = found.get(record.task.name)
+            if record.primary and (before is None or age(before) <= age(record)):
+                found[record.task.name] = record
+    return found
+
+
+def _scored_by(recipe: Recipe, registry: Registry) -> str:
+    row = recipe.scored_by
+    if row is None:
+        return registry.models.label(recipe.file.scored_by)
+    return label(row, recipe.file.seeds[0])
+
+
+def _row(
+    recipe: Recipe,
+    row: str,
+    steps: Mapping[str, StepRecord],
+    scores: Scores,
+    registry: Registry,
+) -> RowPart:
+    content = recipe.file.rows[row]
+    trained = [steps[f"train {label(row, seed)}"].facts for seed in recipe.file.seeds]
+    records = [next(iter(scores[row, seed].values()), None) for seed in recipe.file.seeds]
+    other = recipe.compared_with(row)
+    return RowPart(
+        row=row,
+        corpus=corpus_of(recipe, row),
+        method=(
+            "subtract"
+            if content.subtract is not None
+            else "original"
+            if content.augment is None
+            else "augment"
+        ),
+        percentile=content.augment if content.subtract is None else content.subtract,
+        base=registry.models.label(recipe.base(row)),
+        mitigator=content.mitigator,
+        compared_with=None if other == row else other,
+        pairs=trained[0].get("pairs", {}),
+        dev=tuple(_score(facts, "dev") for facts in trained),
+        test=tuple(_score(facts, "test") for facts in trained),
+        models=tuple(record.model.fingerprint if record else None for record in records),
+    )
+
+
+def _score(facts: Mapping[str, Any], split: str) -> float | None:
+    scores = facts.get("scores", {}).get(split, {})
+    return next((float(scores[name]) for name in SCORES if name in scores), None)
+
+
+def _notes(recipe: Recipe, steps: Mapping[str, StepRecord]) -> list[str]:
+    n = len(recipe.file.seeds)
+    notes = [
+        "the seeds change the first weights and the order of the pairs; all share the same "
+        "corpora, so the spread does not have the chance in splits and in swapped names",
+        "dev and test are parts of each row's own corpus, so rows differ in their pairs",
+    ]
+    if n == 1:
+        notes.insert(0, "one seed: there is no spread, no interval and no test over seeds")
+    elif n < 5:
+        from scipy import stats
+
+        wide = float(stats.t.isf(0.025, n - 1))
+        notes.insert(
+            0,
+            f"with {n} seeds an interval reaches {wide:.1f} standard errors to each side: it "
+            "excludes 0 only for changes that are large against the noise",
+        )
+    missed: dict[str, str] = {}
+    for record in steps.values():
+        missed |= record.facts.get("not_run", {})
+    return notes + [f"{task} did not run: {reason}" for task, reason in missed.items()]
