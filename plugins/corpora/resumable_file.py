@@ -1,8 +1,8 @@
-"""The file of scores: written under a temporary name, renamed when complete.
+"""A JSON-lines file that takes long: written under a temporary name, renamed when complete.
 
-Until it is complete it is called `OUT.part`. Beside it, `OUT.part.json` names the model, the
-options and the corpus, so that an interrupted run can be continued. An incomplete last row is
-dropped.
+Until it is complete it is called `OUT.part`. Beside it, `OUT.part.json` names what determines its
+rows, so that an interrupted run can be continued; an incomplete last row is dropped. Of a complete
+file, `OUT.about.json` says how it was made.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from harness import folders
 from harness.errors import DiskError, InvalidOption
 
 
-class ScoredFile:
+class ResumableFile:
     """A JSON-lines file that appears when it is complete.
 
     Parameters
@@ -27,8 +27,8 @@ class ScoredFile:
     path
         The file.
     identity
-        Everything that determines a row: model, options and corpus. A partial file is continued
-        only if its identity is the same.
+        Everything that determines a row, such as model, options and corpus. A partial file is
+        continued only if its identity is the same.
     overwrite
         Whether to replace an existing file.
     resume
@@ -47,22 +47,22 @@ class ScoredFile:
     ) -> None:
         self.path = path
         self._part = path.with_name(f"{path.name}.part")
-        self._about = path.with_name(f"{path.name}.part.json")
+        self._identity = path.with_name(f"{path.name}.part.json")
         self._file: IO[str] | None = None
         folders.make(path.parent)
         if path.exists() and not overwrite:
             raise InvalidOption(f"'{path}' exists already; --overwrite replaces it")
         identity_json = json.dumps(identity, sort_keys=True, ensure_ascii=False)
-        interrupted = self._part.exists() and self._about.exists()
+        interrupted = self._part.exists() and self._identity.exists()
         if resume and interrupted:
-            if self._about.read_text("utf-8") != identity_json:
+            if self._identity.read_text("utf-8") != identity_json:
                 raise InvalidOption(
-                    f"'{self._part}' has scores of another model, corpus or options; "
-                    "repeat those to continue, or start again without --resume"
+                    f"'{self._part}' is of another model, corpus or options; repeat those to "
+                    "continue, or start again without --resume"
                 )
             self._drop_incomplete_row()
         else:
-            folders.write_atomically(self._about, identity_json.encode())
+            folders.write_atomically(self._identity, identity_json.encode())
             self._part.write_bytes(b"")
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -86,8 +86,8 @@ class ScoredFile:
         except OSError as error:
             raise DiskError(f"cannot write '{self._part}' ({error.strerror})") from None
 
-    def finish(self) -> None:
-        """Rename the partial file to its final name.
+    def finish(self, about: Mapping[str, Any]) -> None:
+        """Rename the partial file to its final name, and write beside it how it was made.
 
         Raises
         ------
@@ -100,8 +100,9 @@ class ScoredFile:
             if self._file is not None:
                 self._file.close()
                 self._file = None
+            folders.write_atomically(about_path(self.path), _as_json(about))
             self._part.replace(self.path)
-            self._about.unlink(missing_ok=True)
+            self._identity.unlink(missing_ok=True)
         except OSError as error:
             raise DiskError(f"cannot write '{self.path}' ({error.strerror})") from None
 
@@ -112,7 +113,7 @@ class ScoredFile:
             self._file = None
         if self._part.exists() and not self._part.stat().st_size:
             self._part.unlink()
-            self._about.unlink(missing_ok=True)
+            self._identity.unlink(missing_ok=True)
 
     def _drop_incomplete_row(self) -> None:
         """Drop what follows the last newline: a row whose writing was interrupted."""
@@ -122,3 +123,21 @@ class ScoredFile:
                 if line.endswith(b"\n"):
                     end += len(line)
             file.truncate(end)
+
+
+def about_path(path: Path) -> Path:
+    """Return the file that says how a complete file was made."""
+    return path.with_name(f"{path.name}.about.json")
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """Return how a complete file was made; an empty mapping if it is unknown."""
+    try:
+        about = json.loads(about_path(path).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return about if isinstance(about, dict) else {}
+
+
+def _as_json(content: Mapping[str, Any]) -> bytes:
+    return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()

@@ -1,4 +1,4 @@
-"""`harness score-corpus` as users run it, on word vectors."""
+"""`harness corpus score` as users run it, on word vectors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ import pytest
 from harness.commands.main import run
 from harness.embedder import MockEmbedder
 from harness.errors import InvalidFile, InvalidOption, NotApplicable
-from harness.plugins.bias_score import scoring
 from harness.plugins.bias_score.method import Method
-from harness.plugins.bias_score.scored_file import ScoredFile
-from harness.plugins.bias_score.summary import Summary
+from harness.plugins.corpora import scoring
+from harness.plugins.corpora.resumable_file import ResumableFile
+from harness.plugins.corpora.summary import Summary
 from harness.registry.registry import Registry
 
-GOLDEN = Path(__file__).parent / "golden" / "score-corpus.txt"
+GOLDEN = Path(__file__).parent / "golden" / "corpus-score.txt"
+SCORE = ("corpus", "score")
 VECTORS = {
     "she": (1, 1),
     "he": (-1, 1),
@@ -55,7 +56,7 @@ def rows(path):
 def test_score_corpus_writes_the_scores_computed_by_hand(model, source, tmp_path, capsys):
     out = tmp_path / "deep" / "scored.jsonl"
     options = ["--importance", "uniform", "--words", "--json"]
-    assert run(["score-corpus", "-m", model, "-i", str(source), "-o", str(out), *options]) == 0
+    assert run([*SCORE, "-m", model, "-i", str(source), "-o", str(out), *options]) == 0
     scored = rows(out)
     assert [(row["line"], row["text"]) for row in scored] == [
         (1, "She is nurse"),
@@ -83,12 +84,15 @@ def test_score_corpus_writes_the_scores_computed_by_hand(model, source, tmp_path
         "nurse football",
         "He is football",
     ]
-    assert sorted(path.name for path in out.parent.iterdir()) == ["scored.jsonl"]
+    assert sorted(path.name for path in out.parent.iterdir()) == [
+        "scored.jsonl",
+        "scored.jsonl.about.json",
+    ]
 
 
 def test_the_terminal_output_equals_the_golden_file(model, source, tmp_path, capsys):
     out = tmp_path / "scored.jsonl"
-    assert run(["score-corpus", "-m", model, "-i", str(source), "-o", str(out), "--top", "1"]) == 0
+    assert run([*SCORE, "-m", model, "-i", str(source), "-o", str(out), "--top", "1"]) == 0
     text = capsys.readouterr().out.replace(str(tmp_path), "TMP")
     text = re.sub(r"(?m)^( +4 .*?) +\d+ *$", r"\1 RATE", text)  # sentences per second
     printed = "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
@@ -97,10 +101,56 @@ def test_the_terminal_output_equals_the_golden_file(model, source, tmp_path, cap
     assert printed == GOLDEN.read_text(encoding="utf-8"), "UPDATE_GOLDEN=1 rewrites the file"
 
 
+PAIRS = [
+    {"premise": "She is nurse", "hypothesis": "nurse football", "label": "neutral", "pairID": "1"},
+    {"premise": "She is nurse", "hypothesis": "qwerty", "label": "contradiction"},
+    {"premise": "qwerty", "hypothesis": "asdf", "label": "entailment"},
+    {"premise": "She is nurse", "hypothesis": "nurse", "label": "-"},
+]
+
+
+def test_a_pair_has_the_larger_absolute_score_of_its_sentences(model, tmp_path, capsys):
+    source, out = tmp_path / "pairs.jsonl", tmp_path / "scored.jsonl"
+    source.write_text("".join(json.dumps(pair) + "\n" for pair in PAIRS))
+    line = [*SCORE, "-m", model, "-i", str(source), "-o", str(out), "--importance", "uniform"]
+    assert run([*line, "--json"]) == 0
+    scored = rows(out)
+    assert [row["abs"] for row in scored] == [pytest.approx(0.7), pytest.approx(0.2), None]
+    first = scored[0]
+    assert [sentence["key"] for sentence in first["sentences"]] == ["premise", "hypothesis"]
+    assert [sentence["abs"] for sentence in first["sentences"]] == pytest.approx([0.2, 0.7])
+    assert first["more"] == {"label": "neutral", "pairID": "1"}
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["entries"], printed["sentences"], printed["without_words"]) == (3, 6, 3)
+    assert printed["dropped"] == {"no label": 1}
+    assert [pair["texts"] for pair in printed["top_pairs"]] == [
+        ["She is nurse", "nurse football"],
+        ["She is nurse", "qwerty"],
+    ]
+    about = json.loads((tmp_path / "scored.jsonl.about.json").read_text())
+    assert about["corpus"]["name"] == "pairs.jsonl"
+    assert (about["entries"], about["dropped"]) == (3, {"no label": 1})
+    assert str(tmp_path) not in json.dumps(about)
+    assert run([*line, "--overwrite"]) == 0
+    assert "She is nurse / nurse football" in capsys.readouterr().out
+
+
 def test_standard_input_is_read(model, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"s": "nurse"}\n')))
     out = tmp_path / "scored.jsonl"
-    line = ["score-corpus", "-m", model, "-i", "-", "--format", "jsonl", "-k", "s", "-o", str(out)]
+    line = [
+        *SCORE,
+        "-m",
+        model,
+        "-i",
+        "-",
+        "--format",
+        "jsonl",
+        "-k",
+        "s",
+        "-o",
+        str(out),
+    ]
     assert run(line) == 0
     assert rows(out)[0]["bias_f"] == pytest.approx(0.6)
     assert "Towards women" in capsys.readouterr().out
@@ -108,7 +158,7 @@ def test_standard_input_is_read(model, tmp_path, monkeypatch, capsys):
 
 def test_an_existing_file_is_replaced_only_with_overwrite(model, source, tmp_path, capsys):
     out = tmp_path / "scored.jsonl"
-    line = ["score-corpus", "-m", model, "-i", str(source), "-o", str(out)]
+    line = [*SCORE, "-m", model, "-i", str(source), "-o", str(out)]
     out.write_text("mine")
     assert run(line) == 2
     assert "--overwrite" in capsys.readouterr().err
@@ -194,11 +244,11 @@ def test_the_summary_keeps_the_most_biased_and_each_text_once():
 
 def test_a_run_without_resume_starts_again(tmp_path):
     out = tmp_path / "scored.jsonl"
-    interrupted = ScoredFile(out, {"a": 1}, overwrite=False, resume=False)
+    interrupted = ResumableFile(out, {"a": 1}, overwrite=False, resume=False)
     interrupted.write([{"line": 1}])
     interrupted.close()
-    assert list(ScoredFile(out, {"a": 1}, overwrite=False, resume=True).rows()) == [{"line": 1}]
-    assert list(ScoredFile(out, {"a": 2}, overwrite=False, resume=False).rows()) == []
+    assert list(ResumableFile(out, {"a": 1}, overwrite=False, resume=True).rows()) == [{"line": 1}]
+    assert list(ResumableFile(out, {"a": 2}, overwrite=False, resume=False).rows()) == []
 
 
 def test_the_direction_of_word_pairs_has_length_one(model):
