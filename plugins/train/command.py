@@ -17,14 +17,12 @@ if TYPE_CHECKING:
 @click.option(
     "--base",
     "-b",
-    required=True,
     help="Word vectors, for a BiLSTM over them; or a text encoder, which is fine-tuned.",
     shell_complete=arguments.complete("model"),
 )
 @click.option(
     "--corpus",
     "-i",
-    required=True,
     help="Training pairs: a folder with train.jsonl, dev.jsonl and test.jsonl, a file, or "
     "hf://owner/name.",
 )
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
     "--out",
     "-o",
     type=click.Path(path_type=Path, file_okay=False),
-    required=True,
     help="Folder of the trained model; checkpoints are kept in it, and a stopped training goes on.",
 )
 @click.option(
@@ -76,9 +73,25 @@ if TYPE_CHECKING:
     help="Precision of the arithmetic; weights stay in float32.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace a training in the folder.")
+@click.option(
+    "--recipe",
+    help="Train and evaluate all models of a recipe: its name or file. Other options replace what "
+    "it says; --out is then by default a folder of its name.",
+    shell_complete=arguments.complete("recipe"),
+)
+@click.option("--dry-run", is_flag=True, help="With --recipe: only list its steps.")
 @arguments.include
 @arguments.as_json
-def command(include: tuple[Path, ...], as_json: bool, **options: Any) -> None:
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    include: tuple[Path, ...],
+    as_json: bool,
+    recipe: str | None,
+    dry_run: bool,
+    **options: Any,
+) -> int:
     """Train an encoder on pairs of sentences.
 
     Word vectors give a BiLSTM with max pooling, trained as InferSent was. A text encoder is
@@ -88,7 +101,22 @@ def command(include: tuple[Path, ...], as_json: bool, **options: Any) -> None:
     harness train --base glove-6b-50d --corpus ./fair --hidden 256 --out ./bilstm
     harness train --base all-MiniLM-L6-v2 --corpus hf://stanfordnlp/snli --out ./fine-tuned
     harness eval --model sentence-transformers:./bilstm --tasks all
+    harness train --recipe fairer-snli-small
     """  # noqa: D301  # click keeps the lines after a backspace
+    if recipe is not None:
+        from harness.plugins.train import recipe_command
+
+        typed = {
+            name: value
+            for name, value in options.items()
+            if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        }
+        return recipe_command.run(recipe, typed, include=include, dry_run=dry_run, as_json=as_json)
+    for name in ("base", "corpus", "out"):
+        if options[name] is None:
+            raise click.MissingParameter(param_hint=f"--{name}", param_type="option", ctx=ctx)
+    if dry_run:
+        raise click.UsageError("--dry-run requires --recipe", ctx)
     from harness import progress
     from harness.plugins.train.settings import TrainSettings
     from harness.plugins.train.training import train
@@ -100,6 +128,7 @@ def command(include: tuple[Path, ...], as_json: bool, **options: Any) -> None:
         progress=progress.for_terminal(),
     )
     report(trained, as_json=as_json)
+    return 0
 
 
 def report(trained: Trained, *, as_json: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,11 +20,7 @@ HUB = "hf://"
 DATA = "HARNESS_DATA"
 TASKS: tuple[Group, ...] = get_args(Group)
 """Keys of the recipe with names of tasks."""
-OPTIONS = tuple(
-    field.name
-    for field in dataclasses.fields(TrainSettings)
-    if field.name not in ("base", "corpus", "out", "dev", "test", "limit", "seed", "overwrite")
-)
+OPTIONS = ("hidden", "words", "epochs", "batch_size", "lr", "device", "precision")
 """Options of training that a recipe may set; the others are its own business."""
 
 

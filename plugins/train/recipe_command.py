@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
-from harness.plugins.train.recipe import Overrides, Recipe
+from harness.errors import UsageError
+from harness.plugins.train.recipe import OPTIONS, Overrides, Recipe
 
 
 def run(
     name: str,
+    options: Mapping[str, Any],
     *,
-    out: Path | None = None,
-    overrides: Overrides | None = None,
     include: Iterable[Path] = (),
     dry_run: bool = False,
     as_json: bool = False,
@@ -25,10 +26,9 @@ def run(
     ----------
     name
         Name of an installed recipe, or path of a file.
-    out
-        Folder of the recipe; by default one of its name in the current folder.
-    overrides
-        What the command line says in place of the file.
+    options
+        Options of `harness train` that were typed: `out` is the folder of the recipe, by default
+        one of its name; the others replace what the file says.
     include
         Further folders of recipes, tasks and concepts.
     dry_run
@@ -40,6 +40,11 @@ def run(
     -------
     int
         1 if a task did not run on some model, else 0.
+
+    Raises
+    ------
+    UsageError
+        If an option is about a single model.
     """
     from harness import folders, progress
     from harness.commands import output
@@ -50,8 +55,8 @@ def run(
     shown = progress.for_terminal()
     registry = Registry(include=tuple(include))
     registry.data.progress = shown
-    resolved = recipe.resolve(recipe.find(registry, name), registry, overrides)
-    folder = out or Path(folders.safe_name(resolved.file.name))
+    resolved = recipe.resolve(recipe.find(registry, name), registry, _overrides(options))
+    folder = options.get("out") or Path(folders.safe_name(resolved.file.name))
     if dry_run:
         _list(resolved, folder, as_json=as_json)
         return 0
@@ -66,6 +71,15 @@ def run(
     for line in result.notices:
         click.echo(line, err=True)
     return int(bool(result.missed))
+
+
+def _overrides(options: Mapping[str, Any]) -> Overrides:
+    own = {key: options[key] for key in ("corpus", "base", "limit") if key in options}
+    training = {key: value for key, value in options.items() if key in OPTIONS}
+    for key in options:
+        if key not in own and key not in training and key != "out":
+            raise UsageError(f"--{key} is for a single model: a recipe says it for its own")
+    return Overrides(**own, training=training)
 
 
 def _list(recipe: Recipe, folder: Path, *, as_json: bool) -> None:
