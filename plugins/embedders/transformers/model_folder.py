@@ -1,7 +1,6 @@
 """Reads the facts of a sentence-transformers or transformers model from its folder.
 
-It reads configuration files and the headers of weights, not the weights, and imports neither torch
-nor transformers, so that the facts of a model cost milliseconds.
+It reads configuration files and the headers of weights, and imports neither torch nor transformers.
 """
 
 from __future__ import annotations
@@ -29,7 +28,8 @@ _POOLINGS = {  # names in files of sentence-transformers before version 6: names
 _WITHOUT_LIMIT = 10**6  # tokenizers write 10**30 for no limit
 # Models that number positions from their padding token's id + 1: two positions are never used.
 _OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl")
-_IRRELEVANT = ("data_config.json", "generation_config.json", "trainer_state.json")
+_WITH_WEIGHTS = ("Transformer", "StaticEmbedding", "WordEmbeddings", "LSTM", "Dense")
+_IRRELEVANT = ("data_config.json", "generation_config.json", "trainer_state.json", "training.json")
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class ModelFolder:
                 "two and save the result"
             )
         for module in self.modules:
-            if module.kind in ("Transformer", "StaticEmbedding", "Dense"):
+            if module.kind in _WITH_WEIGHTS:
                 for file in self._weights(module.folder):
                     weight_files.check(file, name)
 
@@ -124,8 +124,7 @@ class ModelFolder:
     @functools.cached_property
     def prompts(self) -> dict[str, str]:
         """The model's prompts by name, without empty ones."""
-        stated = self._settings.get("prompts") or {}
-        return {str(name): str(text) for name, text in stated.items() if text}
+        return {str(k): str(v) for k, v in (self._settings.get("prompts") or {}).items() if v}
 
     @property
     def default_prompt(self) -> str:
@@ -175,15 +174,17 @@ class ModelFolder:
         for module in self.modules:
             if module.kind == "Dense":
                 size = self._json(module.folder / "config.json").get("out_features")
-            elif module.kind == "StaticEmbedding":
+            elif module.kind == "LSTM":
+                stated = self._json(module.folder / "lstm_config.json")
+                size = stated["hidden_dim"] * (1 + stated["bidirectional"])
+            elif module.kind in ("StaticEmbedding", "WordEmbeddings"):
                 shapes = [s for f in self._weights(module.folder) for s in weight_files.shapes(f)]
                 size = shapes[0][-1] if shapes else None
             elif module.kind == "Pooling" and size is not None:
                 size *= poolings
         if self.is_plain and size is not None:
             size *= poolings
-        cut = self.truncate_dim
-        return min(size, cut) if size is not None and cut else size
+        return min(size, self.truncate_dim) if size and self.truncate_dim else size
 
     @functools.cached_property
     def max_tokens(self) -> int | None:

@@ -138,7 +138,10 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         )
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
-        """Return (n, d) float32 vectors of `n` texts of one role, encoded as one batch."""
+        """Return (n, d) float32 vectors of `n` texts of one role, encoded as one batch.
+
+        A text without a word that an encoder of word vectors knows gives a row of NaN.
+        """
         if not texts:
             return np.empty((0, self.info.dimensions or 0), dtype=np.float32)
         vectors = self._model.encode(
@@ -148,8 +151,11 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             show_progress_bar=False,
             normalize_embeddings=self._options.normalize,
         )
+        rows = np.asarray(vectors, dtype=np.float32)
+        if np.isneginf(rows[:, 0]).any():  # the maximum over no words of an encoder of word vectors
+            rows = np.where(np.isneginf(rows[:, :1]), np.float32(np.nan), rows)
         unit = self._options.normalize or self._folder.normalizes
-        return matryoshka.cut(np.asarray(vectors, dtype=np.float32), self._dimensions, unit=unit)
+        return matryoshka.cut(rows, self._dimensions, unit=unit)
 
     @property
     def model(self) -> Any:
