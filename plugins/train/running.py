@@ -68,14 +68,14 @@ class Outcome:
         """Save the model and the classifier."""
         with _quiet():
             self.model.save_pretrained(str(out), create_model_card=False)
-        for file in out.rglob("*.safetensors"):
-            file.chmod(0o644)  # the library makes them readable by their owner only
         if self.head is not None:
             weights = {
                 key: w.detach().cpu().contiguous() for key, w in self.head.named_parameters()
             }
-            about = {"labels": json.dumps(self.names), "features": "u, v, |u - v|, u * v"}
-            save_file(weights, out / folder.HEAD, metadata=about)
+            # One entry only: the library writes several in random order.
+            save_file(weights, out / folder.HEAD, metadata={"labels": json.dumps(self.names)})
+        for file in out.rglob("*.safetensors"):
+            file.chmod(0o644)  # the library makes them readable by their owner only
 
 
 def run(

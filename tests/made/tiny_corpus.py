@@ -1,0 +1,51 @@
+"""A corpus of tens of pairs that can be learnt, and random word vectors for its words."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+
+NOUNS = ("man", "woman", "dog", "girl", "boy", "cat")
+VERBS = {"entailment": "moves", "neutral": "hopes", "contradiction": "sleeps"}
+WORDS = (*NOUNS, *VERBS.values(), "a", "the", "runs", "fast", ".", "'s", "n't")
+SENTENCES = ("a man runs fast.", "The dog sleeps", "the girl's cat moves fast")
+
+
+def vectors(folder: Path, words: tuple[str, ...] = WORDS, dimensions: int = 8) -> str:
+    """Write random word vectors, and return the name of the model."""
+    draw = np.random.default_rng(0)
+    path = folder / "vectors.txt"
+    rows = draw.normal(size=(len(words), dimensions))
+    lines = (f"{w} {' '.join(f'{x:.4f}' for x in row)}" for w, row in zip(words, rows, strict=True))
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return f"vectors:{path}"
+
+
+def pairs(n: int, seed: int) -> list[dict[str, str]]:
+    """Return pairs whose label is told by the verb of the second sentence."""
+    draw = random.Random(seed)
+    rows = []
+    for _ in range(n):
+        noun, label = draw.choice(NOUNS), draw.choice(sorted(VERBS))
+        premise = f"{draw.choice(('A', 'The'))} {noun} runs{draw.choice((' fast', ''))}."
+        rows.append(
+            {"premise": premise, "hypothesis": f"the {noun} {VERBS[label]}", "label": label}
+        )
+    return rows
+
+
+def corpus(folder: Path, n: int = 96) -> Path:
+    """Write a folder with the splits train, dev and test, and return it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for seed, (split, size) in enumerate({"train": n, "dev": 24, "test": 24}.items()):
+        write(folder / f"{split}.jsonl", pairs(size, seed))
+    return folder
+
+
+def write(path: Path, rows: list[dict[str, str]]) -> Path:
+    """Write JSON lines, and return the file."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path

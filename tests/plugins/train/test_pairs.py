@@ -1,0 +1,97 @@
+"""Corpora for training: splits, labels and their mistakes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tiny_corpus as tiny
+
+from harness.errors import InvalidFile, UsageError
+from harness.plugins.train import pairs
+from harness.plugins.train.settings import TrainSettings
+
+PAIR = {"premise": "a man runs", "hypothesis": "a man moves", "label": "entailment"}
+GRADED = {"sentence1": "a man", "sentence2": "a dog", "score": 2.5}
+
+
+def settings(corpus, **options):
+    return TrainSettings(base="x", corpus=str(corpus), out=Path("out"), **options)
+
+
+def read(tmp_path, rows, **options):
+    return pairs.read(settings(tiny.write(tmp_path / "train.jsonl", rows), **options))
+
+
+def test_a_folder_has_its_splits_and_labels(tmp_path):
+    corpus = pairs.read(settings(tiny.corpus(tmp_path / "c")))
+    assert {name: len(split) for name, split in corpus.splits.items()} == {
+        "train": 96,
+        "dev": 24,
+        "test": 24,
+    }
+    assert corpus.names == ("contradiction", "entailment", "neutral")
+
+
+def test_dev_and_test_may_be_files_of_their_own(tmp_path):
+    folder = tiny.corpus(tmp_path / "c")
+    corpus = pairs.read(settings(folder / "train.jsonl", dev=str(folder / "test.jsonl"), limit=10))
+    assert len(corpus.train) == 10
+    assert corpus.dev is not None
+    assert len(corpus.dev) == 24
+    assert corpus.test is None
+
+
+@pytest.mark.parametrize(
+    ("label", "problem"),
+    [("entailmnt", "unknown label 'entailmnt'; did you mean 'entailment'"), (None, "no label")],
+)
+def test_a_wrong_label_names_file_and_line(tmp_path, label, problem):
+    with pytest.raises(InvalidFile, match=problem) as error:
+        read(tmp_path, [PAIR, PAIR | {"label": label}])
+    assert error.value.line == 2
+    assert error.value.exit_code == 2
+
+
+def test_a_dev_label_that_no_training_pair_has_is_unknown(tmp_path):
+    dev = tiny.write(tmp_path / "dev.jsonl", [PAIR | {"label": "c"}])
+    with pytest.raises(InvalidFile, match="unknown label 'c'") as error:
+        read(tmp_path, [PAIR | {"label": "a"}, PAIR | {"label": "b"}], dev=str(dev))
+    assert error.value.path == dev
+
+
+@pytest.mark.parametrize("rows", [[], [PAIR | {"label": "-"}]])
+def test_an_empty_split_is_refused(tmp_path, rows):
+    with pytest.raises(InvalidFile, match="no pairs"):
+        read(tmp_path, rows)
+
+
+def test_a_single_sentence_is_no_pair(tmp_path):
+    with pytest.raises(InvalidFile, match="1 sentence; expected a pair"):
+        read(tmp_path, [{"text": "a man", "label": "x"}])
+
+
+def test_one_label_alone_cannot_be_learnt(tmp_path):
+    with pytest.raises(UsageError, match="1 different label;"):
+        read(tmp_path, [PAIR | {"label": "x"}] * 3)
+
+
+def test_scores_up_to_five_become_scores_up_to_one(tmp_path):
+    corpus = read(tmp_path, [GRADED, GRADED | {"score": 5}])
+    assert corpus.names == ()
+    assert corpus.train.labels == (0.5, 1.0)
+    assert read(tmp_path, [GRADED | {"score": 0.25}]).train.labels == (0.25,)
+
+
+def test_a_score_beyond_the_scale_or_a_name_among_scores_is_refused(tmp_path):
+    with pytest.raises(InvalidFile, match="not a score from 0 to 5"):
+        read(tmp_path, [GRADED, GRADED | {"score": 7}])
+    with pytest.raises(InvalidFile, match="of another kind") as error:
+        read(tmp_path, [GRADED, GRADED | {"score": "high"}])
+    assert error.value.line == 2
+
+
+def test_the_digest_changes_with_a_label(tmp_path):
+    first = read(tmp_path, [PAIR, PAIR | {"label": "neutral"}]).train.digest
+    second = read(tmp_path, [PAIR, PAIR | {"label": "contradiction"}]).train.digest
+    assert first != second

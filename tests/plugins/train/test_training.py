@@ -1,0 +1,155 @@
+"""`harness train` as users run it, on tens of pairs."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+import tiny_corpus as tiny
+import torch
+from safetensors import safe_open
+
+from harness.commands.main import run
+from harness.errors import InvalidOption, UsageError
+from harness.plugins.train import folder as training_folder
+from harness.plugins.train.settings import TrainSettings
+from harness.plugins.train.training import train
+from harness.registry.registry import Registry
+
+OPTIONS = {"hidden": 8, "epochs": 6, "batch_size": 8, "lr": 1.0, "device": "cpu"}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("training")
+    tiny.corpus(folder / "corpus")
+    (folder / "corpus" / "corpus.json").write_text('{"method": "subtract", "percentile": 95}')
+    return folder, tiny.vectors(folder)
+
+
+def settings(place, out, **options):
+    folder, base = place
+    chosen = {**OPTIONS, **options}
+    return TrainSettings(
+        **{"base": base, "corpus": str(folder / "corpus"), "out": folder / out} | chosen
+    )
+
+
+@pytest.fixture(scope="module")
+def trained(place):
+    return train(settings(place, "bilstm"))
+
+
+def test_a_bilstm_learns_a_corpus_that_can_be_learnt(trained):
+    assert trained.is_new
+    assert trained.kind == "bilstm"
+    assert trained.pairs == {"train": 96, "dev": 24, "test": 24}
+    assert trained.scores["test"]["accuracy"] > 0.9
+    assert 1 <= trained.best_epoch <= trained.epochs <= 6
+
+
+def test_the_folder_is_a_model_of_the_harness_with_token_states(trained):
+    embedder = Registry().embedder(f"sentence-transformers:{trained.folder}")
+    assert embedder.info.dimensions == 16
+    vectors = embedder.encode([*tiny.SENTENCES, "qwerty"])
+    assert np.isfinite(vectors[:-1]).all()
+    assert np.isnan(vectors[-1]).all()
+    (states,) = embedder.token_states(["A man's qwerty runs."])
+    assert [states.words[i] for i in states.word_of] == ["a", "man", "'s", "runs", "."]
+    np.testing.assert_allclose(
+        states.states.max(axis=0), embedder.encode(["A man's qwerty runs."])[0], atol=1e-6
+    )
+
+
+def test_word_vectors_stay_frozen(trained, place):
+    words = Registry().embedder(place[1])
+    with safe_open(trained.folder / "model.safetensors", "numpy") as weights:
+        table = weights.get_tensor("emb_layer.weight")
+    np.testing.assert_array_equal(table[1:], words.vectors)
+
+
+def test_the_card_says_corpus_percentile_seed_base_scores_and_version(trained):
+    card = (trained.folder / "README.md").read_text("utf-8")
+    state = json.loads((trained.folder / "training.json").read_text("utf-8"))
+    for fact in ("subtract", "95", "vectors", "test accuracy", state["harness"]):
+        assert str(fact) in card
+    assert state["corpus"]["sha256"]["train"] in card
+    assert len(state["epochs"]) == trained.epochs
+    assert state["complete"] is True
+
+
+def test_the_classifier_is_saved_with_its_labels(trained):
+    with safe_open(trained.folder / "head.safetensors", "numpy") as weights:
+        assert json.loads(weights.metadata()["labels"]) == sorted(tiny.VERBS)
+        assert weights.get_tensor("weight").shape == (3, 64)
+    assert not (trained.folder / training_folder.CHECKPOINTS).exists()
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(place, trained):
+    def weights(of):
+        return (of.folder / "1_LSTM" / "model.safetensors").read_bytes()
+
+    assert weights(train(settings(place, "again"))) == weights(trained)
+    assert weights(train(settings(place, "other", seed=1, epochs=1))) != weights(trained)
+
+
+def test_a_second_run_does_nothing_and_another_setting_is_refused(place, trained):
+    before = (trained.folder / "model.safetensors").stat().st_mtime_ns
+    again = train(settings(place, "bilstm"))
+    assert not again.is_new
+    assert again.scores == trained.scores
+    assert (trained.folder / "model.safetensors").stat().st_mtime_ns == before
+    with pytest.raises(UsageError, match="hidden: 8 there, 9 here"):
+        train(settings(place, "bilstm", hidden=9))
+
+
+def test_a_folder_with_other_files_is_refused_also_with_overwrite(place, tmp_path):
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(UsageError, match="other files"):
+        train(settings(place, tmp_path, overwrite=True))
+    assert (tmp_path / "thesis.txt").exists()
+
+
+def test_the_command_prints_scores_and_the_folder(place, capsys):
+    folder, base = place
+    options = ["--hidden", "4", "--epochs", "1", "--device", "cpu", "--out", str(folder / "cli")]
+    command = ["train", "--base", base, "--corpus", str(folder / "corpus"), *options]
+    assert run(command) == 0
+    assert "accuracy" in capsys.readouterr().out
+    assert run([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["is_new"] is False
+    assert run([*command, "--lr", ".5"]) == 2
+    assert "lr: 0.1 there, 0.5 here" in capsys.readouterr().err
+    assert run([*command, "--lr", ".5", "--overwrite"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"device": "tpu"}, "expected cpu, cuda or mps"),
+        ({"precision": "float16"}, "needs a GPU"),
+    ],
+)
+def test_what_a_machine_cannot_do_is_one_line(place, options, problem):
+    with pytest.raises(InvalidOption, match=problem):
+        train(settings(place, "never", **options))
+
+
+def test_a_bilstm_without_dev_pairs_is_refused(place):
+    folder, _ = place
+    with pytest.raises(UsageError, match="--dev"):
+        train(settings(place, "never", corpus=str(folder / "corpus" / "train.jsonl")))
+
+
+def test_a_loss_that_is_no_number_is_one_line(place, capsys):
+    folder, base = place
+    options = ["--hidden", "4", "--lr", "1e38", "--device", "cpu", "--out", str(folder / "nan")]
+    assert run(["train", "-b", base, "-i", str(folder / "corpus"), *options]) == 1
+    assert re.search("the loss is (nan|inf) in epoch 1", capsys.readouterr().err)
+
+
+def test_mixed_precision_trains_a_bilstm_too(place):
+    low = train(settings(place, "bfloat16", precision="bfloat16", epochs=1))
+    assert torch.isfinite(torch.tensor(low.scores["test"]["accuracy"]))
