@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,6 +25,12 @@ FILTERS = ("model", "mitigator", "task", "scenario", "metric")
 paths = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 intervals = click.option(
     "--intervals", is_flag=True, help="Show confidence intervals, not changes."
+)
+
+over_seeds = click.option(
+    "--over-seeds",
+    is_flag=True,
+    help="Show the mean ± standard error of runs that differ only in a seed.",
 )
 
 
@@ -76,8 +82,11 @@ def command() -> None:
 @paths
 @filters(*FILTERS)
 @intervals
+@over_seeds
 @arguments.as_json
-def show(paths: tuple[Path, ...], intervals: bool, as_json: bool, **options: Any) -> None:
+def show(
+    paths: tuple[Path, ...], intervals: bool, over_seeds: bool, as_json: bool, **options: Any
+) -> None:
     """Show the scores in PATHS as tables: the primary score of each task.
 
     \b
@@ -86,7 +95,7 @@ def show(paths: tuple[Path, ...], intervals: bool, as_json: bool, **options: Any
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.commands import output, result_tables
 
-    records = _read(paths).select(**options)
+    records = _selected(paths, over_seeds, options)
     if as_json:
         output.as_json(records.rows())
         return
@@ -169,6 +178,7 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
 @paths
 @filters(*FILTERS)
 @intervals
+@over_seeds
 @click.option(
     "--format",
     "kind",
@@ -186,6 +196,7 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
 def export(
     paths: tuple[Path, ...],
     intervals: bool,
+    over_seeds: bool,
     kind: str | None,
     out: Path | None,
     overwrite: bool,
@@ -205,7 +216,7 @@ def export(
         raise UsageError("a Parquet file needs --out")
     if out is not None and out.exists() and not overwrite:
         raise UsageError(f"'{out}' exists; --overwrite replaces it")
-    records = _read(paths).select(**options)
+    records = _selected(paths, over_seeds, options)
     content = _content(records, kind, intervals)
     if out is None:
         click.echo(content.decode(), nl=False)
@@ -245,6 +256,11 @@ def _content(records: Records, kind: str, intervals: bool) -> bytes:
         "markdown": lambda: formats.markdown(sections(records), intervals=intervals),
     }
     return texts[kind]().encode()
+
+
+def _selected(paths: tuple[Path, ...], over_seeds: bool, options: Mapping[str, Any]) -> Records:
+    records = _read(paths)
+    return (records.over_seeds() if over_seeds else records).select(**options)
 
 
 def _read(paths: tuple[Path, ...]) -> Records:

@@ -10,6 +10,7 @@
 `samples`             what each item contributes to a score, a file for each record
 `figures`             figures and tables that are written beside records
 `smoke_runs`          sets the records of smoke runs aside
+`over_seeds`          means over runs that differ only in a seed
 `outcome`             what ran on each model, and every reason once
 `tables`              the tables of an evaluation, as cells
 `formats`             these tables as texts, LaTeX and Markdown

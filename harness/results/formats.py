@@ -31,12 +31,17 @@ def marks(cell: Cell | None) -> str:
 
 
 def beside(cell: Cell | None, *, intervals: bool) -> str:
-    """Return the change of a cell from the unmitigated model, or its interval; empty if none."""
+    """Return the change of a cell from the unmitigated model, or its interval; empty if none.
+
+    A mean over runs has its standard error in place of the change.
+    """
     if cell is None:
         return ""
     if intervals:
         interval = cell.interval
         return f"[{interval.low:z.2f}, {interval.high:z.2f}]" if interval else ""
+    if cell.standard_error is not None:
+        return f"± {cell.standard_error:.{DIGITS}f}"
     if cell.change is None:
         return ""
     change = f"{cell.change:+z.{DIGITS}f}"
@@ -63,8 +68,10 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
     if intervals:
         levels = sorted({f"{cell.interval.level:.0%}" for cell in cells if cell.interval})
         lines += [f"[low, high]: {' or '.join(levels)} confidence interval"] if levels else []
-    elif any(extra for _, extra in shown):
+    elif any(extra.startswith("(") for _, extra in shown):
         lines.append("(change): difference from none; (=): no difference")
+    if any(cell.standard_error is not None for cell in cells) and not intervals:
+        lines.append("± standard error of the mean over runs that differ only in their seed")
     if any(cell.is_best for cell in cells):
         lines.append(f"{best} nearest to the ideal in its row")
     if any(cell.is_reversed for cell in cells):

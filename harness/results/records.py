@@ -156,6 +156,12 @@ class Records(Framed[Record]):
             ]
         return self._of(chosen)
 
+    def over_seeds(self) -> Records:
+        """Return the records with runs that differ only in a seed as one: their mean."""
+        from harness.results.over_seeds import over_seeds
+
+        return self._of(over_seeds(self))
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat mapping per record; its keys are the columns of the data frames.
 

@@ -14,6 +14,7 @@ from statistics import fmean
 
 from harness import labels, names
 from harness.results import scale
+from harness.results.over_seeds import standard_error
 from harness.results.record import IntervalPart, Record, stars
 
 MEASURES = ("bias", "usefulness", "control")
@@ -44,6 +45,8 @@ class Cell:
         The value minus the value of the unmitigated model.
     interval
         Confidence interval of the value.
+    standard_error
+        Standard error of a mean over runs with other seeds.
     """
 
     value: float | None
@@ -52,6 +55,7 @@ class Cell:
     is_best: bool = False
     change: float | None = None
     interval: IntervalPart | None = None
+    standard_error: float | None = None
 
 
 @dataclass(frozen=True)
@@ -228,6 +232,7 @@ def _cell(record: Record, base: Record | None) -> Cell:
         is_reversed=_is_reversed(record, base),
         change=record.value - base.value if is_compared else None,  # type: ignore[operator, union-attr]
         interval=record.interval,
+        standard_error=standard_error(record),
     )
 
 

@@ -1,0 +1,79 @@
+"""Runs that differ only in a seed, as one: by hand, and what stays as it is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from score_records import record
+
+from harness.results import formats, tables
+from harness.results.over_seeds import over_seeds
+from harness.results.records import Records
+
+
+def run(label: str, value: float | None, *, version: int = 1, **more):
+    made = record("t", label, value, **more)
+    return made.model_copy(update={"task": made.task.model_copy(update={"version": version})})
+
+
+def test_runs_of_two_seeds_are_their_mean_with_its_standard_error():
+    mean, none = over_seeds([run("a?k=2&seed=1", 0.5), run("a?k=2&seed=2", 0.9), run("none", 1)])
+    assert mean.mitigator.label == "a?k=2"
+    assert mean.value == pytest.approx(0.7)
+    assert mean.details == {"runs": [0.5, 0.9], "standard_error": pytest.approx(0.2)}
+    half = 12.706 * 0.2  # Student's t with one degree of freedom, cut at the bounds of −2 and 2
+    assert (mean.interval.low, mean.interval.high) == (pytest.approx(0.7 - half, abs=1e-3), 2.0)
+    assert (none.value, none.details) == (1, {})
+
+
+def test_the_default_seed_and_the_seed_of_the_run_count_too():
+    assert over_seeds([run("a", 1.0), run("a?seed=3", 0.0)])[0].value == 0.5
+    assert over_seeds([run("a", 1.0), run("a", 0.0, seed=1)])[0].value == 0.5
+    assert over_seeds([run("a+b?seed=1", 1.0), run("a+b?seed=2", 0.0)])[0].mitigator.label == "a+b"
+
+
+def test_other_options_tasks_models_and_versions_are_never_averaged():
+    different = [
+        run("a?seed=1", 1.0),
+        run("a?k=2&seed=1", 1.0),
+        run("a?seed=1", 1.0, model="other"),
+        run("a?seed=1", 1.0, scenario="other"),
+        run("a?seed=1", 1.0, version=2),
+    ]
+    assert [r.details for r in over_seeds(different)] == [{}] * 5
+
+
+def test_a_run_without_a_value_does_not_count():
+    runs = [run("a?seed=1", None, reason="x"), run("a?seed=2", 0.5), run("a?seed=3", 0.7)]
+    assert over_seeds(runs)[0].value == pytest.approx(0.6)
+    assert over_seeds(runs[:1])[0].value is None
+
+
+@given(st.lists(st.floats(-2, 2), min_size=2, max_size=6), st.randoms())
+def test_the_order_of_runs_does_not_matter(values, random):
+    runs = [run(f"a?seed={i}", value) for i, value in enumerate(values)]
+    shuffled = random.sample(runs, len(runs))
+    first, second = over_seeds(runs)[0], over_seeds(shuffled)[0]
+    assert first.value == pytest.approx(second.value)
+    assert first.details["standard_error"] == pytest.approx(second.details["standard_error"])
+
+
+def test_equal_runs_have_a_standard_error_of_zero_in_the_table():
+    records = Records([run("none", 1.0), run("a?seed=1", 0.5), run("a?seed=2", 0.5)])
+    (section,) = tables.sections(records.over_seeds())
+    assert section.columns == ("none", "a")
+    none, cell = section.rows[0].cells
+    assert (none.standard_error, cell.standard_error) == (None, 0)
+    assert formats.beside(cell, intervals=False) == "± 0.000"
+    assert any(line.startswith("±") for line in formats.legend([section], intervals=False))
+
+
+def test_two_runs_of_the_paper_have_its_printed_mean_and_1_41_times_its_printed_error():
+    """Table 6 prints .99 ± .0071 for all-MiniLM-L6-v2: the runs .98 and 1, and .01/√2 = .0071.
+
+    That is the population's standard deviation over √2; with the sample's it is .01.
+    """
+    (mean,) = over_seeds([run("a?seed=1", 0.98), run("a?seed=2", 1.0)])
+    assert mean.value == pytest.approx(0.99)
+    assert mean.details["standard_error"] / 2**0.5 == pytest.approx(0.0071, abs=5e-5)
