@@ -14,7 +14,9 @@ from loopback import BUSY, Fault, Loopback
 from harness import tasks
 from harness.commands.main import run
 from harness.plugins.texts import edits, marks
+from harness.plugins.texts.prompted_edits import REMOVE
 from harness.results.folder import read
+from harness.results.records import Records
 
 SECRET = "sk-1234-never-to-be-seen"
 COLUMNS = ("query", "positive", "negative")
@@ -40,12 +42,12 @@ class Workspace:
     def __init__(self, folder: Path, server: Loopback) -> None:
         self.folder, self.server = folder, server
 
-    def eval(self) -> tuple[int, str, str]:
-        """Run the command; return its exit code, its output and its messages."""
+    def eval(self, options: str = "") -> tuple[int, str, str]:
+        """Run the command with options of `anonymize`; return exit code, output and messages."""
         out, err = io.StringIO(), io.StringIO()
         endpoint = f"base_url={self.server.url}&key=LOOPBACK_KEY"
         command = ["eval", "--model", f"openai:toy?{endpoint}", "--tasks", "name-triplets"]
-        command += ["--mitigator", f"anonymize?engine=llm&model=toy&{endpoint}"]
+        command += ["--mitigator", f"anonymize?engine=llm&model=toy&{endpoint}{options}"]
         command += ["--cache", str(self.folder / "cache"), "--overwrite"]
         command += ["--results", str(self.folder / "results")]
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -55,7 +57,7 @@ class Workspace:
     @property
     def chats(self) -> list[str]:
         """The texts that were sent to the language model."""
-        return [r["messages"][1]["content"] for r in self.server.requests if "messages" in r]
+        return [r["messages"][-1]["content"] for r in self.server.requests if "messages" in r]
 
 
 @pytest.fixture
@@ -131,3 +133,34 @@ def test_the_key_appears_in_no_file_and_no_message(workspace: Workspace) -> None
     for path in workspace.folder.rglob("*"):
         assert path.is_dir() or SECRET.encode() not in path.read_bytes(), path
     assert read([workspace.folder / "results"]).records
+
+
+def test_two_runs_of_the_papers_prompt_are_a_mean_with_its_standard_error(
+    workspace: Workspace,
+) -> None:
+    """In the second run the model misses a name, so that the runs differ."""
+
+    seeds: list[int] = []
+
+    def answer(system: str, message: str) -> str:
+        text = message.split("::::\n")[1]
+        missed = seeds == [1, 2] and "Kashvi" in text
+        return text if missed else edits.without(text, marks.read(MARKED.get(text, text)).mentions)
+
+    workspace.server.reply = answer
+    for seed in (1, 2):
+        seeds.append(seed)
+        code, _, messages = workspace.eval(f"&prompt=paper&seed={seed}&temperature=1")
+        assert code == 0, messages
+    sent = workspace.chats
+    assert len(sent) == 2 * len(set(sent)) >= 2 * len(MARKED)
+    assert all(REMOVE in message for message in sent)
+    records = [r for r in read([workspace.folder / "results"]).records if r.primary]
+    assert len(records) == 2
+    (mean,) = Records(records).over_seeds()
+    assert mean.details["runs"] == [record.value for record in records]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        run(["results", "show", str(workspace.folder / "results"), "--over-seeds"])
+    assert f"{mean.value:.3f}" in out.getvalue()
+    assert f"± {mean.details['standard_error']:.3f}" in out.getvalue()
