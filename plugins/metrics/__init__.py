@@ -31,6 +31,7 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("indirect-bias", "share of the similarity of neutral words due to a concept"),
         _metric("explained-variance", "variance of the pairs along one direction, against chance"),
         _metric("pair-accuracy", "share of words that single pairs put on their own side"),
+        _metric("direction-agreement", "whether two sets of pairs define the same direction"),
         _metric("occupation-projection", "projections of occupations against human ratings"),
         _metric("pair-analogies", "generated analogies that people rated as stereotypes"),
         _metric("residual-bias", "residual bias after debiasing: clusters, neighbours, classifier"),

@@ -22,6 +22,7 @@ def harness_tables() -> list[TableSpec]:
             "query-variants", "search queries without gender, stereotyped and opposite, from JSON"
         ),
         _table("association-tests", "texts of an association test's four sets, from JSON (SEAT)"),
+        _table("gender-swaps", "sentences about one gender beside their swapped versions"),
         _table("codes", "words of a column as integer codes"),
         _table("sample", "random rows, reproducible, optionally stratified by a column"),
     ]
