@@ -146,18 +146,20 @@ def scores(registry: Registry) -> Callable[..., Scores]:
         for scenario in registry.task(task).scenarios:
             results[scenario.name] = {}
             for use in scenario.measurements:
-                arrays, clusters = _arrays(use.inputs, encode)
+                arrays, clusters, texts = _arrays(use.inputs, encode)
                 drawn = {k: v for k, v in (FAST | options).items() if k in use.metric.options}
                 chosen = dict(use.options) | drawn
                 results[scenario.name][use.metric.name] = use.metric.measure(
-                    arrays, chosen, rng=np.random.default_rng(0), clusters=clusters, texts={}
+                    arrays, chosen, rng=np.random.default_rng(0), clusters=clusters, texts=texts
                 )
         return results
 
     return run
 
 
-def _arrays(inputs: Any, encode: Encode) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+def _arrays(
+    inputs: Any, encode: Encode
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, list[str]]]:
     arrays, usable = {}, {}
     for name, item in inputs.items():
         arrays[name] = item.numbers if item.texts is None else encode(item.texts)
@@ -167,4 +169,9 @@ def _arrays(inputs: Any, encode: Encode) -> tuple[dict[str, np.ndarray], dict[st
     return (
         {name: array[kept[name]] for name, array in arrays.items()},
         {name: item.clusters[kept[name]] for name, item in inputs.items()},
+        {
+            name: [text for text, known in zip(item.texts, kept[name], strict=True) if known]
+            for name, item in inputs.items()
+            if item.texts is not None
+        },
     )
