@@ -34,10 +34,10 @@ def show(rows: Sequence[Average]) -> None:
     pairs = agreements(rows)
     if pairs:
         output.table(
-            ["score", "score", "rows", "Pearson", "Spearman"],
+            ["A", "B", "rows", "Pearson", "Spearman"],
             [[_name(pair.a), _name(pair.b), pair.rows, pair.pearson, pair.spearman]
              for pair in pairs],
-            title="correlation of the means of |value| over models and mitigators",
+            title="correlation of A and B over models and mitigators, by their means of |value|",
         )  # fmt: skip
 
 

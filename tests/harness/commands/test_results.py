@@ -242,6 +242,7 @@ def test_average_prints_means_over_tasks_and_how_scores_agree(harness, folder):
     said = harness("results", "average", folder)
     assert said.code == 0
     assert "8 of 8" in said.out
+    assert "Spearman" in said.out
     (pair,) = json.loads(harness("results", "average", folder, "--json").out)["agreements"]
     assert pair["rows"] == 6
     assert -1 <= pair["spearman"] <= 1
