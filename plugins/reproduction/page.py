@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from harness.plugins.reproduction.rows import PaperFile
-from harness.plugins.reproduction.status import SHOWN, Result, text
+from harness.plugins.reproduction.status import SHOWN, Result, as_printed, text
 from harness.results import markup
 
 INTRODUCTION = """\
@@ -60,7 +60,7 @@ def expected(result: Result) -> str:
     """Return the expected value of a row, marked if it is not the paper's."""
     row = result.row
     mark = {"printed": "", "peer": f" (peer: {row.peer})", "own": " (own)"}[row.source]
-    return text(result.expected, row) + mark
+    return as_printed(result) + mark
 
 
 def status(result: Result) -> str:

@@ -110,14 +110,22 @@ def problems(papers: Sequence[PaperFile], found: Sequence[Result]) -> list[str]:
     return lines
 
 
-def text(value: Number | str | None, row: Row) -> str:
-    """Return a value of a row as text, with as many digits as are printed."""
+def text(value: Number | str | None, row: Row, *, digits: int | None = None) -> str:
+    """Return a value of a row as text; by default with the digits that a found value has."""
     if value is None:
         return "–"
     if isinstance(value, str):
         return value
+    digits = _digits(row) if digits is None else digits
     unit = f" {row.unit}" if row.unit else ""
-    return f"{value:z.{_digits(row)}f}{unit}".replace("-", "−")
+    return f"{value:z.{digits}f}{unit}".replace("-", "−")
+
+
+def as_printed(result: Result) -> str:
+    """Return the expected value of a row as text, with its own digits."""
+    value = result.expected
+    digits = max(_decimals(value), isinstance(value, float))
+    return text(value, result.row, digits=digits)
 
 
 def _result(
@@ -168,7 +176,7 @@ def _plain(model: str) -> str:
 
 
 def _digits(row: Row) -> int:
-    """Return the digits after the decimal point of the numbers of a row: as many as are printed.
+    """Return the digits after the decimal point of what is found: as many as are printed.
 
     A printed 1.0 stands for 1.00 where the tolerance is in hundredths.
     """
