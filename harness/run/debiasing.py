@@ -119,7 +119,7 @@ def debias(
     concept = registry.concept(concept) if isinstance(concept, str) else concept
     embedder = models.embedder(model, registry)
     info = embedder.info
-    fitted_on = _concept_for(chain, name, info, concept)
+    fitted_on = concept_for(chain, name, info, concept)
     progress = shown(progress)
     try:
         chain.fit(embedder, fitted_on)
@@ -156,10 +156,10 @@ def debias(
     )
 
 
-def _concept_for(
+def concept_for(
     chain: Chain, mitigator: str, info: ModelInfo, concept: Concept | None
 ) -> Concept | None:
-    """Return the concept to fit on, or None if none is needed.
+    """Return the concept to fit a chain on for a whole vocabulary, or None if none is needed.
 
     Raises
     ------
@@ -168,13 +168,13 @@ def _concept_for(
     """
     if info.kind != "word":
         raise NotApplicable(
-            f"'{info.name}' is a text encoder and has no vocabulary to write; "
+            f"'{info.name}' is a text encoder and has no vocabulary; "
             "give a word embedder, such as glove-6b-50d or vectors:PATH"
         )
     if "word" not in chain.all_kinds:
         raise NotApplicable(f"'{mitigator}' does not work on word embedders")
     if chain.rewrites:
-        raise NotApplicable(f"'{mitigator}' rewrites texts, but the words of a file stay the same")
+        raise NotApplicable(f"'{mitigator}' rewrites texts, but a vocabulary keeps its words")
     needs = chain.all_needs
     if not needs:
         return None

@@ -1,12 +1,25 @@
 """Plugin of the built-in metrics: one file per metric, one line per metric here.
 
 `statistics/` holds the statistics behind them, `drawings/` the figures and tables that they attach
-to their scores.
+to their scores. `analogies_command` is `harness analogies`, with `analogies` behind it.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from harness.specs import MetricSpec, hookimpl
+
+if TYPE_CHECKING:
+    import click
+
+
+@hookimpl
+def harness_commands(group: click.Group) -> None:
+    """Add `harness analogies`."""
+    from harness.plugins.metrics.analogies_command import command
+
+    group.add_command(command)
 
 
 @hookimpl

@@ -16,7 +16,12 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
 from harness.plugins.metrics.drawings import concept_figures
-from harness.plugins.metrics.statistics.analogy_search import Repeats, Rows, find_pairs
+from harness.plugins.metrics.statistics.analogy_search import (
+    Repeats,
+    Rows,
+    distinct_rows,
+    find_pairs,
+)
 from harness.scores import Samples, Scale, Score
 
 Rating = Literal["stereotyped", "appropriate", "both", "neither", "unrated"]
@@ -131,7 +136,7 @@ def pair_analogies(
     direction = unit_rows(unit_rows(seed_1) - unit_rows(seed_2))[0]
     if not direction.any():
         return _undefined("the two seed words have equal vectors")
-    distinct = _first_of_equals(vocabulary)
+    distinct = distinct_rows(vocabulary)
     pairs = find_pairs(vocabulary[distinct], direction, delta=delta, top=top, repeats=unique)
     if len(pairs.scores) == 0:
         return _undefined("no two words are at a distance of at most δ")
@@ -219,14 +224,6 @@ def _lists(
         name: {rating: [value in (rating, "both") for value in values] for rating in COUNTED}
         for name, values in lists.items()
     }
-
-
-def _first_of_equals(vectors: Reals) -> list[int]:
-    """Return the rows that are not zero and differ from all earlier rows, in order."""
-    seen: dict[bytes, int] = {}
-    for i, row in enumerate(np.ascontiguousarray(vectors)):
-        seen.setdefault(row.tobytes(), i)
-    return [i for i in seen.values() if vectors[i].any()]
 
 
 def _undefined(reason: str) -> dict[str, Score]:

@@ -11,14 +11,17 @@ import numpy as np
 import pytest
 
 import harness.tasks
+from harness.chain import Chain, MitigatedEmbedder
 from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import spacy_vectors
+from harness.plugins.metrics.analogies import specific_words, words_of
 from harness.plugins.metrics.direct_bias import direct_bias
 from harness.plugins.metrics.explained_variance import explained_variance
 from harness.plugins.metrics.indirect_bias import gender_share, indirect_bias
 from harness.plugins.metrics.occupation_projection import occupation_projection
 from harness.plugins.metrics.pair_analogies import pair_analogies
 from harness.plugins.metrics.statistics.pair_components import pair_components
+from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.scores import Score
 from harness.vocabulary import vocabulary_of
 
@@ -120,6 +123,16 @@ def test_the_correlation_of_professions_with_ratings_is_as_measured(
     assert score.n == n
 
 
+def test_the_extreme_professions_are_as_measured(model, professions, reference):
+    rows, vectors = professions
+    texts = {"pairs_1": ["she"], "pairs_2": ["he"], "neutral": [row[0] for row in rows]}
+    score = direct_bias(*seeds(model), vectors, texts=texts, **supplied())
+    for side, key in (("first", "extreme_she"), ("second", "extreme_he")):
+        # Compare vectors: in the pruned table, bartender and waitress share one.
+        ours = model.encode([row[side] for row in score.tables["extremes"]])
+        assert np.array_equal(ours, model.encode(reference[key]))
+
+
 def test_pairs_explain_as_much_as_measured_and_far_more_than_random_vectors(
     model, pairs, reference
 ):
@@ -185,6 +198,38 @@ def test_generated_analogies_of_glove_are_as_measured(size, unique, key, glove_5
     # The measurement counted a pair in both orders, and each word with itself.
     counted = 2 * score.details["within_delta"] + size
     assert counted == pytest.approx(reference["pairs_within_delta"], rel=MEASURED)
+
+
+@pytest.mark.parametrize("delta", [0.8, 0.6])
+def test_the_command_lists_the_analogies_that_were_measured(delta, glove_50d, expected):
+    reference = expected("bolukbasi_words.json")["analogies"][f"glove50 before delta={delta}"]
+    listed = words_of(glove_50d, ("she", "he"), size=27_000).pairs(1, delta=delta, top=150)
+    found = {(analogy.first, analogy.second): analogy.score for analogy in listed}
+    for first, second, score in reference:
+        assert found[first, second] == pytest.approx(score, abs=MEASURED)
+
+
+def test_analogies_of_equation_2_have_little_to_do_with_gender(en_core_web_md, registry):
+    """As in figure 9: none of the ten pairs that only equation 2 lists names a woman and a man."""
+    own = specific_words(registry.concept("gender"))
+    listed = words_of(en_core_web_md, ("she", "he"), size=20_000, leave_out=own)
+    only = listed.of_one_only(delta=1.0, top=10)
+    pairs = {equation: [(a.first, a.second) for a in of] for equation, of in only.items()}
+    assert ("southern", "northern") in pairs[2]
+    assert ("east", "west") in pairs[2], "the paper's list has east-west, too"
+    assert ("gorgeous", "splendid") in pairs[1], "the paper's list has glamorous-flashy"
+
+
+def test_a_debiased_model_answers_that_she_is_a_physician(en_core_web_md, registry):
+    """Section 8: he to doctor is as she to nurse before, and to physician after hard debiasing."""
+    debiased = HardDebias().fit(en_core_web_md, registry.concept("gender"))
+    for model, answer in (
+        (en_core_web_md, "nurse"),
+        (MitigatedEmbedder(en_core_web_md, Chain([debiased])), "physician"),
+    ):
+        listed = words_of(model, ("he", "she"), size=20_000)
+        answers = listed.answers("doctor", model.encode(["doctor"])[0], delta=1.0, top=1)
+        assert [answers[method][0].second for method in ("3CosAdd", "3CosMul")] == [answer] * 2
 
 
 def test_generated_analogies_of_a_pruned_table_are_as_measured(en_core_web_md, expected):

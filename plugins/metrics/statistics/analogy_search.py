@@ -1,12 +1,14 @@
-"""Search for the pairs of words whose difference is most parallel to a direction.
+"""Search for the pairs of words whose difference is most like that of two seed words.
 
-The search goes through the pairs of a vocabulary in blocks and never holds the matrix of all
-pairs: 30,000 words have 450 million pairs. It knows vectors only, no words and no ratings.
+Two equations say what that means: parallel to it within a distance (equation 1 of Bolukbasi et al.
+2016), or nearest to it as a vector (their equation 2, the parallelogram). The search goes through
+the pairs of a vocabulary in blocks and never holds the matrix of all pairs: 30,000 words have 450
+million pairs. It knows vectors only, no words and no ratings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -36,7 +38,7 @@ class Pairs:
     first, second
         (n,) rows of x and y.
     scores
-        (n,) cos(a − b, x − y), above 0.
+        (n,) cos(a − b, x − y), above 0. Of `find_parallelograms`: ‖(a − b) − (x − y)‖.
     within_delta
         Number of unordered pairs at a distance of at most δ; pairs of equal vectors do not count.
     """
@@ -83,15 +85,87 @@ def find_pairs(
     Bolukbasi et al. (2016), Man is to computer programmer as woman is to homemaker? Debiasing
     word embeddings, equation 1.
     """
-    units = unit_rows(vectors)
+    return _chosen(unit_rows(vectors), direction, _parallel(delta), top, repeats, (None, None))
+
+
+def find_parallelograms(
+    vectors: Reals,
+    difference: Floats,
+    *,
+    top: int,
+    repeats: Repeats,
+    seeds: tuple[int | None, int | None] = (None, None),
+) -> Pairs:
+    """Return the pairs with the least ‖(a − b) − (x − y)‖ (equation 2), the best first.
+
+    x lies farther along a − b than y, and the distance is below √2 ‖a − b‖: that of a pair without
+    any difference, x = y, is ‖a − b‖.
+
+    Parameters
+    ----------
+    vectors
+        (n, d) vectors, set to length 1. A pair of equal vectors is never returned.
+    difference
+        (d,) a − b, with a and b at length 1.
+    top
+        Largest number of pairs to return.
+    repeats
+        As in `find_pairs`.
+    seeds
+        Rows of a and b, if they are among the vectors: x is not a, and y is not b.
+
+    References
+    ----------
+    Bolukbasi et al. (2016), appendix A, equation 2.
+    """
+    length = float(np.linalg.norm(difference))
+    equation = _parallelogram(length)
+    pairs = _chosen(unit_rows(vectors), difference / length, equation, top, repeats, seeds)
+    distances = np.sqrt(np.maximum(2 * length**2 - pairs.scores, 0.0))
+    return Pairs(pairs.first, pairs.second, distances, pairs.within_delta)
+
+
+@dataclass(frozen=True)
+class _Equation:
+    """The score of pairs from (x − y)·u and ‖x − y‖²; higher is better, and it must be above 0.
+
+    No pair farther apart than `delta` has such a score.
+    """
+
+    score: Callable[[Floats, Floats], Floats]
+    delta: float
+
+
+def _parallel(delta: float) -> _Equation:
+    return _Equation(lambda drops, squares: drops / np.sqrt(squares), delta)
+
+
+def _parallelogram(length: float) -> _Equation:
+    """Return equation 2 as 2 ‖a − b‖² − ‖(a − b) − (x − y)‖²; `length` is ‖a − b‖."""
+    delta = min((1 + 2**0.5) * length, 2.0)
+    return _Equation(lambda drops, squares: length**2 + 2 * length * drops - squares, delta)
+
+
+def _chosen(
+    units: Floats,
+    direction: Floats,
+    equation: _Equation,
+    top: int,
+    repeats: Repeats,
+    seeds: tuple[int | None, int | None],
+) -> Pairs:
     heights = units @ direction
     order = np.argsort(-heights, kind="stable")
     units, heights = units[order], heights[order]
-    as_first, as_second = np.ones((2, len(units)), dtype=bool)
+    free = as_first, as_second = np.ones((2, len(units)), dtype=bool)
+    for side, seed in zip(free, seeds, strict=True):
+        if seed is not None:
+            side[order == seed] = False
     chosen: list[tuple[int, int, float]] = []
     within = None
     while len(chosen) < top:
-        search = _Search(units, heights, delta, np.flatnonzero(as_first), np.flatnonzero(as_second))
+        rows = np.flatnonzero(as_first), np.flatnonzero(as_second)
+        search = _Search(units, heights, equation, *rows)
         if within is None:
             within = search.within_delta
         before = len(chosen)
@@ -111,13 +185,22 @@ def find_pairs(
     return Pairs(first, second, table[:, 2], within or 0)
 
 
+def distinct_rows(vectors: Reals) -> list[int]:
+    """Return the rows that are not zero and differ from all earlier rows, in order."""
+    seen: dict[bytes, int] = {}
+    for i, row in enumerate(np.ascontiguousarray(vectors)):
+        seen.setdefault(row.tobytes(), i)
+    return [i for i in seen.values() if vectors[i].any()]
+
+
 class _Search:
     """One pass over the pairs of free rows; `units` are sorted by falling `heights`."""
 
     def __init__(
-        self, units: Floats, heights: Floats, delta: float, first: Rows, second: Rows
+        self, units: Floats, heights: Floats, equation: _Equation, first: Rows, second: Rows
     ) -> None:
-        self.units, self.heights, self.delta = units, heights, delta
+        self.units, self.heights = units, heights
+        self.delta, self._score = equation.delta, equation.score
         self.within_delta = 0
         self.dropped = False
         self._least = 0.0  # pairs below this score are not among the best
@@ -131,7 +214,7 @@ class _Search:
     @property
     def safe(self) -> float:
         """Score that no dropped pair reaches: pairs are cut by scores with a rounding error."""
-        return self._least * (1 + UNSURE)
+        return self._least * (1 + UNSURE) + 2 * ROUNDING if self.dropped else 0.0
 
     def best(self) -> tuple[Rows, Rows, Floats]:
         """Return x, y and score of the best pairs, best first; ties in the order of the words."""
@@ -170,11 +253,12 @@ class _Search:
         squares[unsure] = self._squares(x[unsure], y[unsure])
         close = (squares <= self.delta**2) & (squares > SAME)
         self.within_delta += int(np.count_nonzero(close))
-        drops = self.heights[x] - self.heights[y]
-        close &= drops > self._least * np.sqrt(squares)
-        x, y = x[close], y[close]
+        x, y, squares = x[close], y[close], squares[close]
+        rough = self._score(self.heights[x] - self.heights[y], squares)
+        better = rough > self._least
+        x, y = x[better], y[better]
         self._codes.append(x * len(self.units) + y)
-        self._rough.append((drops[close] / np.sqrt(squares[close])).astype(np.float32))
+        self._rough.append(rough[better].astype(np.float32))
         self._held += len(x)
         if self._held > BUFFER:
             self._cut()
@@ -192,9 +276,7 @@ class _Search:
 
     def _exact(self, x: Rows, y: Rows) -> Floats:
         """Return the (n,) scores in float64."""
-        lengths = np.sqrt(self._squares(x, y))
-        scores: Floats = (self.heights[x] - self.heights[y]) / np.where(lengths > 0, lengths, 1.0)
-        return scores
+        return self._score(self.heights[x] - self.heights[y], self._squares(x, y))
 
     def _squares(self, x: Rows, y: Rows) -> Floats:
         """Return the (n,) squared distances in float64."""

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 
 from harness.arrays import unit_rows
 from harness.plugins.metrics.statistics import analogy_search
-from harness.plugins.metrics.statistics.analogy_search import find_pairs
+from harness.plugins.metrics.statistics.analogy_search import (
+    distinct_rows,
+    find_pairs,
+    find_parallelograms,
+)
 
 
 def every_pair(vectors, direction, *, delta, top, repeats):
@@ -51,3 +55,31 @@ def test_pairs_within_delta_are_counted_once_and_equal_vectors_not():
     vectors = np.column_stack([np.cos(angles), np.sin(angles)])
     pairs = find_pairs(vectors, np.array([1.0, 0]), delta=1.0, top=9, repeats="first")
     assert pairs.within_delta == 3
+
+
+@pytest.mark.parametrize("kept", [7, 200_000])
+@pytest.mark.parametrize("repeats", ["first", "both"])
+@given(seed=st.integers(0, 2**32 - 1))
+def test_parallelograms_equal_the_matrix_of_all_pairs(kept, repeats, seed):
+    vectors = np.random.default_rng(seed).standard_normal((40, 4))
+    units = unit_rows(vectors)
+    sought = units[0] - units[1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(analogy_search, "KEPT", kept)
+        patch.setattr(analogy_search, "BUFFER", 3 * kept)
+        patch.setattr(analogy_search, "BLOCK", (8, 16))
+        pairs = find_parallelograms(vectors, sought, top=15, repeats=repeats, seeds=(0, 1))
+    distances = np.linalg.norm(sought - (units[:, None] - units[None]), axis=2)
+    expected, limit = [], 2**0.5 * np.linalg.norm(sought)
+    for x, y in zip(*np.unravel_index(np.argsort(distances, axis=None), (40, 40)), strict=True):
+        used = {row[0] for row in expected}, {row[1] for row in expected if repeats == "both"}
+        if x == 0 or y == 1 or x in used[0] or y in used[1] or len(expected) == 15:
+            continue
+        if x != y and (units[x] - units[y]) @ sought > 0 and distances[x, y] < limit - 1e-9:
+            expected.append((x, y))
+    assert list(zip(pairs.first, pairs.second, strict=True)) == expected
+    assert pairs.scores == pytest.approx([distances[pair] for pair in expected], abs=1e-9)
+
+
+def test_rows_without_a_direction_or_of_an_earlier_word_are_not_distinct():
+    assert distinct_rows(np.array([[1.0, 0], [0, 0], [1, 0], [2, 0]])) == [0, 3]
