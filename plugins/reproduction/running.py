@@ -93,6 +93,8 @@ def scores(
         except (UsageError, DiskError):
             raise
         except HarnessError as error:
+            if model is not None:
+                raise
             found.missing |= {id_: f"no model: {error}" for id_, _ in rows}
             continue
         _take(found, records, rows)

@@ -72,10 +72,11 @@ def results(
     missing
         Why other such rows have no value, by id.
     """
-    return [
+    found = [
         _result(paper, row, selection, values.get(row.id), missing.get(row.id, "not run"))
         for row, selection in paper.rows()
     ]
+    return sorted(found, key=_place)
 
 
 def of_model(
@@ -98,7 +99,7 @@ def of_model(
         why = missing.get(row.id, "") if here is None else ""
         command = selection.command.replace(selection.model, model, 1)
         found.append(Result(row, paper.paper.name, expected, here, status, why, model, command))
-    return found
+    return sorted(found, key=_place)
 
 
 def problems(papers: Sequence[PaperFile], found: Sequence[Result]) -> list[str]:
@@ -126,6 +127,13 @@ def as_printed(result: Result) -> str:
     value = result.expected
     digits = max(_decimals(value), isinstance(value, float))
     return text(value, result.row, digits=digits)
+
+
+def _place(result: Result) -> tuple[int, list[int | str]]:
+    """Return the place of a row's first item: tables and figures by number, then the rest."""
+    kind, _, number = result.row.items[0].partition(" ")
+    parts = [int(part) if part.isdigit() else 0 for part in number.split(".")]
+    return {"Table": 0, "Figure": 1}.get(kind, 2), [kind, *parts]
 
 
 def _result(
