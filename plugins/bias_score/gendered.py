@@ -1,12 +1,15 @@
 """The list L: words that are gendered by definition, whose gender does not count as bias.
 
-The built-in list has the words printed in papers and pairs of our own. Longer lists and given names
-are read from files of the user. Word senses are ignored: `count` and `host` are titles here.
+The default list has the words printed in papers and pairs of our own. The long list adds the words
+of GN-GloVe and given names, which are shipped in `data/`. Others are read from files of the user.
+Word senses are ignored: `count` and `host` are titles here.
 """
 
 from __future__ import annotations
 
 import csv
+import functools
+import gzip
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -78,6 +81,21 @@ def of_concept(concept: Concept) -> Gendered:
     )
 
 
+@functools.cache
+def long_list() -> Gendered:
+    """Return the 409 words of GN-GloVe and 5,765 given names; `data/README.md` has their sources.
+
+    With the words of the concept they are the list L, as far as the paper says what is in it.
+
+    References
+    ----------
+    Dolci, Azzalini and Tanelli (2023), section 3.3; Zhao et al. (2018), Learning gender-neutral
+    word embeddings.
+    """
+    words_, names = (_shipped(f"{name}.txt.gz") for name in ("gendered_words", "given_names"))
+    return Gendered(frozenset(words_), frozenset(name.lower() for name in names))
+
+
 def read_words(path: Path) -> Sequence[str]:
     """Read words: one per line, or a JSON array of words, of groups of words, or of objects.
 
@@ -136,6 +154,11 @@ def read_names(path: Path, *, most: int = NAMES) -> Collection[str]:
                 raise InvalidFile(problem, path=path, line=i) from None
     frequent = sorted(counts, key=lambda name: (-counts[name], name))
     return frequent[:most] if max(counts.values(), default=1) > 1 else frequent
+
+
+def _shipped(name: str) -> list[str]:
+    path = Path(__file__).parent / "data" / name
+    return gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()
 
 
 def _text(path: Path) -> str:

@@ -36,6 +36,8 @@ class Method:
         Word embedder that gives the vectors of words; None for the mean of their token states.
     words, names
         Files of further gendered words and of given names.
+    long_list
+        Whether the shipped words of GN-GloVe and given names do not count as bias, too.
     """
 
     importance: Importance | None = None
@@ -43,6 +45,7 @@ class Method:
     vectors: Embedder | None = None
     words: Sequence[Path] = ()
     names: Sequence[Path] = ()
+    long_list: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,14 +147,18 @@ def _swapped_sentences(path: str) -> sentence_pairs.SentencePairs:
 
 
 def _gendered(concept: Concept, method: Method) -> Gendered:
-    """Return the words that do not count as bias: those of the concept and of the files.
+    """Return the words that do not count as bias: of the concept, the long list and the files.
 
     Raises
     ------
     InvalidFile
         If a file cannot be read.
     """
-    return gendered.of_concept(concept).joined(
+    listed = gendered.of_concept(concept)
+    if method.long_list:
+        further = gendered.long_list()
+        listed = listed.joined(words=further.words, names=further.names)
+    return listed.joined(
         words=(word for path in method.words for word in gendered.read_words(path)),
         names=(name for path in method.names for name in gendered.read_names(path)),
     )

@@ -81,6 +81,12 @@ def scoring_options(function: F) -> F:
             help="File of given names, which do not count as bias: name,sex,count per line; the "
             "5,765 most frequent are used; repeatable.",
         ),
+        click.option(
+            "--long-list",
+            is_flag=True,
+            help="Also leave out the 409 words of GN-GloVe and the 5,765 most frequent given names "
+            "of the USA, which are shipped.",
+        ),
         arguments.include,
     ]
     for option in reversed(options):
@@ -139,6 +145,7 @@ class ScoringOptions:
     concept: str
     gendered_words: tuple[Path, ...]
     names: tuple[Path, ...]
+    long_list: bool
     include: tuple[Path, ...]
 
     def corpus(self) -> Corpus:
@@ -158,6 +165,7 @@ class ScoringOptions:
             vectors=registry.embedder(self.word_vectors) if self.word_vectors else None,
             words=self.gendered_words,
             names=self.names,
+            long_list=self.long_list,
         )
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import os
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -88,3 +92,38 @@ def test_swapped_sentences_have_the_side_of_the_first():
     assert pairs.first == ["He sings.", "She met her father."]
     assert pairs.second == ["She sings.", "He met his mother."]
     assert pairs.orientation.tolist() == [-1, 1]
+
+
+def test_the_long_list_has_409_words_and_5765_names():
+    longer = gendered.long_list()
+    assert (len(longer.words), len(longer.names)) == (409, gendered.NAMES)
+    assert {"abbess", "waiters", "sororal"} <= longer.words
+    assert {"mary", "aiden", "kenji"} <= longer.names
+    assert not {"unknown", "baby"} & longer.names
+
+
+def test_with_the_words_of_the_concept_it_is_as_long_as_the_papers_6562_but_for_capitals(listed):
+    longer = gendered.long_list()
+    both = listed.joined(words=longer.words, names=longer.names)
+    assert len(longer.words - listed.words) == 112
+    assert (len(both.words), len(both.names)) == (480, gendered.NAMES)
+    assert 480 + gendered.NAMES < 6_562 < 2 * 480 + gendered.NAMES  # the paper counts capitals
+    assert mask(both, "Kenji met the seamstress") == [True, False, False, True]
+    assert mask(listed, "Kenji met the seamstress") == [False] * 4
+
+
+def test_the_long_list_is_that_of_its_sources():
+    folder = Path(os.environ.get("HARNESS_DATA", ""))
+    if not (folder / "gender_words" / "male_word_file.txt").is_file():
+        pytest.skip("HARNESS_DATA is not set")
+    lists = [folder / "gender_words" / f"{sex}_word_file.txt" for sex in ("male", "female")]
+    written = {word.strip().lower() for path in lists for word in path.read_text().splitlines()}
+    assert gendered.long_list().words == written - {""}
+    counts = Counter()
+    for path in (folder / "names").glob("ssa_yob*.txt"):
+        for name, _, count in csv.reader(path.read_text().splitlines()):
+            counts[name] += int(count)
+    for entry in ("Unknown", "Unnamed", "Baby", "Infant"):
+        counts.pop(entry, None)
+    frequent = sorted(counts, key=lambda name: (-counts[name], name))[: gendered.NAMES]
+    assert gendered.long_list().names == {name.lower() for name in frequent}

@@ -90,6 +90,20 @@ def test_score_corpus_writes_the_scores_computed_by_hand(model, source, tmp_path
     ]
 
 
+def test_the_long_list_leaves_out_names_and_further_words(model, tmp_path, capsys):
+    source, scored = tmp_path / "names.txt", {}
+    source.write_text("Kenji is nurse\nThe seamstress is nurse\nNurse is nurse\n")
+    for flag in ((), ("--long-list",)):
+        out = tmp_path / f"scored{len(flag)}.jsonl"
+        options = ["--importance", "uniform", "--words", "--json", *flag]
+        assert run([*SCORE, "-m", model, "-i", str(source), "-o", str(out), *options]) == 0
+        printed = json.loads(capsys.readouterr().out)
+        marked = [[word["word"] for word in row["words"] if word["gendered"]] for row in rows(out)]
+        scored[flag] = (printed["gendered_words"], printed["names"] >= 5_765, marked)
+    assert scored[()] == (368, False, [[], [], []])
+    assert scored[("--long-list",)] == (480, True, [["kenji"], ["seamstress"], []])
+
+
 def test_the_terminal_output_equals_the_golden_file(model, source, tmp_path, capsys):
     out = tmp_path / "scored.jsonl"
     assert run([*SCORE, "-m", model, "-i", str(source), "-o", str(out), "--top", "1"]) == 0
