@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from harness.commands import arguments
+from harness.commands import arguments, export_formats
 
 if TYPE_CHECKING:
     from harness.results.records import Records
 
 F = TypeVar("F", bound=Callable[..., Any])
-FORMATS = ("table", "csv", "latex", "markdown", "parquet")
-SUFFIXES = {
-    "": "table", ".txt": "table", ".csv": "csv", ".tex": "latex", ".md": "markdown",
-    ".parquet": "parquet",
-}  # fmt: skip
-"""Format by the suffix of the file."""
 FILTERS = ("model", "mitigator", "task", "scenario", "metric")
 
 paths = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
@@ -129,6 +123,28 @@ def average(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
     _notices(records)
 
 
+@command.command("tables")
+@paths
+@filters(*FILTERS)
+@click.option("--name", "-n", multiple=True, help="Only tables of this name; repeatable.")
+@arguments.as_json
+def tables(paths: tuple[Path, ...], name: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Print the tables that metrics keep beside the scores in PATHS, such as pairs of texts.
+
+    \b
+    harness results tables --tasks name-triplets --scenario original --name pairs
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.commands import attached_tables, output
+
+    chosen = paths or (Path("results"),)
+    ids = [record.id for record in _read(chosen).select(**options)]
+    found = attached_tables.read(chosen, ids, name)
+    if as_json:
+        output.as_json(attached_tables.as_json(found))
+    elif not attached_tables.show(found):
+        click.echo("these scores have no tables; --all-scores looks at all scores", err=True)
+
+
 @command.command("compare")
 @click.argument("a")
 @click.argument("b")
@@ -182,7 +198,7 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(FORMATS),
+    type=click.Choice(export_formats.FORMATS),
     help="csv and parquet have one row for each score, the others are tables.  "
     "[default: by the suffix of --out; without --out, table]",
 )
@@ -211,51 +227,18 @@ def export(
     from harness import folders
     from harness.errors import UsageError
 
-    kind = kind or _format_of(out)
+    kind = kind or export_formats.of_file(out)
     if out is None and kind == "parquet":
         raise UsageError("a Parquet file needs --out")
     if out is not None and out.exists() and not overwrite:
         raise UsageError(f"'{out}' exists; --overwrite replaces it")
     records = _selected(paths, over_seeds, options)
-    content = _content(records, kind, intervals)
+    content = export_formats.written(records, kind, intervals=intervals)
     if out is None:
         click.echo(content.decode(), nl=False)
     else:
         folders.write_atomically(out, content)
     _notices(records)
-
-
-def _format_of(out: Path | None) -> str:
-    """Return the format that the suffix of a file stands for."""
-    from harness.errors import UsageError
-
-    suffix = "" if out is None else out.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise UsageError(
-            f"'{out}': no format has the suffix '{suffix}'; name one with --format, or use "
-            f"{', '.join(filter(None, SUFFIXES))}"
-        )
-    return SUFFIXES[suffix]
-
-
-def _content(records: Records, kind: str, intervals: bool) -> bytes:
-    import io
-
-    from harness.commands import result_tables
-    from harness.results import formats, markup
-    from harness.results.tables import sections
-
-    if kind == "parquet":
-        buffer = io.BytesIO()
-        records.to_polars().write_parquet(buffer)
-        return buffer.getvalue()
-    texts: dict[str, Callable[[], str]] = {
-        "table": lambda: result_tables.text(records, intervals=intervals),
-        "csv": lambda: markup.comma_separated(records.rows()),
-        "latex": lambda: formats.latex(sections(records), intervals=intervals),
-        "markdown": lambda: formats.markdown(sections(records), intervals=intervals),
-    }
-    return texts[kind]().encode()
 
 
 def _selected(paths: tuple[Path, ...], over_seeds: bool, options: Mapping[str, Any]) -> Records:

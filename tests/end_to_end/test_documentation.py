@@ -34,6 +34,9 @@ NOT_RUN = {
     r"\. .*/bin/activate": "needs an environment",
     r"harness .*--devices cuda.*": "needs two GPUs",
     r"harness data fetch .*": "needs the network; test_fetching.py fetches from a local one",
+    r"harness eval .*engine=llm.*": "needs an endpoint; test_anonymize_by_model.py has a local one",
+    r"harness results show --over-seeds": "follows runs of an endpoint",
+    r"harness eval .*name-perturbations-(plots|books-corpus)": "takes an hour, and the network",
     r"harness study (run|show) (gender-|religion|context-)[a-z-]*( .*)?": "takes minutes",
 }
 """Patterns of whole commands that are not run, and the reason."""
