@@ -1,10 +1,33 @@
-"""`harness corpus`: score corpora, and make fairer ones."""
+"""`harness corpus`: score corpora, and make fairer ones.
+
+Reads the options and prints the results; `fair_corpora` does the work.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
 import click
 
+from harness.commands import arguments
+from harness.errors import InvalidOption
 from harness.plugins.corpora import score_command
+from harness.plugins.corpora.score_command import ScoringOptions
+
+if TYPE_CHECKING:
+    from harness.plugins.corpora.fair_corpora import FairCorpus, Method
+    from harness.plugins.corpora.scored_corpus import ScoredCorpus
+    from harness.plugins.texts.swapping import Tagger
+    from harness.progress import Progress
+
+F = TypeVar("F", bound=Callable[..., Any])
+SCORES, FIGURE = "scored.jsonl", "scores.html"
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.group("corpus")
@@ -13,3 +36,202 @@ def command() -> None:
 
 
 command.add_command(score_command.command)
+
+
+def _numbers(ctx: click.Context, parameter: click.Parameter, text: str) -> list[Fraction]:
+    """Return the numbers of a comma-separated option, each once."""
+    try:
+        return list(dict.fromkeys(Fraction(part.strip()) for part in text.split(",")))
+    except (ValueError, ZeroDivisionError):
+        raise InvalidOption(
+            f"{parameter.opts[0]} {text}: expected numbers with commas between"
+        ) from None
+
+
+def making_options(function: F) -> F:
+    """Add the options that `subtract` and `augment` share."""
+    options = [
+        click.option(
+            "--input",
+            "-i",
+            "source",
+            required=True,
+            help="File of scores that harness corpus score wrote; with --model, a corpus.",
+        ),
+        click.option(
+            "--model",
+            "-m",
+            help="Score the corpus first, with this text encoder or word vectors.",
+            shell_complete=arguments.complete("model"),
+        ),
+        click.option(
+            "--percentile",
+            "-p",
+            "percentiles",
+            default="90,93,95,97",
+            show_default=True,
+            callback=_numbers,
+            help="Percentiles of the scores, with commas between; a corpus is made for each. 100 "
+            "leaves the corpus as it is.",
+        ),
+        click.option(
+            "--out",
+            "-o",
+            type=click.Path(path_type=Path, file_okay=False),
+            required=True,
+            help="Folder of the corpora, such as OUT/sub90.",
+        ),
+        click.option(
+            "--holdout",
+            default="10000",
+            show_default=True,
+            callback=_numbers,
+            help="Size of the parts to develop and to test, each: a number of entries, or a "
+            "fraction such as 0.1.",
+        ),
+        click.option("--dev", type=_FILE, help="Part to develop; then all entries are to train."),
+        click.option("--test", type=_FILE, help="Part to test; goes with --dev."),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            help="Seed of the order, of the parts, and of ties at a percentile.",
+        ),
+        score_command.scoring_options,
+        click.option("--overwrite", is_flag=True, help="Make again what is there."),
+        arguments.as_json,
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@command.command("subtract")
+@making_options
+def subtract(**options: Any) -> None:
+    """Remove the most biased entries of a corpus: one corpus for each percentile.
+
+    The share that is removed is exact: 10 % at the 90th percentile. Entries without a score, whose
+    words the model does not know, stay. A run that was stopped continues.
+
+    \b
+    harness corpus subtract -i scored.jsonl -p 90,95 -o corpora
+    harness corpus subtract -i snli.jsonl -m glove-6b-50d -o corpora
+    """  # noqa: D301  # click keeps the lines after a backspace
+    run("subtract", Options(**options))
+
+
+@command.command("augment")
+@making_options
+@click.option(
+    "--tagger",
+    type=click.Choice(["spacy", "rule"]),
+    default="spacy",
+    show_default=True,
+    help="How to tell her (him) from her (his), and people from places and words: by a spaCy model,"
+    " or by rule.",
+)
+@click.option(
+    "--examples",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    help="Number of swapped pairs to print.",
+)
+def augment(**options: Any) -> None:
+    """Add the most biased entries of a corpus again, with genders swapped.
+
+    Words and first names of one gender become their counterparts of the other; a name becomes one
+    that is as popular. An entry without such a word is not added. A run that was stopped continues.
+
+    \b
+    harness corpus augment -i scored.jsonl -p 90,95 -o corpora
+    """  # noqa: D301  # click keeps the lines after a backspace
+    run("augment", Options(**options))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(ScoringOptions):
+    """The options of `subtract` and `augment`, as click parses them; `--help` describes each."""
+
+    model: str | None
+    percentiles: Sequence[Fraction]
+    out: Path
+    holdout: Sequence[Fraction]
+    dev: Path | None
+    test: Path | None
+    seed: int
+    overwrite: bool
+    as_json: bool
+    tagger: Tagger = "spacy"
+    examples: int = 0
+
+
+def run(method: Method, options: Options) -> None:
+    """Make the corpora, and print their counts and examples of swaps."""
+    from harness import progress
+    from harness.plugins.corpora import fair_corpora, report
+    from harness.plugins.corpora.scored_corpus import ScoredCorpus
+    from harness.plugins.corpora.splits import Splits
+    from harness.plugins.corpora.swaps import Swaps
+
+    if len(options.holdout) != 1:
+        raise InvalidOption("--holdout: expected one number")
+    recipe = fair_corpora.Recipe(
+        method=method,
+        percentiles=options.percentiles,
+        splits=Splits(
+            holdout=options.holdout[0], dev=options.dev, test=options.test, seed=options.seed
+        ),
+        tagger=options.tagger,
+        kind=options.kind,
+    )
+    shown = progress.for_terminal()
+    corpus = ScoredCorpus(_scores(options, shown), shown)
+    made = fair_corpora.make(
+        corpus, recipe, options.out, overwrite=options.overwrite, progress=shown
+    )
+    figure = _draw(corpus, made, options.out / FIGURE)
+    swaps = Swaps(options.out / fair_corpora.SWAPS) if method == "augment" else None
+    examples = swaps.examples(options.examples, options.seed) if swaps else []
+    if options.as_json:
+        report.as_json(made, figure, examples)
+    else:
+        report.tables(method, made, figure, examples)
+
+
+def _scores(options: Options, progress: Progress) -> Path:
+    """Return the file of scores, after scoring the corpus if there is a model."""
+    if options.model is None:
+        return Path(options.source)
+    from harness.plugins.corpora import auto_scoring
+    from harness.registry.registry import Registry
+
+    registry = Registry(include=options.include)
+    path = options.out / SCORES
+    auto_scoring.score_once(
+        registry.embedder(options.model),
+        registry.concept(options.concept),
+        options.corpus(),
+        path,
+        options.method(registry),
+        overwrite=options.overwrite,
+        progress=progress,
+    )
+    return path
+
+
+def _draw(corpus: ScoredCorpus, made: Sequence[FairCorpus], path: Path) -> Path:
+    """Write the distribution of the scores as a page."""
+    from harness.plugins.corpora.histogram import histogram
+    from harness.results import figures
+
+    thresholds = {
+        f"{fair.about['made_from']['percentile']:g}": fair.about["threshold"]
+        for fair in made
+        if fair.about["threshold"] is not None
+    }
+    model = escape(str(corpus.about.get("model") or corpus.path.name))
+    figures.write(path, histogram(corpus.scores, thresholds, model), "Bias scores of a corpus")
+    return path

@@ -34,12 +34,12 @@ _BY_EXTENSION: Mapping[str, Kind] = {
     "": "text",
 }
 _INFERENCE: Sequence[Kind] = ("snli", "multinli")
-_GRADED_KEYS = ("sentence1", "sentence2")
-_TEXT_KEYS = (("premise", "hypothesis"), _GRADED_KEYS, ("text",))
+GRADED_KEYS = ("sentence1", "sentence2")
+TEXT_KEYS = (("premise", "hypothesis"), GRADED_KEYS, ("text",))
 _DEFAULT_KEYS: Mapping[Kind, tuple[str, ...]] = {
-    "snli": _TEXT_KEYS[0],
-    "multinli": _TEXT_KEYS[0],
-    "stsb": _GRADED_KEYS,
+    "snli": TEXT_KEYS[0],
+    "multinli": TEXT_KEYS[0],
+    "stsb": GRADED_KEYS,
 }
 _LABEL_KEYS = ("label", "score")
 # SNLI and MultiNLI as published: their keys, and those of the harness. Parses are left out: they
@@ -194,8 +194,8 @@ def _harness_keys(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _text_keys(values: Mapping[str, Any]) -> tuple[str, ...]:
-    fits = (keys for keys in _TEXT_KEYS if all(key in values for key in keys))
-    return next(fits, _TEXT_KEYS[-1])
+    fits = (keys for keys in TEXT_KEYS if all(key in values for key in keys))
+    return next(fits, TEXT_KEYS[-1])
 
 
 def _text(source: str, line: int, values: Mapping[str, Any], key: str, kind: Kind) -> str:

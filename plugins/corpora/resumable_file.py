@@ -46,23 +46,20 @@ class ResumableFile:
         self, path: Path, identity: Mapping[str, Any], *, overwrite: bool, resume: bool
     ) -> None:
         self.path = path
-        self._part = path.with_name(f"{path.name}.part")
-        self._identity = path.with_name(f"{path.name}.part.json")
+        self._part, self._identity = _partial(path)
         self._file: IO[str] | None = None
         folders.make(path.parent)
         if path.exists() and not overwrite:
             raise InvalidOption(f"'{path}' exists already; --overwrite replaces it")
-        identity_json = json.dumps(identity, sort_keys=True, ensure_ascii=False)
-        interrupted = self._part.exists() and self._identity.exists()
-        if resume and interrupted:
-            if self._identity.read_text("utf-8") != identity_json:
+        if resume and self._part.exists() and self._identity.exists():
+            if not can_continue(path, identity):
                 raise InvalidOption(
                     f"'{self._part}' is of another model, corpus or options; repeat those to "
                     "continue, or start again without --resume"
                 )
             self._drop_incomplete_row()
         else:
-            folders.write_atomically(self._identity, identity_json.encode())
+            folders.write_atomically(self._identity, _identity_json(identity))
             self._part.write_bytes(b"")
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -125,6 +122,12 @@ class ResumableFile:
             file.truncate(end)
 
 
+def can_continue(path: Path, identity: Mapping[str, Any]) -> bool:
+    """Return whether an interrupted run left a partial file with this identity."""
+    part, about = _partial(path)
+    return part.exists() and about.exists() and about.read_bytes() == _identity_json(identity)
+
+
 def about_path(path: Path) -> Path:
     """Return the file that says how a complete file was made."""
     return path.with_name(f"{path.name}.about.json")
@@ -137,6 +140,15 @@ def read_about(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return about if isinstance(about, dict) else {}
+
+
+def _partial(path: Path) -> tuple[Path, Path]:
+    """Return the partial file, and the file of its identity."""
+    return path.with_name(f"{path.name}.part"), path.with_name(f"{path.name}.part.json")
+
+
+def _identity_json(identity: Mapping[str, Any]) -> bytes:
+    return json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()
 
 
 def _as_json(content: Mapping[str, Any]) -> bytes:

@@ -7,12 +7,14 @@ A row of one sentence is flat: `line`, `key`, `text`, `bias_f`, `bias_m`, `abs`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from harness.errors import InvalidFile
 from harness.plugins.bias_score.scorer import SentenceScore
-from harness.plugins.corpora.entries import Entry
+from harness.plugins.corpora.entries import GRADED_KEYS, TEXT_KEYS, Entry
 
 _DIGITS = 6  # the seventh digit depends on the batch that a sentence is in
 
@@ -37,35 +39,49 @@ def sentences(row: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return row.get("sentences") or [row]
 
 
-def entry_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entry of a row, as it stands in a corpus file."""
-    texts = {sentence.get("key", "text"): sentence["text"] for sentence in sentences(row)}
-    return texts | dict(row.get("more", {}))
+def entry_of(
+    row: Mapping[str, Any], replacements: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return the entry of a row, as it stands in a corpus file.
+
+    Parameters
+    ----------
+    row
+        The row of a file of scores.
+    replacements
+        The text that stands in place of another one.
+    """
+    new = replacements or {}
+    texts = {s.get("key", "text"): new.get(s["text"], s["text"]) for s in sentences(row)}
+    more = dict(row.get("more", {}))
+    if len(texts) == 2 and tuple(texts) not in TEXT_KEYS:  # columns that only the user knows
+        graded = isinstance(more.get("score"), int | float)
+        texts = dict(zip(GRADED_KEYS if graded else TEXT_KEYS[0], texts.values(), strict=True))
+    return texts | more
 
 
-def checked(row: Mapping[str, Any], path: str, line: int) -> Mapping[str, Any]:
-    """Return a row of a file of scores.
+def parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    """Return the row of a line of a file of scores.
 
     Raises
     ------
     InvalidFile
         If it is none.
     """
-    values = row.get("abs", "")
-    complete = all(isinstance(sentence.get("text"), str) for sentence in _listed(row))
-    if complete and (values is None or isinstance(values, int | float)):
-        return row
+    try:
+        row = json.loads(line)
+        texts = [sentence["text"] for sentence in sentences(row)]
+        score = row["abs"]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        texts, score = [None], ""
+    if all(isinstance(text, str) for text in texts) and isinstance(score, int | float | None):
+        return dict(row)
     raise InvalidFile(
-        "expected a row of scores, as harness corpus score writes it; with --model, this command "
-        "scores a corpus itself",
+        "no row of scores, as harness corpus score writes them; with --model, this command scores "
+        "a corpus itself",
         path=path,
-        line=line,
+        line=number,
     )
-
-
-def _listed(row: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for sentence in sentences(row):
-        yield sentence if isinstance(sentence, Mapping) else {}
 
 
 def _sentence(key: str, text: str, result: SentenceScore, *, with_words: bool) -> dict[str, Any]:

