@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands import arguments, export_formats
+from harness.commands import arguments, export_formats, results_views, selection
+from harness.commands.selection import FILTERS, filters, paths
 
 if TYPE_CHECKING:
     from harness.results.records import Records
 
-F = TypeVar("F", bound=Callable[..., Any])
-FILTERS = ("model", "mitigator", "task", "scenario", "metric")
-
-paths = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 intervals = click.option(
     "--intervals", is_flag=True, help="Show confidence intervals, not changes."
 )
@@ -28,48 +25,16 @@ over_seeds = click.option(
 )
 
 
-def _split(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
-    from harness import names
-
-    return names.split(values)
-
-
-def filters(*names: str) -> Callable[[F], F]:
-    """Add the options that select records."""
-    helps = {
-        "model": "Only these models, names or globs; repeatable.",
-        "mitigator": "Only these mitigators, labels or globs; repeatable.",
-        "task": "Only these tasks, names or globs; comma-separated or repeated.",
-        "scenario": "These scenarios, names or globs, instead of the primary one; repeatable.",
-        "metric": "All scores of these metrics instead of the primary one; repeatable.",
-    }
-    spellings = {
-        "model": ["-m"], "mitigator": ["-M"], "task": ["--tasks", "-t"],
-    }  # fmt: skip
-
-    def add(function: F) -> F:
-        all_scores = click.option("--all-scores", is_flag=True, help="All scores of all scenarios.")
-        function = all_scores(function)
-        for name in reversed(names):
-            option = click.option(
-                f"--{name}",
-                *spellings.get(name, ()),
-                multiple=True,
-                help=helps[name],
-                callback=_split if name == "task" else None,
-            )
-            function = option(function)
-        return function
-
-    return add
-
-
 @click.group("results")
 def command() -> None:
-    """Show, average, compare and export recorded scores.
+    """Show, average, compare and export recorded scores, their items and their figures.
 
     PATHS are results folders, read at any depth, or their files.  [default: results]
     """
+
+
+command.add_command(results_views.items)
+command.add_command(results_views.figures)
 
 
 @command.command("show")
@@ -94,7 +59,7 @@ def show(
         output.as_json(records.rows())
         return
     result_tables.show(records, intervals=intervals, width=output.width())
-    _notices(records)
+    selection.notices(records)
 
 
 @command.command("average")
@@ -114,13 +79,13 @@ def average(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
     from harness.commands import average_tables, output
     from harness.results.averages import averages
 
-    records = _read(paths).select(**options)
+    records = selection.read(paths).select(**options)
     rows = averages(records)
     if as_json:
         output.as_json(average_tables.as_json(rows))
         return
     average_tables.show(rows)
-    _notices(records)
+    selection.notices(records)
 
 
 @command.command("tables")
@@ -137,7 +102,7 @@ def tables(paths: tuple[Path, ...], name: tuple[str, ...], as_json: bool, **opti
     from harness.commands import attached_tables, output
 
     chosen = paths or (Path("results"),)
-    ids = [record.id for record in _read(chosen).select(**options)]
+    ids = [record.id for record in selection.read(chosen).select(**options)]
     found = attached_tables.read(chosen, ids, name)
     if as_json:
         output.as_json(attached_tables.as_json(found))
@@ -148,14 +113,7 @@ def tables(paths: tuple[Path, ...], name: tuple[str, ...], as_json: bool, **opti
 @command.command("compare")
 @click.argument("a")
 @click.argument("b")
-@click.option(
-    "--results",
-    "-r",
-    type=click.Path(path_type=Path),
-    default=Path("results"),
-    show_default=True,
-    help="Results folder that A and B are names in.",
-)
+@selection.results
 @filters(*FILTERS)
 @arguments.as_json
 def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> None:
@@ -169,20 +127,8 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
     harness results compare results-of-monday results-of-friday
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.commands import comparison_tables, output
-    from harness.errors import UsageError
-    from harness.results.sides import between, between_runs
 
-    if a == b:
-        raise UsageError(f"A and B are both '{a}'; name two different ones")
-    absent = [side for side in (a, b) if not Path(side).exists()]
-    if len(absent) == 1 and not results.exists():
-        raise UsageError(f"'{absent[0]}' is no results folder or file")
-    if not absent:
-        sides = [_read((Path(side),)).select(**options) for side in (a, b)]
-        comparisons = between_runs(*sides, folder=_folder(a), folder_b=_folder(b))
-    else:
-        records = _read((results,)).select(**options)
-        comparisons = between(records, a, b, folder=_folder(results))
+    comparisons = selection.compared(a, b, results, options).comparisons
     if as_json:
         output.as_json(comparison_tables.as_json(comparisons))
         return
@@ -238,36 +184,9 @@ def export(
         click.echo(content.decode(), nl=False)
     else:
         folders.write_atomically(out, content)
-    _notices(records)
+    selection.notices(records)
 
 
 def _selected(paths: tuple[Path, ...], over_seeds: bool, options: Mapping[str, Any]) -> Records:
-    records = _read(paths)
+    records = selection.read(paths)
     return (records.over_seeds() if over_seeds else records).select(**options)
-
-
-def _read(paths: tuple[Path, ...]) -> Records:
-    from harness.errors import UsageError
-    from harness.results.folder import read_results
-    from harness.results.records import Records
-    from harness.results.smoke_runs import set_aside
-
-    chosen = paths or (Path("results"),)
-    records = read_results(*chosen)
-    if not records:
-        places = ", ".join(f"'{path}'" for path in chosen)
-        raise UsageError(f"no records in {places}; `harness eval` writes them")
-    whole, smoke = set_aside(records)
-    if not whole or not smoke:  # there is nothing that they could be mixed up with
-        return records
-    return Records(whole, notices=(*records.notices, smoke))
-
-
-def _folder(path: Path | str) -> Path:
-    """Return the results folder of a path, which may be a file in it."""
-    return Path(path) if Path(path).is_dir() else Path(path).parent
-
-
-def _notices(records: Records) -> None:
-    for notice in records.notices:
-        click.echo(notice, err=True)

@@ -16,6 +16,7 @@
 `formats`             these tables as texts, LaTeX and Markdown
 `averages`            means over tasks, and how scores agree
 `comparison`          paired comparison of two rows: differences and their means
+`items`               two rows item by item, by a column of their samples
 `sides`               the rows of a comparison: mitigators, models or runs
 `resampling`          bootstrap intervals of paired differences
 `scale`               the distance of a value to its ideal

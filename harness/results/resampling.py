@@ -59,7 +59,7 @@ def over_items(
     """
     import numpy as np
 
-    if [_item(row) for row in a] != [_item(row) for row in b]:
+    if [item(row) for row in a] != [item(row) for row in b]:
         return None
     if [_is_counted(row) for row in a] != [_is_counted(row) for row in b]:
         return None
@@ -123,7 +123,7 @@ def _is_counted(row: Mapping[str, Any]) -> bool:
     return row.get("contribution") is not None
 
 
-def _item(row: Mapping[str, Any]) -> dict[str, str]:
+def item(row: Mapping[str, Any]) -> dict[str, str]:
     """Return what names an item: its text and input or, for a pair, the text of each input."""
     of_pair = [key for key in row if not key.endswith("_embedded")]
     keys = ("input", "text") if "text" in row else of_pair

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 import harness.tasks
 from harness.chain import Chain, MitigatedEmbedder
@@ -131,6 +132,23 @@ def test_the_extreme_professions_are_as_measured(model, professions, reference):
         # Compare vectors: in the pruned table, bartender and waitress share one.
         ours = model.encode([row[side] for row in score.tables["extremes"]])
         assert np.array_equal(ours, model.encode(reference[key]))
+
+
+def test_projections_of_professions_in_two_models_correlate_as_measured(
+    glove_50d, en_core_web_md, data_folder, expected
+):
+    """Figure 4; between the paper's two embeddings it is .81."""
+    words = [row[0] for row in json.loads((data_folder / "professions.json").read_text("utf-8"))]
+    cosines = []
+    for model in (glove_50d, en_core_web_md):
+        score = direct_bias(*seeds(model), model.encode(words), **supplied())
+        cosines.append(score.samples[0].columns["cosine"])
+    known = np.isfinite(cosines).all(axis=0)
+    value, n = expected("bolukbasi_words.json")["direction_words"][
+        "spearman she-he professions glove50 vs md300"
+    ]
+    assert spearmanr(*np.array(cosines)[:, known]).statistic == pytest.approx(value, abs=MEASURED)
+    assert known.sum() == n
 
 
 def test_pairs_explain_as_much_as_measured_and_far_more_than_random_vectors(

@@ -16,7 +16,10 @@ def test_help_of_a_command(transcript, golden, name):
     if name == "list":
         lines += [f"list {kind} --help" for kind in ("models", "tasks")]
     if name == "results":
-        lines += [f"results {action} --help" for action in ("show", "compare", "export")]
+        lines += [
+            f"results {action} --help"
+            for action in ("show", "compare", "export", "items", "figures")
+        ]
     if name == "cache":
         lines += [f"cache {action} --help" for action in ("info", "verify", "prune")]
     if name == "leaderboard":

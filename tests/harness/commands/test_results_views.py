@@ -1,0 +1,83 @@
+"""`harness results items` and `figures`: what lies behind and beside recorded scores."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from score_records import record
+
+from harness.results.folder import ResultsFile
+
+WORDS = ("<i>nurse", "writer", "miner", "coach")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The projections of four professions by two models; the second lacks a word."""
+    for model, projections in (("one", (-0.4, 0.1, 0.2, 0.3)), ("two", (-0.5, 0.3, 0.2, None))):
+        rows = [
+            {"input": "occupations", "text": word, "projection": value, "contribution": 1.0}
+            for word, value in zip(WORDS, projections, strict=True)
+            if value is not None
+        ]
+        table = {"extremes": [{"first": "nurse", "second": "coach"}]}
+        drawing = {"ratings": {"data": [], "layout": {}}}
+        kept = record("professions", model=model).keeping(table, drawing, rows)
+        ResultsFile(tmp_path / "results", model).add([kept])
+        other = record("professions", model=model, scenario="all", primary=False)
+        ResultsFile(tmp_path / "results", model).add([other.keeping({}, {}, rows[:2])])
+    return tmp_path / "results"
+
+
+def test_items_are_joined_by_their_text_and_correlated(harness, folder):
+    line = ("results", "items", "one", "two", "-r", folder, "--column", "projection")
+    said = harness(*line)
+    assert said.code == 0
+    assert "0.500" in said.out, "the ranks of the three shared words are 1 2 3 and 1 3 2"
+    (part,) = json.loads(harness(*line, "--json").out)
+    assert (part["context"], part["task"], part["n"]) == ("none", "professions", 3)
+    assert part["spearman"] == pytest.approx(0.5)
+    assert part["items"][0] == {"text": "<i>nurse", "a": -0.4, "b": -0.5}
+
+
+def test_the_page_draws_each_item_of_one_score_and_escapes_it(harness, folder, tmp_path):
+    page = tmp_path / "new" / "items.html"
+    line = ("results", "items", "one", "two", "-r", folder, "--column", "projection", "-o", page)
+    assert harness(*line).code == 0
+    text = page.read_text("utf-8")
+    assert "&lt;i&gt;nurse" in text or "\\u0026lt;i\\u0026gt;nurse" in text
+    assert "<i>nurse" not in text
+    assert "Spearman 0.500" in text
+    assert harness(*line).code == 2, "the page exists"
+    said = harness(*line, "--overwrite", "--scenario", "*")
+    assert said.code == 2
+    assert "--scenario" in said.err
+
+
+def test_too_few_or_equal_values_have_no_correlation(harness, folder):
+    line = ("results", "items", "one", "two", "-r", folder, "--json")
+    (few,) = json.loads(harness(*line, "--scenario", "all", "--column", "projection").out)
+    assert (few["n"], few["spearman"]) == (2, None)
+    (equal,) = json.loads(harness(*line).out)
+    assert (equal["column"], equal["spearman"]) == ("contribution", None)
+
+
+def test_unknown_columns_and_missing_samples_are_usage_errors(harness, folder, tmp_path):
+    said = harness("results", "items", "one", "two", "-r", folder, "--column", "projektion")
+    assert said.code == 2
+    assert "'projection'" in said.err
+    for model in ("one", "two"):
+        ResultsFile(tmp_path / "bare", model).add([record("professions", model=model)])
+    said = harness("results", "items", "one", "two", "-r", tmp_path / "bare")
+    assert said.code == 2
+    assert "--samples" in said.err
+
+
+def test_figures_lists_the_pages_beside_the_scores(harness, folder, tmp_path):
+    (row,) = json.loads(harness("results", "figures", folder, "-m", "one", "--json").out)
+    assert (row["scenario"], row["figure"]) == ("default", "ratings")
+    assert (folder / row["path"]).is_file()
+    assert row["path"] in harness("results", "figures", folder).out
+    ResultsFile(tmp_path / "bare", "m").add([record("professions")])
+    assert "no figures" in harness("results", "figures", tmp_path / "bare").out
