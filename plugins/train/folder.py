@@ -50,7 +50,7 @@ def open_training(folder: Path, identity: Mapping[str, Any], *, overwrite: bool)
     """
     state = read_state(folder)
     if state is None:
-        if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        if folder.is_file() or (folder.is_dir() and any(folder.glob("[!.]*"))):
             raise UsageError(f"'{folder}' has other files; choose a new folder")
         folders.make(folder)
         return {}

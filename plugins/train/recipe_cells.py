@@ -225,16 +225,18 @@ class _Columns:
         first = known[self.recipe.baseline]
         if noise is None or not first:
             return None
-        mean = fmean(first)
+        mean, spread = fmean(first), noise.sd
+        is_clear = abs(mean) > spread
         claimed = self.recipe.file.claimed_change if measure.group == "bias" else None
         return NoisePart(
             measure=measure.measure,
             mean=mean,
+            is_clear=is_clear,
             sd=noise.sd,
             df=noise.df,
             sd_of_difference=noise.sd_of_difference,
             claimed=claimed,
-            chance=noise.chance(claimed / 100 * mean) if claimed else None,
+            chance=noise.chance(claimed / 100 * mean) if claimed and is_clear else None,
             smallest_change=noise.smallest_change(len(self.seeds)),
         )
 

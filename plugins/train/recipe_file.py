@@ -48,10 +48,8 @@ class RecipeFile(Strict):
     The first that is there counts, and `--corpus` comes before all."""
     limit: int | None = Field(default=None, ge=10)
     """Number of pairs to take, the first ones; by default all. It does not hold for `--corpus`."""
-    dev: int = Field(default=10_000, ge=1)
-    """Number of pairs of the development part, but at most a twentieth of the corpus."""
-    test: int = Field(default=10_000, ge=1)
-    """Number of pairs of the test part, but at most a twentieth of the corpus."""
+    holdout: int = Field(default=10_000, ge=1)
+    """Number of pairs to develop and to test on, each, but at most a twentieth of the corpus."""
     seed: int = Field(default=0, ge=0)
     """Seed of the splits and of the swapped names. All seeds of training share these corpora."""
     base: str

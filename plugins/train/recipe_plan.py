@@ -84,8 +84,7 @@ class _Plan:
         settings = {
             "source": _identity(self.recipe.corpus),
             "limit": file.limit,
-            "dev": file.dev,
-            "test": file.test,
+            "holdout": file.holdout,
             "seed": file.seed,
         }
         return self._add(f"corpus {ORIGINAL}", "split", (), f"corpora/{ORIGINAL}", settings)
@@ -113,8 +112,7 @@ class _Plan:
         settings = {
             "method": method,
             "percentile": getattr(content, method),
-            "dev": file.dev,
-            "test": file.test,
+            "holdout": file.holdout,
             "seed": file.seed,
         }
         needs = (self._split(), self._scores())

@@ -118,9 +118,29 @@ def _score(facts: Mapping[str, Any], split: str) -> float | None:
     return next((float(scores[name]) for name in SCORES if name in scores), None)
 
 
+def _counts(steps: Mapping[str, StepRecord]) -> list[str]:
+    """Return how many pairs each fairer corpus lost or gained."""
+    lines = []
+    for record in steps.values():
+        counts, name = record.facts.get("counts"), record.step.removeprefix("corpus ")
+        if not counts:
+            continue
+        above = counts["above"]
+        if record.settings["method"] == "subtract":
+            lines.append(f"{name}: {counts['removed']:,} of {counts['entries']:,} pairs removed")
+        else:
+            share = f" ({counts['added'] / above:.0%})" if above else ""
+            lines.append(
+                f"{name}: of {above:,} pairs above the percentile, {counts['added']:,}{share} have "
+                "a gender word or a name and were added with genders swapped"
+            )
+    return lines
+
+
 def _notes(recipe: Recipe, steps: Mapping[str, StepRecord]) -> list[str]:
     n = len(recipe.file.seeds)
     notes = [
+        *_counts(steps),
         "the seeds change the first weights and the order of the pairs; all share the same "
         "corpora, so the spread does not have the chance in splits and in swapped names",
         "dev and test are parts of each row's own corpus, so rows differ in their pairs",

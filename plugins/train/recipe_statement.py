@@ -9,7 +9,7 @@ from harness.plugins.train.recipe_summary import (
     NoisePart,
     Summary,
 )
-from harness.plugins.train.recipe_texts import ALPHA, HOLM, ITEMS, PLAIN
+from harness.plugins.train.recipe_texts import ALPHA, HOLM, HUNDRED, ITEMS, PLAIN
 
 
 def legend(summary: Summary) -> tuple[str, ...]:
@@ -23,7 +23,8 @@ def legend(summary: Summary) -> tuple[str, ...]:
             "their sizes. Fair is 0. Tests of opposite signs cancel out in the first"
         )
     if OVERALL in names:
-        lines.append(f"{OVERALL}: mean over {len(names[OVERALL].tasks)} tasks; higher is better")
+        n = len(names[OVERALL].tasks)
+        lines.append(f"{OVERALL}: mean over {n} task{'s'[: n > 1]}; higher is better")
     if len(summary.seeds) > 1:
         df = len(summary.seeds) - 1
         degrees = f"{df} degree{'s'[: df > 1]} of freedom"
@@ -55,23 +56,29 @@ def conclusions(summary: Summary) -> tuple[str, ...]:
 
 
 def _noise(part: NoisePart, seeds: int) -> list[str]:
-    def share(value: float) -> str:
-        return f" ({abs(value / part.mean):.0%} of {part.mean:.3f})" if part.mean else ""
+    unit, name = PLAIN, part.measure
+    if name == OVERALL:
+        unit, name = HUNDRED, f"{name} × 100"
+
+    def size(value: float) -> str:
+        share = f" ({abs(value / part.mean):.0%} of {unit.number(part.mean)})"
+        return unit.number(value) + (share if part.is_clear else "")
 
     lines = [
-        f"{part.measure}: the seeds alone have a standard deviation of {part.sd:.3f}"
-        f"{share(part.sd)}, {part.df} degrees of freedom. Two models with one run each on one "
-        f"corpus differ by {part.sd_of_difference:.3f}{share(part.sd_of_difference)} in standard "
-        "deviation"
+        f"{name}: the seeds alone have a standard deviation of {size(part.sd)}, with "
+        f"{part.df} degree{'s'[: part.df > 1]} of freedom. Two models with one run each, on one "
+        f"corpus, differ by {size(part.sd_of_difference)} in standard deviation"
     ]
+    if not part.is_clear:
+        lines.append(f"{name}: the first row's mean is within this spread: percents say nothing")
     if part.claimed is not None and part.chance is not None:
         lines.append(
-            f"{part.measure}: a change of {part.claimed:g} % or more between two single runs, as "
-            f"the source claims, comes from the seeds alone in {part.chance:.0%} of all cases"
+            f"{name}: two single runs on one corpus differ by {part.claimed:g} % or more, the "
+            f"change that the source claims, in {part.chance:.0%} of all cases"
         )
     if part.smallest_change is not None:
         lines.append(
-            f"{part.measure}: with {seeds} seeds, changes under {part.smallest_change:.3f}"
-            f"{share(part.smallest_change)} are not told apart from 0"
+            f"{name}: with {seeds} seeds, an interval excludes 0 from a change of about "
+            f"{size(part.smallest_change)} on"
         )
     return lines

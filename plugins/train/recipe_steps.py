@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.plugins.train import recipe_corpora
 from harness.plugins.train.recipe import Recipe
 from harness.plugins.train.recipe_plan import Kind, Step
 from harness.plugins.train.settings import TrainSettings
@@ -63,13 +64,26 @@ class Steps:
         return self.folder / self.steps[name].folder
 
     def _split(self, step: Step) -> dict[str, Any]:
-        raise NotImplementedError
+        return recipe_corpora.split(self.recipe.corpus, self.folder / step.folder, step.settings)
 
     def _score(self, step: Step) -> dict[str, Any]:
-        raise NotImplementedError
+        _, *trained = step.needs
+        name = f"sentence-transformers:{self.path(trained[0])}" if trained else None
+        embedder = self.registry.embedder(name or step.settings["model"])
+        words = self.registry.embedder(step.settings["words"]) if step.settings["words"] else None
+        vectors = words if words is not None and words.info.kind == "word" else None
+        concept = self.registry.concept(recipe_corpora.CONCEPT)
+        try:
+            return recipe_corpora.score(
+                embedder, vectors, concept, self.folder / step.folder, self.progress
+            )
+        finally:
+            getattr(embedder, "close", lambda: None)()
 
     def _correct(self, step: Step) -> dict[str, Any]:
-        raise NotImplementedError
+        _, scores = step.needs
+        folder = self.folder / step.folder
+        return recipe_corpora.correct(self.path(scores), folder, step.settings, self.progress)
 
     def _words(self, step: Step) -> dict[str, Any]:
         from harness.run.debiasing import debias

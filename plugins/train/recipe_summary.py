@@ -112,6 +112,8 @@ class NoisePart(Part):
     """Name of the mean."""
     mean: Finite
     """Mean of the first row."""
+    is_clear: bool
+    """Whether that mean is beyond its own spread, so that percents of it say something."""
     sd: Finite
     """Standard deviation between seeds, pooled over the rows."""
     df: int

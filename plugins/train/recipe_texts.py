@@ -71,7 +71,7 @@ class Unit:
 
 PLAIN, HUNDRED = Unit(), Unit(100, 1)
 """Effect sizes as they are; scores of usefulness × 100, as the paper prints them."""
-PERCENT = Unit(1, 0)
+PERCENT = Unit(1, 1)
 
 
 def p_value(p: float | None) -> str:
