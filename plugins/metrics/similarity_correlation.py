@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap
-from harness.plugins.metrics.statistics.contributions import to_pearson, to_spearman
-from harness.plugins.metrics.statistics.weighted import correlation_p_value, pearson, spearman
-from harness.scores import Samples, Scale, Score
+from harness.plugins.metrics.statistics.correlations import correlation_scores
+from harness.scores import Scale, Score
 
 
 @metric(
@@ -73,31 +71,13 @@ def similarity_correlation(
     al. (2016), Task-oriented intrinsic evaluation of semantic textual similarity: reasons to
     prefer Spearman's correlation.
     """
-    cosines = paired_cosines(texts_1, texts_2)
-    y = np.asarray(ratings, dtype=np.float64)
-    scores = {}
-    columns = {"cosine": cosines, "rating": y}
-    for name, correlation, contribution in (
-        ("spearman", spearman, to_spearman),
-        ("pearson", pearson, to_pearson),
-    ):
-        if len(y) < 3:
-            scores[name] = Score(float("nan"), n=len(y), reason="fewer than three pairs")
-            continue
-        value = float(correlation(cosines, y)[0])
-        if np.isnan(value):
-            reason = "all ratings or all cosines are equal"
-            scores[name] = Score(value, n=len(y), reason=reason)
-            continue
-        interval = bootstrap.percentile_interval(
-            partial(correlation, cosines, y),
-            [len(y)],
-            rng=rng,
-            clusters=bootstrap.codes_of(clusters, ["texts_1"]),
-            resamples=resamples,
-            confidence=confidence,
-        )
-        p_value = correlation_p_value(value, len(y))
-        samples = [Samples(("texts_1", "texts_2"), contribution(cosines, y), columns)]
-        scores[name] = Score(value, p_value=p_value, interval=interval, n=len(y), samples=samples)
-    return scores
+    return correlation_scores(
+        paired_cosines(texts_1, texts_2),
+        np.asarray(ratings, dtype=np.float64),
+        name="cosine",
+        inputs=("texts_1", "texts_2"),
+        rng=rng,
+        clusters=clusters,
+        resamples=resamples,
+        confidence=confidence,
+    )

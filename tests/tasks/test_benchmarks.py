@@ -12,6 +12,7 @@ from harness.run.tasks import check_benchmark, list_tasks, select
 
 NAMES = sorted(path.stem for path in (Path(tasks.__file__).parent / "benchmarks").glob("*.yaml"))
 OF_PAPERS = {"bolukbasi-2016", "dolci-2023", "name-bias", "uriot-2024", "zambrano-2024"}
+SENTEVAL = {"senteval", "senteval-published"}
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +31,8 @@ def files(registry, name):
 
 
 def test_there_is_a_quick_one_one_for_each_kind_and_one_for_each_paper(benchmarks):
-    assert set(benchmarks) == {"quick", "words", "encoders"} | OF_PAPERS
-    assert {name for name, file in benchmarks.items() if file.citation} == OF_PAPERS
+    assert set(benchmarks) == {"quick", "words", "encoders"} | OF_PAPERS | SENTEVAL
+    assert {name for name, file in benchmarks.items() if file.citation} == OF_PAPERS | SENTEVAL
 
 
 def test_the_quick_one_has_bias_and_usefulness_for_both_kinds(registry):
@@ -57,3 +58,14 @@ def test_their_tasks_agree_with_those_of_their_papers(benchmarks):
     }  # fmt: skip
     seat = {f"seat-{test}-published" for test in ("c6", "c6b", "c7", "c7b", "c8", "c8b")}
     assert seat < set(benchmarks["dolci-2023"].tasks)
+
+
+def test_senteval_has_the_twelve_of_the_paper_on_the_bias_score_in_both_protocols(benchmarks):
+    twelve = set(benchmarks["senteval"].tasks)
+    assert len(twelve) == 12
+    assert twelve < set(benchmarks["dolci-2023"].tasks)
+    published = set(benchmarks["senteval-published"].tasks)
+    assert {name.removesuffix("-published") for name in published} == twelve
+    assert {name for name in published if not name.endswith("-published")} == {
+        "senteval-sick-r", "sts-14",
+    }  # fmt: skip

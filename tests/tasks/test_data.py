@@ -28,9 +28,10 @@ OPEN = {"MIT", "Apache-2.0", "CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "ODbL-1.0"}
 FETCHED = {  # tasks whose data may not be shipped
     *("sick-r", "sts-14", "sts-b"),
     *(f"senteval-{name}" for name in ("cr", "mpqa", "mr", "mrpc", "sst", "subj", "trec")),
+    *(f"senteval-{name}" for name in ("sick-e", "sick-r", "sst5", "sts-b")),
 }
-SEAT_PUBLISHED = "-published"
-"""Suffix of the tasks whose sentences may not be shipped either."""
+PUBLISHED = "-published"
+"""Suffix of the tasks, of SEAT and SentEval, whose texts may not be shipped either."""
 ARCHIVES = "https://www.cs.cmu.edu/~dbamman/data/"
 """Archives whose address is the authors'; the SHA-256 of what is taken from them is known."""
 CUT = {"summeval.jsonl.gz", "snli_train.jsonl.gz", "snli_test.jsonl.gz"}
@@ -154,7 +155,7 @@ def test_without_a_network_only_tasks_whose_data_may_not_be_shipped_are_missing(
             offline.data.provide(document.validate(TaskFile).tables, document)
         except Unavailable:
             missing.add(name)
-    published = {name for name in offline.task_files if name.endswith(SEAT_PUBLISHED)}
+    published = {name for name in offline.task_files if name.endswith(PUBLISHED)}
     assert missing == FETCHED | published | {"name-perturbations-books-corpus"}
     assert len(offline.task_files) - len(published) - len(FETCHED) >= 81
 

@@ -65,9 +65,25 @@ PROBES = {  # number of training texts, of test texts (0 without a test part), a
     "senteval-mpqa": (2000, 0, 2),
     "senteval-mr": (2000, 0, 2),
     "senteval-mrpc": (1500, 1000, 2),
+    "senteval-sick-e": (2000, 1000, 3),
     "senteval-sst": (2000, 1000, 2),
+    "senteval-sst5": (2000, 1000, 5),
     "senteval-subj": (2000, 0, 2),
     "senteval-trec": (2000, 500, 6),
+}
+PUBLISHED = {  # SentEval's parts: texts to train on, development and test texts
+    "senteval-cr-published": (3771, 0, 0),  # 4 of 3,775 lines have no text
+    "senteval-mpqa-published": (10603, 0, 0),  # 3 of 10,606 have none
+    "senteval-mr-published": (10662, 0, 0),
+    "senteval-mrpc-published": (4076, 0, 1725),
+    "senteval-sick-e-published": (4500, 500, 4927),
+    "senteval-sst-published": (6920, 872, 1821),
+    "senteval-sst5-published": (8544, 1101, 2210),
+    "senteval-subj-published": (10000, 0, 0),
+    "senteval-trec-published": (5452, 0, 500),
+    "senteval-sick-r": (4500, 500, 4927),
+    "senteval-sts-b": (5749, 1500, 1379),
+    "senteval-sts-b-published": (5749, 1500, 1379),
 }
 FOUR = ("targets_1", "targets_2", "attributes_1", "attributes_2")
 INJECTION_SIZES = {
@@ -156,6 +172,7 @@ def test_a_usefulness_task_names_the_concept_whose_removal_it_prices():
     loaded = [yaml_files.load(path).validate(TaskFile) for path in FILES]
     useful = [file for file in loaded if file.measures == "usefulness"]
     more = {"google-analogies", "msr-analogies", "retrieval-grep-biasir-answers"}
+    more |= {"senteval-sick-r", "senteval-sts-b"}
     assert {file.name for file in useful} == {*SIMILARITY_SIZES, *PROBES, *more}
     for file in useful:
         assert file.concept == "gender", file.name
@@ -184,6 +201,18 @@ def test_classification_data_are_samples_of_their_stated_sizes(fetched, task):
             assert len(inputs["test_1"] if n_test else ()) == n_test
             assert len(set(inputs["labels"].numbers)) == labels
             assert "sample" in task(name).file.description
+
+
+def test_senteval_as_published_and_learnt_relatedness_have_all_texts(task):
+    for name, sizes in PUBLISHED.items():
+        inputs = task(name).scenarios[0].inputs
+        lengths = tuple(len(inputs.get(f"{p}_1", ())) for p in ("texts", "dev", "test"))
+        assert lengths == sizes, name
+        if name.endswith("-published"):
+            assert task(name).file.measures == "control"
+        for use in task(name).scenarios[0].measurements:
+            if use.metric.name == "linear-probe":
+                assert use.options == {"protocol": "published"}
 
 
 def test_a_task_file_may_take_all_texts_instead_of_a_sample(tmp_path, registry):

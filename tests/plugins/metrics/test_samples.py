@@ -47,6 +47,8 @@ SIZES = {  # rows of each input with vectors
     "retrieval": {"queries": 6, "documents": 20},
     "version-gap": {"queries": 9, "versions_1": 9, "versions_2": 9},
     "linear-probe": {"texts_1": 33},
+    "trained-relatedness": {f"{part}_{side}": 9 for part in ("texts", "dev", "test")
+                            for side in (1, 2)},
 }  # fmt: skip
 NUMBERS = {
     "concept-direction": {"labels": np.arange(9) % 5},
@@ -67,6 +69,9 @@ NUMBERS = {
     },
     "version-gap": {"topics": [0, 0, 1, 1, 1, 2, 3, 3, 3]},
     "linear-probe": {"labels": np.arange(33) % 3},
+    "trained-relatedness": {
+        name: np.arange(9) % 5 + 1 for name in ("ratings", "dev_ratings", "test_ratings")
+    },
 }
 OPTIONS = {
     "residual-bias": {"most_biased": 20, "k": 5, "sample": 30, "folds": 3},

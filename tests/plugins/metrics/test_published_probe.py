@@ -1,0 +1,157 @@
+"""Linear probe under SentEval's published protocol.
+
+Its steps are small and it stops early, so it needs some hundred texts even where classes are apart.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import ortho_group
+from sklearn.metrics import f1_score
+
+from harness.errors import InvalidOption
+from harness.plugins.metrics.linear_probe import linear_probe
+
+
+def run(x, y, *, seed=0, texts=None, **inputs):
+    options = {key: inputs.pop(key) for key in ("folds", "hidden") if key in inputs}
+    vectors = {"texts_1": x} | {k: v for k, v in inputs.items() if not k.endswith("labels")}
+    names = {key: [f"{key} {i}" for i in range(len(v))] for key, v in vectors.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return linear_probe(
+            x, y, **inputs, protocol="published", resamples=0,
+            rng=np.random.default_rng(seed), texts=names | (texts or {}), **{"folds": 3} | options,
+        )  # fmt: skip
+
+
+def sides(n=900, d=32, gap=3.0, seed=0, classes=2):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    x = rng.standard_normal((n, d))
+    x[np.arange(n), y] += gap
+    return x, y.astype(float)
+
+
+def parts(n=900, **options):
+    x, y = sides(3 * n, **options)
+    return {
+        "x": x[:n], "y": y[:n], "dev_1": x[n : 2 * n], "dev_labels": y[n : 2 * n],
+        "test_1": x[2 * n :], "test_labels": y[2 * n :],
+    }  # fmt: skip
+
+
+def test_planted_classes_are_found_by_all_three_ways():
+    with_dev = parts()
+    with_test = {k: v for k, v in with_dev.items() if not k.startswith("dev")}
+    assert run(*sides()).value > 0.85
+    assert run(**with_test).value > 0.95
+    assert run(**with_dev).value > 0.95
+
+
+@pytest.mark.parametrize("hidden", [0, 8])
+def test_more_classes_and_hidden_units(hidden):
+    score = run(**parts(classes=4), hidden=hidden)
+    assert score.value > 0.9
+    assert score.details["labels"] == 4
+    assert "f1" not in score.details
+
+
+def test_noise_and_shuffled_labels_are_at_chance():
+    x, y = sides()
+    shuffled = np.random.default_rng(1).permutation(y)
+    assert abs(run(x, shuffled).value - 0.5) < 0.1
+    noise = np.random.default_rng(2).standard_normal((900, 32))
+    assert abs(run(noise, y).value - 0.5) < 0.1
+
+
+def test_constant_vectors_reach_the_majority():
+    y = (np.arange(900) < 600).astype(float)
+    assert run(np.ones((900, 32)), y).value == pytest.approx(2 / 3)
+
+
+def test_accuracy_is_about_the_same_after_a_rotation_and_with_other_names_of_labels():
+    data = parts(gap=1.2)
+    turn = ortho_group.rvs(32, random_state=0)
+    turned = {k: v if k == "y" or k.endswith("labels") else v @ turn for k, v in data.items()}
+    renamed = {k: 7 - 9 * v if k == "y" or k.endswith("labels") else v for k, v in data.items()}
+    value = run(**data).value
+    assert run(**turned).value == pytest.approx(value, abs=0.03)
+    assert run(**renamed).value == pytest.approx(value, abs=0.03)
+
+
+def test_vectors_keep_their_lengths():
+    # only the length tells the classes apart, so that unit vectors would be at chance
+    y = np.arange(2000) % 2
+    x = np.ones((2000, 32)) * np.where(y, 5, 0.2)[:, None]
+    assert run(x, y.astype(float), folds=2).value > 0.95
+
+
+def test_pairs_have_difference_and_product():
+    rng = np.random.default_rng(0)
+    u, v = rng.standard_normal((2, 900, 16))
+    same = np.arange(900) % 2
+    v[same == 1] = u[same == 1]
+    names = {"texts_2": [f"second {i}" for i in range(900)]}
+    assert run(u, same.astype(float), texts_2=v, texts=names).value > 0.9
+
+
+def test_details_say_what_was_chosen_and_f1_is_that_of_the_higher_label():
+    data = {k: v for k, v in parts(gap=1.5).items() if not k.startswith("dev")}
+    score = run(**data)
+    (part,) = score.samples
+    assert score.details["penalty"][0] in (1e-5, 1e-4, 1e-3, 1e-2)
+    assert 0.5 < score.details["development"][0] <= 1
+    assert score.details["f1"] == pytest.approx(
+        f1_score(part.columns["label"], part.columns["predicted"])
+    )
+    assert np.mean(part.contribution) == score.value
+    folded = run(*sides())
+    assert len(folded.details["penalty"]) == len(folded.details["folds"]) == 3
+
+
+def test_copies_are_counted_in_a_cross_validation_and_with_a_test_set():
+    x, y = sides(n=60)
+    texts = {"texts_1": [str(i // 2) for i in range(60)]}
+    y = np.repeat(y[:30], 2)
+    assert 0 < run(x, y, texts=texts).details["seen"] <= 60
+    assert run(x, y).details["seen"] == 0
+    tested = {"test_1": x[:3], "test_labels": y[:3]}
+    seen = {"texts_1": [f"t{i}" for i in range(60)], "test_1": ["t0", "t1", "new"]}
+    assert run(x, y, **tested, texts=seen).details["seen"] == 2
+
+
+def test_the_same_seed_gives_the_same_score_and_another_one_other_folds():
+    x, y = sides(gap=1)
+    assert run(x, y) == run(x, y)
+    assert run(x, y).details["folds"] != run(x, y, seed=1).details["folds"]
+
+
+def test_a_label_of_the_test_set_that_was_not_trained_on_is_never_right():
+    data = parts(n=90)
+    data["test_labels"] = np.full(90, 5.0)
+    data["dev_labels"] = np.where(np.arange(90) < 5, 9.0, data["dev_labels"])
+    assert run(**data).value == 0
+
+
+def test_too_few_texts_have_a_reason():
+    x, y = sides(n=8)
+    assert "4 texts" in run(x, y).reason
+    assert "equal" in run(x, np.zeros(8)).reason
+    assert run(*sides(n=10, gap=9)).reason is None
+    assert run(*sides(n=8, gap=9), folds=2).reason is None
+
+
+def test_invalid_options_are_rejected():
+    x, y = sides(n=90)
+    with pytest.raises(InvalidOption, match="hidden"):
+        run(x, y, hidden=-1)
+    with pytest.raises(InvalidOption, match="needs test_1"):
+        run(x, y, dev_1=x, dev_labels=y)
+    texts = {"texts_1": ["t"] * 90}
+    for inputs in ({"hidden": 3}, {"dev_1": x, "dev_labels": y}):
+        with pytest.raises(InvalidOption, match="protocol"):
+            linear_probe(x, y, **inputs, rng=np.random.default_rng(0), texts=texts)
