@@ -77,9 +77,9 @@ def perturbation_similarity(
         is 0. `n` is the number of texts. Details: `standard_error`, over texts;
         `standard_error_of_pairs`; `pairs`, their number; `left_out`, the number of texts with
         fewer than two perturbations. Table `texts` of `cosine`: the means of each text. Figure
-        `similarities` of `cosine`: the cosines within the first text. Samples: each text, by its
-        first perturbation, with its number `text_of`; it contributes its mean. There is no
-        p-value.
+        `similarities` of `cosine`: the cosines within the first text, with their mean. Samples:
+        each text, by its first perturbation, with its number `text_of`; it contributes its mean.
+        There is no p-value.
 
     Raises
     ------
@@ -112,10 +112,16 @@ def perturbation_similarity(
         samples = [Samples("perturbed", similarity.means, columns, first_rows)]
         return dataclasses.replace(_score(similarity, interval, left_out), samples=samples)
 
+    heatmap = similarity_heatmap(
+        cosines(e[first], e[first]),
+        labels,
+        labels,
+        column_title=f"mean cosine {pairs.cosine.means[0]:.2f}",  # as in figures 1 to 4
+    )
     cosine = dataclasses.replace(
         score(pairs.cosine),
         tables={"texts": _table(groups, pairs)},
-        figures={"similarities": similarity_heatmap(cosines(e[first], e[first]), labels, labels)},
+        figures={"similarities": heatmap},
     )
     return {"cosine": cosine, "distance": score(pairs.distance)}
 
