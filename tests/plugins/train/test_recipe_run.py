@@ -1,0 +1,129 @@
+"""A recipe from its corpus to its tables, with real training and evaluation of tiny models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import tiny_recipe
+
+import harness
+from harness.commands.main import run
+from harness.plugins.train.recipe_summary import Summary
+
+pytest.importorskip("spacy", reason="swapping genders needs the extra `spacy`")
+STEPS = 21
+"""A corpus in three parts, scores, two corpora, words, and four rows × two seeds × two."""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Return the folder of a recipe that has run, in `out`."""
+    folder = tmp_path_factory.mktemp("recipe")
+    tiny_recipe.write(folder)
+    assert command(folder) == 0
+    return folder
+
+
+def command(folder: Path, *options: str, name: str = "tiny.yaml") -> int:
+    tasks, out = str(folder / "tasks"), str(folder / "out")
+    return run(
+        ["train", "--recipe", str(folder / name), "--include", tasks, "--out", out, *options]
+    )
+
+
+def printed(folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> dict:
+    capsys.readouterr()
+    assert command(folder, "--json", *options) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def stamps(folder: Path) -> dict[str, int]:
+    return {str(p): p.stat().st_mtime_ns for p in sorted((folder / "out").rglob("*.safetensors"))}
+
+
+def test_every_row_and_seed_has_records_under_its_own_label(place):
+    records = harness.read_results(place / "out" / "results")
+    labels = {f"{row}-seed{seed}" for row in tiny_recipe.ROWS for seed in (1, 2)}
+    assert {record.model.name for record in records} == labels
+    assert {record.task.name for record in records} == {"tiny-bias", "tiny-useful"}
+
+
+def test_a_second_run_does_nothing_and_prints_the_same(place, capsys):
+    before = stamps(place)
+    summary = printed(place, capsys)
+    assert stamps(place) == before
+    assert summary == json.loads((place / "out" / "summary.json").read_text("utf-8"))
+
+
+def test_the_table_has_the_values_of_the_records(place, capsys):
+    summary = Summary.model_validate(printed(place, capsys))
+    records = harness.read_results(place / "out" / "results")
+    for record in records.select():
+        row, _, seed = record.model.name.partition("-seed")
+        value = summary.cell(row, record.task.name).values[int(seed) - 1]
+        assert value == pytest.approx(record.value)
+
+
+def test_the_corpora_have_their_shares(place, capsys):
+    rows = {row.row: row for row in Summary.model_validate(printed(place, capsys)).rows}
+    totals = {name: sum(row.pairs.values()) for name, row in rows.items()}
+    assert (totals["original"], totals["sub80"], totals["hd"]) == (120, 96, 120)
+    assert 120 < totals["aug80"] <= 144
+    assert rows["hd"].mitigator == "hard-debias"
+
+
+def test_the_seeds_give_other_models_of_one_corpus(place, capsys):
+    for row in Summary.model_validate(printed(place, capsys)).rows:
+        assert len(set(row.models)) == 2
+
+
+def test_the_item_interval_comes_from_the_samples(place, capsys):
+    summary = Summary.model_validate(printed(place, capsys))
+    assert summary.cell("hd", "tiny-useful").difference.items is not None
+
+
+def test_a_dry_run_lists_what_is_done_and_what_is_left(place, capsys):
+    capsys.readouterr()
+    listed = printed(place, capsys, "--dry-run")["steps"]
+    assert len(listed) == STEPS
+    assert {step["state"] for step in listed} == {"done"}
+    tiny_recipe.write(place / "more", seeds=[1, 2, 3])
+    more = (place / "more" / "tiny.yaml").read_text("utf-8")
+    (place / "more.yaml").write_text(more.replace(f"{place / 'more'}", str(place)))
+    capsys.readouterr()
+    assert command(place, "--dry-run", name="more.yaml") == 0
+    assert "8 of 29 steps to do" in capsys.readouterr().out
+
+
+def test_other_settings_in_the_same_folder_are_refused(place, capsys):
+    assert command(place, "--hidden", "8") == 2
+    assert "hidden was 4, is 8" in capsys.readouterr().err
+
+
+def test_a_task_that_does_not_apply_is_named_and_the_exit_code_is_1(place, capsys):
+    tiny_recipe.write(
+        place / "words",
+        bias=["tiny-bias", "weat-6"],  # of word vectors only
+        rows={"original": {}},
+        seeds=[1],
+    )
+    assert command(place / "words") == 1
+    shown = capsys.readouterr().out
+    assert "weat-6 did not run" in shown
+    assert "without weat-6" in shown
+
+
+def test_a_corpus_that_is_too_small_is_one_line(tmp_path, capsys):
+    tiny_recipe.write(tmp_path, pairs=10)
+    assert command(tmp_path) == 2
+    error = capsys.readouterr().err
+    assert "10 pairs" in error
+    assert "Traceback" not in error
+
+
+def test_progress_counts_the_steps(place, capsys):
+    tiny_recipe.write(place / "one", rows={"original": {}}, seeds=[1])
+    assert command(place / "one") == 0
+    assert "step 3 of 3: evaluate original-seed1" in capsys.readouterr().err
