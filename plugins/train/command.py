@@ -119,7 +119,7 @@ def command(
         raise click.UsageError("--dry-run requires --recipe", ctx)
     from harness import progress
     from harness.plugins.train.settings import TrainSettings
-    from harness.plugins.train.training import train
+    from harness.plugins.train.training import IS_MAIN, train
     from harness.registry.registry import Registry
 
     trained = train(
@@ -127,7 +127,8 @@ def command(
         registry=Registry(include=include),
         progress=progress.for_terminal(),
     )
-    report(trained, as_json=as_json)
+    if IS_MAIN:
+        report(trained, as_json=as_json)
     return 0
 
 
@@ -138,15 +139,15 @@ def report(trained: Trained, *, as_json: bool) -> None:
     if as_json:
         output.as_json(vars(trained))
         return
-    output.table(
-        ["split", "pairs", "score", "before", "after"],
-        [
-            [split, trained.pairs[split], metric, trained.before.get(split, {}).get(metric), score]
-            for split, scores in trained.scores.items()
-            for metric, score in scores.items()
-        ],
-        drop=("before",),
-    )
+    columns = {
+        "split": [split for split, scores in trained.scores.items() for _ in scores],
+        "pairs": [trained.pairs[split] for split, scores in trained.scores.items() for _ in scores],
+        "score": [metric for scores in trained.scores.values() for metric in scores],
+        "before": [score for scores in trained.before.values() for score in scores.values()],
+        "value": [score for scores in trained.scores.values() for score in scores.values()],
+    }
+    columns = {name: values for name, values in columns.items() if values}
+    output.table(list(columns), list(zip(*columns.values(), strict=True)))
     click.echo(
         f"{'wrote' if trained.is_new else 'complete before, nothing done:'} {trained.folder} "
         f"(epoch {trained.best_epoch} of {trained.epochs})"

@@ -243,6 +243,7 @@ def _arguments(
         logging_nan_inf_filter=False,
         disable_tqdm=True,
         report_to="none",
+        ddp_find_unused_parameters=False,
         dataloader_pin_memory=torch.cuda.is_available() and settings.device != "cpu",
         **options,
     )

@@ -13,7 +13,7 @@ from harness import labels
 from harness.errors import InvalidOption, NotApplicable, Unavailable, UsageError
 from harness.plugins.train import card, folder, pairs
 from harness.plugins.train.settings import Kind, Trained, TrainSettings
-from harness.progress import Progress, shown
+from harness.progress import Progress, Silent, shown
 
 if TYPE_CHECKING:
     from harness.embedder import Embedder
@@ -57,7 +57,7 @@ def train(
     ModelError
         If the memory is too small for a batch, or the loss is no number.
     """
-    shown_in = shown(progress)
+    shown_in = shown(progress) if IS_MAIN else Silent()
     check_installed()
     base = _base(settings, registry)
     kind: Kind = "bilstm" if base.info.kind == "word" else "transformer"
