@@ -37,7 +37,7 @@ from harness.plugins.train.trainer import (
 from harness.progress import Progress
 
 WARM_UP = 0.1  # Reimers and Gurevych 2019, section 3.1
-HEAD_RATE = 50.0
+HEAD_RATE = 500.0
 """Learning rate of the new classifier over that of the text encoder below it."""
 MAX_NORM = {"bilstm": 5.0, "transformer": 1.0}
 """Largest norm of a gradient: InferSent's code, and the usual one of transformers."""

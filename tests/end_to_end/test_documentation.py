@@ -33,6 +33,8 @@ NOT_RUN = {
     r"python3 -m venv .*": "makes an environment; test_packaging.py makes them",
     r"\. .*/bin/activate": "needs an environment",
     r"harness .*--devices cuda.*": "needs two GPUs",
+    r"harness train .*--device cuda.*": "needs a GPU",
+    r"torchrun .*": "needs several GPUs",
     r"harness data fetch .*": "needs the network; test_fetching.py fetches from a local one",
     r"harness eval .*engine=llm.*": "needs an endpoint; test_anonymize_by_model.py has a local one",
     r"harness results show --over-seeds": "follows runs of an endpoint",
