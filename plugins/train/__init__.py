@@ -13,10 +13,11 @@
 `batches`    batches of pairs of similar length; tokens found once
 `trainer`    the library's trainer, its checkpoints and callbacks
 `scoring`    accuracy, or correlation with graded pairs
+`quiet`      silences the libraries
 ===========  ==================================================================
 
-The library sentence-transformers has the modules, the losses and the loop. Only `running` and what
-it imports need torch.
+The library sentence-transformers has the modules, the losses and the loop. torch is imported when a
+training begins.
 """
 
 from __future__ import annotations

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import logging
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +21,7 @@ from harness.errors import ModelError, NotApplicable
 from harness.plugins.train import bilstm, folder, words
 from harness.plugins.train.batches import Tokens
 from harness.plugins.train.pairs import Corpus, Split
+from harness.plugins.train.quiet import quiet
 from harness.plugins.train.scoring import Scorer
 from harness.plugins.train.settings import Kind, TrainSettings
 from harness.plugins.train.trainer import (
@@ -66,7 +63,7 @@ class Outcome:
 
     def save(self, out: Path) -> None:
         """Save the model and the classifier."""
-        with _quiet():
+        with quiet():
             self.model.save_pretrained(str(out), create_model_card=False)
         if self.head is not None:
             weights = {
@@ -96,7 +93,7 @@ def run(
         If the memory is too small for a batch, or the loss is no number.
     """
     try:
-        with _quiet():
+        with quiet():
             return _run(settings, kind, base, corpus, out, progress)
     except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
         if not isinstance(error, torch.OutOfMemoryError | MemoryError) and (
@@ -275,30 +272,3 @@ def _history(state: Any) -> dict[str, Any]:
     done = [facts for facts in epochs.values() if "loss" in facts]
     best = max(done, key=lambda f: f.get("dev_accuracy", f.get("dev_spearman", f["epoch"])))
     return {"epochs": done, "best_epoch": best["epoch"]}
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence the bars, logs and warnings of the libraries."""
-    logging_of: Any = transformers.utils.logging
-    bars, verbosity = logging_of.is_progress_bar_enabled(), logging_of.get_verbosity()
-    data_bars = datasets.utils.logging.is_progress_bar_enabled()
-    logging_of.disable_progress_bar()
-    logging_of.set_verbosity(logging.CRITICAL)
-    datasets.disable_progress_bars()
-    loggers = [logging.getLogger(name) for name in ("sentence_transformers", "accelerate")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
-        logging_of.set_verbosity(verbosity)
-        if bars:
-            logging_of.enable_progress_bar()
-        if data_bars:
-            datasets.enable_progress_bars()

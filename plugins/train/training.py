@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import os
 import time
@@ -61,7 +62,7 @@ def train(
     check_installed()
     base = _base(settings, registry)
     kind: Kind = "bilstm" if base.info.kind == "word" else "transformer"
-    settings = settings.resolved(kind)
+    settings = dataclasses.replace(settings.resolved(kind), device=_device(settings))
     corpus = pairs.read(settings)
     if kind == "bilstm" and corpus.dev is None:
         raise UsageError("a BiLSTM needs dev pairs, which decide on its learning rate: --dev FILE")
@@ -107,26 +108,34 @@ def check_installed() -> None:
             )
 
 
-def _base(settings: TrainSettings, registry: Registry | None) -> Embedder:
-    """Return the embedder to train on, after a check that it can be trained on this device."""
+def _device(settings: TrainSettings) -> str:
+    """Return the device to train on; the best one if none is set."""
     import torch
 
+    available = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    device = settings.device or next(name for name, is_there in available.items() if is_there)
+    if device not in available:
+        raise InvalidOption(
+            f"device={device}: expected cpu, cuda or mps; CUDA_VISIBLE_DEVICES chooses among GPUs"
+        )
+    if not available[device]:
+        raise Unavailable(f"device={device}: not available on this machine")
+    if settings.precision == "float16" and device == "cpu":
+        raise InvalidOption("precision=float16: needs a GPU; choose bfloat16 or float32")
+    return device
+
+
+def _base(settings: TrainSettings, registry: Registry | None) -> Embedder:
+    """Return the embedder to train on."""
     from harness.plugins.embedders.transformers.sentence_transformer import (
         SentenceTransformersEmbedder,
     )
     from harness.registry.registry import Registry
 
-    device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    if device not in ("cpu", "cuda", "mps"):
-        raise InvalidOption(
-            f"device={device}: expected cpu, cuda or mps; CUDA_VISIBLE_DEVICES chooses among GPUs"
-        )
-    if (device == "cuda" and not torch.cuda.is_available()) or (
-        device == "mps" and not torch.backends.mps.is_available()
-    ):
-        raise Unavailable(f"device={device}: not available on this machine")
-    if settings.precision == "float16" and device == "cpu":
-        raise InvalidOption("precision=float16: needs a GPU; choose bfloat16 or float32")
     base = (registry or Registry()).embedder(settings.base, device="cpu")
     if base.info.kind != "word" and not isinstance(base, SentenceTransformersEmbedder):
         raise NotApplicable(
