@@ -1,11 +1,14 @@
-"""Prints the tables that metrics keep beside their scores: `harness results tables`."""
+"""What metrics keep beside their scores: finds tables and figures, and prints tables.
+
+For `harness results tables` and `harness results figures`.
+"""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from harness.commands import output
 
@@ -52,19 +55,40 @@ def read(
 ) -> Iterator[tuple[Record, str, Sequence[Mapping[str, Any]]]]:
     """Yield the tables of some records: the record, the name of the table, and its rows.
 
-    Parameters
-    ----------
-    paths
-        Results folders, read at any depth, or their files.
-    ids
-        Ids of the records.
-    names
-        Names of tables; by default all.
+    The arguments are those of `attached`.
 
     Raises
     ------
     UnknownName
         If no record has a table of a name.
+    """
+    for path, record, name in attached("table", paths, ids, names):
+        yield record, name, _rows(path)
+
+
+def attached(
+    kind: Literal["table", "figure"],
+    paths: Sequence[Path],
+    ids: Iterable[str],
+    names: Sequence[str],
+) -> list[tuple[Path, Record, str]]:
+    """Return what lies beside some records: the path, the record and the name of each.
+
+    Parameters
+    ----------
+    kind
+        Tables or figures.
+    paths
+        Results folders, read at any depth, or their files.
+    ids
+        Ids of the records.
+    names
+        Names of tables or figures; by default all.
+
+    Raises
+    ------
+    UnknownName
+        If no record has a table or figure of a name.
     """
     from harness.errors import UnknownName
     from harness.results import jsonl
@@ -76,14 +100,12 @@ def read(
         for file in jsonl.files(paths, "*.jsonl")
         for record in read_results(file)
         if record.id in wanted
-        for name, path in record.tables.items()
+        for name, path in (record.tables if kind == "table" else record.figures).items()
     ]
     for name in names:
         if name not in {known for _, _, known in found}:
-            raise UnknownName("table of these records", name, {known for _, _, known in found})
-    for path, record, name in found:
-        if not names or name in names:
-            yield record, name, _rows(path)
+            raise UnknownName(f"{kind} of these records", name, {known for _, _, known in found})
+    return [entry for entry in found if not names or entry[2] in names]
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

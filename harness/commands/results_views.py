@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -12,6 +13,14 @@ from harness.commands.selection import FILTERS, filters
 
 if TYPE_CHECKING:
     from harness.results.items import Items
+    from harness.results.record import Record
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _out(purpose: str) -> Callable[[F], F]:
+    path = click.Path(path_type=Path, dir_okay=False)
+    return click.option("--out", "-o", type=path, help=purpose)
 
 
 @click.command("items")
@@ -24,12 +33,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Column of the samples to compare, such as projection.",
 )
-@click.option(
-    "--out",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="HTML page to write, with a point for each item of one score.",
-)
+@_out("HTML page to write, with a point for each item of one score.")
 @arguments.overwrite
 @filters(*FILTERS)
 @arguments.as_json
@@ -51,11 +55,9 @@ def items(
     harness results items glove-6b-50d en-core-web-md --tasks direct-bias --column cosine
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.commands import output
-    from harness.errors import UsageError
     from harness.results.items import items_of
 
-    if out is not None and out.exists() and not overwrite:
-        raise UsageError(f"'{out}' exists; --overwrite replaces it")
+    _refuse_to_replace(out, overwrite)
     compared = selection.compared(a, b, results, options)
     found = items_of(compared.comparisons, column, compared.folder, compared.folder_b)
     if out is not None:
@@ -80,8 +82,6 @@ def items(
         [list(row.values()) for row in rows],
         title=f"{column} of the items: {a} and {b}",
     )
-    if out is not None:
-        click.echo(f"wrote {out}")
 
 
 def _write(out: Path, found: list[Items], a: str, b: str) -> None:
@@ -94,35 +94,51 @@ def _write(out: Path, found: list[Items], a: str, b: str) -> None:
             "--scenario, --metric, --model or --mitigator"
         )
     figures.write(out, found[0].figure(a, b), f"{a} and {b}")
+    click.echo(f"wrote {out}", err=True)
 
 
 @click.command("figures")
 @selection.paths
 @filters(*FILTERS)
+@click.option("--name", "-n", multiple=True, help="Only figures of this name; repeatable.")
+@_out("HTML page to write, with the listed figures of one name in one.")
+@arguments.overwrite
 @arguments.as_json
-def figures(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
-    """List the pages with figures beside the scores in PATHS; `tables` prints the tables.
+def figures(
+    paths: tuple[Path, ...],
+    name: tuple[str, ...],
+    out: Path | None,
+    overwrite: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """List the pages with figures beside the scores in PATHS, or draw several in one page.
 
     All scores are searched, not only the primary ones. The paths are relative to the results
     folder.
 
     \b
     harness results figures results --tasks explained-variance
+    harness results figures results --tasks analogy-ratings --name ratings --out ratings.html
     """  # noqa: D301  # click keeps the lines after a backspace
-    from harness.commands import output
+    from harness.commands import attached_tables, output
 
-    records = selection.read(paths).select(**options | {"all_scores": True})
+    _refuse_to_replace(out, overwrite)
+    chosen = paths or (Path("results"),)
+    records = selection.read(chosen).select(**options | {"all_scores": True})
+    found = attached_tables.attached("figure", chosen, [record.id for record in records], name)
+    if out is not None:
+        _write_together(out, found)
     rows = [
         {
             "model": record.model.name,
             "mitigator": record.mitigator.label,
             "task": record.task.name,
             "scenario": record.scenario,
-            "figure": name,
-            "path": path,
+            "figure": figure,
+            "path": f"{path.parent.name}/{path.name}",
         }
-        for record in records
-        for name, path in record.figures.items()
+        for path, record, figure in found
     ]
     if as_json:
         output.as_json(rows)
@@ -131,3 +147,30 @@ def figures(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
     else:
         click.echo("no figures lie beside these scores")
     selection.notices(records)
+
+
+def _write_together(out: Path, found: Sequence[tuple[Path, Record, str]]) -> None:
+    """Write one page with figures of one name; what differs between them names the traces."""
+    from harness.errors import UsageError
+    from harness.results import figures
+
+    names = dict.fromkeys(name for *_, name in found)
+    if len(names) != 1:
+        shown = f"here are {', '.join(names)}: choose with --name" if names else "here are none"
+        raise UsageError(f"--out draws figures of one name, {shown}")
+    places = [
+        (record.model.name, record.mitigator.label, record.task.name, record.scenario)
+        for _, record, _ in found
+    ]
+    differ = [i for i in range(4) if len({place[i] for place in places}) > 1]
+    labels = [", ".join(place[i] for i in differ) for place in places]
+    drawings = {label: figures.read(path) for label, (path, *_) in zip(labels, found, strict=True)}
+    figures.write(out, figures.together(drawings), next(iter(names)))
+    click.echo(f"wrote {out}", err=True)
+
+
+def _refuse_to_replace(out: Path | None, overwrite: bool) -> None:
+    from harness.errors import UsageError
+
+    if out is not None and out.exists() and not overwrite:
+        raise UsageError(f"'{out}' exists; --overwrite replaces it")

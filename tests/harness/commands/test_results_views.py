@@ -7,6 +7,7 @@ import json
 import pytest
 from score_records import record
 
+from harness.results import figures
 from harness.results.folder import ResultsFile
 
 WORDS = ("<i>nurse", "writer", "miner", "coach")
@@ -81,3 +82,22 @@ def test_figures_lists_the_pages_beside_the_scores(harness, folder, tmp_path):
     assert row["path"] in harness("results", "figures", folder).out
     ResultsFile(tmp_path / "bare", "m").add([record("professions")])
     assert "no figures" in harness("results", "figures", tmp_path / "bare").out
+
+
+def test_figures_of_two_rows_are_drawn_in_one_page(harness, tmp_path):
+    for mitigator in ("none", "hard-debias"):
+        drawing = {"data": [{"type": "bar", "name": "share", "y": [1]}], "layout": {}}
+        kept = record("ratings", mitigator).keeping({}, {"a": drawing, "b": drawing}, None)
+        ResultsFile(tmp_path / "results", "m").add([kept])
+    page = tmp_path / "page.html"
+    line = ("results", "figures", tmp_path / "results", "--out", page)
+    assert "--name" in harness(*line).err
+    assert harness(*line, "--name", "a").code == 0
+    assert [trace["name"] for trace in figures.read(page)["data"]] == [
+        "none, share",
+        "hard-debias, share",
+    ]
+    assert harness(*line, "--name", "a").code == 2, "the page exists"
+    said = harness(*line, "--name", "c", "--overwrite")
+    assert said.code == 2
+    assert "'c'" in said.err

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import plotly.graph_objects as go
 import pytest
 
+from harness.errors import InvalidFile
 from harness.results import figures
 
 DOTS = {
@@ -32,3 +34,23 @@ def test_an_invalid_figure_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="nonsense"):
         figures.write(tmp_path / "a.html", {"data": [{"type": "scatter", "nonsense": 1}]}, "No")
     assert not (tmp_path / "a.html").exists()
+
+
+def test_a_page_gives_its_figure_back(tmp_path):
+    figures.write(tmp_path / "a.html", DOTS, "Dots")
+    assert figures.read(tmp_path / "a.html") == DOTS
+    for name, content in (("b.html", "no page of ours"), ("c.html", "\xff")):
+        (tmp_path / name).write_bytes(content.encode("latin-1"))
+        with pytest.raises(InvalidFile, match=name):
+            figures.read(tmp_path / name)
+
+
+def test_figures_together_have_the_traces_of_all_under_the_labels():
+    line = {"type": "scatter", "name": "rated", "y": [1], "line": {"color": "red", "dash": "dot"}}
+    one = {"data": [line], "layout": {"title": {"text": "Ratings"}}}
+    both = figures.together({"none": one, "<hard>": one, "": DOTS})
+    go.Figure(both)
+    names = [trace.get("name") for trace in both["data"]]
+    assert names == ["none, rated", "&lt;hard&gt;, rated", ""]
+    assert both["data"][0]["line"] == {"dash": "dot"}
+    assert both["layout"]["title"]["text"] == "Ratings"
