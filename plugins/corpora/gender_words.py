@@ -31,8 +31,8 @@ FURTHER: Sequence[Pair] = (
 )
 """Female first. After the lists of GN-GloVe (Zhao et al. 2018, Apache-2.0) and WinoBias (MIT), and
 of our own by the same patterns."""
-VERBS = frozenset({"count", "host", "hosts"})
-"""Words that are more often verbs than titles: `count the birds`, `hosts a party`."""
+OTHER_SENSES = frozenset({"count", "host", "hosts", "god", "gods"})
+"""Words that are more often something else: `count the birds`, `hosts a party`, `oh my God`."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Names:
 def words() -> Sequence[Pair]:
     """Return the pairs of gender words without the personal pronouns her, hers, him and his."""
     every = one_to_one([*PRONOUNS, *PEOPLE, *FURTHER])
-    return [pair for pair in every if VERBS.isdisjoint(pair)]
+    return [pair for pair in every if OTHER_SENSES.isdisjoint(pair)]
 
 
 @functools.cache

