@@ -35,6 +35,7 @@ NOT_RUN = {
     r"harness .*--devices cuda.*": "needs two GPUs",
     r"harness train .*--device cuda.*": "needs a GPU",
     r"torchrun .*": "needs several GPUs",
+    r"harness corpus .*hf://.*": "needs the network; test_entries.py has a data set",
     r"harness data fetch .*": "needs the network; test_fetching.py fetches from a local one",
     r"harness eval .*engine=llm.*": "needs an endpoint; test_anonymize_by_model.py has a local one",
     r"harness results show --over-seeds": "follows runs of an endpoint",
