@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.errors import InvalidFile, UsageError, suggestion, unreadable
+from harness.errors import InvalidFile, InvalidOption, UsageError, suggestion, unreadable
 from harness.plugins.corpora import entries as corpora
 from harness.plugins.corpora.entries import Entry, Kind
 from harness.plugins.train.settings import TrainSettings
@@ -95,11 +95,14 @@ def read(settings: TrainSettings) -> Corpus:
     """
     places = _places(settings)
     train, names, largest = _first_split(*places["train"], settings)
-    others = {
-        name: _split(source, split, settings.format, names, largest)
-        for name, (source, split) in places.items()
-        if name != "train"
-    }
+    others = {}
+    for name in [name for name in places if name != "train"]:
+        try:
+            others[name] = _split(*places[name], settings.format, names, largest)
+        except InvalidOption:
+            if getattr(settings, name) is not None:
+                raise
+            # A data set of the hub need not have a split that nobody asked for.
     return Corpus(train, others.get("dev"), others.get("test"), names, _origin(settings.corpus))
 
 

@@ -253,6 +253,8 @@ def _train(trainer: PairTrainer, report: Report, out: Path) -> None:
     """Train from the last checkpoint, or load the best one if the training was at its end."""
     checkpoint = folder.last_checkpoint(out)
     state = folder.checkpoint_state(checkpoint) if checkpoint else None
+    if state and state["stateful_callbacks"]["TrainerControl"]["args"]["should_training_stop"]:
+        trainer.args.num_train_epochs = round(state["epoch"])  # it was at its end when it stopped
     batches = len(trainer.get_train_dataloader()) * int(trainer.args.num_train_epochs)
     with report.stage(batches, state["global_step"] if state else 0):
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)

@@ -146,7 +146,7 @@ class Report(TrainerCallback):
     def __init__(self, progress: Progress, metric: str) -> None:
         self._progress, self._metric = progress, metric
         self._advance: Advance | None = None
-        self._loss = math.nan
+        self._loss = self._rate = math.nan
 
     @contextlib.contextmanager
     def stage(self, batches: int, done: int) -> Iterator[None]:

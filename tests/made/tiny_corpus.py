@@ -45,6 +45,27 @@ def corpus(folder: Path, n: int = 96) -> Path:
     return folder
 
 
+def encoder(folder: Path) -> str:
+    """Write a BERT of one layer with random weights, and return the name of the model."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    plain = folder / "plain"
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+    BertTokenizerFast(vocab={w: i for i, w in enumerate(vocabulary)}).save_pretrained(plain)
+    torch.manual_seed(1)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = BertConfig(vocab_size=len(vocabulary), intermediate_size=32, **sizes)
+    BertModel(config).save_pretrained(plain)
+    modules = [Transformer(str(plain), max_seq_length=32), Pooling(16, "mean")]
+    model = SentenceTransformer(modules=modules, device="cpu")
+    model.save(str(folder / "encoder"), create_model_card=False)
+    return f"sentence-transformers:{folder / 'encoder'}"
+
+
 def write(path: Path, rows: list[dict[str, str]]) -> Path:
     """Write JSON lines, and return the file."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")

@@ -30,6 +30,8 @@ class Killing(Silent):
     @contextlib.contextmanager
     def stage(self, label, total, unit):
         yield self._advance
+        if self._left is not None:  # all batches are done, but nothing is saved
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def _advance(self, n: int) -> None:
         if self._left is not None:
@@ -59,7 +61,7 @@ def digests(folder: Path) -> dict[str, str]:
     }
 
 
-def test_a_training_killed_twice_ends_with_the_weights_of_an_undisturbed_one(tmp_path):
+def test_a_training_killed_three_times_ends_with_the_weights_of_an_undisturbed_one(tmp_path):
     multiprocessing.get_context("forkserver").set_forkserver_preload(HEAVY)
     tiny.corpus(tmp_path / "corpus", 8 * BATCHES)
     base = tiny.vectors(tmp_path)
@@ -79,6 +81,7 @@ def test_a_training_killed_twice_ends_with_the_weights_of_an_undisturbed_one(tmp
     (killed.out / "checkpoints" / "checkpoint-999").mkdir()
     assert exit_code(killed, batch=9) == -signal.SIGKILL
     assert json.loads((killed.out / "training.json").read_text("utf-8"))["complete"] is False
+    assert exit_code(killed, batch=10 * BATCHES) == -signal.SIGKILL
     assert exit_code(killed) == 0
     assert digests(killed.out) == digests(tmp_path / "undisturbed")
     killed_state, undisturbed_state = (
