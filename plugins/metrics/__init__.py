@@ -54,6 +54,7 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("retrieval", "exposure of groups, recall and precision of retrieval"),
         _metric("version-gap", "share of queries closer to the first of two versions of a text"),
         _metric("trained-relatedness", "ratings of text pairs learnt from others (SentEval)"),
+        _metric("senteval-probe", "accuracy of SentEval's classifier, as published"),
         _metric("linear-probe", "accuracy of a linear classifier of texts (SentEval)"),
     ]
 

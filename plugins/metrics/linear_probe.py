@@ -1,4 +1,4 @@
-"""Usefulness: accuracy of a classifier of texts by their vectors.
+"""Usefulness: accuracy of a linear classifier of texts by their vectors.
 
 The protocol is that of SentEval's classification tasks: logistic regression on fixed vectors. It
 says nothing about other classifiers.
@@ -6,22 +6,29 @@ says nothing about other classifiers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap, penalised_regression, senteval
-from harness.plugins.metrics.statistics.classifying import Codes, Predicted, pair_features
-from harness.scores import Samples, Scale, Score
+from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.classifying import (
+    Codes,
+    accuracy,
+    codes,
+    pair_features,
+    seen,
+)
+from harness.scores import Scale, Score
 
-Protocol = Literal["exact", "published"]
 GRID = (0.1, 1.0, 10.0, 100.0)
 FEWEST = 4  # texts of a label, so that each inner fold has one
+MAX_ITERATIONS = 1_000  # of L-BFGS, which needs a few dozen here
 
 
 @metric(
@@ -41,33 +48,23 @@ def linear_probe(
     test_1: Reals | None = None,
     test_labels: Floats | None = None,
     test_2: Reals | None = None,
-    dev_1: Reals | None = None,
-    dev_labels: Floats | None = None,
-    dev_2: Reals | None = None,
     *,
-    protocol: Protocol = "exact",
     grid: Sequence[float] = GRID,
     folds: int = 10,
     inner_folds: int = 3,
-    hidden: int = 0,
     confidence: float = bootstrap.CONFIDENCE,
     resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
     texts: Mapping[str, Sequence[str]],
 ) -> Score:
-    """Accuracy of a classifier on texts that it was not trained on.
+    """Accuracy of a logistic regression on texts that it was not trained on.
 
-    A pair of vectors (u, v) has the features |u − v| and u·v, entry by entry. Without a test set,
-    the accuracy is that of a stratified cross-validation over all texts. The penalty is chosen by
-    an inner cross-validation on the training texts only.
+    The regression is multinomial, with an L2 penalty and a free intercept. Vectors are set to
+    length 1; a pair of vectors (u, v) has the features |u − v| and u·v, entry by entry.
 
-    `exact` is the optimum of a multinomial logistic regression with an L2 penalty and a free
-    intercept, on vectors of length 1. Copies of a text are in the same fold, so that no text is
-    both trained on and tested.
-
-    `published` is what SentEval's toolkit does: vectors as they are, Adam in minibatches of 64, a
-    look at development texts every 4 epochs, an end after the sixth look without a new best value,
-    penalties of 1e-5, 1e-4, 1e-3 and 1e-2. It takes minutes where `exact` takes seconds.
+    Without a test set, the accuracy is that of a stratified cross-validation over all texts. C is
+    chosen by an inner cross-validation on the training texts only. Copies of a text are in the
+    same fold, so that no text is both trained on and tested.
 
     Parameters
     ----------
@@ -79,25 +76,18 @@ def linear_probe(
         (n, d) vectors of the second texts of pairs.
     test_1, test_labels, test_2
         (m, d) vectors and (m,) classes of the test set, if the data set has one.
-    dev_1, dev_labels, dev_2
-        Vectors and classes of the development set, which replaces the inner cross-validation of
-        `published`; it needs a test set.
-    protocol
-        `exact` or `published`.
     grid
-        Values of C, the inverse weight of the penalty of `exact`; of equally good values, the
-        smallest is chosen.
+        Values of C, the inverse weight of the penalty; of equally good values, the smallest is
+        chosen.
     folds
-        Number of folds of the cross-validation; for `published`, also of the inner one.
+        Number of folds of the cross-validation; unused with a test set.
     inner_folds
-        Number of folds of the inner cross-validation of `exact`.
-    hidden
-        Number of hidden units, with a sigmoid, of `published`.
+        Number of folds of the inner cross-validation.
     confidence, resamples
         Level and number of resamples of the percentile bootstrap interval over the tested texts.
         It covers the choice of these texts, not that of the training texts.
     rng
-        Random number generator of the folds, first weights and resamples.
+        Random number generator of the folds and resamples.
     texts
         Texts by input name, which identify copies.
 
@@ -106,165 +96,130 @@ def linear_probe(
     Score
         Accuracy, in [0, 1], higher is better. `n` is the number of tested texts. Details:
         `majority`, the share of the most frequent label, which a constant answer reaches;
-        `labels`, the number of classes; `c`, the chosen C of each training, or for `published` the
-        chosen `penalty` and the accuracy that chose it, `development`; in a cross-validation
+        `labels`, the number of classes; `c`, the chosen C of each training; in a cross-validation
         `folds`, the accuracy on each fold; with a test set `seen`, the number of its texts that
-        are also trained on; for `published` with two labels, `f1` of the higher one. Samples: each
-        tested text with its `label` and the `predicted` one. There is no p-value.
+        are also trained on. Samples: each tested text with its `label` and the `predicted` one.
+        There is no p-value.
 
     Raises
     ------
     InvalidOption
-        If `folds` or `inner_folds` is below 2, `hidden` below 0, `grid` is empty or has a value
-        that is not above 0, or `confidence` is not between 0 and 1; if `exact` gets hidden units or
-        a development set, or a development set comes without a test set.
+        If `folds` or `inner_folds` is below 2, `grid` is empty or has a value that is not above 0,
+        or `confidence` is not between 0 and 1.
 
     References
     ----------
     Conneau and Kiela (2018), SentEval: an evaluation toolkit for universal sentence
     representations.
     """
-    published = protocol == "published"
-    if min(folds, inner_folds) < 2 or not grid or min(grid) <= 0 or hidden < 0:
+    if min(folds, inner_folds) < 2 or not grid or min(grid) <= 0:
         raise InvalidOption(
-            f"linear-probe: folds={folds}, inner_folds={inner_folds}, grid={list(grid)}, "
-            f"hidden={hidden}: folds must be at least 2, hidden at least 0; grid needs one or more "
-            "values, all above 0"
+            f"linear-probe: folds={folds}, inner_folds={inner_folds}, grid={list(grid)}: "
+            "folds must be at least 2; grid needs one or more values, all above 0"
         )
-    if not published and (hidden or dev_1 is not None):
-        raise InvalidOption("linear-probe: hidden and dev_1 are for protocol: published")
-    if dev_1 is not None and test_1 is None:
-        raise InvalidOption("linear-probe: dev_1 needs test_1")
-    groups = _codes(texts, "texts_1", "texts_2")
+    x, groups = _features(texts_1, texts_2), codes(texts, "texts")
     classes, y = np.unique(labels, return_inverse=True)
-    if published:
-        needed = folds + 2 if test_1 is None else folds if dev_1 is None else 1
-    else:
-        needed = max(folds, FEWEST) if test_1 is None else inner_folds
-    reason = _too_few(y, np.arange(len(y)) if published else groups, needed)
-    if reason:
+    least = min(len(np.unique(groups[y == k])) for k in range(len(classes)))
+    needed = max(folds, FEWEST) if test_1 is None else inner_folds
+    if len(classes) < 2 or least < needed:
+        problem = "all labels are equal" if len(classes) < 2 else f"a label has {least} texts"
+        reason = f"{problem}: two or more labels are needed, each with at least {needed} texts"
         return Score(float("nan"), n=len(y), reason=reason)
-    x = _features(texts_1, texts_2, published)
-    test = None if test_1 is None or test_labels is None else _features(test_1, test_2, published)
-    if published:
-        dev = None
-        if dev_1 is not None and dev_labels is not None:
-            dev = _features(dev_1, dev_2, published), _codes_in(classes, dev_labels)
-        predicted = _published(x, y, test, dev, folds, hidden, rng)
+    if test_1 is None or test_labels is None:
+        predicted, details = _cross_validated(x, y, groups, folds, inner_folds, grid, rng)
+        truth, part = labels, "texts"
     else:
-        predicted = _exact(x, y, groups, test, folds, inner_folds, grid, rng)
-    answers = classes[predicted.classes]
-    details = dict(predicted.details)
-    if test_labels is None or test is None:
-        truth, tested, inputs = labels, groups, ("texts_1", "texts_2")
-        parts = predicted.parts
-        details["folds"] = [float((answers == truth)[parts == k].mean()) for k in range(folds)]
-        if published:
-            details["seen"] = _split_copies(groups, parts)
-    else:
-        truth, tested = test_labels, _codes(texts, "test_1", "test_2")
-        inputs = ("test_1", "test_2")
-        known = set(_items(texts, "texts_1", "texts_2"))
-        details["seen"] = sum(t in known for t in _items(texts, "test_1", "test_2"))
-    if published and len(classes) == 2:
-        details["f1"] = _f1(truth == classes[1], answers == classes[1])
-    hits = np.asarray(answers == truth, dtype=np.float64)
-    counts = np.unique(truth, return_counts=True)[1]
-    interval = bootstrap.percentile_interval(
-        lambda drawn: drawn @ hits / drawn.sum(axis=1),
-        [len(hits)],
+        inner = deal(groups, y, inner_folds, rng)
+        classifier, c = _fitted(x, y, inner, inner_folds, grid)
+        predicted = classifier.predict(_features(test_1, test_2))
+        truth, part = test_labels, "test"
+        details = {"c": [c], "seen": seen(texts)}
+    return accuracy(
+        truth,
+        classes[predicted],
+        part=part,
+        texts=texts,
+        details=details | {"labels": len(classes)},
         rng=rng,
-        clusters=[tested],
         resamples=resamples,
         confidence=confidence,
     )
-    details |= {"majority": float(counts.max() / len(truth)), "labels": len(classes)}
-    columns = {"label": truth, "predicted": answers}
-    samples = [Samples(inputs if texts_2 is not None else inputs[0], hits, columns)]
-    return Score(
-        float(hits.mean()), interval=interval, n=len(hits), details=details, samples=samples
-    )
 
 
-def _exact(
+def _cross_validated(
     x: Floats,
     y: Codes,
     groups: Codes,
-    test: Floats | None,
     folds: int,
     inner_folds: int,
     grid: Sequence[float],
     rng: np.random.Generator,
-) -> Predicted:
-    if test is None:
-        return penalised_regression.of_folds(
-            x, y, groups, folds=folds, inner_folds=inner_folds, grid=grid, rng=rng
-        )
-    return penalised_regression.of_test(
-        x, y, groups, test, inner_folds=inner_folds, grid=grid, rng=rng
-    )
+) -> tuple[Codes, dict[str, Any]]:
+    """Return the (n,) predicted class of each text, and the details by fold."""
+    parts = deal(groups, y, folds, rng)
+    predicted = np.zeros_like(y)
+    chosen = []
+    for train, test in _splits(parts, folds):
+        inner = deal(groups[train], y[train], inner_folds, rng)
+        classifier, c = _fitted(x[train], y[train], inner, inner_folds, grid)
+        predicted[test] = classifier.predict(x[test])
+        chosen.append(c)
+    by_fold = [float((predicted == y)[parts == fold].mean()) for fold in range(folds)]
+    return predicted, {"c": chosen, "folds": by_fold}
 
 
-def _published(
-    x: Floats,
-    y: Codes,
-    test: Floats | None,
-    dev: tuple[Floats, Codes] | None,
-    folds: int,
-    hidden: int,
-    rng: np.random.Generator,
-) -> Predicted:
-    if test is None:
-        return senteval.of_folds(x, y, folds=folds, hidden=hidden, rng=rng)
-    if dev is None:
-        return senteval.of_test(x, y, test, folds=folds, hidden=hidden, rng=rng)
-    return senteval.of_development(x, y, *dev, test, hidden=hidden, rng=rng)
+def deal(groups: Codes, y: Codes, folds: int, rng: np.random.Generator) -> Codes:
+    """Return the (n,) fold of each item: groups stay together, classes are spread evenly.
+
+    Parameters
+    ----------
+    groups
+        (n,) group code of each item; a group has the class of its first item.
+    y
+        (n,) class of each item.
+    folds
+        Number of folds; the shuffled groups of each class are assigned to them in turn.
+    rng
+        Random number generator of the shuffle.
+    """
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    order = rng.permutation(len(first))
+    order = order[np.argsort(y[first][order], kind="stable")]
+    fold = np.empty(len(first), dtype=np.int64)
+    fold[order] = np.arange(len(first)) % folds
+    return fold[inverse]
 
 
-def _too_few(y: Codes, groups: Codes, needed: int) -> str:
-    """Return why the labels cannot be learnt; empty if they can."""
-    labels = y.max(initial=0) + 1
-    least = min((len(np.unique(groups[y == k])) for k in range(labels)), default=0)
-    if labels >= 2 and least >= needed:
-        return ""
-    problem = "all labels are equal" if labels < 2 else f"a label has {least} texts"
-    return f"{problem}: two or more labels are needed, each with at least {needed} texts"
+def _splits(parts: Codes, folds: int) -> Iterator[tuple[Codes, Codes]]:
+    """Yield the rows outside each fold, and those in it."""
+    for fold in range(folds):
+        yield np.flatnonzero(parts != fold), np.flatnonzero(parts == fold)
 
 
-def _codes_in(classes: Floats, labels: Floats) -> Codes:
-    """Return the index of each label in the sorted classes; -1 for one that is not in them."""
-    at = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-    return np.where(classes[at] == labels, at, -1)
+def _fitted(
+    x: Floats, y: Codes, parts: Codes, folds: int, grid: Sequence[float]
+) -> tuple[LogisticRegression, float]:
+    """Return the classifier of all rows with the C of the highest accuracy over the folds."""
+    grid = sorted(grid)
+    hits = np.zeros(len(grid))
+    for train, test in _splits(parts, folds):
+        for i, classifier in enumerate(_along(x[train], y[train], grid)):
+            hits[i] += (classifier.predict(x[test]) == y[test]).sum()
+    best = int(np.argmax(hits))
+    *_, classifier = _along(x, y, grid[: best + 1])
+    return classifier, float(grid[best])
 
 
-def _f1(truth: npt.NDArray[np.bool_], answers: npt.NDArray[np.bool_]) -> float:
-    """Return the F1 of the true class; 0 if no answer is a hit."""
-    return float(2 * (truth & answers).sum() / (truth.sum() + answers.sum()))
+def _along(x: Floats, y: Codes, grid: Sequence[float]) -> Iterator[LogisticRegression]:
+    """Yield the classifier fitted at each C; each fit starts from the solution of the last."""
+    classifier = LogisticRegression(max_iter=MAX_ITERATIONS, warm_start=True)
+    with threadpool_limits(
+        1
+    ):  # small fits would wait for threads 20 times longer than they compute
+        for c in grid:
+            yield classifier.set_params(C=c).fit(x, y)
 
 
-def _split_copies(groups: Codes, parts: Codes) -> int:
-    """Return how many texts have a copy in another fold."""
-    group_of_part = np.unique(np.stack([groups, parts]), axis=1)[0]
-    return int((np.bincount(group_of_part)[groups] > 1).sum())
-
-
-def _features(first: Reals, second: Reals | None, published: bool) -> Floats:
-    """Return the features of texts or pairs; only the published protocol keeps their lengths."""
-    u = np.asarray(first, dtype=np.float64) if published else unit_rows(first)
-    if second is None:
-        return u
-    return pair_features(
-        u, np.asarray(second, dtype=np.float64) if published else unit_rows(second)
-    )
-
-
-def _items(texts: Mapping[str, Sequence[str]], first: str, second: str) -> list[tuple[str, str]]:
-    """Return the text, or pair of texts, of each row of the inputs `first` and `second`."""
-    column = texts[first]
-    return list(zip(column, texts.get(second) or [""] * len(column), strict=True))
-
-
-def _codes(texts: Mapping[str, Sequence[str]], first: str, second: str) -> Codes:
-    """Return the (n,) codes of the texts, or pairs of texts: equal for copies."""
-    codes: dict[tuple[str, str], int] = {}
-    return np.array([codes.setdefault(item, len(codes)) for item in _items(texts, first, second)])
+def _features(first: Reals, second: Reals | None) -> Floats:
+    u = unit_rows(first)
+    return u if second is None else pair_features(u, unit_rows(second))

@@ -1,67 +1,90 @@
-"""What classifiers of texts share: features of pairs, folds with copies together, predictions."""
+"""What metrics that classify texts share: features of pairs, copies of texts, the accuracy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats, Reals
+from harness.plugins.metrics.statistics import bootstrap
+from harness.scores import Samples, Score
 
 Codes: TypeAlias = npt.NDArray[np.int64]
+Texts: TypeAlias = Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True)
-class Predicted:
-    """Predicted classes of the tested texts.
+def accuracy(
+    truth: Floats,
+    answers: Floats,
+    *,
+    part: str,
+    texts: Texts,
+    details: Mapping[str, Any],
+    rng: np.random.Generator,
+    resamples: int,
+    confidence: float,
+) -> Score:
+    """Return the accuracy of answers, with its interval and samples.
 
     Parameters
     ----------
-    classes
-        (m,) predicted class of each.
+    truth, answers
+        (n,) labels of the tested texts.
+    part
+        The tested inputs: `texts` for `texts_1` and, of pairs, `texts_2`; or `test`.
+    texts
+        Texts by input name. Copies of a text are one cluster of the interval.
     details
-        How the classifiers were chosen, for the record.
-    parts
-        (m,) fold of each in a cross-validation; empty with a test set.
-    """
-
-    classes: Codes
-    details: Mapping[str, Any]
-    parts: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-
-
-def deal(groups: Codes, y: Codes, folds: int, rng: np.random.Generator) -> Codes:
-    """Return the (n,) fold of each item: groups stay together, classes are spread evenly.
-
-    Parameters
-    ----------
-    groups
-        (n,) group code of each item; a group has the class of its first item.
-    y
-        (n,) class of each item.
-    folds
-        Number of folds; the shuffled groups of each class are assigned to them in turn.
+        Further details; `majority`, the share of the most frequent label, is added.
     rng
-        Random number generator of the shuffle.
+        Random number generator of the resamples.
+    resamples, confidence
+        Number of resamples and level of the percentile bootstrap interval.
     """
-    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    order = rng.permutation(len(first))
-    order = order[np.argsort(y[first][order], kind="stable")]
-    fold = np.empty(len(first), dtype=np.int64)
-    fold[order] = np.arange(len(first)) % folds
-    return fold[inverse]
-
-
-def splits(parts: Codes, folds: int) -> Iterator[tuple[Codes, Codes]]:
-    """Yield the rows outside each fold, and those in it."""
-    for fold in range(folds):
-        yield np.flatnonzero(parts != fold), np.flatnonzero(parts == fold)
+    hits = np.asarray(answers == truth, dtype=np.float64)
+    counts = np.unique(truth, return_counts=True)[1]
+    interval = bootstrap.percentile_interval(
+        lambda drawn: drawn @ hits / drawn.sum(axis=1),
+        [len(hits)],
+        rng=rng,
+        clusters=[codes(texts, part)],
+        resamples=resamples,
+        confidence=confidence,
+    )
+    inputs = (f"{part}_1", f"{part}_2") if texts.get(f"{part}_2") else f"{part}_1"
+    samples = [Samples(inputs, hits, {"label": truth, "predicted": answers})]
+    majority = {"majority": float(counts.max() / len(truth))}
+    return Score(
+        float(hits.mean()),
+        interval=interval,
+        n=len(hits),
+        details={**details, **majority},
+        samples=samples,
+    )
 
 
 def pair_features(first: Reals, second: Reals) -> Floats:
     """Return the (n, 2d) features of pairs of (n, d) vectors: |u − v| and u·v, entry by entry."""
     u, v = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     return np.hstack([np.abs(u - v), u * v])
+
+
+def items(texts: Texts, part: str) -> list[tuple[str, str]]:
+    """Return the text, or pair of texts, of each row of the inputs of a part."""
+    column = texts[f"{part}_1"]
+    return list(zip(column, texts.get(f"{part}_2") or [""] * len(column), strict=True))
+
+
+def codes(texts: Texts, part: str) -> Codes:
+    """Return the (n,) codes of the texts, or pairs of texts, of a part: equal for copies."""
+    known: dict[tuple[str, str], int] = {}
+    return np.array([known.setdefault(item, len(known)) for item in items(texts, part)])
+
+
+def seen(texts: Texts) -> int:
+    """Return how many tested texts, or pairs, are also trained on."""
+    trained = set(items(texts, "texts"))
+    return sum(item in trained for item in items(texts, "test"))

@@ -14,19 +14,42 @@ torch summed it, which makes the same penalty 64 times weaker.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.arrays import Floats, Reals
 from harness.plugins.metrics.statistics.adam import Trained, train
-from harness.plugins.metrics.statistics.classifying import Codes, Predicted
+from harness.plugins.metrics.statistics.classifying import Codes
 
 if TYPE_CHECKING:
     import torch
 
 PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2)
 HELD_OUT = 0.05  # share of the training texts that end the last training
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Predicted classes of the tested texts.
+
+    Parameters
+    ----------
+    classes
+        (m,) predicted class of each.
+    penalties
+        The chosen penalty of each training.
+    development
+        The accuracy that chose it.
+    parts
+        (m,) fold of each; all 0 with a test set.
+    """
+
+    classes: Codes
+    penalties: list[float]
+    development: list[float]
+    parts: Codes
 
 
 def of_folds(x: Reals, y: Codes, *, folds: int, hidden: int, rng: np.random.Generator) -> Predicted:
@@ -61,7 +84,7 @@ def of_folds(x: Reals, y: Codes, *, folds: int, hidden: int, rng: np.random.Gene
     classes, parts = np.zeros_like(y), np.zeros_like(y)
     for i, (_, tested) in enumerate(splits):
         classes[tested], parts[tested] = fitted.probabilities(x[tested], i).argmax(axis=1), i
-    return Predicted(classes, {"penalty": penalties, "development": development}, parts)
+    return Predicted(classes, penalties, development, parts)
 
 
 def of_test(
@@ -77,7 +100,7 @@ def of_test(
     last = [_held_out(np.arange(len(y)), seed)]
     fitted = _trained(x, y, last, np.array([[penalty]]), hidden, seed)
     predicted = fitted.probabilities(test, 0).argmax(axis=1)
-    return Predicted(predicted, {"penalty": [penalty], "development": [quality]})
+    return Predicted(predicted, [penalty], [quality], np.zeros_like(predicted))
 
 
 def of_development(
@@ -106,7 +129,7 @@ def of_development(
     fitted = _trained(np.vstack([x, dev]), both, [split], _grid(1), hidden, seed)
     penalty, quality = _chosen(fitted)
     predicted = fitted.probabilities(test, 0, PENALTIES.index(penalty)).argmax(axis=1)
-    return Predicted(predicted, {"penalty": [penalty], "development": [quality]})
+    return Predicted(predicted, [penalty], [quality], np.zeros_like(predicted))
 
 
 def _trained(

@@ -12,8 +12,7 @@ from scipy.stats import ortho_group
 from sklearn.linear_model import LogisticRegression
 
 from harness.errors import InvalidOption
-from harness.plugins.metrics.linear_probe import linear_probe
-from harness.plugins.metrics.statistics.classifying import deal
+from harness.plugins.metrics.linear_probe import deal, linear_probe
 
 
 def run(x, y, *others, texts=None, **options):

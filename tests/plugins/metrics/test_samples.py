@@ -47,6 +47,7 @@ SIZES = {  # rows of each input with vectors
     "retrieval": {"queries": 6, "documents": 20},
     "version-gap": {"queries": 9, "versions_1": 9, "versions_2": 9},
     "linear-probe": {"texts_1": 33},
+    "senteval-probe": {"texts_1": 33},
     "trained-relatedness": {f"{part}_{side}": 9 for part in ("texts", "dev", "test")
                             for side in (1, 2)},
 }  # fmt: skip
@@ -69,6 +70,7 @@ NUMBERS = {
     },
     "version-gap": {"topics": [0, 0, 1, 1, 1, 2, 3, 3, 3]},
     "linear-probe": {"labels": np.arange(33) % 3},
+    "senteval-probe": {"labels": np.arange(33) % 3},
     "trained-relatedness": {
         name: np.arange(9) % 5 + 1 for name in ("ratings", "dev_ratings", "test_ratings")
     },
@@ -78,6 +80,7 @@ OPTIONS = {
     "pair-analogies": {"delta": 2.0, "top": 8},
     "specific-words": {"folds": 3},
     "linear-probe": {"folds": 4, "grid": [1.0]},
+    "senteval-probe": {"folds": 2},
     "explained-variance": {"draws": 3},
     "retrieval": {"k": 4},
     "indirect-bias": {"extremes": 3, "least_similarity": 0.2},

@@ -1,4 +1,4 @@
-"""Linear probe under SentEval's published protocol.
+"""SentEval's published protocol of classification.
 
 Its steps are small and it stops early, so it needs some hundred texts even where classes are apart.
 """
@@ -13,7 +13,7 @@ from scipy.stats import ortho_group
 from sklearn.metrics import f1_score
 
 from harness.errors import InvalidOption
-from harness.plugins.metrics.linear_probe import linear_probe
+from harness.plugins.metrics.senteval_probe import senteval_probe
 
 
 def run(x, y, *, seed=0, texts=None, **inputs):
@@ -22,8 +22,8 @@ def run(x, y, *, seed=0, texts=None, **inputs):
     names = {key: [f"{key} {i}" for i in range(len(v))] for key, v in vectors.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return linear_probe(
-            x, y, **inputs, protocol="published", resamples=0,
+        return senteval_probe(
+            x, y, **inputs, resamples=0,
             rng=np.random.default_rng(seed), texts=names | (texts or {}), **{"folds": 3} | options,
         )  # fmt: skip
 
@@ -149,9 +149,5 @@ def test_invalid_options_are_rejected():
     x, y = sides(n=90)
     with pytest.raises(InvalidOption, match="hidden"):
         run(x, y, hidden=-1)
-    with pytest.raises(InvalidOption, match="needs test_1"):
-        run(x, y, dev_1=x, dev_labels=y)
-    texts = {"texts_1": ["t"] * 90}
-    for inputs in ({"hidden": 3}, {"dev_1": x, "dev_labels": y}):
-        with pytest.raises(InvalidOption, match="protocol"):
-            linear_probe(x, y, **inputs, rng=np.random.default_rng(0), texts=texts)
+    with pytest.raises(InvalidOption, match="folds"):
+        run(x, y, folds=1)
