@@ -274,6 +274,10 @@ def test_the_majority_ratings_have_as_many_stereotypes_as_the_paper_counts():
     assert len(before) == len(after) == 148, "of 150, as printed"
     assert sum(int(row["biased"]) >= 6 for row in before) == 29  # section 4, 19 %
     assert sum(int(row["biased"]) >= 6 for row in after) == 9  # section 8, 6 %
+    assert sum(int(row["appropriate"]) >= 6 for row in before) == 71
+    assert sum(int(row["appropriate"]) >= 6 for row in after) == 72
+    assert sum(int(row["biased"]) >= 5 for row in before) == 38, "section 4 prints 29"
+    assert sum(int(row["appropriate"]) >= 5 for row in before) == 73, "section 4 prints 72"
 
 
 def test_the_shipped_professions_and_ratings_are_those_of_the_authors(data_folder):
