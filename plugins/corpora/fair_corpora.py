@@ -22,11 +22,11 @@ from harness import folders
 from harness.errors import DiskError, InvalidOption
 from harness.plugins.corpora import scored_rows, swaps
 from harness.plugins.corpora.entries import Kind, entries
-from harness.plugins.corpora.scored_corpus import Places, ScoredCorpus
+from harness.plugins.corpora.scored_corpus import STEP, Places, ScoredCorpus
 from harness.plugins.corpora.splits import PARTS, Splits
 from harness.plugins.corpora.swaps import Swaps
 from harness.plugins.texts.swapping import Tagger
-from harness.progress import Progress
+from harness.progress import Advance, Progress
 
 Method: TypeAlias = Literal["subtract", "augment"]
 ABOUT = "corpus.json"
@@ -174,11 +174,10 @@ def _make(
         with progress.stage(f"writing {name}", len(kept) + len(added), "entries") as advance:
             for part, order in drawn.items():
                 chosen = _chosen(corpus, swapped, kept, added, order)
-                sizes[part] = _write(folder / f"{part}.jsonl", chosen)
-                advance(sizes[part])
+                sizes[part] = _write(folder / f"{part}.jsonl", chosen, advance)
         for part, path in recipe.splits.files().items():
             rows = (dict(entry.row) for entry in entries(str(path), recipe.kind))
-            sizes[part] = _write(folder / f"{part}.jsonl", rows)
+            sizes[part] = _write(folder / f"{part}.jsonl", rows, lambda _: None)
         about = _about(corpus, recipe, percentile, above, added, sizes)
         content = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
         folders.write_atomically(folder / ABOUT, content.encode())
@@ -207,12 +206,15 @@ def _chosen(
             yield {**row["swapped"], "swapped_from": row["line"]}
 
 
-def _write(path: Path, rows: Iterator[Mapping[str, Any]]) -> int:
+def _write(path: Path, rows: Iterator[Mapping[str, Any]], advance: Advance) -> int:
     number = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for row in rows:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
             number += 1
+            if number % STEP == 0:
+                advance(STEP)
+        advance(number % STEP)
         file.flush()
         os.fsync(file.fileno())
     return number

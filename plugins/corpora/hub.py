@@ -62,7 +62,7 @@ def count(source: str, split: str) -> int | None:
     total = 0
     for part in split.split("+"):
         about = _load(source, part).info.splits
-        if not about or part not in about:
+        if not about or part not in about or about[part].num_examples is None:
             return None
         total += int(about[part].num_examples)
     return total

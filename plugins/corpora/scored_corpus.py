@@ -26,7 +26,8 @@ from harness.run.scoring import random_generator
 
 Places = npt.NDArray[np.int64]
 """Numbers of entries, from 0."""
-_STEP = 10_000  # rows between two steps of progress
+STEP = 10_000
+"""Entries between two steps of progress."""
 
 
 class ScoredCorpus:
@@ -67,9 +68,9 @@ class ScoredCorpus:
                 score = row["abs"]
                 scores.append(np.nan if score is None else float(score))
                 offsets.append(offset)
-                if len(scores) % _STEP == 0:
-                    advance(_STEP)
-            advance(len(scores) % _STEP)
+                if len(scores) % STEP == 0:
+                    advance(STEP)
+            advance(len(scores) % STEP)
         if not scores:
             raise InvalidFile("has no entries", path=path)
         self.scores = np.array(scores)

@@ -197,6 +197,7 @@ def test_a_data_set_of_the_hub_has_the_names_of_its_labels(data_set):
         "contradiction",
     ]
     assert dropped == {NO_LABEL: 1}
+    assert count(data_set) is None  # unknown before the end
     both = list(entries(data_set, split="train+test"))
     assert [entry.line for entry in both] == [1, 3, 4]
     assert both[-1].label == "entailment"
