@@ -59,12 +59,22 @@ def write(summary: Summary, folder: Path) -> None:
 
 
 def markdown(summary: Summary) -> str:
-    """Return the tables, their legend, what stands out and the caveats as Markdown."""
-    parts = [f"## {markup.markdown(f'{summary.title} ({summary.recipe})')}"]
+    """Return a heading, and what `tables_in_markdown` returns."""
+    title = markup.markdown(f"{summary.title} ({summary.recipe})")
+    return f"## {title}\n\n{tables_in_markdown(summary, level=3)}"
+
+
+def tables_in_markdown(summary: Summary, *, level: int) -> str:
+    """Return the tables, their legend, what stands out and the caveats as Markdown.
+
+    `level` is that of their headings.
+    """
+    heading = "#" * level
+    parts = []
     for table in recipe_tables.tables(summary):
         rows = [[markup.markdown(text) for text in row] for row in table.rows]
         grid = markup.grid([markup.markdown(column) for column in table.columns], rows)
-        parts.append(f"### {markup.markdown(table.title)}\n\n{grid}")
+        parts.append(f"{heading} {markup.markdown(table.title)}\n\n{grid}")
     for title, lines in (
         ("How to read the tables", statement.legend(summary)),
         ("What stands out", statement.conclusions(summary)),
@@ -72,7 +82,7 @@ def markdown(summary: Summary) -> str:
     ):
         if lines:
             items = "\n".join(f"- {markup.markdown(line)}" for line in lines)
-            parts.append(f"### {title}\n\n{items}")
+            parts.append(f"{heading} {title}\n\n{items}")
     return "\n\n".join(parts) + "\n"
 
 

@@ -40,6 +40,7 @@ NOT_RUN = {
     r"harness eval .*engine=llm.*": "needs an endpoint; test_anonymize_by_model.py has a local one",
     r"harness results show --over-seeds": "follows runs of an endpoint",
     r"harness eval .*name-perturbations-(plots|books-corpus)": "takes an hour, and the network",
+    r"harness train --recipe fairer-snli(?!.*--dry-run).*": "takes minutes, or a night",
     r"harness study (run|show) (gender-|religion|context-)[a-z-]*( .*)?": "takes minutes",
 }
 """Patterns of whole commands that are not run, and the reason."""
@@ -134,6 +135,9 @@ def test_commands_and_code_of_a_page_run(
             file = tmp_path / f"{name}.yaml"
             file.write_text(block.text)
             assert run(["validate", str(file)]) == 0, f"{block.where}: {capsys.readouterr().out}"
+        elif block.language == "yaml" and re.search("^rows:", block.text, re.M):  # run below it
+            (name,) = re.findall("^name: (.*)", block.text, re.MULTILINE)
+            (tmp_path / f"{name}.yaml").write_text(block.text)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
