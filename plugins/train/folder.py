@@ -60,7 +60,12 @@ def open_training(folder: Path, identity: Mapping[str, Any], *, overwrite: bool)
     before = state.get("identity") or {}
     differing = [key for key in identity if before.get(key) != identity[key]]
     if differing:
-        changes = "; ".join(f"{k}: {before.get(k)} there, {identity[k]} here" for k in differing)
+        changes = "; ".join(
+            f"another {key}"
+            if key in ("base", "corpus")
+            else f"{key}: {before.get(key)} there, {identity[key]} here"
+            for key in differing
+        )
         raise UsageError(
             f"'{folder}' holds another training ({changes}); choose another folder, or --overwrite"
         )

@@ -125,6 +125,11 @@ def _run(
         model = bilstm.model(vocabulary, settings.hidden or 0)
     else:
         model = base.model  # type: ignore[attr-defined]  # checked before
+        if type(model[0]).__name__ not in ("Transformer", "WordEmbeddings"):
+            raise NotApplicable(
+                f"'{base.info.name}' begins with {type(model[0]).__name__}: only transformers, and "
+                "encoders of word vectors, can be trained"
+            )
     splits = corpus.splits
     tokens = Tokens(model, [t for s in splits.values() for t in s.firsts + s.seconds])
     known = {name: _known(split, tokens) for name, split in splits.items()}

@@ -104,6 +104,8 @@ def test_a_second_run_does_nothing_and_another_setting_is_refused(place, trained
     assert (trained.folder / "model.safetensors").stat().st_mtime_ns == before
     with pytest.raises(UsageError, match="hidden: 8 there, 9 here"):
         train(settings(place, "bilstm", hidden=9))
+    with pytest.raises(UsageError, match=r"\(another corpus; limit: None there, 9 here\)"):
+        train(settings(place, "bilstm", limit=9))
 
 
 def test_a_folder_with_other_files_is_refused_also_with_overwrite(place, tmp_path):
