@@ -6,7 +6,11 @@ variant: the correlations here are those of the concept's direction as the paper
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+
+from harness.plugins.metrics.concept_direction import concept_direction
+from harness.plugins.metrics.concept_plane import concept_plane
 
 TASKS = {"gender": "gender-occupations", "age": "age-traits", "wealth": "wealth-ethnicities"}
 SCENARIOS = ("neutral", "debiasing", "positive", "negative")
@@ -101,3 +105,25 @@ def test_correlated_attributes_widen_the_null(concept, scores, minilm):
     correlation = task["neutral"]["concept-direction"]["correlation"]
     independent = (correlation.n - 1) ** -0.5
     assert correlation.details["null_spread"] > 1.15 * independent
+
+
+@pytest.mark.parametrize(
+    ("concept", "aucs", "rhos", "held_out"),
+    [
+        ("gender", (1.0, 1.0), (0.723, 0.721), (1.0, 1.0)),
+        ("age", (0.986, 0.996), (-0.388, -0.454), (1.0, 1.0)),
+        ("wealth", (0.915, 0.959), (0.117, 0.217), (0.864, 0.909)),
+    ],
+)
+def test_a_plane_separates_the_pairs_better_but_pairs_held_out_hardly(
+    concept, aucs, rhos, held_out, registry, minilm
+):
+    inputs = registry.task(TASKS[concept]).scenarios[0].inputs
+    x_1, x_2, a = (minilm(inputs[key].texts) for key in ("pairs_1", "pairs_2", "attributes"))
+    options = {"projections": 0, "resamples": 0, "rng": np.random.default_rng(0)}
+    for metric, auc, rho in zip((concept_direction, concept_plane), aucs, rhos, strict=True):
+        found = metric(x_1, x_2, a, inputs["labels"].numbers, **options)
+        assert found["auc"].value == pytest.approx(auc, abs=2e-3)
+        assert found["correlation"].value == pytest.approx(rho, abs=3e-3)
+    details = found["auc"].details
+    assert (details["held_out_of_one"], details["held_out"]) == pytest.approx(held_out, abs=0.03)
