@@ -119,7 +119,7 @@ def command(
         raise click.UsageError("--dry-run requires --recipe", ctx)
     from harness import progress
     from harness.plugins.train.settings import TrainSettings
-    from harness.plugins.train.training import IS_MAIN, train
+    from harness.plugins.train.training import is_main, train
     from harness.registry.registry import Registry
 
     trained = train(
@@ -127,7 +127,7 @@ def command(
         registry=Registry(include=include),
         progress=progress.for_terminal(),
     )
-    if IS_MAIN:
+    if is_main():
         report(trained, as_json=as_json)
     return 0
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _IDENTITY = ("hidden", "words", "epochs", "batch_size", "lr", "limit", "seed", "precision")
 """Settings that determine the weights, besides the base and the corpus."""
-IS_MAIN = os.environ.get("RANK", "0") == "0"
-"""Whether this is the first of the processes that torchrun starts, or the only one."""
 
 
 def train(
@@ -58,7 +56,7 @@ def train(
     ModelError
         If the memory is too small for a batch, or the loss is no number.
     """
-    shown_in = shown(progress) if IS_MAIN else Silent()
+    shown_in = shown(progress) if is_main() else Silent()
     check_installed()
     base = _base(settings, registry)
     kind: Kind = "bilstm" if base.info.kind == "word" else "transformer"
@@ -72,24 +70,29 @@ def train(
         "corpus": {name: split.digest for name, split in corpus.splits.items()},
         **{name: getattr(settings, name) for name in _IDENTITY},
     }
-    if not IS_MAIN:  # of several processes the first one writes
+    if not is_main():  # of several processes the first one writes
         state = folder.read_state(out) or {}
     else:
         state = folder.open_training(out, identity, overwrite=settings.overwrite)
     if state.get("complete"):
         return _trained(out, state, is_new=False)
     state = _first_state(settings, kind, base, corpus, identity)
-    if IS_MAIN:
+    if is_main():
         folder.write_state(out, state)
     from harness.plugins.train import running  # torch and the trainer take seconds to import
 
     began = time.monotonic()
     outcome = running.run(settings, kind, base, corpus, out, shown_in)
     state |= outcome.facts | {"seconds": round(time.monotonic() - began, 1), "complete": True}
-    if IS_MAIN:
+    if is_main():
         outcome.save(out)
         folder.finish(out, state, card.text(state, out.name))
     return _trained(out, state, is_new=True)
+
+
+def is_main() -> bool:
+    """Return whether this is the first of the processes that torchrun starts, or the only one."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 def check_installed() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import tiny_corpus as tiny
 
-from harness.errors import InvalidFile, UsageError
+from harness.errors import InvalidFile, InvalidOption, UsageError
 from harness.plugins.train import pairs
 from harness.plugins.train.settings import TrainSettings
 
@@ -40,6 +40,19 @@ def test_dev_and_test_may_be_files_of_their_own(tmp_path):
     assert corpus.dev is not None
     assert len(corpus.dev) == 24
     assert corpus.test is None
+
+
+def test_a_data_set_of_the_hub_may_lack_a_split(tmp_path, monkeypatch):
+    # The library looks for a local folder first, so nothing is asked of the hub.
+    pytest.importorskip("datasets")
+    folder = tiny.corpus(tmp_path / "owner" / "name")
+    (folder / "dev.jsonl").rename(folder / "validation.jsonl")
+    (folder / "test.jsonl").unlink()
+    monkeypatch.chdir(tmp_path)
+    corpus = pairs.read(settings("hf://owner/name"))
+    assert {name: len(split) for name, split in corpus.splits.items()} == {"train": 96, "dev": 24}
+    with pytest.raises(InvalidOption, match="no such split"):
+        pairs.read(settings("hf://owner/name", test="hf://owner/name"))
 
 
 @pytest.mark.parametrize(
