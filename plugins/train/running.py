@@ -119,17 +119,11 @@ def _run(
     facts: dict[str, Any] = {}
     if kind == "bilstm":
         vocabulary = words.of(base, settings.words)
-        facts["coverage"] = words.check_coverage(
-            vocabulary, corpus.train.firsts + corpus.train.seconds, base.info.name
-        )
+        texts = corpus.train.firsts + corpus.train.seconds
+        facts["coverage"] = words.check_coverage(vocabulary, texts, base.info.name)
         model = bilstm.model(vocabulary, settings.hidden or 0)
     else:
-        model = base.model  # type: ignore[attr-defined]  # checked before
-        if type(model[0]).__name__ not in ("Transformer", "WordEmbeddings"):
-            raise NotApplicable(
-                f"'{base.info.name}' begins with {type(model[0]).__name__}: only transformers, and "
-                "encoders of word vectors, can be trained"
-            )
+        model = _encoder(base)
     splits = corpus.splits
     tokens = Tokens(model, [t for s in splits.values() for t in s.firsts + s.seconds])
     known = {name: _known(split, tokens) for name, split in splits.items()}
@@ -137,7 +131,9 @@ def _run(
     facts["without_words"] = {name: len(s) - len(known[name]) for name, s in splits.items()}
     loss, head = _loss(model, corpus.names)
     scorers = {
-        name: Scorer(s, tokens, head and loss) for name, s in known.items() if name != "train"
+        name: Scorer(split, tokens, None if head is None else loss)
+        for name, split in known.items()
+        if name != "train"
     }
     if kind == "transformer" and head is None:
         facts["before"] = {name: scorer(model) for name, scorer in scorers.items()}
@@ -152,6 +148,18 @@ def _run(
         del model[1].forward
     facts |= _history(trainer.state)
     return Outcome(model, head, corpus.names, facts)
+
+
+def _encoder(base: Embedder) -> Any:
+    """Return the `SentenceTransformer` of a text encoder, if it can be trained."""
+    model: Any = base.model  # type: ignore[attr-defined]  # its class was checked
+    first = type(model[0]).__name__
+    if first not in ("Transformer", "WordEmbeddings"):
+        raise NotApplicable(
+            f"'{base.info.name}' begins with {first}: only transformers, and encoders of word "
+            "vectors, can be trained"
+        )
+    return model
 
 
 def _known(split: Split, tokens: Tokens) -> Split:
