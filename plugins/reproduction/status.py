@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,6 +20,7 @@ Status: TypeAlias = Literal["reproduced", "differs", "needs", "no value", "not p
 this model."""
 SHOWN: tuple[Status, ...] = ("reproduced", "differs", "needs")
 """What a row of the page may have."""
+_SUFFIX = re.compile(r"(\.(bin|gz|kv|safetensors|txt|vec))+$")
 SLACK = 1e-9
 """For the arithmetic of decimal numbers: |0.49 − 0.48| is more than 0.01 in binary."""
 
@@ -91,7 +93,7 @@ def of_model(
         if row.score is None or selection is None:
             continue
         value = values.get(row.id)
-        expected = _printed_for(row, model)
+        expected = printed_for(row, model)
         here = None if value is None else value.value
         status: Status = "no value"
         if here is not None:
@@ -172,15 +174,17 @@ def _compared(row: Row, expected: Number | str, here: float | str) -> Status:
     return "reproduced" if abs(here - expected) <= (row.tolerance or 0) + SLACK else "differs"
 
 
-def _printed_for(row: Row, model: str) -> Number | str | None:
+def printed_for(row: Row, model: str) -> Number | str | None:
+    """Return what the paper prints for a model, however its name is typed; None if nothing."""
     if row.model is not None and _plain(row.model) == _plain(model):
         return row.printed
     return next((v for name, v in row.elsewhere.items() if _plain(name) == _plain(model)), None)
 
 
 def _plain(model: str) -> str:
-    """Return a model's name without its provider, owner, options and case."""
-    return model.partition("?")[0].rpartition(":")[2].rstrip("/").rpartition("/")[2].lower()
+    """Return a model's name without its provider, owner, options, suffix of a file and case."""
+    name = model.partition("?")[0].rpartition(":")[2].rstrip("/").rpartition("/")[2].lower()
+    return _SUFFIX.sub("", name)
 
 
 def _digits(row: Row) -> int:

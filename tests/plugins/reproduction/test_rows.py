@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from harness.plugins.reproduction import status
+from harness.plugins.reproduction.schema import Row
+
 HEAD = """\
 name: my-paper
 title: Mine
@@ -212,3 +215,27 @@ def test_a_row_whose_data_is_missing_has_no_value_and_is_no_failure(check, tmp_p
     (row,) = json.loads(said.out)
     assert row["status"] == "no value"
     assert "data missing" in row["why"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "printed"),
+    [
+        ("sentence-transformers/all-mpnet-base-v2", "all-mpnet-base-v2"),
+        ("sentence-transformers:./copies/all-MPNet-base-v2/", "all-mpnet-base-v2"),
+        ("vectors:./GoogleNews-vectors-negative300.bin.gz", "GoogleNews-vectors-negative300"),
+        ("UAE-Large-V1?device=cpu", "UAE-Large-V1"),
+        ("stella-en-1.5B-v5", "stella-en-1.5B-v5"),
+    ],
+)
+def test_a_model_is_the_one_of_the_paper_however_it_is_typed(typed, printed):
+    paper = {
+        "id": "one",
+        "item": "Table 1",
+        "claim": "x",
+        "printed": 1,
+        "model": "another",
+        "score": {"task": "weat-6"},
+        "tolerance": 1,
+        "elsewhere": {printed: 7},
+    }
+    assert status.printed_for(Row.model_validate(paper), typed) == 7
