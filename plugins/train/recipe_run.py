@@ -121,8 +121,8 @@ def unfinished(
     left = []
     for step in steps:
         record = records.get(step.name)
-        if record is None:
-            left.append(step)
+        if record is None or (step.kind == "evaluate" and record.key != step.key):
+            left.append(step)  # an evaluation keeps its records: only new tasks are run
         elif record.key != step.key:
             raise UsageError(
                 f"'{folder}' has '{step.name}' with other settings{_difference(record, step)}; "

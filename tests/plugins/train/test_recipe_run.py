@@ -97,6 +97,17 @@ def test_a_dry_run_lists_what_is_done_and_what_is_left(place, capsys):
     assert "8 of 29 steps to do" in capsys.readouterr().out
 
 
+def test_a_task_may_be_added_later_and_nothing_is_trained_again(place, capsys):
+    folder = place / "later"
+    tiny_recipe.write(folder, rows={"original": {}}, seeds=[1])
+    assert command(folder) == 0
+    before = stamps(folder)
+    tiny_recipe.write(folder, rows={"original": {}}, seeds=[1], retained=["seat-c1"])
+    assert command(folder) == 0
+    assert stamps(folder) == before
+    assert "seat-c1" in capsys.readouterr().out
+
+
 def test_other_settings_in_the_same_folder_are_refused(place, capsys):
     assert command(place, "--hidden", "8") == 2
     assert "hidden was 4, is 8" in capsys.readouterr().err
