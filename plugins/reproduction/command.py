@@ -82,6 +82,7 @@ class Options:
 
 def run(options: Options) -> int:
     """Find the values, print the tables, and write what was asked for."""
+    from harness import folders
     from harness.errors import HarnessError, InvalidFile, UsageError
     from harness.plugins.reproduction import page, rows, status
     from harness.registry.registry import Registry
@@ -113,7 +114,7 @@ def run(options: Options) -> int:
     if options.out is not None:
         if problems:
             raise HarnessError(f"'{options.out}' was not written: {problems[0]}")
-        options.out.write_text(page.render(papers, shown), encoding="utf-8")
+        folders.write_atomically(options.out, page.render(papers, shown).encode())
         click.echo(f"wrote {options.out}", err=True)
     unexplained = [r for r in shown if r.problem and r.status != "no value"]
     lines = [f"FAILED: {line}" for line in found.failed]

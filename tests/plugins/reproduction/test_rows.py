@@ -239,3 +239,11 @@ def test_a_model_is_the_one_of_the_paper_however_it_is_typed(typed, printed):
         "elsewhere": {printed: 7},
     }
     assert status.printed_for(Row.model_validate(paper), typed) == 7
+
+
+def test_a_page_that_cannot_be_written_gives_one_line(check, tmp_path):
+    (tmp_path / "file").write_text("")
+    said = check(CLAIM, "--no-run", "--out", tmp_path / "file" / "page.md")
+    assert said.code == 1
+    assert len(said.err.splitlines()) == 1
+    assert "file" in said.err
