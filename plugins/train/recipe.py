@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from harness.errors import InvalidOption, UnknownName, UsageError, suggestion
+from harness.plugins.corpora.entries import Kind
 from harness.plugins.train.recipe_file import RecipeFile, RowFile
 from harness.plugins.train.recipe_summary import Group
 from harness.plugins.train.settings import TrainSettings
@@ -30,13 +31,14 @@ class Overrides:
 
     Parameters
     ----------
-    corpus, base, limit
+    corpus, format, base, limit
         As in the file; None keeps what the file says.
     training
         Options of training that replace those of the file.
     """
 
     corpus: str | None = None
+    format: Kind | None = None
     base: str | None = None
     limit: int | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
@@ -121,7 +123,7 @@ def resolve(
     _check_overrides(overrides, registry)
     update = {
         key: value
-        for key in ("corpus", "base", "limit")
+        for key in ("format", "base", "limit")
         if (value := getattr(overrides, key)) is not None
     }
     if overrides.corpus is not None:  # the limit of the file is about the corpora of the file
@@ -149,7 +151,7 @@ class _Checks:
             self._row(name, row)
         if file.scored_by and file.scored_by not in file.rows:
             self._check(("scored_by",), lambda: registry.models.find(file.scored_by))
-        if self._is_scored and self._scorer.subtract is not None:
+        if self._is_scored and self._needs_scores(self._scorer):
             self._mistake(("scored_by",), "its corpus needs the scores that it should give")
         for key in TASKS:
             for i, task in enumerate(getattr(file, key)):
@@ -165,9 +167,13 @@ class _Checks:
         self._check(("training",), lambda: _settings(file.training))
         self.collector.check()
 
+    @staticmethod
+    def _needs_scores(row: RowFile) -> bool:
+        return row.augment is not None or (row.subtract is not None and not row.at_random)
+
     @property
     def _is_scored(self) -> bool:
-        return any(row.subtract or row.augment for row in self.file.rows.values())
+        return any(map(self._needs_scores, self.file.rows.values()))
 
     @property
     def _scorer(self) -> RowFile:
@@ -178,6 +184,8 @@ class _Checks:
         file, registry, key = self.file, self.registry, ("rows", name)
         if row.subtract is not None and row.augment is not None:
             self._mistake(key, "'subtract' and 'augment' exclude each other")
+        if row.at_random and row.subtract is None:
+            self._mistake((*key, "at_random"), "requires 'subtract'")
         if row.base:
             self._check((*key, "base"), lambda: registry.models.find(row.base))
         if row.mitigator:

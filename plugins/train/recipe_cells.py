@@ -19,6 +19,7 @@ from harness.plugins.train.recipe_summary import (
     Group,
     MeasurePart,
     NoisePart,
+    RunsPart,
 )
 from harness.results import resampling, samples
 from harness.results.record import IntervalPart, Record
@@ -28,6 +29,8 @@ Scores: TypeAlias = Mapping[tuple[str, int], Mapping[str, Record]]
 """The primary record of each task, by row and seed and by the name of the task."""
 Values: TypeAlias = dict[str, dict[str, tuple[float | None, ...]]]
 """By measure and row, a value for each seed."""
+ByRow: TypeAlias = Mapping[str, Sequence[float | None]]
+"""A value of a measure for each seed, by row."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +77,13 @@ class _Columns:
             values[mean.measure] = {
                 row: self._averages(values, row, mean.tasks, absolute=absolute) for row in self.rows
             }
-        cells = tuple(
-            cell for measure in measures for cell in self._cells(measure, values[measure.measure])
-        )
+        tasks = [measure for measure in measures if not measure.is_mean]
+        families = [
+            [measure for measure in tasks if measure.group != "usefulness"],
+            [measure for measure in tasks if measure.group == "usefulness"],
+            *([measure] for measure in measures if measure.is_mean),
+        ]
+        cells = tuple(cell for family in families for cell in self._cells(family, values))
         noise = [
             part
             for measure in measures
@@ -115,7 +122,7 @@ class _Columns:
                 parts += [MeasurePart(measure=name, group=group, tasks=complete) for name in names]
         return parts
 
-    def _is_complete(self, by_row: Mapping[str, Sequence[float | None]]) -> bool:
+    def _is_complete(self, by_row: ByRow) -> bool:
         return all(
             value is not None
             for row, by_seed in by_row.items()
@@ -133,31 +140,35 @@ class _Columns:
             averages.append(fmean(known) if known else None)
         return tuple(averages)
 
-    def _cells(
-        self, measure: MeasurePart, by_row: Mapping[str, Sequence[float | None]]
-    ) -> list[CellPart]:
-        tests = {row: self._paired(row, by_row) for row in self.rows}
-        p_values = {row: test.p_value for row, test in tests.items() if test}
-        tested = {row: p for row, p in p_values.items() if p is not None}
-        adjusted = dict(zip(tested, holm(list(tested.values())).tolist(), strict=True))
-        return [
-            self._cell(row, measure, by_row, tests[row], adjusted.get(row)) for row in self.rows
-        ]
+    def _cells(self, measures: Sequence[MeasurePart], values: Values) -> list[CellPart]:
+        """Return the cells of measures that Holm's correction takes as one family."""
+        tests = {
+            (row, measure.measure): statistics.paired(self._changes(row, values[measure.measure]))
+            for measure in measures
+            for row in self.rows
+        }
+        p_values = {key: t.p_value for key, t in tests.items() if t and t.p_value is not None}
+        adjusted = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
+        cells = []
+        for measure in measures:
+            for row in self.rows:
+                key, by_row = (row, measure.measure), values[measure.measure]
+                cells.append(self._cell(row, measure, by_row, tests[key], adjusted.get(key)))
+        return cells
 
-    def _paired(
-        self, row: str, by_row: Mapping[str, Sequence[float | None]]
-    ) -> statistics.Paired | None:
+    def _changes(self, row: str, by_row: ByRow) -> list[float]:
+        """Return the changes of a row, one for each seed; empty for one that is not compared."""
         other = self.recipe.compared_with(row)
         if other == row:
-            return None
+            return []
         pairs = zip(by_row[row], by_row[other], strict=True)
-        return statistics.paired([a - b for a, b in pairs if a is not None and b is not None])
+        return [a - b for a, b in pairs if a is not None and b is not None]
 
     def _cell(
         self,
         row: str,
         measure: MeasurePart,
-        by_row: Mapping[str, Sequence[float | None]],
+        by_row: ByRow,
         test: statistics.Paired | None,
         p_holm: float | None,
     ) -> CellPart:
@@ -215,29 +226,29 @@ class _Columns:
             averaged.append({**same[0], "contribution": mean})
         return averaged
 
-    def _noise(
-        self, measure: MeasurePart, by_row: Mapping[str, Sequence[float | None]]
-    ) -> NoisePart | None:
-        known = {
-            row: [value for value in values if value is not None] for row, values in by_row.items()
-        }
-        noise = statistics.noise(known.values())
+    def _noise(self, measure: MeasurePart, by_row: ByRow) -> NoisePart | None:
+        known = {row: [v for v in values if v is not None] for row, values in by_row.items()}
         first = known[self.recipe.baseline]
-        if noise is None or not first:
+        other_seeds = statistics.of_other_seeds(known.values())
+        if other_seeds is None or not first:
             return None
-        mean, spread = fmean(first), noise.sd
-        is_clear = abs(mean) > spread
+        one_seed = statistics.of_one_seed(self._changes(row, by_row) for row in self.rows)
+        mean = fmean(first)
+        is_clear = abs(mean) > other_seeds.sd
         claimed = self.recipe.file.claimed_change if measure.group == "bias" else None
+
+        def runs(noise: statistics.Noise) -> RunsPart:
+            chance = noise.chance(claimed / 100 * mean) if claimed and is_clear else None
+            return RunsPart(sd=noise.sd, df=noise.df, chance=chance)
+
         return NoisePart(
             measure=measure.measure,
             mean=mean,
             is_clear=is_clear,
-            sd=noise.sd,
-            df=noise.df,
-            sd_of_difference=noise.sd_of_difference,
             claimed=claimed,
-            chance=noise.chance(claimed / 100 * mean) if claimed and is_clear else None,
-            smallest_change=noise.smallest_change(len(self.seeds)),
+            other_seeds=runs(other_seeds),
+            one_seed=runs(one_seed) if one_seed else None,
+            smallest_change=one_seed.smallest_change(len(self.seeds)) if one_seed else None,
         )
 
 

@@ -74,7 +74,7 @@ def run(
 
 
 def _overrides(options: Mapping[str, Any]) -> Overrides:
-    own = {key: options[key] for key in ("corpus", "base", "limit") if key in options}
+    own = {key: options[key] for key in ("corpus", "format", "base", "limit") if key in options}
     training = {key: value for key, value in options.items() if key in OPTIONS}
     for key in options:
         if key not in own and key not in training and key != "out":

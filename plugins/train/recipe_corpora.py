@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness import folders
 from harness.embedder import Embedder
 from harness.errors import InvalidFile
 from harness.progress import Progress
@@ -34,22 +35,31 @@ def split(source: str, folder: Path, settings: Mapping[str, Any]) -> dict[str, A
     InvalidFile
         If there are too few pairs.
     """
-    from harness import folders
     from harness.plugins.corpora.entries import entries
 
     dropped = Counter[str]()
-    chosen = itertools.islice(entries(source, dropped=dropped), settings["limit"])
+    chosen = itertools.islice(
+        entries(source, settings["format"], dropped=dropped), settings["limit"]
+    )
     rows = [dict(entry.row) for entry in chosen]
-    splits = splits_of(len(rows), settings, source)
     folders.write_atomically(folder.parent / PAIRS, _lines(rows))
-    parts = splits.draw(len(rows), Path(source).name)
-    for part, places in parts.items():
-        content = _lines([rows[place] for place in places.tolist()])
-        folders.write_atomically(folder / f"{part}.jsonl", content)
-    counts = {part: len(places) for part, places in parts.items()}
-    about = {"name": folder.name, "splits": splits.about(), "counts": counts}
-    folders.write_atomically(folder / "corpus.json", f"{json.dumps(about, indent=2)}\n".encode())
+    counts = _write(rows, folder, settings, source)
     return {"pairs": len(rows), "dropped": dict(dropped), "parts": counts}
+
+
+def thin_out(original: Path, folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the pairs of a recipe without a share of them that is drawn at random: a control."""
+    from harness.run.scoring import random_generator
+
+    path = original.parent / PAIRS
+    with path.open(encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    removed = round(len(rows) * (1 - Fraction(str(settings["percentile"])) / 100))
+    order = random_generator(settings["seed"], "recipe", "random").permutation(len(rows))
+    kept = [rows[place] for place in sorted(order[removed:].tolist())]
+    parts = _write(kept, folder, settings, str(path))
+    counts = {"entries": len(rows), "above": removed, "removed": removed, "added": 0}
+    return {"counts": counts, "parts": parts}
 
 
 def score(
@@ -118,6 +128,21 @@ def splits_of(n: int, settings: Mapping[str, Any], source: str) -> Splits:
         problem = f"has {n} pairs with a label; a recipe needs {LARGEST_SHARE} or more"
         raise InvalidFile(problem, path=source)
     return Splits(holdout=Fraction(held), seed=settings["seed"])
+
+
+def _write(
+    rows: list[dict[str, Any]], folder: Path, settings: Mapping[str, Any], source: str
+) -> dict[str, int]:
+    """Write a corpus in three parts, and return the number of pairs of each."""
+    splits = splits_of(len(rows), settings, source)
+    parts = splits.draw(len(rows), folder.name)
+    for part, places in parts.items():
+        content = _lines([rows[place] for place in places.tolist()])
+        folders.write_atomically(folder / f"{part}.jsonl", content)
+    counts = {part: len(places) for part, places in parts.items()}
+    about = {"name": folder.name, "splits": splits.about(), "counts": counts}
+    folders.write_atomically(folder / "corpus.json", f"{json.dumps(about, indent=2)}\n".encode())
+    return counts
 
 
 def _lines(rows: list[dict[str, Any]]) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.plugins.train.recipe_summary import RowPart, Summary
 
-COLOURS = {"original": "#6b7280", "subtract": "#3b6fb6", "augment": "#c8553d"}
+COLOURS = {"original": "#6b7280", "subtract": "#3b6fb6", "augment": "#c8553d", "random": "#b8892b"}
 
 
 def figure(summary: Summary) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from harness.concept import Name
+from harness.plugins.corpora.entries import Kind
 from harness.task.table_schema import Strict
 
 
@@ -20,6 +21,9 @@ class RowFile(Strict):
     """Percentile: pairs with a bias score above it are taken out of the corpus."""
     augment: float | None = Field(default=None, gt=0, lt=100)
     """Percentile: pairs with a bias score above it are added with genders swapped."""
+    at_random: bool = False
+    """Whether as many pairs are taken out at random: a control of `subtract`, which shows what the
+    bias scores add to a smaller corpus."""
     base: str = ""
     """Word model under the encoder, or text encoder to fine-tune; by default the recipe's."""
     mitigator: str = ""
@@ -46,6 +50,8 @@ class RecipeFile(Strict):
     corpus: tuple[str, ...] = Field(min_length=1)
     """Where the pairs are: a path under HARNESS_DATA or beside this file, or `hf://owner/name`.
     The first that is there counts, and `--corpus` comes before all."""
+    format: Kind | None = None
+    """Format of the corpus, such as `snli`, `multinli` or `stsb`; by default by its extension."""
     limit: int | None = Field(default=None, ge=10)
     """Number of pairs to take, the first ones; by default all. It does not hold for `--corpus`."""
     holdout: int = Field(default=10_000, ge=1)

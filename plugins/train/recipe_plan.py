@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from harness.digest import digest, file_sha256
 from harness.plugins.train.recipe import HUB, Recipe
+from harness.plugins.train.recipe_file import RowFile
+from harness.plugins.train.recipe_summary import Method
 
 Kind = Literal["split", "score", "correct", "words", "train", "evaluate"]
 VERSION = 1
@@ -50,11 +52,18 @@ def label(row: str, seed: int) -> str:
     return f"{row}-seed{seed}"
 
 
+def method_of(row: RowFile) -> Method:
+    """Return how the corpus of a row is made."""
+    if row.subtract is not None:
+        return "random" if row.at_random else "subtract"
+    return "original" if row.augment is None else "augment"
+
+
 def corpus_of(recipe: Recipe, row: str) -> str:
     """Return the name of the corpus of a row."""
     content = recipe.file.rows[row]
     if content.subtract is not None:
-        return f"sub{content.subtract:g}"
+        return f"{'random' if content.at_random else 'sub'}{content.subtract:g}"
     return ORIGINAL if content.augment is None else f"aug{content.augment:g}"
 
 
@@ -83,6 +92,7 @@ class _Plan:
         file = self.recipe.file
         settings = {
             "source": _identity(self.recipe.corpus),
+            "format": file.format,
             "limit": file.limit,
             "holdout": file.holdout,
             "seed": file.seed,
@@ -108,14 +118,15 @@ class _Plan:
         if corpus == ORIGINAL:
             return self._split()
         content, file = self.recipe.file.rows[row], self.recipe.file
-        method = "augment" if content.subtract is None else "subtract"
+        method = method_of(content)
         settings = {
             "method": method,
-            "percentile": getattr(content, method),
+            "percentile": content.augment if content.subtract is None else content.subtract,
             "holdout": file.holdout,
             "seed": file.seed,
         }
-        needs = (self._split(), self._scores())
+        scores = () if method == "random" else (self._scores(),)
+        needs = (self._split(), *scores)
         return self._add(f"corpus {corpus}", "correct", needs, f"corpora/{corpus}", settings)
 
     def _words(self, row: str) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 from harness import folders
 from harness.plugins.train.recipe import HUB, Recipe
 from harness.plugins.train.recipe_cells import Scores, columns
-from harness.plugins.train.recipe_plan import corpus_of, label
+from harness.plugins.train.recipe_plan import corpus_of, label, method_of
 from harness.plugins.train.recipe_record import StepRecord
 from harness.plugins.train.recipe_summary import RowPart, Summary
 from harness.registry.registry import Registry
@@ -95,13 +95,7 @@ def _row(
     return RowPart(
         row=row,
         corpus=corpus_of(recipe, row),
-        method=(
-            "subtract"
-            if content.subtract is not None
-            else "original"
-            if content.augment is None
-            else "augment"
-        ),
+        method=method_of(content),
         percentile=content.augment if content.subtract is None else content.subtract,
         base=registry.models.label(recipe.base(row)),
         mitigator=content.mitigator,
@@ -126,8 +120,10 @@ def _counts(steps: Mapping[str, StepRecord]) -> list[str]:
         if not counts:
             continue
         above = counts["above"]
-        if record.settings["method"] == "subtract":
-            lines.append(f"{name}: {counts['removed']:,} of {counts['entries']:,} pairs removed")
+        if record.settings["method"] != "augment":
+            drawn = ", drawn at random" if record.settings["method"] == "random" else ""
+            removed, entries = counts["removed"], counts["entries"]
+            lines.append(f"{name}: {removed:,} of {entries:,} pairs removed{drawn}")
         else:
             share = f" ({counts['added'] / above:.0%})" if above else ""
             lines.append(

@@ -7,6 +7,7 @@ from harness.plugins.train.recipe_summary import (
     MEAN_D,
     OVERALL,
     NoisePart,
+    RunsPart,
     Summary,
 )
 from harness.plugins.train.recipe_texts import ALPHA, HOLM, HUNDRED, ITEMS, PLAIN
@@ -30,7 +31,8 @@ def legend(summary: Summary) -> tuple[str, ...]:
         degrees = f"{df} degree{'s'[: df > 1]} of freedom"
         lines.append(
             f"95 % interval: of the mean change over {len(summary.seeds)} seeds, by Student's t "
-            f"with {degrees}. p Holm: corrected over the rows of its column"
+            f"with {degrees}. p Holm: corrected over the rows of a mean, or over all cells of a "
+            "table of tasks"
         )
         lines.append(f"{HOLM} p Holm ≤ {ALPHA}".replace("0.", "."))
     lines.append(
@@ -61,24 +63,31 @@ def _noise(part: NoisePart, seeds: int) -> list[str]:
         unit, name = HUNDRED, f"{name} × 100"
 
     def size(value: float) -> str:
-        share = f" ({abs(value / part.mean):.0%} of {unit.number(part.mean)})"
+        share = f" ({abs(value / part.mean):.1%} of {unit.number(part.mean)})"
         return unit.number(value) + (share if part.is_clear else "")
 
+    def often(runs: RunsPart) -> str:
+        if runs.chance is None:
+            return ""
+        return (
+            f"; a difference of {part.claimed:g} % or more, the change that the source claims, "
+            f"comes by chance in {runs.chance:.0%} of all cases"
+        )
+
     lines = [
-        f"{name}: the seeds alone have a standard deviation of {size(part.sd)}, with "
-        f"{part.df} degree{'s'[: part.df > 1]} of freedom. Two models with one run each, on one "
-        f"corpus, differ by {size(part.sd_of_difference)} in standard deviation"
+        f"{name}: two single runs on one corpus with different seeds differ by "
+        f"{size(part.other_seeds.sd)} in standard deviation{often(part.other_seeds)}"
     ]
     if not part.is_clear:
-        lines.append(f"{name}: the first row's mean is within this spread: percents say nothing")
-    if part.claimed is not None and part.chance is not None:
+        lines.append(f"{name}: the first row's mean is within this noise: percents say nothing")
+    if part.one_seed is not None:
         lines.append(
-            f"{name}: two single runs on one corpus differ by {part.claimed:g} % or more, the "
-            f"change that the source claims, in {part.chance:.0%} of all cases"
+            f"{name}: changes between rows that share a seed vary by {size(part.one_seed.sd)} from "
+            f"seed to seed{often(part.one_seed)}"
         )
     if part.smallest_change is not None:
         lines.append(
-            f"{name}: with {seeds} seeds, an interval excludes 0 from a change of about "
+            f"{name}: with {seeds} seeds, an interval excludes 0 from a mean change of about "
             f"{size(part.smallest_change)} on"
         )
     return lines

@@ -43,43 +43,35 @@ class Paired:
 
 @dataclass(frozen=True)
 class Noise:
-    """What the seeds of training alone do to a score.
+    """How much two models differ that differ in nothing but chance.
 
     Parameters
     ----------
     sd
-        Standard deviation of the score between seeds, pooled over the rows.
+        Standard deviation of their difference, pooled over the rows.
     df
-        Its degrees of freedom: each row has its number of seeds less 1.
+        Its degrees of freedom.
     """
 
     sd: float
     df: int
 
-    @property
-    def sd_of_difference(self) -> float:
-        """Standard deviation of the difference of two encoders with one run each."""
-        return self.sd * math.sqrt(2)
-
     def chance(self, difference: float) -> float:
-        """Return how often two runs on one corpus differ at least by this, in either direction."""
+        """Return how often they differ at least by this, in either direction."""
         from scipy import stats
 
         if self.sd == 0:
             return float(difference == 0)
-        return float(2 * stats.t.sf(abs(difference) / self.sd_of_difference, self.df))
+        return float(2 * stats.t.sf(abs(difference) / self.sd, self.df))
 
     def smallest_change(self, n: int) -> float | None:
-        """Return the change at which an interval over n seeds just excludes 0; None for one seed.
-
-        It takes the differences to vary as those of independent runs do.
-        """
+        """Return the mean change at which an interval over n seeds just excludes 0."""
         from scipy import stats
 
         if n < 2:
             return None
         quantile = float(stats.t.isf((1 - CONFIDENCE) / 2, n - 1))
-        return quantile * self.sd_of_difference / math.sqrt(n)
+        return quantile * self.sd / math.sqrt(n)
 
 
 def paired(differences: Sequence[float], *, confidence: float = CONFIDENCE) -> Paired | None:
@@ -111,14 +103,40 @@ def paired(differences: Sequence[float], *, confidence: float = CONFIDENCE) -> P
     return Paired(d.n, d.mean, d.sd, d.mean - margin, d.mean + margin, p_value)
 
 
-def noise(rows: Iterable[Sequence[float]]) -> Noise | None:
-    """Return the pooled spread between seeds; None if no row has two seeds.
+def of_other_seeds(rows: Iterable[Sequence[float]]) -> Noise | None:
+    """Return the noise between two runs on one corpus with different seeds.
 
     Parameters
     ----------
     rows
         The values of each row, one for each seed.
+
+    Returns
+    -------
+    Noise or None
+        None if no row has two seeds.
     """
+    pooled = _pooled(rows)
+    return pooled and Noise(pooled.sd * math.sqrt(2), pooled.df)
+
+
+def of_one_seed(changes: Iterable[Sequence[float]]) -> Noise | None:
+    """Return the noise between two rows that share a seed, and so their first weights.
+
+    Parameters
+    ----------
+    changes
+        The changes of each row against another one, one for each seed.
+
+    Returns
+    -------
+    Noise or None
+        None if no row has two seeds.
+    """
+    return _pooled(changes)
+
+
+def _pooled(rows: Iterable[Sequence[float]]) -> Noise | None:
     squares, df = 0.0, 0
     for values in rows:
         if len(values) > 1:

@@ -81,8 +81,11 @@ class Steps:
             getattr(embedder, "close", lambda: None)()
 
     def _correct(self, step: Step) -> dict[str, Any]:
-        _, scores = step.needs
+        original, *scored = step.needs
         folder = self.folder / step.folder
+        if not scored:
+            return recipe_corpora.thin_out(self.path(original), folder, step.settings)
+        (scores,) = scored
         return recipe_corpora.correct(self.path(scores), folder, step.settings, self.progress)
 
     def _words(self, step: Step) -> dict[str, Any]:

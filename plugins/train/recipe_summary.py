@@ -11,6 +11,7 @@ from pydantic import Field
 
 from harness.results.record import Finite, IntervalPart, Part
 
+Method = Literal["original", "subtract", "augment", "random"]
 Group = Literal["bias", "retained", "usefulness"]
 MEAN_D, MEAN_ABS, OVERALL = "mean d", "mean |d|", "overall"
 """Means over the bias tasks, with and without sign, and over the tasks of usefulness."""
@@ -23,8 +24,8 @@ class RowPart(Part):
     """Label of the row."""
     corpus: str
     """Name of its corpus: `original`, `sub90`, `aug90` …"""
-    method: Literal["original", "subtract", "augment"]
-    """How the corpus was made."""
+    method: Method
+    """How the corpus was made; `random` is a control of `subtract`."""
     percentile: float | None = None
     """Percentile of the bias score above which pairs were taken out or added."""
     base: str
@@ -80,7 +81,8 @@ class DifferencePart(Part):
     p_value: Finite | None
     """Two-sided p-value of the same test."""
     p_holm: Finite | None
-    """The p-value after Holm's correction over the rows of the column."""
+    """The p-value after Holm's correction: of a mean over the rows, of a task over all cells of its
+    table."""
     percent: Finite | None
     """The mean difference in percent of the other row's mean; null if that mean is within its own
     spread."""
@@ -105,6 +107,17 @@ class CellPart(Part):
     """Its change."""
 
 
+class RunsPart(Part):
+    """How much two single runs differ that differ in nothing but chance."""
+
+    sd: Finite
+    """Standard deviation of their difference."""
+    df: int
+    """Its degrees of freedom."""
+    chance: Finite | None = None
+    """How often they differ by at least the change that the source claims."""
+
+
 class NoisePart(Part):
     """What the seeds alone do to a mean."""
 
@@ -113,19 +126,15 @@ class NoisePart(Part):
     mean: Finite
     """Mean of the first row."""
     is_clear: bool
-    """Whether that mean is beyond its own spread, so that percents of it say something."""
-    sd: Finite
-    """Standard deviation between seeds, pooled over the rows."""
-    df: int
-    """Its degrees of freedom."""
-    sd_of_difference: Finite
-    """Standard deviation of the difference of two models with one run each."""
+    """Whether that mean is beyond the noise, so that percents of it say something."""
     claimed: Finite | None = None
     """The change that the source claims, in percent of the mean."""
-    chance: Finite | None = None
-    """How often two runs on one corpus differ by at least the claimed change."""
+    other_seeds: RunsPart
+    """Two runs on one corpus with different seeds."""
+    one_seed: RunsPart | None = None
+    """Two rows with the same seed, from the spread of their changes over the seeds."""
     smallest_change: Finite | None = None
-    """Change at which the interval over this number of seeds just excludes 0."""
+    """Mean change at which the interval over this number of seeds just excludes 0."""
 
 
 class Summary(Part):

@@ -20,6 +20,7 @@ ROWS = {
     "original": {},
     "sub80": {"subtract": 80},
     "aug80": {"augment": 80},
+    "random80": {"subtract": 80, "at_random": True},
     "hd": {"mitigator": "hard-debias"},
 }
 

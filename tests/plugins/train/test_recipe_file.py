@@ -52,6 +52,7 @@ def mistake(document):
     [
         ({"bias": ["seat-c6", "seat-c66"]}, "bias[1]", "seat-c66"),
         ({"rows": {"a": {"subtract": 90, "augment": 90}}}, "rows.a", "exclude"),
+        ({"rows": {"a": {}, "b": {"at_random": True}}}, "rows.b.at_random", "subtract"),
         ({"rows": {"a": {}, "b": {"compared_with": "c"}}}, "rows.b.compared_with", "c"),
         ({"rows": {"a": {}, "b": {}}}, "rows.b", "same as 'a'"),
         ({"rows": {"a": {}, "b": {"mitigator": "hard-debiass"}}}, "rows.b.mitigator", "hard-debia"),
@@ -85,7 +86,7 @@ def test_an_unknown_recipe_suggests_the_installed_ones():
         find(Registry(), "fairer-snly")
 
 
-@pytest.mark.parametrize("name", ["fairer-snli", "fairer-snli-small"])
+@pytest.mark.parametrize("name", sorted(Registry().recipe_files))
 def test_the_shipped_recipes_resolve(name, tmp_path):
     corpus = tmp_path / "pairs.jsonl"
     corpus.write_text("{}\n")
@@ -140,6 +141,12 @@ class TestSteps:
     def test_a_corpus_may_be_scored_by_any_model(self, write):
         steps = {s.name: s for s in plan(resolve(write(scored_by="glove-6b-50d"), Registry()))}
         assert steps["bias scores"].needs == ("corpus original",)
+
+    def test_a_corpus_that_is_thinned_out_at_random_needs_no_scores(self, write):
+        rows = {"original": {}, "random": {"subtract": 90, "at_random": True}}
+        steps = {step.name: step for step in plan(resolve(write(rows=rows), Registry()))}
+        assert steps["corpus random90"].needs == ("corpus original",)
+        assert "bias scores" not in steps
 
     def test_debiased_words_need_no_scores(self, write):
         rows = {"original": {}, "hd": {"mitigator": "hard-debias"}}

@@ -10,11 +10,12 @@ import tiny_recipe
 
 import harness
 from harness.commands.main import run
+from harness.plugins.train import recipe_corpora
 from harness.plugins.train.recipe_summary import Summary
 
 pytest.importorskip("spacy", reason="swapping genders needs the extra `spacy`")
-STEPS = 21
-"""A corpus in three parts, scores, two corpora, words, and four rows × two seeds × two."""
+STEPS = 26
+"""A corpus in three parts, scores, three corpora, words, and five rows × two seeds × two."""
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +68,13 @@ def test_the_table_has_the_values_of_the_records(place, capsys):
 
 
 def test_the_corpora_have_their_shares(place, capsys):
-    rows = {row.row: row for row in Summary.model_validate(printed(place, capsys)).rows}
+    summary = Summary.model_validate(printed(place, capsys))
+    rows = {row.row: row for row in summary.rows}
     totals = {name: sum(row.pairs.values()) for name, row in rows.items()}
     assert (totals["original"], totals["sub80"], totals["hd"]) == (120, 96, 120)
     assert 120 < totals["aug80"] <= 144
+    assert totals["random80"] == 96
+    assert "random80: 24 of 120 pairs removed, drawn at random" in summary.notes
     assert rows["hd"].mitigator == "hard-debias"
 
 
@@ -94,7 +98,7 @@ def test_a_dry_run_lists_what_is_done_and_what_is_left(place, capsys):
     (place / "more.yaml").write_text(more.replace(f"{place / 'more'}", str(place)))
     capsys.readouterr()
     assert command(place, "--dry-run", name="more.yaml") == 0
-    assert "8 of 29 steps to do" in capsys.readouterr().out
+    assert "10 of 36 steps to do" in capsys.readouterr().out
 
 
 def test_a_task_may_be_added_later_and_nothing_is_trained_again(place, capsys):
@@ -138,3 +142,21 @@ def test_progress_counts_the_steps(place, capsys):
     tiny_recipe.write(place / "one", rows={"original": {}}, seeds=[1])
     assert command(place / "one") == 0
     assert "step 3 of 3: evaluate original-seed1" in capsys.readouterr().err
+
+
+def test_the_format_of_the_file_is_that_of_another_corpus_too(tmp_path):
+    """Numbers are labels in a file of SNLI's, and scores elsewhere."""
+    path = tmp_path / "official.jsonl"
+    pair = {"sentence1": "a man works", "sentence2": "the man reads", "gold_label": "neutral"}
+    lines = [pair | {"gold_label": label} for label in ("neutral", "-", "entailment")] * 20
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    settings = {"format": "snli", "limit": None, "holdout": 10_000, "seed": 0}
+    facts = recipe_corpora.split(str(path), tmp_path / "corpora" / "original", settings)
+    assert facts["pairs"] == 40
+    assert facts["parts"] == {"train": 36, "dev": 2, "test": 2}
+    (first, *_) = (tmp_path / "corpora" / "pairs.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(first) == {
+        "premise": "a man works",
+        "hypothesis": "the man reads",
+        "label": "neutral",
+    }

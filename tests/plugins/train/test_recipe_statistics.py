@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.plugins.train.recipe_statistics import noise, paired
+from harness.plugins.train.recipe_statistics import of_one_seed, of_other_seeds, paired
 
 SEEDS, ROWS, DRAWS = 3, 8, 1_000
 RNG = np.random.default_rng(5)
@@ -42,17 +42,18 @@ def test_equal_differences_have_no_interval_as_it_would_have_no_width():
 
 def test_noise_pools_the_variances_of_the_rows():
     rows = [[1.0, 2.0, 4.0], [0.0, 0.5], [7.0]]
-    assert noise(rows).df == 3
+    assert of_one_seed(rows).df == 3
     expected = np.sqrt((2 * np.var(rows[0], ddof=1) + np.var(rows[1], ddof=1)) / 3)
-    assert noise(rows).sd == pytest.approx(expected)
-    assert noise([[1.0], [2.0]]) is None
+    assert of_one_seed(rows).sd == pytest.approx(expected)
+    assert of_other_seeds(rows).sd == pytest.approx(expected * np.sqrt(2))
+    assert of_other_seeds([[1.0], [2.0]]) is None
 
 
 def test_the_chance_of_a_change_is_that_of_two_runs_on_one_corpus():
     """Two runs of one corpus: how often they differ by 1, against the simulated share."""
     truth, said = 0.5, []
     for _ in range(DRAWS):
-        said.append(noise(RNG.normal(0, truth, (ROWS, SEEDS))).chance(1.0))
+        said.append(of_other_seeds(RNG.normal(0, truth, (ROWS, SEEDS))).chance(1.0))
     hits = np.mean(np.abs(np.diff(RNG.normal(0, truth, (100_000, 2)))) >= 1)
     assert np.mean(said) == pytest.approx(hits, abs=0.02)
 
@@ -64,7 +65,7 @@ def test_the_smallest_change_is_half_the_width_of_an_interval():
     for _ in range(DRAWS):
         test = paired(list(RNG.normal(0, sd, n) - RNG.normal(0, sd, n)))
         widths.append(((test.high - test.low) / 2) ** 2)
-    known = noise(RNG.normal(0, sd, (2_000, 2)))
+    known = of_other_seeds(RNG.normal(0, sd, (2_000, 2)))
     assert known.smallest_change(n) == pytest.approx(np.sqrt(np.mean(widths)), rel=0.05)
     assert known.smallest_change(1) is None
 

@@ -101,11 +101,24 @@ def test_a_change_is_paired_by_seed(tmp_path):
     assert change.percent == pytest.approx(-37.5)
 
 
-def test_holm_is_over_the_rows_of_a_column(tmp_path):
-    summary = summary_of(tmp_path, by_rule)
-    changes_ = [summary.cell(row, "c6").difference for row in ("sub90", "sub97", "hd")]
+def uneven(row: str, seed: int, task: str) -> float:
+    noise = np.random.default_rng([seed, len(row), len(task), ord(task[-1])]).normal(0, 0.02)
+    return by_rule(row, seed, task) + noise
+
+
+@pytest.mark.parametrize(
+    ("measures", "family"),
+    [((MEAN_D,), 3), ((MEAN_ABS,), 3), ((*BIAS, *RETAINED), 9), (USEFUL, 6)],
+)
+def test_holm_is_over_the_rows_of_a_mean_or_the_cells_of_a_table(tmp_path, measures, family):
+    summary = summary_of(tmp_path, uneven)
+    changes_ = [
+        summary.cell(row, measure).difference
+        for row in ("sub90", "sub97", "hd")
+        for measure in measures
+    ]
     smallest = min(changes_, key=lambda change: change.p_value)
-    assert smallest.p_holm == pytest.approx(3 * smallest.p_value)
+    assert smallest.p_holm == pytest.approx(min(1, family * smallest.p_value))
 
 
 def test_the_first_row_is_compared_with_none(tmp_path):
@@ -143,9 +156,11 @@ def test_one_seed_has_no_interval_and_says_so(tmp_path):
 def test_the_noise_says_how_often_the_claimed_change_comes_by_chance(tmp_path):
     summary = summary_of(tmp_path, by_rule)
     part = next(part for part in summary.noise if part.measure == MEAN_D)
-    assert part.df == 8  # four rows, three seeds
+    assert part.other_seeds.df == 8  # four rows, three seeds
+    assert part.one_seed.df == 6
     assert part.claimed == 19
-    assert 0.1 < part.chance < 0.5  # 19 % of .2 is about once the noise of a difference
+    assert 0.1 < part.other_seeds.chance < 0.5  # 19 % of .2 is about once the noise of two runs
+    assert part.one_seed.chance < 0.1  # rows of one seed share their first weights
     assert "19 %" in " ".join(conclusions(summary))
 
 
