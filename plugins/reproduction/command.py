@@ -52,8 +52,8 @@ def command(**options: Any) -> int:
     """Show what papers print beside what comes out here, row by row.
 
     Runs the tasks that rows select; what is recorded in the results folder is not run again.
-    Studies are read from there, or from the recorded values. A row whose data or model is missing
-    has no value, which is no failure.
+    Studies are read from there, else their recorded values are shown. A row whose data or model is
+    missing has no value, which is no failure.
 
     \b
     harness reproduce uriot-2024
@@ -146,21 +146,27 @@ def _found(options: Options, papers: Sequence[PaperFile]) -> Found:
 
 
 def _with_recorded(papers: Sequence[PaperFile], found: Found, *, keep: bool) -> dict[str, Value]:
-    """Return the found values over the recorded ones, and record them if asked to."""
+    """Return the found values, and the recorded ones of rows that this run did not try to answer.
+
+    Records the found values if asked to.
+    """
     from harness.plugins.reproduction import values
+    from harness.plugins.reproduction.selection import ScoreSelection
 
     merged: dict[str, Value] = {}
     for file in papers:
         folder = file.path.parent
         recorded = values.read(folder)
-        own = dict(recorded)
+        kept = dict(recorded)
         for id_, selected in file.selections.items():
-            value = found.values.get(id_) or values.current(recorded, id_, selected)
-            own.pop(id_, None)
-            if value is not None:
-                merged[id_] = own[id_] = value
-        if keep and own != recorded:
-            values.write(folder, own)
+            kept.pop(id_, None)
+            earlier = values.current(recorded, id_, selected)
+            if (value := found.values.get(id_) or earlier) is not None:
+                kept[id_] = value
+                if not (isinstance(selected, ScoreSelection) and id_ in found.missing):
+                    merged[id_] = value
+        if keep and kept != recorded:
+            values.write(folder, kept)
     return merged
 
 

@@ -39,10 +39,17 @@ class ScoreSelection:
 
     @property
     def address(self) -> str:
-        """What identifies it, whatever the model: a recorded value counts only for its address."""
-        parts = (f"{self.task}@{self.version}", self.scenario, self.metric, self.score)
-        sign = "absolute " if self.absolute else ""
-        return f"{self.mitigator} / {' / '.join(parts)} / {sign}{self.field}"
+        """What identifies it: a recorded value counts only for its address."""
+        parts = (
+            self.model,
+            self.mitigator,
+            f"{self.task}@{self.version}",
+            self.scenario,
+            self.metric,
+            self.score,
+            "absolute " * self.absolute + self.field,
+        )
+        return " / ".join(parts)
 
     def matches(self, record: Record) -> bool:
         """Return whether a record of this model and mitigator is the one."""
@@ -86,11 +93,12 @@ class StudySelection:
 
     @property
     def address(self) -> str:
-        """What identifies it, whatever the model."""
+        """What identifies it: a recorded value counts only for its address."""
         answer = self.answer
         column = f"parameter {answer.parameter}" if answer.parameter else answer.measure
         field = "" if answer.parameter else f" / {answer.field}"
-        return f"{self.study}@{self.version} / {answer.criterion} / {answer.row} / {column}{field}"
+        study = f"{self.model} / {self.study}@{self.version}"
+        return f"{study} / {answer.criterion} / {answer.row} / {column}{field}"
 
     def value(self, summary: Summary) -> float | str | None:
         """Return the selected value of a study's summary on this model.

