@@ -31,7 +31,8 @@ def show(summary: Summary) -> None:
     ):
         for line in lines:
             click.echo(output.wrapped(f"{prefix}{line}"))
-        click.echo()
+        if lines:
+            click.echo()
 
 
 def write(summary: Summary, folder: Path) -> None:

@@ -80,7 +80,8 @@ def changes_by_task(summary: Summary, groups: Iterable[Group], noun: str) -> Tab
         for row in summary.rows
         if row.compared_with
     ]
-    title = f"changes by task, {noun}, with 95 % intervals over seeds"
+    with_intervals = ", with 95 % intervals over seeds" if len(summary.seeds) > 1 else ""
+    title = f"changes by task, {noun}{with_intervals}"
     return Table(title, ("row", *(m.measure for m in measures)), tuple(rows))
 
 
