@@ -72,7 +72,7 @@ PEOPLE: Sequence[Pair] = (
 Words after Bolukbasi et al. (2016), appendix B, and Zhao et al. (2018), Gender bias in coreference
 resolution (WinoBias, MIT), with plurals, without pairs that differ in more than gender."""
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’]am)?")
+_WORD = re.compile(r"[^\W\d_]+(?:['’](?:am|AM))?")
 
 
 class Swapper:
