@@ -18,8 +18,8 @@ INTRODUCTION = """\
 One row for each table, figure and claim of five papers. `harness reproduce` makes this page from
 the rows in `tasks/reproduction/`. Every status is computed:
 
-- **reproduced**: |here − printed| is at most the tolerance of the row, or the claim holds;
-- **differs**: it is more, or the claim does not hold, and the row says why;
+- **reproduced within** a tolerance: |here − printed| is at most as large; or the claim holds;
+- **differs**: by more than the tolerance, or the claim does not hold, and the row says why;
 - **needs**: something that is not here, such as a model, a data set or a key.
 
 `harness reproduce PAPER` runs what the rows of a paper need. `--model NAME` shows your own model
@@ -64,8 +64,10 @@ def expected(result: Result) -> str:
 
 
 def status(result: Result) -> str:
-    """Return the status of a row, with the reason and the remark."""
-    parts = [f"{result.status}: {result.why}" if result.why else result.status]
+    """Return the status of a row, with its tolerance, the reason and the remark."""
+    tolerance = result.row.tolerance if not isinstance(result.here, str) else None
+    within = f" within {tolerance:g}" if tolerance and result.status == "reproduced" else ""
+    parts = [f"{result.status}: {result.why}" if result.why else result.status + within]
     if result.row.note:
         parts.append(result.row.note)
     return ". ".join(part.rstrip(".") for part in parts)
