@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
-
-_CORPUS_KEYS = ("source", "method", "percentile", "seed", "model")
 
 
 def text(state: Mapping[str, Any], name: str) -> str:
@@ -19,7 +17,7 @@ def text(state: Mapping[str, Any], name: str) -> str:
         Name of the model's folder.
     """
     kind, settings = state["kind"], state["identity"]
-    what = {
+    description = {
         "bilstm": "A BiLSTM with max pooling over frozen word vectors, after InferSent "
         "(Conneau et al. 2017).",
         "transformer": "A fine-tuned text encoder.",
@@ -27,7 +25,7 @@ def text(state: Mapping[str, Any], name: str) -> str:
     rows = [
         ("base", state["base"]),
         ("corpus", state["corpus"]["name"]),
-        *((f"corpus: {key}", value) for key, value in _origin(state["corpus"]["origin"])),
+        *((f"corpus: {key}", value) for key, value in _leaves(state["corpus"]["origin"])),
         *((f"SHA-256 of {split}", digest) for split, digest in state["corpus"]["sha256"].items()),
         *((f"{split} pairs", n) for split, n in state["pairs"].items()),
         *((key, settings[key]) for key in ("hidden", "epochs", "batch_size", "lr", "precision")),
@@ -49,7 +47,7 @@ tags: [sentence-transformers, embedding-bias-harness]
 
 # {name}
 
-{what} Trained by `harness train`.
+{description} Trained by `harness train`.
 
 | | |
 | --- | --- |
@@ -63,8 +61,13 @@ the scores of each epoch. {_HEAD if state["labels"] else ""}
 _HEAD = "`head.safetensors` is the classifier on u, v, |u − v| and u · v."
 
 
-def _origin(origin: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return [(key, origin[key]) for key in _CORPUS_KEYS if key in origin]
+def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the plain values of `corpus.json`, such as `made_from.percentile`, by dotted key."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _leaves(inner, f"{key}.{name}" if key else str(name))
+    elif isinstance(value, str | int | float):
+        yield key, value
 
 
 def _cell(value: Any) -> str:

@@ -26,7 +26,9 @@ OPTIONS = {"hidden": 8, "epochs": 6, "batch_size": 8, "lr": 1.0, "device": "cpu"
 def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("training")
     tiny.corpus(folder / "corpus")
-    (folder / "corpus" / "corpus.json").write_text('{"method": "subtract", "percentile": 95}')
+    (folder / "corpus" / "corpus.json").write_text(
+        json.dumps({"made_from": {"method": "subtract", "percentile": 95.0, "splits": {"seed": 7}}})
+    )
     return folder, tiny.vectors(folder)
 
 
@@ -74,8 +76,15 @@ def test_word_vectors_stay_frozen(trained, place):
 def test_the_card_says_corpus_percentile_seed_base_scores_and_version(trained):
     card = (trained.folder / "README.md").read_text("utf-8")
     state = json.loads((trained.folder / "training.json").read_text("utf-8"))
-    for fact in ("subtract", "95", "vectors", "test accuracy", state["harness"]):
-        assert str(fact) in card
+    for row in (
+        "| corpus: made_from.method | subtract |",
+        "| corpus: made_from.percentile | 95.0 |",
+        "| seed | 0 |",
+        f"| base | {state['base']} |",
+        f"| test accuracy | {trained.scores['test']['accuracy']:.4f} |",
+        f"| harness | {state['harness']} |",
+    ):
+        assert row in card
     assert state["corpus"]["sha256"]["train"] in card
     assert len(state["epochs"]) == trained.epochs
     assert state["complete"] is True
