@@ -1,10 +1,12 @@
 """Recipe files: names are looked up, mistakes point to their line, and options override."""
 
+import json
 from pathlib import Path
 
 import pytest
 import yaml
 
+from harness.commands.main import run
 from harness.errors import InvalidFile, UnknownName, UsageError
 from harness.plugins.train.recipe import Overrides, find, resolve
 from harness.plugins.train.recipe_plan import plan
@@ -96,6 +98,15 @@ def test_the_shipped_recipes_resolve(name, tmp_path):
     trained = [step for step in steps if step.kind == "train"]
     assert len(trained) == len(recipe.file.rows) * len(recipe.file.seeds)
     assert recipe.file.limit is None  # that of the file is about its own corpora
+
+
+def test_the_recipes_are_listed_and_a_file_says_who_checks_it(capsys, write):
+    assert run(["list", "recipes", "--json"]) == 0
+    assert {"fairer-snli", "fairer-snli-small"} <= {
+        row["name"] for row in json.loads(capsys.readouterr().out)
+    }
+    assert run(["validate", str(write().path)]) == 0
+    assert "--dry-run" in capsys.readouterr().out
 
 
 def test_without_local_data_the_corpus_is_that_of_the_hub(monkeypatch):
