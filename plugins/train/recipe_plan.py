@@ -14,6 +14,8 @@ from harness.plugins.train.recipe_summary import Method
 Kind = Literal["split", "score", "correct", "words", "train", "evaluate"]
 VERSION = 1
 """Raise it with every change of this package that changes what a finished step would give."""
+DEVICE = "device"
+"""Option of training that no key has: a recipe may go on elsewhere."""
 ORIGINAL = "original"
 """Name of the corpus as it is, split in three."""
 
@@ -165,7 +167,8 @@ class _Plan:
     ) -> str:
         if name not in self.steps:
             keys = [self.steps[need].key for need in needs]
-            key = digest([VERSION, kind, settings, keys])
+            content = {name: value for name, value in settings.items() if name != DEVICE}
+            key = digest([VERSION, kind, content, keys])
             self.steps[name] = Step(name, kind, needs, folder, settings, key)
         return name
 

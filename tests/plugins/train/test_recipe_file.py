@@ -169,6 +169,7 @@ class TestSteps:
         [
             ({"seeds": [1, 2, 3]}, True),
             ({"title": "Another"}, True),
+            ({"training": {"hidden": 8, "device": "cuda"}}, True),
             ({"training": {"hidden": 9}}, False),
             ({"base": "bag-of-words:glove-6b-50d"}, False),
             ({"limit": 100}, False),
