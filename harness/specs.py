@@ -173,7 +173,7 @@ def harness_engines() -> Iterable[EngineSpec]:
 
 @hookspec
 def harness_task_folders() -> Iterable[Path | str]:
-    """Return folders of task files, with subfolders `concepts`, `studies`, `recipes` …"""
+    """Return folders of task files, with subfolders for concepts, studies, recipes and so on."""
     raise NotImplementedError
 
 
