@@ -33,7 +33,8 @@ def score_once(
     """
     identity = scoring.identity_of(embedder, concept, source, resolve(method, embedder, concept))
     if path.exists() and not overwrite:
-        if resumable_file.read_about(path).get("identity") == digest(identity):
+        about = resumable_file.read_about(path)
+        if (about.get("identity"), about.get("corpus")) == (digest(identity), source.about()):
             return
         raise InvalidOption(
             f"'{path}' has scores of another model, corpus or options; --overwrite replaces it"

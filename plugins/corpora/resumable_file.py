@@ -34,6 +34,11 @@ class ResumableFile:
     resume
         Whether to continue a partial file, if there is one.
 
+    Attributes
+    ----------
+    part
+        The partial file.
+
     Raises
     ------
     InvalidOption
@@ -46,25 +51,25 @@ class ResumableFile:
         self, path: Path, identity: Mapping[str, Any], *, overwrite: bool, resume: bool
     ) -> None:
         self.path = path
-        self._part, self._identity = _partial(path)
+        self.part, self._identity = _partial(path)
         self._file: IO[str] | None = None
         folders.make(path.parent)
         if path.exists() and not overwrite:
             raise InvalidOption(f"'{path}' exists already; --overwrite replaces it")
-        if resume and self._part.exists() and self._identity.exists():
+        if resume and self.part.exists() and self._identity.exists():
             if not can_continue(path, identity):
                 raise InvalidOption(
-                    f"'{self._part}' is of another model, corpus or options; repeat those to "
+                    f"'{self.part}' is of another model, corpus or options; repeat those to "
                     "continue, or start again without --resume"
                 )
             self._drop_incomplete_row()
         else:
             folders.write_atomically(self._identity, _identity_json(identity))
-            self._part.write_bytes(b"")
+            self.part.write_bytes(b"")
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of the partial file."""
-        with jsonlines.open(self._part, loads=json.loads) as reader:
+        with jsonlines.open(self.part, loads=json.loads) as reader:
             yield from reader.iter(type=dict)
 
     def write(self, rows: list[dict[str, Any]]) -> None:
@@ -77,11 +82,11 @@ class ResumableFile:
         """
         try:
             if self._file is None:
-                self._file = self._part.open("a", encoding="utf-8", newline="\n")
+                self._file = self.part.open("a", encoding="utf-8", newline="\n")
             jsonlines.Writer(self._file).write_all(rows)
             self._file.flush()
         except OSError as error:
-            raise DiskError(f"cannot write '{self._part}' ({error.strerror})") from None
+            raise DiskError(f"cannot write '{self.part}' ({error.strerror})") from None
 
     def finish(self, about: Mapping[str, Any]) -> None:
         """Rename the partial file to its final name, and write beside it how it was made.
@@ -92,13 +97,13 @@ class ResumableFile:
             If it cannot be renamed.
         """
         try:
-            with self._part.open("ab") as file:
+            with self.part.open("ab") as file:
                 os.fsync(file.fileno())
             if self._file is not None:
                 self._file.close()
                 self._file = None
             folders.write_atomically(about_path(self.path), _as_json(about))
-            self._part.replace(self.path)
+            self.part.replace(self.path)
             self._identity.unlink(missing_ok=True)
         except OSError as error:
             raise DiskError(f"cannot write '{self.path}' ({error.strerror})") from None
@@ -108,13 +113,13 @@ class ResumableFile:
         if self._file is not None:
             self._file.close()
             self._file = None
-        if self._part.exists() and not self._part.stat().st_size:
-            self._part.unlink()
+        if self.part.exists() and not self.part.stat().st_size:
+            self.part.unlink()
             self._identity.unlink(missing_ok=True)
 
     def _drop_incomplete_row(self) -> None:
         """Drop what follows the last newline: a row whose writing was interrupted."""
-        with self._part.open("rb+") as file:
+        with self.part.open("rb+") as file:
             end = 0
             for line in file:
                 if line.endswith(b"\n"):

@@ -153,6 +153,7 @@ def score_corpus(
         scorer = resolved.make_scorer(embedder, direction)
         started = time.monotonic()
         entries = source.entries(dropped)
+        _skip_scored(file, entries)
         for rows in _scored_rows(scorer, source, entries, progress, continued, output.with_words):
             file.write(rows)
             for row in rows:
@@ -228,19 +229,36 @@ def _closing(
         file.close()
 
 
+def _skip_scored(file: ResumableFile, entries: Iterator[Entry]) -> None:
+    """Skip the entries that have a row in a partial file.
+
+    Raises
+    ------
+    InvalidOption
+        If a row is of another entry, because the corpus has changed.
+    """
+    for row in file.rows():
+        entry = next(entries, None)
+        texts = tuple(sentence["text"] for sentence in scored_rows.sentences(row))
+        if entry is None or (entry.line, entry.texts) != (row["line"], texts):
+            raise InvalidOption(
+                f"'{file.part}': the corpus has another entry in line {row['line']} by now; "
+                "delete this file to start again"
+            )
+
+
 def _scored_rows(
     scorer: Scorer,
     source: Corpus,
     entries: Iterator[Entry],
     progress: Progress,
-    skip: int,
+    done: int,
     with_words: bool,
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yield the rows of the corpus, buffer by buffer, without the first `skip` entries."""
+    """Yield the rows of the entries, buffer by buffer; those before them are `done`."""
     with _stage(progress, source) as advance:
-        advance(skip)
-        wanted = itertools.islice(entries, skip, None)
-        while buffer := list(itertools.islice(wanted, BUFFER)):
+        advance(done)
+        while buffer := list(itertools.islice(entries, BUFFER)):
             scores = _scores(scorer, [text for entry in buffer for text in entry.texts])
             yield [
                 scored_rows.of_entry(

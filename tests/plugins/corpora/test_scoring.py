@@ -216,6 +216,19 @@ def test_an_interrupted_run_continues_to_the_same_rows(model, source, tmp_path, 
     assert not part.exists()
 
 
+def test_an_interrupted_run_is_not_continued_on_another_corpus(
+    model, source, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(scoring, "BUFFER", 2)
+    out = tmp_path / "scored.jsonl"
+    source.write_bytes(CORPUS.encode().replace(b"qwerty", b"\xff"))
+    with pytest.raises(InvalidFile):
+        score(model, source, out)
+    source.write_text("nurse\n" + CORPUS)
+    with pytest.raises(InvalidOption, match=r"scored\.jsonl\.part.*line 1.*delete"):
+        score(model, source, out, resume=True)
+
+
 def test_an_empty_corpus_leaves_no_file(model, source, tmp_path):
     source.write_text("\n\n")
     with pytest.raises(InvalidFile, match=r"corpus\.txt: .*no sentences"):
