@@ -139,7 +139,11 @@ def _existing(
 ) -> FairCorpus | None:
     """Return a corpus that is there; None if it is to be made."""
     path = out / recipe.name(percentile)
-    if overwrite or not path.exists():
+    if not path.exists():
+        return None
+    if not (path / ABOUT).is_file():
+        raise InvalidOption(f"'{path}' has other files; choose another folder with --out")
+    if overwrite:
         return None
     try:
         about = json.loads((path / ABOUT).read_text("utf-8"))

@@ -77,7 +77,8 @@ def of_table(name: str, lines: Iterator[Line], header: Sequence[str] = ()) -> It
 def of_numbered_table(lines: Iterator[Line]) -> Iterator[Row]:
     """Yield the rows of a table without a header; each column is named by its number."""
     for i, line in lines:
-        yield Row(i, {str(n): cell for n, cell in enumerate(line.split("\t"), start=1)})
+        if line.strip():
+            yield Row(i, {str(n): cell for n, cell in enumerate(line.split("\t"), start=1)})
 
 
 def of_objects_or_table(

@@ -49,7 +49,7 @@ def open_training(folder: Path, identity: Mapping[str, Any], *, overwrite: bool)
         If it is not writable.
     """
     state = read_state(folder)
-    if state is None:
+    if state is None or not isinstance(state.get("identity"), dict):  # another program's file
         if folder.is_file() or (folder.is_dir() and any(folder.glob("[!.]*"))):
             raise UsageError(f"'{folder}' has other files; choose a new folder")
         folders.make(folder)
@@ -57,7 +57,7 @@ def open_training(folder: Path, identity: Mapping[str, Any], *, overwrite: bool)
     if overwrite:
         _clear(folder)
         return {}
-    before = state.get("identity") or {}
+    before = state["identity"]
     differing = [key for key in identity if before.get(key) != identity[key]]
     if differing:
         changes = "; ".join(

@@ -71,7 +71,7 @@ def train(
         **{name: getattr(settings, name) for name in _IDENTITY},
     }
     if not is_main():  # of several processes the first one writes
-        state = folder.read_state(out) or {}
+        state = {} if settings.overwrite else folder.read_state(out) or {}
     else:
         state = folder.open_training(out, identity, overwrite=settings.overwrite)
     if state.get("complete"):

@@ -212,6 +212,16 @@ def test_a_second_run_says_that_the_corpora_are_there(tmp_path, capsys):
     assert (out / "sub80" / "train.jsonl").stat().st_mtime_ns != before
 
 
+def test_a_folder_that_is_no_corpus_is_never_replaced(tmp_path, capsys):
+    source = scored(tmp_path / "s.jsonl", np.linspace(0, 1, 10).tolist())
+    thesis = tmp_path / "out" / "sub80" / "thesis.txt"
+    thesis.parent.mkdir(parents=True)
+    thesis.write_text("years of work")
+    assert subtract(source, tmp_path / "out", "-p", "80", *TEN, "--overwrite") == 2
+    assert "sub80' has other files" in capsys.readouterr().err
+    assert thesis.exists()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -293,6 +303,9 @@ def test_with_a_model_the_corpus_is_scored_first_and_once(model, tmp_path, capsy
     assert about["corpus"]["name"] == "pairs.jsonl"
     capsys.readouterr()
     assert subtract(*line, "--importance", "max") == 2
+    assert "--overwrite" in capsys.readouterr().err
+    source.write_text(json.dumps(pairs[0]) + "\n" + source.read_text())
+    assert subtract(*line) == 2, "the scores of a file that has changed are not its scores"
     assert "--overwrite" in capsys.readouterr().err
     source.write_text('{"premise": "A.", "hypothesis": "B.", "label": "neutrl"}\n')
     assert subtract(source, tmp_path / "o", "-m", model, "--format", "snli") == 2
