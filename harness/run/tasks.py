@@ -110,7 +110,7 @@ def select(
             if entry.is_named or other is entry:  # a glob may have matched it before
                 selected[entry.file.name] = entry
     for pattern in exclude:
-        for entry in _matches(registry, entries, pattern):
+        for entry in _matches(registry, entries, pattern, with_large=True):
             selected.pop(entry.file.name, None)
     if not selected:
         raise UsageError("no task is left: all that were selected are excluded")
@@ -129,7 +129,7 @@ def check_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document)
     """
     versions = {entry.file.name: entry.file.version for entry in entries}
     file = benchmark.check(document, versions)
-    if _matching(entries, file.name):
+    if _matching(entries, file.name, with_large=True):
         raise NameClash(
             f"'{file.name}' is the benchmark of {document.path}, and a task, tag or category too: "
             "rename one of them"
@@ -154,12 +154,16 @@ def _note_homonym(entry: TaskEntry, registry: Registry) -> None:
 
 
 def _matches(
-    registry: Registry, entries: Sequence[TaskEntry], pattern: str | yaml_files.Document
+    registry: Registry,
+    entries: Sequence[TaskEntry],
+    pattern: str | yaml_files.Document,
+    *,
+    with_large: bool = False,
 ) -> Sequence[TaskEntry]:
     """Return the tasks that one pattern names."""
     if isinstance(pattern, yaml_files.Document):
         return [_from_path(pattern, registry)]
-    matches = _matching(entries, pattern)
+    matches = _matching(entries, pattern, with_large=with_large)
     if pattern in registry.benchmark_files.owners:
         return _of_benchmark(entries, registry.benchmark_files.find(pattern))
     if not matches and Path(pattern).suffix in (".yaml", ".yml"):
@@ -171,6 +175,9 @@ def _matches(
         matches = [_from_path(document, registry)]
     if not matches and pattern in registry.task_files.owners:
         registry.task_files.find(pattern).validate(TaskFile)  # raises: it was left out
+    if not matches and (large := _matching(entries, pattern, with_large=True)):
+        names = ", ".join(entry.file.name for entry in large)
+        raise UsageError(f"'{pattern}' means large tasks only, which are run by name: {names}")
     if not matches:
         known = known_names(registry, entries)
         raise UnknownName("task, benchmark, tag or category", pattern, known)
@@ -182,11 +189,14 @@ def _of_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document) -
     return [entry for entry in entries if entry.file.name in file.tasks]
 
 
-def _matching(entries: Sequence[TaskEntry], pattern: str) -> list[TaskEntry]:
+def _matching(
+    entries: Sequence[TaskEntry], pattern: str, *, with_large: bool = False
+) -> list[TaskEntry]:
     return [
         dataclasses.replace(entry, is_named=entry.file.name == pattern)
         for entry in entries
-        if entry.file.name == pattern or (not entry.file.large and _is_among(entry.file, pattern))
+        if entry.file.name == pattern
+        or ((with_large or not entry.file.large) and _is_among(entry.file, pattern))
     ]
 
 

@@ -43,6 +43,17 @@ def test_only_its_name_and_a_benchmark_select_a_large_task(registry, write):
     assert names(more, "toy-hours") == names(more, str(path)) == ["toy-hours"]
     bench = {"name": "both", "version": 1, "title": "t", "tasks": {"toy-hours": 1}}
     assert names(more, str(write("both.yaml", json.dumps(bench)))) == ["toy-hours"]
+    with pytest.raises(UsageError, match="toy-hours"):
+        names(more, "toy-h*")
+
+
+def test_a_large_task_is_excluded_like_any_other(registry, write):
+    toy = (Path(__file__).parents[1] / "toy/tasks/toy-ratings.yaml").read_text()
+    path = write("large/toy-hours.yaml", toy.replace("toy-ratings", "toy-hours") + "\nlarge: true")
+    more = Registry(registry.plugins, include=[path.parent])
+    for group in ("toy-hours", "toy-h*", "similarity"):
+        chosen = select(more, ["toy-hours", "toy-places"], exclude=[group])
+        assert [entry.file.name for entry in chosen] == ["toy-places"]
 
 
 def test_a_task_is_selected_once(registry):
