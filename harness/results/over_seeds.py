@@ -32,10 +32,10 @@ def over_seeds(records: Iterable[Record]) -> list[Record]:
     groups: dict[tuple[Any, ...], list[Record]] = defaultdict(list)
     for record in records:
         part = record.model
-        of_cell = (record.task.name, record.task.version, record.scenario)
-        of_score = (record.metric, record.score, record.limit)
-        label = _without_seed(record.mitigator.label)
-        groups[part.name, part.fingerprint, label, *of_cell, *of_score].append(record)
+        mitigator = (_without_seed(record.mitigator.label), record.mitigator.concept)
+        task = (record.task.name, record.task.version, record.task.digest)
+        score = (record.scenario, record.metric, record.score, record.limit)
+        groups[part.name, part.fingerprint, *mitigator, *task, *score].append(record)
     return [_mean(group) for group in groups.values()]
 
 

@@ -12,9 +12,11 @@ from harness.results.over_seeds import over_seeds
 from harness.results.records import Records
 
 
-def run(label: str, value: float | None, *, version: int = 1, **more):
-    made = record("t", label, value, **more)
-    return made.model_copy(update={"task": made.task.model_copy(update={"version": version})})
+def run(label: str, value: float | None, *, version: int = 1, mitigator_concept="", **more):
+    base = record("t", label, value, **more)
+    task = base.task.model_copy(update={"version": version})
+    mitigator = base.mitigator.model_copy(update={"concept": mitigator_concept or None})
+    return base.model_copy(update={"task": task, "mitigator": mitigator})
 
 
 def test_runs_of_two_seeds_are_their_mean_with_its_standard_error():
@@ -40,8 +42,10 @@ def test_other_options_tasks_models_and_versions_are_never_averaged():
         run("a?seed=1", 1.0, model="other"),
         run("a?seed=1", 1.0, scenario="other"),
         run("a?seed=1", 1.0, version=2),
+        run("a?seed=1", 1.0, digest="other data"),
+        run("a?seed=2", 1.0, mitigator_concept="religion"),
     ]
-    assert [r.details for r in over_seeds(different)] == [{}] * 5
+    assert [r.details for r in over_seeds(different)] == [{}] * 7
 
 
 def test_a_run_without_a_value_does_not_count():
