@@ -175,8 +175,8 @@ class ModelFolder:
             if module.kind == "Dense":
                 size = self._json(module.folder / "config.json").get("out_features")
             elif module.kind == "LSTM":
-                stated = self._json(module.folder / "lstm_config.json")
-                size = stated["hidden_dim"] * (1 + stated["bidirectional"])
+                stated = self._optional(module.folder / "lstm_config.json")
+                size = stated.get("hidden_dim", 0) * (1 + stated.get("bidirectional", True)) or None
             elif module.kind in ("StaticEmbedding", "WordEmbeddings"):
                 shapes = [s for f in self._weights(module.folder) for s in weight_files.shapes(f)]
                 size = shapes[0][-1] if shapes else None
