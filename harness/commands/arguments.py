@@ -164,6 +164,14 @@ def evaluation(function: F) -> F:
     return function
 
 
+def refuse_to_replace(path: Path | None, *, overwrite: bool) -> None:
+    """Raise UsageError if a file to write exists, unless it is to be replaced."""
+    from harness.errors import UsageError
+
+    if path is not None and path.exists() and not overwrite:
+        raise UsageError(f"'{path}' exists; --overwrite replaces it")
+
+
 def concept_or_none(name: str) -> str | None:
     """Return the name of a concept; None for `none`."""
     return None if name == "none" else name

@@ -89,6 +89,8 @@ def attached(
     ------
     UnknownName
         If no record has a table or figure of a name.
+    InvalidFile
+        If a record names a file outside its results folder.
     """
     from harness.errors import UnknownName
     from harness.results import jsonl
@@ -96,7 +98,7 @@ def attached(
 
     wanted = set(ids)
     found = [
-        (file.parent / path, record, name)
+        (_inside(file, path), record, name)
         for file in jsonl.files(paths, "*.jsonl")
         for record in read_results(file)
         if record.id in wanted
@@ -106,6 +108,16 @@ def attached(
         if name not in {known for _, _, known in found}:
             raise UnknownName(f"{kind} of these records", name, {known for _, _, known in found})
     return [entry for entry in found if not names or entry[2] in names]
+
+
+def _inside(file: Path, path: str) -> Path:
+    """Return a path that a record of a file names: records may come from anybody."""
+    from harness.errors import InvalidFile
+
+    folder = file.parent.resolve()
+    if not (folder / path).resolve().is_relative_to(folder):
+        raise InvalidFile(f"a record names '{path}', outside its folder", path=file)
+    return file.parent / path
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments, export_formats, results_views, selection
-from harness.commands.selection import FILTERS, filters, paths
+from harness.commands.selection import filters, paths
 
 if TYPE_CHECKING:
     from harness.results.records import Records
@@ -27,19 +27,20 @@ over_seeds = click.option(
 
 @click.group("results")
 def command() -> None:
-    """Show, average, compare and export recorded scores, their items and their figures.
+    """Show, average, compare and export recorded scores, with their items, tables and figures.
 
     PATHS are results folders, read at any depth, or their files.  [default: results]
     """
 
 
 command.add_command(results_views.items)
+command.add_command(results_views.tables)
 command.add_command(results_views.figures)
 
 
 @command.command("show")
 @paths
-@filters(*FILTERS)
+@filters
 @intervals
 @over_seeds
 @arguments.as_json
@@ -64,7 +65,7 @@ def show(
 
 @command.command("average")
 @paths
-@filters(*FILTERS)
+@filters
 @arguments.as_json
 def average(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
     """Average the scores in PATHS over tasks, for each model and mitigator.
@@ -88,33 +89,11 @@ def average(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
     selection.notices(records)
 
 
-@command.command("tables")
-@paths
-@filters(*FILTERS)
-@click.option("--name", "-n", multiple=True, help="Only tables of this name; repeatable.")
-@arguments.as_json
-def tables(paths: tuple[Path, ...], name: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Print the tables that metrics keep beside the scores in PATHS, such as pairs of texts.
-
-    \b
-    harness results tables --tasks name-triplets --scenario original --name pairs
-    """  # noqa: D301  # click keeps the lines after a backspace
-    from harness.commands import attached_tables, output
-
-    chosen = paths or (Path("results"),)
-    ids = [record.id for record in selection.read(chosen).select(**options)]
-    found = attached_tables.read(chosen, ids, name)
-    if as_json:
-        output.as_json(attached_tables.as_json(found))
-    elif not attached_tables.show(found):
-        click.echo("these scores have no tables; --all-scores looks at all scores", err=True)
-
-
 @command.command("compare")
 @click.argument("a")
 @click.argument("b")
 @selection.results
-@filters(*FILTERS)
+@filters
 @arguments.as_json
 def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> None:
     """Compare A with B on the scores that both have.
@@ -138,7 +117,7 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
 
 @command.command("export")
 @paths
-@filters(*FILTERS)
+@filters
 @intervals
 @over_seeds
 @click.option(
@@ -154,7 +133,7 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
     type=click.Path(path_type=Path, dir_okay=False),
     help="File to write.  [default: standard output]",
 )
-@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+@arguments.overwrite
 def export(
     paths: tuple[Path, ...],
     intervals: bool,
@@ -176,8 +155,7 @@ def export(
     kind = kind or export_formats.of_file(out)
     if out is None and kind == "parquet":
         raise UsageError("a Parquet file needs --out")
-    if out is not None and out.exists() and not overwrite:
-        raise UsageError(f"'{out}' exists; --overwrite replaces it")
+    arguments.refuse_to_replace(out, overwrite=overwrite)
     records = _selected(paths, over_seeds, options)
     content = export_formats.written(records, kind, intervals=intervals)
     if out is None:

@@ -1,4 +1,4 @@
-"""`harness results items` and `harness results figures`: what lies behind and beside the scores."""
+"""`harness results items`, `tables` and `figures`: what lies behind and beside the scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from harness.commands import arguments, selection
-from harness.commands.selection import FILTERS, filters
+from harness.commands.selection import filters, filters_of_all
 
 if TYPE_CHECKING:
     from harness.results.items import Items
@@ -35,7 +35,7 @@ def _out(purpose: str) -> Callable[[F], F]:
 )
 @_out("HTML page to write, with a point for each item of one score.")
 @arguments.overwrite
-@filters(*FILTERS)
+@filters
 @arguments.as_json
 def items(
     a: str,
@@ -57,7 +57,7 @@ def items(
     from harness.commands import output
     from harness.results.items import items_of
 
-    _refuse_to_replace(out, overwrite)
+    arguments.refuse_to_replace(out, overwrite=overwrite)
     compared = selection.compared(a, b, results, options)
     found = items_of(compared.comparisons, column, compared.folder, compared.folder_b)
     if out is not None:
@@ -97,9 +97,32 @@ def _write(out: Path, found: list[Items], a: str, b: str) -> None:
     click.echo(f"wrote {out}", err=True)
 
 
+@click.command("tables")
+@selection.paths
+@filters_of_all
+@click.option("--name", "-n", multiple=True, help="Only tables of this name; repeatable.")
+@arguments.as_json
+def tables(paths: tuple[Path, ...], name: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Print the tables that metrics keep beside the scores in PATHS, such as pairs of texts.
+
+    \b
+    harness results tables --tasks name-triplets --scenario original --name pairs
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.commands import attached_tables, output
+
+    chosen = paths or (Path("results"),)
+    records = selection.read(chosen).select(**options, all_scores=True)
+    found = attached_tables.read(chosen, [record.id for record in records], name)
+    if as_json:
+        output.as_json(attached_tables.as_json(found))
+    elif not attached_tables.show(found):
+        click.echo("no tables lie beside these scores")
+    selection.notices(records)
+
+
 @click.command("figures")
 @selection.paths
-@filters(*FILTERS)
+@filters_of_all
 @click.option("--name", "-n", multiple=True, help="Only figures of this name; repeatable.")
 @_out("HTML page to write, with the listed figures of one name in one.")
 @arguments.overwrite
@@ -114,8 +137,7 @@ def figures(
 ) -> None:
     """List the pages with figures beside the scores in PATHS, or draw several in one page.
 
-    All scores are searched, not only the primary ones. The paths are relative to the results
-    folder.
+    The paths that it prints are relative to the results folder.
 
     \b
     harness results figures results --tasks explained-variance
@@ -123,9 +145,9 @@ def figures(
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.commands import attached_tables, output
 
-    _refuse_to_replace(out, overwrite)
+    arguments.refuse_to_replace(out, overwrite=overwrite)
     chosen = paths or (Path("results"),)
-    records = selection.read(chosen).select(**options | {"all_scores": True})
+    records = selection.read(chosen).select(**options, all_scores=True)
     found = attached_tables.attached("figure", chosen, [record.id for record in records], name)
     if out is not None:
         _write_together(out, found)
@@ -167,10 +189,3 @@ def _write_together(out: Path, found: Sequence[tuple[Path, Record, str]]) -> Non
     drawings = {label: figures.read(path) for label, (path, *_) in zip(labels, found, strict=True)}
     figures.write(out, figures.together(drawings), next(iter(names)))
     click.echo(f"wrote {out}", err=True)
-
-
-def _refuse_to_replace(out: Path | None, overwrite: bool) -> None:
-    from harness.errors import UsageError
-
-    if out is not None and out.exists() and not overwrite:
-        raise UsageError(f"'{out}' exists; --overwrite replaces it")

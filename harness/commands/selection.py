@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from harness.results.records import Records
 
 F = TypeVar("F", bound=Callable[..., Any])
-FILTERS = ("model", "mitigator", "task", "scenario", "metric")
 
 paths = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 results = click.option(
@@ -33,34 +32,46 @@ def _split(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> li
     return names.split(values)
 
 
-def filters(*names: str) -> Callable[[F], F]:
-    """Add the options that select records."""
-    helps = {
-        "model": "Only these models, names or globs; repeatable.",
-        "mitigator": "Only these mitigators, labels or globs; repeatable.",
-        "task": "Only these tasks, names or globs; comma-separated or repeated.",
-        "scenario": "These scenarios, names or globs, instead of the primary one; repeatable.",
-        "metric": "All scores of these metrics instead of the primary one; repeatable.",
-    }
+_NAMES = {
+    "model": "Only these models, names or globs; repeatable.",
+    "mitigator": "Only these mitigators, labels or globs; repeatable.",
+    "task": "Only these tasks, names or globs; comma-separated or repeated.",
+}
+_PRIMARY = {
+    "scenario": "These scenarios, names or globs, instead of the primary one; repeatable.",
+    "metric": "All scores of these metrics instead of the primary one; repeatable.",
+}
+_ANY = {
+    "scenario": "Only these scenarios, names or globs; repeatable.",
+    "metric": "Only these metrics, names or globs; repeatable.",
+}
+
+
+def filters(function: F) -> F:
+    """Add the options that select records: by default the primary score of each task."""
+    all_scores = click.option("--all-scores", is_flag=True, help="All scores of all scenarios.")
+    return _options(all_scores(function), _NAMES | _PRIMARY)
+
+
+def filters_of_all(function: F) -> F:
+    """Add the options that select records: by default all."""
+    return _options(function, _NAMES | _ANY)
+
+
+def _options(function: F, helps: Mapping[str, str]) -> F:
     spellings = {
         "model": ["-m"], "mitigator": ["-M"], "task": ["--tasks", "-t"],
     }  # fmt: skip
-
-    def add(function: F) -> F:
-        all_scores = click.option("--all-scores", is_flag=True, help="All scores of all scenarios.")
-        function = all_scores(function)
-        for name in reversed(names):
-            option = click.option(
-                f"--{name}",
-                *spellings.get(name, ()),
-                multiple=True,
-                help=helps[name],
-                callback=_split if name == "task" else None,
-            )
-            function = option(function)
-        return function
-
-    return add
+    for name, text in reversed(list(helps.items())):
+        option = click.option(
+            f"--{name}",
+            *spellings.get(name, ()),
+            multiple=True,
+            help=text,
+            callback=_split if name == "task" else None,
+        )
+        function = option(function)
+    return function
 
 
 @dataclass(frozen=True)

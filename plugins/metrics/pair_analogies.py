@@ -200,7 +200,7 @@ def _in_order(first: Reals, second: Reals, direction: Floats, delta: float) -> R
     """Return the rows of (m, d) pairs, the best by equation 1 first; those beyond δ are last."""
     differences = unit_rows(first) - unit_rows(second)
     scores = unit_rows(differences) @ direction
-    scores[np.linalg.norm(differences, axis=1) > delta] = 0.0
+    scores[np.linalg.norm(differences, axis=1) > delta] = -np.inf
     order: Rows = np.argsort(-scores, kind="stable")
     return order
 

@@ -255,35 +255,6 @@ def test_average_names_what_is_missing(harness, folder):
     assert "association-7" in said.out
 
 
-@pytest.fixture
-def with_table(tmp_path):
-    """A results folder, in which one of two scores has a table."""
-    pairs = [{"triplet": 1, "cosine": 0.25, "text": "Zuri slept."}]
-    named = record("t").keeping({"pairs": pairs}, {}, None)
-    ResultsFile(tmp_path / "results" / "deep", "m").add([named, record("u")])
-    return tmp_path / "results"
-
-
-def test_tables_prints_the_tables_beside_the_scores(harness, with_table):
-    said = harness("results", "tables", with_table)
-    assert said.code == 0
-    assert "m, none, t (default), effect_size: pairs" in said.out
-    assert "0.250" in said.out
-    assert "Zuri slept." in said.out
-    (table,) = json.loads(harness("results", "tables", with_table, "--json").out)
-    assert table["table"] == "pairs"
-    assert table["rows"] == [{"triplet": 1, "cosine": 0.25, "text": "Zuri slept."}]
-
-
-def test_tables_of_an_unknown_name_are_an_error_and_none_are_a_message(harness, with_table):
-    said = harness("results", "tables", with_table, "--name", "pair")
-    assert said.code == 2
-    assert "'pairs'" in said.err
-    nothing = harness("results", "tables", with_table, "--tasks", "u")
-    assert nothing.code == 0
-    assert "no tables" in nothing.err
-
-
 def test_over_seeds_shows_one_column_for_the_runs_of_a_mitigator(harness, tmp_path):
     records = [record("t", f"a?seed={seed}", value) for seed, value in ((1, 0.5), (2, 0.7))]
     ResultsFile(tmp_path / "results", "m").add(records)

@@ -1,4 +1,4 @@
-"""`harness results items` and `figures`: what lies behind and beside recorded scores."""
+"""`harness results items`, `tables` and `figures`: what lies behind and beside recorded scores."""
 
 from __future__ import annotations
 
@@ -73,6 +73,45 @@ def test_unknown_columns_and_missing_samples_are_usage_errors(harness, folder, t
     said = harness("results", "items", "one", "two", "-r", tmp_path / "bare")
     assert said.code == 2
     assert "--samples" in said.err
+
+
+@pytest.fixture
+def with_table(tmp_path):
+    """A results folder, in which a score that is not the primary one has a table."""
+    pairs = [{"triplet": 1, "cosine": 0.25, "text": "Zuri slept."}]
+    named = record("t", scenario="all", primary=False).keeping({"pairs": pairs}, {}, None)
+    ResultsFile(tmp_path / "results" / "deep", "m").add([named, record("u")])
+    return tmp_path / "results"
+
+
+def test_tables_prints_the_tables_beside_the_scores(harness, with_table):
+    said = harness("results", "tables", with_table)
+    assert said.code == 0
+    assert "m, none, t (all), effect_size: pairs" in said.out
+    assert "0.250" in said.out
+    assert "Zuri slept." in said.out
+    (table,) = json.loads(harness("results", "tables", with_table, "--json").out)
+    assert table["table"] == "pairs"
+    assert table["rows"] == [{"triplet": 1, "cosine": 0.25, "text": "Zuri slept."}]
+
+
+def test_tables_of_an_unknown_name_are_an_error_and_none_are_a_message(harness, with_table):
+    said = harness("results", "tables", with_table, "--name", "pair")
+    assert said.code == 2
+    assert "'pairs'" in said.err
+    nothing = harness("results", "tables", with_table, "--tasks", "u")
+    assert nothing.code == 0
+    assert "no tables" in nothing.out
+
+
+def test_a_table_outside_the_results_folder_is_not_read(harness, with_table):
+    file = with_table / "deep" / "m.jsonl"
+    (table,) = (with_table / "deep" / "tables").iterdir()
+    table.rename(with_table / table.name)
+    file.write_text(file.read_text().replace(f"tables/{table.name}", f"../{table.name}"))
+    said = harness("results", "tables", with_table)
+    assert (said.code, said.out) == (2, "")
+    assert f"'../{table.name}'" in said.err
 
 
 def test_figures_lists_the_pages_beside_the_scores(harness, folder, tmp_path):
