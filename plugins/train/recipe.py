@@ -80,6 +80,11 @@ class Recipe:
         own = self.file.rows[row].compared_with
         return own or self.baseline
 
+    def has_base_of_first(self, row: str) -> bool:
+        """Return whether a row differs from the first one in its corpus alone."""
+        first, content = self.file.rows[self.baseline], self.file.rows[row]
+        return (self.base(row), content.mitigator) == (self.base(self.baseline), first.mitigator)
+
     def base(self, row: str) -> str:
         """Return the name of the model under a row's encoder."""
         return self.file.rows[row].base or self.file.base

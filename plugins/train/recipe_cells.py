@@ -229,10 +229,11 @@ class _Columns:
     def _noise(self, measure: MeasurePart, by_row: ByRow) -> NoisePart | None:
         known = {row: [v for v in values if v is not None] for row, values in by_row.items()}
         first = known[self.recipe.baseline]
-        other_seeds = statistics.of_other_seeds(known.values())
+        alike = [row for row in self.rows if self.recipe.has_base_of_first(row)]
+        other_seeds = statistics.of_other_seeds(known[row] for row in alike)
         if other_seeds is None or not first:
             return None
-        one_seed = statistics.of_one_seed(self._changes(row, by_row) for row in self.rows)
+        one_seed = statistics.of_one_seed(self._changes(row, by_row) for row in alike)
         mean = fmean(first)
         is_clear = abs(mean) > other_seeds.sd
         claimed = self.recipe.file.claimed_change if measure.group == "bias" else None

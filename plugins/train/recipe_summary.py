@@ -119,7 +119,7 @@ class RunsPart(Part):
 
 
 class NoisePart(Part):
-    """What the seeds alone do to a mean."""
+    """What the seeds alone do to a mean, over the rows that have the first row's base."""
 
     measure: str
     """Name of the mean."""
