@@ -97,7 +97,7 @@ def attached(
     from harness.results.folder import read_results
 
     wanted = set(ids)
-    found = [
+    attachments = [
         (_inside(file, path), record, name)
         for file in jsonl.files(paths, "*.jsonl")
         for record in read_results(file)
@@ -105,9 +105,11 @@ def attached(
         for name, path in (record.tables if kind == "table" else record.figures).items()
     ]
     for name in names:
-        if name not in {known for _, _, known in found}:
-            raise UnknownName(f"{kind} of these records", name, {known for _, _, known in found})
-    return [entry for entry in found if not names or entry[2] in names]
+        if name not in {known for _, _, known in attachments}:
+            raise UnknownName(
+                f"{kind} of these records", name, {known for _, _, known in attachments}
+            )
+    return [entry for entry in attachments if not names or entry[2] in names]
 
 
 def _inside(file: Path, path: str) -> Path:

@@ -59,9 +59,9 @@ def items(
 
     arguments.refuse_to_replace(out, overwrite=overwrite)
     compared = selection.compared(a, b, results, options)
-    found = items_of(compared.comparisons, column, compared.folder, compared.folder_b)
+    pairs = items_of(compared.comparisons, column, compared.folder, compared.folder_b)
     if out is not None:
-        _write(out, found, a, b)
+        _write(out, pairs, a, b)
     rows = [
         {
             "context": part.context,
@@ -71,10 +71,10 @@ def items(
             "n": len(part.texts),
             "spearman": part.spearman,
         }
-        for part in found
+        for part in pairs
     ]
     if as_json:
-        parts = zip(rows, found, strict=True)
+        parts = zip(rows, pairs, strict=True)
         output.as_json([row | {"column": column, "items": part.rows()} for row, part in parts])
         return
     output.table(
@@ -84,16 +84,16 @@ def items(
     )
 
 
-def _write(out: Path, found: list[Items], a: str, b: str) -> None:
+def _write(out: Path, parts: list[Items], a: str, b: str) -> None:
     from harness.errors import UsageError
     from harness.results import figures
 
-    if len(found) > 1:
+    if len(parts) > 1:
         raise UsageError(
-            f"--out draws the items of one score, here are {len(found)}: choose with --tasks, "
+            f"--out draws the items of one score, here are {len(parts)}: choose with --tasks, "
             "--scenario, --metric, --model or --mitigator"
         )
-    figures.write(out, found[0].figure(a, b), f"{a} and {b}")
+    figures.write(out, parts[0].figure(a, b), f"{a} and {b}")
     click.echo(f"wrote {out}", err=True)
 
 
@@ -112,10 +112,10 @@ def tables(paths: tuple[Path, ...], name: tuple[str, ...], as_json: bool, **opti
 
     chosen = paths or (Path("results"),)
     records = selection.read(chosen).select(**options, all_scores=True)
-    found = attached_tables.read(chosen, [record.id for record in records], name)
+    shown = attached_tables.read(chosen, [record.id for record in records], name)
     if as_json:
-        output.as_json(attached_tables.as_json(found))
-    elif not attached_tables.show(found):
+        output.as_json(attached_tables.as_json(shown))
+    elif not attached_tables.show(shown):
         click.echo("no tables lie beside these scores")
     selection.notices(records)
 
@@ -148,9 +148,9 @@ def figures(
     arguments.refuse_to_replace(out, overwrite=overwrite)
     chosen = paths or (Path("results"),)
     records = selection.read(chosen).select(**options, all_scores=True)
-    found = attached_tables.attached("figure", chosen, [record.id for record in records], name)
+    pages = attached_tables.attached("figure", chosen, [record.id for record in records], name)
     if out is not None:
-        _write_together(out, found)
+        _write_together(out, pages)
     rows = [
         {
             "model": record.model.name,
@@ -160,7 +160,7 @@ def figures(
             "figure": figure,
             "path": f"{path.parent.name}/{path.name}",
         }
-        for path, record, figure in found
+        for path, record, figure in pages
     ]
     if as_json:
         output.as_json(rows)
@@ -171,21 +171,21 @@ def figures(
     selection.notices(records)
 
 
-def _write_together(out: Path, found: Sequence[tuple[Path, Record, str]]) -> None:
+def _write_together(out: Path, pages: Sequence[tuple[Path, Record, str]]) -> None:
     """Write one page with figures of one name; what differs between them names the traces."""
     from harness.errors import UsageError
     from harness.results import figures
 
-    names = dict.fromkeys(name for *_, name in found)
+    names = dict.fromkeys(name for *_, name in pages)
     if len(names) != 1:
         shown = f"here are {', '.join(names)}: choose with --name" if names else "here are none"
         raise UsageError(f"--out draws figures of one name, {shown}")
     places = [
         (record.model.name, record.mitigator.label, record.task.name, record.scenario)
-        for _, record, _ in found
+        for _, record, _ in pages
     ]
     differ = [i for i in range(4) if len({place[i] for place in places}) > 1]
     labels = [", ".join(place[i] for i in differ) for place in places]
-    drawings = {label: figures.read(path) for label, (path, *_) in zip(labels, found, strict=True)}
+    drawings = {label: figures.read(path) for label, (path, *_) in zip(labels, pages, strict=True)}
     figures.write(out, figures.together(drawings), next(iter(names)))
     click.echo(f"wrote {out}", err=True)

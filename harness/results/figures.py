@@ -69,9 +69,9 @@ def read(path: Path) -> dict[str, Any]:
         page = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise unreadable(path, error if isinstance(error, OSError) else None) from None
-    found = _DESCRIPTION.search(page)
+    match = _DESCRIPTION.search(page)
     try:
-        drawing = json.loads(found[1]) if found else None
+        drawing = json.loads(match[1]) if match else None
     except ValueError:
         drawing = None
     if not isinstance(drawing, dict) or not isinstance(drawing.get("data"), list):

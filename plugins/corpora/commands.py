@@ -189,16 +189,16 @@ def run(method: Method, options: Options) -> None:
     )
     shown = progress.for_terminal()
     corpus = ScoredCorpus(_scores(options, shown), shown)
-    made = fair_corpora.make(
+    corpora = fair_corpora.make(
         corpus, recipe, options.out, overwrite=options.overwrite, progress=shown
     )
-    figure = _draw(corpus, made, options.out / FIGURE)
+    figure = _draw(corpus, corpora, options.out / FIGURE)
     swaps = Swaps(options.out / fair_corpora.SWAPS) if method == "augment" else None
     examples = swaps.examples(options.examples, options.seed) if swaps else []
     if options.as_json:
-        report.as_json(made, figure, examples)
+        report.as_json(corpora, figure, examples)
     else:
-        report.tables(method, made, figure, examples)
+        report.tables(method, corpora, figure, examples)
 
 
 def _scores(options: Options, progress: Progress) -> Path:
@@ -222,14 +222,14 @@ def _scores(options: Options, progress: Progress) -> Path:
     return path
 
 
-def _draw(corpus: ScoredCorpus, made: Sequence[FairCorpus], path: Path) -> Path:
+def _draw(corpus: ScoredCorpus, corpora: Sequence[FairCorpus], path: Path) -> Path:
     """Write the distribution of the scores as a page."""
     from harness.plugins.corpora.histogram import histogram
     from harness.results import figures
 
     thresholds = {
         f"{fair.about['made_from']['percentile']:g}": fair.about["threshold"]
-        for fair in made
+        for fair in corpora
         if fair.about["threshold"] is not None
     }
     model = escape(str(corpus.about.get("model") or corpus.path.name))

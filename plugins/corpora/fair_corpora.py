@@ -123,7 +123,7 @@ def make(
     """
     folders.make(out)
     there = {p: _existing(corpus, recipe, p, out, overwrite) for p in recipe.percentiles}
-    missing = [percentile for percentile, found in there.items() if found is None]
+    missing = [percentile for percentile, fair in there.items() if fair is None]
     swapped = None
     if recipe.method == "augment" and missing:
         # The entries above a percentile are above each lower one, too.
@@ -131,7 +131,7 @@ def make(
         swapped = swaps.write(out / SWAPS, corpus, places, recipe.tagger, progress)
     for percentile in missing:
         there[percentile] = _make(corpus, recipe, percentile, out, swapped, progress)
-    return [found for found in there.values() if found is not None]
+    return [fair for fair in there.values() if fair is not None]
 
 
 def _existing(

@@ -15,25 +15,28 @@ if TYPE_CHECKING:
 
 
 def as_json(
-    made: Sequence[FairCorpus], figure: Path, examples: Sequence[Mapping[str, Any]]
+    corpora: Sequence[FairCorpus], figure: Path, examples: Sequence[Mapping[str, Any]]
 ) -> None:
     """Print what each `corpus.json` holds, with the folder, and the examples of swaps."""
-    corpora = [{"path": fair.path, "new": fair.new, **fair.about} for fair in made]
+    rows = [{"path": fair.path, "new": fair.new, **fair.about} for fair in corpora]
     shown = [{"entry": row["entry"], "swapped": row["swapped"]} for row in examples]
-    output.as_json({"corpora": corpora, "figure": figure, "examples": shown})
+    output.as_json({"corpora": rows, "figure": figure, "examples": shown})
 
 
 def tables(
-    method: Method, made: Sequence[FairCorpus], figure: Path, examples: Sequence[Mapping[str, Any]]
+    method: Method,
+    corpora: Sequence[FairCorpus],
+    figure: Path,
+    examples: Sequence[Mapping[str, Any]],
 ) -> None:
     """Print the counts of each corpus, and examples of swaps as in table 5 of the paper."""
     if method == "subtract":
         columns = ["corpus", "threshold", "removed", "highest before", "highest left"]
-        rows = [_subtracted(fair.about) for fair in made]
+        rows = [_subtracted(fair.about) for fair in corpora]
     else:
         columns = ["corpus", "threshold", "above", "added", "share added"]
-        rows = [_augmented(fair.about) for fair in made]
-    parts = [[fair.about["counts"][part] for part in ("train", "dev", "test")] for fair in made]
+        rows = [_augmented(fair.about) for fair in corpora]
+    parts = [[fair.about["counts"][part] for part in ("train", "dev", "test")] for fair in corpora]
     output.table(
         [*columns, "train", "dev", "test"],
         [[*row, *sizes] for row, sizes in zip(rows, parts, strict=True)],
@@ -45,13 +48,13 @@ def tables(
             title="Examples of swaps",
             shorten="entry",
         )
-    counts = made[0].about["counts"]
+    counts = corpora[0].about["counts"]
     if counts["without_score"]:
         click.echo(
             f"without a score, because the model knows none of the words: "
             f"{counts['without_score']:,} of {counts['entries']:,} entries"
         )
-    for fair in made:
+    for fair in corpora:
         click.echo(f"{'wrote' if fair.new else 'unchanged, there already:'} {fair.path}")
     click.echo(f"distribution of the scores: {figure}")
 

@@ -104,14 +104,14 @@ class Words:
         difference = self.a - self.b
         if equation == 1:
             direction = difference / np.linalg.norm(difference)
-            found = find_pairs(self.units, direction, delta=delta, top=top, repeats=unique)
+            pairs = find_pairs(self.units, direction, delta=delta, top=top, repeats=unique)
         else:
             rows = {word: row for row, word in enumerate(self.words)}
             seeds = rows.get(self.seeds[0]), rows.get(self.seeds[1])
-            found = find_parallelograms(
+            pairs = find_parallelograms(
                 self.units, difference, top=top, repeats=unique, seeds=seeds
             )
-        rows_and_scores = zip(found.first, found.second, found.scores, strict=True)
+        rows_and_scores = zip(pairs.first, pairs.second, pairs.scores, strict=True)
         return [Analogy(self.words[x], self.words[y], float(s)) for x, y, s in rows_and_scores]
 
     def of_one_only(
@@ -156,8 +156,8 @@ class Words:
             "3CosMul": (1 + of_x) / 2 * (1 + of_b) / 2 / ((1 + of_a) / 2 + EPSILON),
             "equation 1": parallel,
         }
-        asked = {asked.lower() for asked in (word, *self.seeds)}
-        allowed = np.array([known.lower() not in asked for known in self.words], dtype=bool)
+        seeds = {seed.lower() for seed in (word, *self.seeds)}
+        allowed = np.array([known.lower() not in seeds for known in self.words], dtype=bool)
         return {
             name: self._best(word, np.where(allowed, of_words, -np.inf), top)
             for name, of_words in scores.items()

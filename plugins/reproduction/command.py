@@ -13,7 +13,7 @@ from harness.commands import arguments
 
 if TYPE_CHECKING:
     from harness.plugins.reproduction.rows import PaperFile
-    from harness.plugins.reproduction.running import Found
+    from harness.plugins.reproduction.running import Findings
     from harness.plugins.reproduction.status import Result
     from harness.plugins.reproduction.values import Value
 
@@ -97,41 +97,41 @@ def run(options: Options) -> int:
             click.echo(f"harness: {mistake}", err=True)
         return error.exit_code
     papers = rows.chosen(known, options.papers)
-    found = _found(options, papers)
+    findings = _findings(options, papers)
     if options.model:
         shown = [
             result
             for file in papers
-            for result in status.of_model(file, options.model, found.values, found.missing)
-            if result.row.id not in found.inapplicable
+            for result in status.of_model(file, options.model, findings.values, findings.missing)
+            if result.row.id not in findings.inapplicable
         ]
         problems: list[str] = []
     else:
-        values = _with_recorded(papers, found, keep=options.record)
-        shown = [r for file in papers for r in status.results(file, values, found.missing)]
+        values = _with_recorded(papers, findings, keep=options.record)
+        shown = [r for file in papers for r in status.results(file, values, findings.missing)]
         problems = status.problems(papers, shown)
-    _show(options, papers, shown, found)
+    _show(options, papers, shown, findings)
     if options.out is not None:
         if problems:
             raise HarnessError(f"'{options.out}' was not written: {problems[0]}")
         folders.write_atomically(options.out, page.render(papers, shown).encode())
         click.echo(f"wrote {options.out}", err=True)
     unexplained = [r for r in shown if r.problem and r.status != "no value"]
-    lines = [f"FAILED: {line}" for line in found.failed]
+    lines = [f"FAILED: {line}" for line in findings.failed]
     lines += [f"row '{r.row.id}': {r.problem}" for r in unexplained]
     for line in lines:
         click.echo(line, err=True)
     return int(bool(lines))
 
 
-def _found(options: Options, papers: Sequence[PaperFile]) -> Found:
+def _findings(options: Options, papers: Sequence[PaperFile]) -> Findings:
     """Return the values that running the tasks gives, and those of recorded studies."""
     from harness import progress
     from harness.plugins.reproduction import running
 
     if options.no_run:
-        return running.Found()
-    found = running.scores(
+        return running.Findings()
+    findings = running.scores(
         papers,
         model=options.model,
         results=options.results,
@@ -140,15 +140,17 @@ def _found(options: Options, papers: Sequence[PaperFile]) -> Found:
         progress=progress.for_terminal(),
     )
     studies = running.studies(papers, options.results)
-    found.values |= studies.values
-    found.missing |= studies.missing
-    return found
+    findings.values |= studies.values
+    findings.missing |= studies.missing
+    return findings
 
 
-def _with_recorded(papers: Sequence[PaperFile], found: Found, *, keep: bool) -> dict[str, Value]:
-    """Return the found values, and the recorded ones of rows that this run did not try to answer.
+def _with_recorded(
+    papers: Sequence[PaperFile], findings: Findings, *, keep: bool
+) -> dict[str, Value]:
+    """Return the new values, and the recorded ones of rows that this run did not try to answer.
 
-    Records the found values if asked to.
+    Records the new values if asked to.
     """
     from harness.plugins.reproduction import values
     from harness.plugins.reproduction.selection import ScoreSelection
@@ -161,9 +163,9 @@ def _with_recorded(papers: Sequence[PaperFile], found: Found, *, keep: bool) -> 
         for id_, selected in file.selections.items():
             kept.pop(id_, None)
             earlier = values.current(recorded, id_, selected)
-            if (value := found.values.get(id_) or earlier) is not None:
+            if (value := findings.values.get(id_) or earlier) is not None:
                 kept[id_] = value
-                if not (isinstance(selected, ScoreSelection) and id_ in found.missing):
+                if not (isinstance(selected, ScoreSelection) and id_ in findings.missing):
                     merged[id_] = value
         if keep and kept != recorded:
             values.write(folder, kept)
@@ -171,7 +173,7 @@ def _with_recorded(papers: Sequence[PaperFile], found: Found, *, keep: bool) -> 
 
 
 def _show(
-    options: Options, papers: Sequence[PaperFile], shown: Sequence[Result], found: Found
+    options: Options, papers: Sequence[PaperFile], shown: Sequence[Result], findings: Findings
 ) -> None:
     from harness.commands import output
     from harness.plugins.reproduction import page, status
@@ -196,8 +198,8 @@ def _show(
             output.table(columns, lines, title=file.paper.name, shorten="claim")
     counts = {kind: sum(r.status == kind for r in shown) for kind in _kinds(shown)}
     click.echo(", ".join(f"{n} {kind}" for kind, n in counts.items()) or "no row fits this model")
-    if options.model and found.inapplicable:
-        rows_ = output.counted(len(found.inapplicable), "row")
+    if options.model and findings.inapplicable:
+        rows_ = output.counted(len(findings.inapplicable), "row")
         click.echo(f"{rows_} made for the other kind of model: not shown")
 
 

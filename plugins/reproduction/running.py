@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Found:
-    """What was found for rows.
+class Findings:
+    """What running the tasks of rows gave.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def scores(
     cache: Path | None,
     progress: bool | Progress,
     include: Iterable[Path] = (),
-) -> Found:
+) -> Findings:
     """Return the values of the rows that select a score, by running only the tasks they select.
 
     Parameters
@@ -76,7 +76,7 @@ def scores(
         for id_, selected in paper.selections.items():
             if isinstance(selected, ScoreSelection):
                 jobs[model or selected.model, selected.mitigator].append((id_, selected))
-    found = Found()
+    findings = Findings()
     for (name, mitigator), rows in jobs.items():
         try:
             with warnings.catch_warnings():
@@ -95,15 +95,15 @@ def scores(
         except HarnessError as error:
             if model is not None:
                 raise
-            found.missing |= {id_: f"no model: {error}" for id_, _ in rows}
+            findings.missing |= {id_: f"no model: {error}" for id_, _ in rows}
             continue
-        _take(found, records, rows)
-    return found
+        _take(findings, records, rows)
+    return findings
 
 
-def studies(papers: Sequence[PaperFile], results: Path) -> Found:
+def studies(papers: Sequence[PaperFile], results: Path) -> Findings:
     """Return the values of the rows that select a cell of a study that is recorded in a folder."""
-    found = Found()
+    findings = Findings()
     summaries: dict[str, tuple[Summary, ...]] = {}
     for paper in papers:
         for id_, selected in paper.selections.items():
@@ -113,23 +113,23 @@ def studies(papers: Sequence[PaperFile], results: Path) -> Found:
                 summaries[selected.study] = _summaries(selected.study, results)
             of_model = [s for s in summaries[selected.study] if s.model.name == selected.model]
             if not of_model or not of_model[0].complete:
-                found.missing[id_] = f"not run: {selected.command}"
+                findings.missing[id_] = f"not run: {selected.command}"
                 continue
             try:
                 value = selected.value(of_model[0])
             except UsageError as error:
                 raise UsageError(f"{paper.path}: row '{id_}': {error}") from None
             if value is None or value != value:
-                found.missing[id_] = "undefined in the study"
+                findings.missing[id_] = "undefined in the study"
             else:
-                found.values[id_] = _value(value, selected.address, of_model[0].model)
-    return found
+                findings.values[id_] = _value(value, selected.address, of_model[0].model)
+    return findings
 
 
-def _take(found: Found, records: Records, rows: Iterable[tuple[str, ScoreSelection]]) -> None:
+def _take(findings: Findings, records: Records, rows: Iterable[tuple[str, ScoreSelection]]) -> None:
     """Add the values of rows from the records of their model and mitigator."""
     not_run: dict[str, NotRun] = {entry.task: entry for entry in records.not_run}
-    found.failed += [
+    findings.failed += [
         f"{entry.model}: {entry.task}: {entry.reason}" for entry in records.not_run if entry.failed
     ]
     for id_, selected in rows:
@@ -140,17 +140,17 @@ def _take(found: Found, records: Records, rows: Iterable[tuple[str, ScoreSelecti
             except UsageError as error:
                 raise UsageError(f"row '{id_}': {error}") from None
             if value is None:
-                found.missing[id_] = f"no value: {record.reason}"
+                findings.missing[id_] = f"no value: {record.reason}"
             else:
-                found.values[id_] = _value(value, selected.address, record.model)
+                findings.values[id_] = _value(value, selected.address, record.model)
         elif selected.task in not_run:
             entry = not_run[selected.task]
             if entry.kind == "embedder":
-                found.inapplicable.add(id_)
+                findings.inapplicable.add(id_)
             label = {"data": "data missing", "failed": "failed"}.get(entry.kind, "not run")
-            found.missing[id_] = f"{label}: {entry.reason}"
+            findings.missing[id_] = f"{label}: {entry.reason}"
         else:
-            found.missing[id_] = "not run"
+            findings.missing[id_] = "not run"
 
 
 def _value(value: float | str, address: str, model: ModelPart) -> Value:

@@ -119,8 +119,8 @@ class StudySelection:
         if cell is None:
             raise UsageError(f"{self.study} has no cell '{self.address}'")
         if answer.field in ("mean", "sd", "p_holm", "verdict", "verdict_holm"):
-            found: float | str | None = getattr(cell, answer.field)
-            return found
+            of_cell: float | str | None = getattr(cell, answer.field)
+            return of_cell
         return cell.comparison.p_value if cell.comparison else None
 
 

@@ -74,11 +74,11 @@ def results(
     missing
         Why other such rows have no value, by id.
     """
-    found = [
+    computed = [
         _result(paper, row, selection, values.get(row.id), missing.get(row.id, "not run"))
         for row, selection in paper.rows()
     ]
-    return sorted(found, key=_place)
+    return sorted(computed, key=_place)
 
 
 def of_model(
@@ -88,7 +88,7 @@ def of_model(
 
     It is compared with what the paper prints for this model, if it does.
     """
-    found = []
+    computed = []
     for row, selection in paper.rows():
         if row.score is None or selection is None:
             continue
@@ -100,14 +100,14 @@ def of_model(
             status = "not printed" if expected is None else _compared(row, expected, here)
         why = missing.get(row.id, "") if here is None else ""
         command = selection.command.replace(selection.model, model, 1)
-        found.append(Result(row, paper.paper.name, expected, here, status, why, model, command))
-    return sorted(found, key=_place)
+        computed.append(Result(row, paper.paper.name, expected, here, status, why, model, command))
+    return sorted(computed, key=_place)
 
 
-def problems(papers: Sequence[PaperFile], found: Sequence[Result]) -> list[str]:
+def problems(papers: Sequence[PaperFile], computed: Sequence[Result]) -> list[str]:
     """Return what keeps the page from being written, a line each."""
     paths: dict[str, Path] = {file.paper.name: file.path for file in papers}
-    lines = [f"{paths[r.paper]}: row '{r.row.id}': {r.problem}" for r in found if r.problem]
+    lines = [f"{paths[r.paper]}: row '{r.row.id}': {r.problem}" for r in computed if r.problem]
     for file in papers:
         lines += [f"{file.path}: {item} has no row" for item in file.paper.without_a_row()]
     return lines

@@ -105,11 +105,11 @@ def correct(
         percentiles=[percentile],
         splits=splits_of(len(corpus), settings, str(scores)),
     )
-    made = folder.parent / f".{folder.name}"
-    (fair,) = fair_corpora.make(corpus, recipe, made, overwrite=True, progress=progress)
+    place = folder.parent / f".{folder.name}"
+    (fair,) = fair_corpora.make(corpus, recipe, place, overwrite=True, progress=progress)
     shutil.rmtree(folder, ignore_errors=True)
     fair.path.rename(folder)
-    shutil.rmtree(made, ignore_errors=True)
+    shutil.rmtree(place, ignore_errors=True)
     return {"counts": dict(fair.about["counts"]), "threshold": fair.about["threshold"]}
 
 

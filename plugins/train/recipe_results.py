@@ -65,13 +65,13 @@ def summarise(
 def _primary(folder: Path, model: str, notices: list[str]) -> dict[str, Record]:
     """Return the newest primary record of each task of a model."""
     path = folder / f"{folders.safe_name(model)}.jsonl"
-    found: dict[str, Record] = {}
+    newest: dict[str, Record] = {}
     if path.is_file():
         for record in jsonl.read(path, Record, notices):
-            before = found.get(record.task.name)
+            before = newest.get(record.task.name)
             if record.primary and (before is None or age(before) <= age(record)):
-                found[record.task.name] = record
-    return found
+                newest[record.task.name] = record
+    return newest
 
 
 def _scored_by(recipe: Recipe, registry: Registry) -> str:

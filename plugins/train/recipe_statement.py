@@ -46,14 +46,14 @@ def conclusions(summary: Summary) -> tuple[str, ...]:
     """Return what the seeds alone give, and which changes stand out, a line each."""
     lines = [line for part in summary.noise for line in _noise(part, len(summary.seeds))]
     for row in summary.rows:
-        told = []
+        changed = []
         for measure in summary.measures:
             change = summary.cell(row.row, measure.measure).difference
             if change and change.p_holm is not None and change.p_holm <= ALPHA:
-                told.append(f"{measure.measure} {PLAIN.signed(change.mean)}")
+                changed.append(f"{measure.measure} {PLAIN.signed(change.mean)}")
         if row.compared_with and len(summary.seeds) > 1:
-            what = f"differs in {', '.join(told)}" if told else "no score is told apart"
-            lines.append(f"{row.row} against {row.compared_with}: {what}")
+            result = f"differs in {', '.join(changed)}" if changed else "no score is told apart"
+            lines.append(f"{row.row} against {row.compared_with}: {result}")
     return tuple(lines)
 
 

@@ -53,6 +53,16 @@ def test_a_bilstm_learns_a_corpus_that_can_be_learnt(trained):
     assert 1 <= trained.best_epoch <= trained.epochs <= 6
 
 
+def test_the_epoch_with_the_best_dev_score_is_kept(place):
+    # At this learning rate the first epoch is the best one.
+    worse = train(settings(place, "worse", lr=20.0, epochs=3))
+    state = json.loads((worse.folder / "training.json").read_text("utf-8"))
+    scores = [epoch["dev_accuracy"] for epoch in state["epochs"]]
+    assert scores[0] > max(scores[1:])
+    assert worse.best_epoch == 1
+    assert worse.scores["dev"]["accuracy"] == scores[0]
+
+
 def test_the_folder_is_a_model_of_the_harness_with_token_states(trained):
     embedder = Registry().embedder(f"sentence-transformers:{trained.folder}")
     assert embedder.info.dimensions == 16
