@@ -106,7 +106,7 @@ def read_words(path: Path) -> Sequence[str]:
     InvalidFile
         If the file cannot be read or has another structure.
     """
-    content = _text(path)
+    content = read_text(path)
     if path.suffix != ".json":
         return [line.strip() for line in content.splitlines() if line.strip()]
     try:
@@ -142,7 +142,7 @@ def read_names(path: Path, *, most: int = NAMES) -> Collection[str]:
         If the file cannot be read, or a count is not a number.
     """
     counts: dict[str, int] = {}
-    for i, row in enumerate(csv.reader(_text(path).splitlines()), start=1):
+    for i, row in enumerate(csv.reader(read_text(path).splitlines()), start=1):
         if len(row) < 3:
             counts.update({row[0].strip(): 1} if row and row[0].strip() else {})
             continue
@@ -161,7 +161,14 @@ def _shipped(name: str) -> list[str]:
     return gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Return the text of a file of the user in UTF-8.
+
+    Raises
+    ------
+    InvalidFile
+        If it cannot be read.
+    """
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

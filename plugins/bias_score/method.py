@@ -15,7 +15,6 @@ from harness.plugins.bias_score.direction import Direction
 from harness.plugins.bias_score.gendered import Gendered
 from harness.plugins.bias_score.importance import Importance
 from harness.plugins.bias_score.scorer import Scorer
-from harness.plugins.corpora.entries import entries
 
 SENTENCES, PAIRS = "sentences", "pairs"
 
@@ -140,7 +139,9 @@ def resolve(method: Method, embedder: Embedder, concept: Concept) -> ResolvedMet
 
 def _swapped_sentences(path: str) -> sentence_pairs.SentencePairs:
     """Return the sentences of a file, paired with their gender-swapped versions."""
-    pairs = sentence_pairs.swapped(entry.texts[0] for entry in entries(path, "text"))
+    lines = gendered.read_text(Path(path)).split("\n")
+    sentences = (" ".join(line.split()) for line in lines)
+    pairs = sentence_pairs.swapped(sentence for sentence in sentences if sentence)
     if not pairs.first:
         raise InvalidFile("no sentence has a gendered word", path=path)
     return pairs
