@@ -21,6 +21,7 @@ from harness.plugins.corpora.entries import Entry, Kind
 from harness.plugins.train.settings import TrainSettings
 
 INFERENCE = frozenset(("entailment", "neutral", "contradiction"))
+BINARY_INFERENCE = frozenset(("entailment", "not_entailment"))  # RTE, QNLI
 MOST_LABELS = 100
 LARGEST_SCORE = 5.0
 """Of STS-B; scores that are all at most 1 are taken as they are."""
@@ -160,7 +161,7 @@ def _first_split(
         return _checked(source, pairs, (), largest, dropped), (), largest
     counts = Counter(str(entry.label) for entry in pairs)
     names = tuple(sorted(counts))
-    if INFERENCE & counts.keys():
+    if INFERENCE & counts.keys() and counts.keys() != BINARY_INFERENCE:
         names = tuple(sorted(INFERENCE))  # a label that is none of them is a mistake
     elif not 2 <= len(names) <= MOST_LABELS:
         problem = f"{len(names)} different label{'s' * (len(names) > 1)}"

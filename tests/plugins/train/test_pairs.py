@@ -66,6 +66,11 @@ def test_a_wrong_label_names_file_and_line(tmp_path, label, problem):
     assert error.value.exit_code == 2
 
 
+def test_inference_may_have_two_labels(tmp_path):
+    corpus = read(tmp_path, [PAIR, PAIR | {"label": "not_entailment"}])
+    assert corpus.names == ("entailment", "not_entailment")
+
+
 def test_a_dev_label_that_no_training_pair_has_is_unknown(tmp_path):
     dev = tiny.write(tmp_path / "dev.jsonl", [PAIR | {"label": "c"}])
     with pytest.raises(InvalidFile, match="unknown label 'c'") as error:
