@@ -143,12 +143,15 @@ def _searched(
 ) -> Iterator[tuple[str, Words, Vectors | None]]:
     """Yield the label of each mitigator, the words under it, and the vector of WORD."""
     from harness.chain import MitigatedEmbedder
+    from harness.errors import UsageError
     from harness.plugins.metrics import analogies
     from harness.run import debiasing, mitigators
 
     chains = mitigators.chains(mitigators.rows(options.mitigators), registry)
     name = arguments.concept_or_none(options.concept)
     concept = registry.concept(name) if name else None
+    if options.neutral and concept is None:
+        raise UsageError("--neutral needs a concept, whose words it leaves out")
     leave_out = analogies.specific_words(concept) if concept and options.neutral else ()
     for label, chain in chains.items():
         fitted_on = debiasing.concept_for(chain, label, embedder.info, concept)

@@ -11,6 +11,7 @@ from statistics import fmean
 from time import monotonic
 from typing import Any
 
+from harness import folders
 from harness.digest import json_like
 from harness.errors import Unavailable, UsageError
 from harness.plugins.train.recipe import Recipe
@@ -79,12 +80,14 @@ def run_recipe(
     Raises
     ------
     UsageError
-        If a finished step in the folder was done with other settings.
+        If a finished step in the folder was done with other settings, or the folder has files of
+        something else.
     HarnessError
         If a step fails. Finished steps are kept.
     """
     registry, progress, folder = registry or Registry(), shown(progress), Path(folder)
     steps = plan(recipe)
+    _claim(folder)
     file = jsonl.RecordsFile(folder / STEPS, StepRecord)
     left = unfinished(steps, file.records, folder)
     missing = _unavailable(recipe, registry) if left else {}
@@ -129,6 +132,17 @@ def unfinished(
                 "choose another folder with --out"
             )
     return left
+
+
+def _claim(folder: Path) -> None:
+    """Mark a new folder as that of a recipe by an empty file of steps; refuse any other folder."""
+    path = folder / STEPS
+    if path.exists():
+        return
+    if folder.is_dir() and any(folder.glob("[!.]*")):
+        raise UsageError(f"'{folder}' has other files; choose a new folder with --out")
+    folders.make(folder)
+    path.touch()
 
 
 def _difference(record: StepRecord, step: Step) -> str:

@@ -147,6 +147,7 @@ def test_the_command_prints_pairs_and_answers(model, capsys, monkeypatch):
         "she hee",
         "she he --mitigator anonymize",
         "she he --delta 3",
+        "she he --neutral --concept none",
         "--help",
     )
     text = ""

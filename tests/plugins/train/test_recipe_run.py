@@ -117,6 +117,13 @@ def test_other_settings_in_the_same_folder_are_refused(place, capsys):
     assert "hidden was 4, is 8" in capsys.readouterr().err
 
 
+def test_a_folder_with_other_files_is_refused(place, tmp_path, capsys):
+    (tmp_path / "tables.txt").write_text("years of work")
+    assert command(place, "--out", str(tmp_path)) == 2
+    assert "has other files" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["tables.txt"]
+
+
 def test_a_task_that_does_not_apply_is_named_and_the_exit_code_is_1(place, capsys):
     tiny_recipe.write(
         place / "words",
