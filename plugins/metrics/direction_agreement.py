@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, unit_rows
+from harness.arrays import Floats, Reals
 from harness.metrics import metric
 from harness.plugins.metrics.drawings import concept_figures
 from harness.plugins.metrics.statistics.pair_components import (
     EQUAL_SIDES,
     Components,
     pair_components,
+    unit_differences,
 )
 from harness.scores import Samples, Scale, Score
 
@@ -73,8 +74,8 @@ def direction_agreement(
         {f"{len(pairs_1)} pairs": tops["components"],
          f"{len(other_1)} other pairs": tops["other_components"]}
     )  # fmt: skip
-    of_pairs = ("pairs_1", "pairs_2"), _unit_differences(pairs_1, pairs_2)
-    of_others = ("other_1", "other_2"), _unit_differences(other_1, other_2)
+    of_pairs = ("pairs_1", "pairs_2"), unit_differences(pairs_1, pairs_2)
+    of_others = ("other_1", "other_2"), unit_differences(other_1, other_2)
     return {
         "cosine": Score(
             min(1.0, abs(float(own.vectors[0] @ other.vectors[0]))),
@@ -102,11 +103,6 @@ def direction_agreement(
 def _top(components: Components) -> list[float]:
     shares: list[float] = components.explained[:TOP].tolist()
     return shares
-
-
-def _unit_differences(first: Reals, second: Reals) -> Floats:
-    """Return (n, d) differences of length 1, or 0 for a pair of equal vectors."""
-    return unit_rows(unit_rows(second) - unit_rows(first))
 
 
 def _along(differences: Floats, components: Components) -> Floats:

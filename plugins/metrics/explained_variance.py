@@ -7,7 +7,11 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import metric
 from harness.plugins.metrics.drawings import concept_figures
-from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES, pair_components
+from harness.plugins.metrics.statistics.pair_components import (
+    EQUAL_SIDES,
+    pair_components,
+    unit_differences,
+)
 from harness.scores import Samples, Scale, Score
 
 ROUNDING = 1e-9  # of a share: a random draw equal up to rounding counts as a hit
@@ -84,7 +88,7 @@ def explained_variance(
     if null is not None:
         hits = int(np.count_nonzero(null[:, 0] >= value - ROUNDING))
         p_value = (hits + 1) / (draws + 1)
-    differences = unit_rows(unit_rows(pairs_2) - unit_rows(pairs_1))
+    differences = unit_differences(pairs_1, pairs_2)
     along = differences @ components.vectors[0]
     shares = np.where(differences.any(axis=1), along**2, np.nan)
     samples = [Samples(("pairs_1", "pairs_2"), shares, {"cosine": along})]

@@ -60,7 +60,12 @@ def pair_components(first: Reals, second: Reals) -> Components | None:
     Bolukbasi et al. (2016), Man is to computer programmer as woman is to homemaker? Debiasing
     word embeddings, section 5.1 and figure 6.
     """
-    return components_of(unit_rows(unit_rows(second) - unit_rows(first)))
+    return components_of(unit_differences(first, second))
+
+
+def unit_differences(first: Reals, second: Reals) -> Floats:
+    """Return the (n, d) differences of pairs of unit words, at length 1; 0 for equal vectors."""
+    return unit_rows(unit_rows(second) - unit_rows(first))
 
 
 def components_of(differences: Floats) -> Components | None:
