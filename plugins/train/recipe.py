@@ -235,8 +235,11 @@ def _check_overrides(overrides: Overrides, registry: Registry) -> None:
         registry.models.find(overrides.base)
     _settings(overrides.training)
     corpus = overrides.corpus
-    if corpus is not None and not corpus.startswith(HUB) and not Path(corpus).exists():
-        raise UsageError(f"--corpus: there is no file or folder '{corpus}'")
+    if corpus is not None and not corpus.startswith(HUB) and not Path(corpus).is_file():
+        raise UsageError(
+            f"--corpus: '{corpus}' is no file; a recipe takes one file, or hf://owner/name, and "
+            "splits it"
+        )
 
 
 def _corpus(document: yaml_files.Document, file: RecipeFile) -> str:
@@ -248,7 +251,7 @@ def _corpus(document: yaml_files.Document, file: RecipeFile) -> str:
         if source.startswith(HUB):
             return source
         for folder in folders:
-            if (folder / source).exists():
+            if (folder / source).is_file():
                 return str(folder / source)
     names = ", ".join(f"'{source}'" for source in file.corpus)
     raise document.error(

@@ -174,9 +174,5 @@ class _Plan:
 
 
 def _identity(corpus: str) -> list[str]:
-    """Return what identifies the content of a corpus: hashes of its files, or its address."""
-    if corpus.startswith(HUB):
-        return [corpus]
-    path = Path(corpus)
-    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    return [file_sha256(file) for file in files]
+    """Return what identifies the content of a corpus: the hash of its file, or its address."""
+    return [corpus if corpus.startswith(HUB) else file_sha256(Path(corpus))]

@@ -132,9 +132,10 @@ def test_options_override_the_file(write):
     assert file.training == {"hidden": 8, "epochs": 2}
 
 
-def test_a_wrong_option_is_an_error_of_the_command(write):
-    with pytest.raises(UsageError, match="nowhere"):
-        resolve(write(), Registry(), Overrides(corpus="nowhere.jsonl"))
+@pytest.mark.parametrize("corpus", ["nowhere.jsonl", "."])
+def test_a_wrong_option_is_an_error_of_the_command(write, corpus):
+    with pytest.raises(UsageError, match=f"'{corpus}' is no file"):
+        resolve(write(), Registry(), Overrides(corpus=corpus))
 
 
 class TestSteps:
