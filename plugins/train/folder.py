@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -86,10 +87,11 @@ def finish(folder: Path, state: Mapping[str, Any], card: str) -> None:
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """Return the newest whole checkpoint; parts of one that a kill left are deleted."""
+    """Return the newest whole checkpoint; what a kill or a power cut left of one is deleted."""
     whole: list[tuple[int, Path]] = []
     for path in (folder / CHECKPOINTS).glob("checkpoint-*"):
-        if checkpoint_state(path) is None:
+        of_torch = [*path.glob("*.pt"), *path.glob("*.pth")]  # zip files, whose end is checked
+        if checkpoint_state(path) is None or not all(map(zipfile.is_zipfile, of_torch)):
             shutil.rmtree(path, ignore_errors=True)
         else:
             whole.append((int(path.name.rpartition("-")[2]), path))
