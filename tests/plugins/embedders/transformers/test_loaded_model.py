@@ -119,6 +119,6 @@ def test_no_record_of_a_loaded_model_has_the_path_of_its_folder(model, tmp_path)
     records = harness.evaluate(load(model), "name-triplets", results=tmp_path / "results")
     assert records
     assert {record.model.name for record in records} == {model.name}
-    for file in (tmp_path / "results").iterdir():
+    for file in (path for path in (tmp_path / "results").rglob("*") if path.is_file()):
         assert str(tmp_path) not in file.read_text(encoding="utf-8")
     assert harness.evaluate(load(model), "name-triplets").encoded == 0
