@@ -2,54 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import multiprocessing
-import os
 import shutil
 import signal
 from pathlib import Path
 
+import killed_training
 import pytest
 import tiny_corpus as tiny
 
 from harness.plugins.train.settings import TrainSettings
-from harness.progress import Silent
 
 pytestmark = pytest.mark.posix
 HEAVY = ["torch", "sentence_transformers", "harness.plugins.train.running"]
 BATCHES = 12  # in an epoch
 
 
-class Killing(Silent):
-    """Kills its own process at a batch, as nothing can be cleaned up after."""
-
-    def __init__(self, batch: int | None) -> None:
-        self._left = batch
-
-    @contextlib.contextmanager
-    def stage(self, label, total, unit):
-        yield self._advance
-        if self._left is not None:  # all batches are done, but nothing is saved
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def _advance(self, n: int) -> None:
-        if self._left is not None:
-            self._left -= n
-            if self._left <= 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-
-def work(settings: TrainSettings, batch: int | None) -> None:
-    from harness.plugins.train import trainer, training
-
-    trainer.CHECKPOINT_STEPS = 5
-    training.train(settings, progress=Killing(batch))
-
-
 def exit_code(settings: TrainSettings, batch: int | None = None) -> int | None:
-    process = multiprocessing.get_context("forkserver").Process(target=work, args=(settings, batch))
+    process = multiprocessing.get_context("forkserver").Process(
+        target=killed_training.work, args=(settings, batch)
+    )
     process.start()
     process.join()
     return process.exitcode

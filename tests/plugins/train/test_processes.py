@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import socket
-from pathlib import Path
 
+import one_of_two
 import pytest
 import tiny_corpus as tiny
 
@@ -15,22 +14,6 @@ from harness.plugins.train.settings import TrainSettings
 
 pytestmark = pytest.mark.posix
 HEAVY = ["torch", "sentence_transformers", "harness.plugins.train.running"]
-
-
-def work(rank: int, port: int, settings: TrainSettings, notes: Path) -> None:
-    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
-    os.environ.update(place | {"RANK": str(rank), "LOCAL_RANK": str(rank)})
-    import torch
-
-    from harness.plugins.train.trainer import SharedHead
-    from harness.plugins.train.training import train
-
-    trained = train(settings)
-    head = torch.nn.Linear(1, 1, bias=False)
-    head.weight.grad = torch.full((1, 1), float(rank))
-    SharedHead(head).on_pre_optimizer_step(None, None, None)
-    facts = {"test": trained.scores["test"], "gradient": head.weight.grad.item()}
-    (notes / f"{rank}.json").write_text(json.dumps(facts))
 
 
 def test_two_processes_write_one_model_and_average_the_gradients_of_the_classifier(tmp_path):
@@ -50,7 +33,8 @@ def test_two_processes_write_one_model_and_average_the_gradients_of_the_classifi
         device="cpu",
     )
     processes = [
-        context.Process(target=work, args=(rank, port, settings, tmp_path)) for rank in (0, 1)
+        context.Process(target=one_of_two.work, args=(rank, port, settings, tmp_path))
+        for rank in (0, 1)
     ]
     for process in processes:
         process.start()
