@@ -27,7 +27,7 @@ def show(tables: Iterable[tuple[Record, str, Sequence[Mapping[str, Any]]]]) -> i
             f"{record.model.name}, {record.mitigator.label}, {record.task.name} "
             f"({record.scenario}), {record.score}: {name}"
         )
-        output.table(columns, cells, title=title, shorten=free_text[-1] if free_text else "")
+        output.table(columns, cells, title=title, shorten=free_text)
     return n
 
 

@@ -54,7 +54,7 @@ def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *filters: 
             output.table(
                 [key.replace("_", " ") for key in matching[0]],
                 [list(row.values()) for row in matching],
-                shorten=list(matching[0])[-1],
+                shorten=list(matching[0])[-1:],
                 drop=_DROPPED_FIRST,
             )
         else:

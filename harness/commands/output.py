@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 MIN_WIDTH = 20
-"""Smallest width to which a column of free text is shortened."""
+"""Smallest width to which a single column of free text is shortened; of several, half of it."""
 
 
 def table(
@@ -24,7 +24,7 @@ def table(
     rows: Iterable[Sequence[Any]],
     *,
     title: str = "",
-    shorten: str = "",
+    shorten: Sequence[str] = (),
     drop: Sequence[str] = (),
     repeat: int = 0,
 ) -> None:
@@ -49,7 +49,7 @@ def print_table(
     rows: Sequence[Sequence[Any]],
     *,
     title: str = "",
-    shorten: str = "",
+    shorten: Sequence[str] = (),
     drop: Sequence[str] = (),
     repeat: int = 0,
     width: int | None = None,
@@ -88,7 +88,7 @@ def laid_out(
     columns: Sequence[str],
     rows: Sequence[Sequence[Any]],
     *,
-    shorten: str = "",
+    shorten: Sequence[str] = (),
     drop: Sequence[str] = (),
     width: int | None = None,
 ) -> tuple[Table, list[str], int]:
@@ -101,7 +101,8 @@ def laid_out(
     columns, rows
         Names of the columns, and the values of the cells; a `Text` of rich keeps its style.
     shorten
-        Column of free text, which may be cut and end in `…`; no other column is cut.
+        Columns of free text, which may be cut and end in `…`, the widest first; no other column is
+        cut.
     drop
         Columns that may be dropped, the least important first.
     width
@@ -156,14 +157,14 @@ def _parts(
     columns: Sequence[str],
     rows: Sequence[Sequence[Any]],
     repeat: int,
-    shorten: str,
+    shorten: Sequence[str],
     drop: Sequence[str],
     width: int | None,
 ) -> Iterator[list[int]]:
     """Yield the columns of each part of a table, with the first `repeat` columns in each part."""
     every = list(range(len(columns)))
     least = _least_widths(columns, rows)
-    widths = [min(w, MIN_WIDTH) if columns[i] == shorten else w for i, w in enumerate(least)]
+    widths = [_floor(columns[i], w, shorten) for i, w in enumerate(least)]
     if not repeat or width is None or _total(widths) <= width:
         yield every
         return
@@ -200,22 +201,27 @@ def _widths(
 
 
 def _fitted(
-    widths: Mapping[str, int], width: int, *, shorten: str, drop: Sequence[str]
+    widths: Mapping[str, int], width: int, *, shorten: Sequence[str], drop: Sequence[str]
 ) -> dict[str, int]:
     """Return the widths of the columns that are kept; see `laid_out`."""
     kept = dict(widths)
-    shortest = max(MIN_WIDTH, len(shorten))
-
-    def narrowest() -> int:
-        return _total([min(w, shortest) if c == shorten else w for c, w in kept.items()])
-
+    floors = {column: _floor(column, w, shorten) for column, w in widths.items()}
     for column in drop:
-        if narrowest() > width:
+        if _total(floors[c] for c in kept) > width:
             kept.pop(column, None)
-    if shorten in kept:
-        excess = _total(kept.values()) - width
-        kept[shorten] = max(min(kept[shorten], shortest), kept[shorten] - max(0, excess))
+    while _total(kept.values()) > width:
+        longer = [column for column in kept if kept[column] > floors[column]]
+        if not longer:
+            break
+        kept[max(longer, key=lambda column: kept[column])] -= 1
     return kept
+
+
+def _floor(column: str, width: int, shorten: Sequence[str]) -> int:
+    """Return the smallest width of a column that is `width` wide."""
+    if column not in shorten:
+        return width
+    return min(width, max(MIN_WIDTH // min(2, len(shorten)), len(column)))
 
 
 def _total(widths: Iterable[int]) -> int:

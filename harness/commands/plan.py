@@ -50,7 +50,7 @@ def command(**options: Any) -> int:
             ["task", "mitigators", "texts", "stored", "to encode"],
             [list(row.values()) for row in plan["tasks"]],
             title=plan["model"],
-            shorten="mitigators",
+            shorten=["mitigators"],
         )
         click.echo(
             f"{output.counted(plan['texts'], 'distinct text')}, {plan['stored']} stored, "

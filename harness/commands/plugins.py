@@ -52,7 +52,7 @@ def command(check: bool, as_json: bool) -> int:
         output.table(
             ["plugin", "distribution", "version", "adds"],
             [[row["plugin"], row["distribution"], row["version"], _summary(row)] for row in rows],
-            shorten="adds",
+            shorten=["adds"],
             drop=("version", "distribution"),
         )
         for plugin in plugins.failed:  # in full: a narrow terminal shortens the table

@@ -31,7 +31,7 @@ def show(summaries: Sequence[Summary]) -> None:
         _lines("", tables.legend(summary))
         if summary.chosen:
             table = tables.chosen(summary)
-            output.table(table.columns, table.rows, title=table.title, shorten=LONGEST, repeat=1)
+            output.table(table.columns, table.rows, title=table.title, shorten=[LONGEST], repeat=1)
         _lines("", summary.statement)
         _lines("note: ", summary.notes)
 

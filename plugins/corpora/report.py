@@ -40,13 +40,14 @@ def tables(
     output.table(
         [*columns, "train", "dev", "test"],
         [[*row, *sizes] for row, sizes in zip(rows, parts, strict=True)],
+        repeat=1,
     )
     if examples:
         output.table(
             ["entry", "swapped"],
             [[_text(row["entry"]), _text(row["swapped"])] for row in examples],
             title="Examples of swaps",
-            shorten="entry",
+            shorten=["entry", "swapped"],
         )
     counts = corpora[0].about["counts"]
     if counts["without_score"]:

@@ -265,12 +265,12 @@ def print_tables(scores: CorpusScores) -> None:
     titles = {"bias_f": "Towards women", "bias_m": "Towards men"}
     for side, sentences in summary.most_biased().items():
         if sentences:
-            output.table([side, "sentence"], sentences, title=titles[side], shorten="sentence")
+            output.table([side, "sentence"], sentences, title=titles[side], shorten=["sentence"])
     pairs = [
         [score, " / ".join(texts), label] for score, (*texts, label) in summary.most_biased_pairs()
     ]
     if pairs:
-        output.table(["abs", "pair", "label"], pairs, title="Most biased pairs", shorten="pair")
+        output.table(["abs", "pair", "label"], pairs, title="Most biased pairs", shorten=["pair"])
     for reason, n in scores.dropped.items():
         click.echo(f"left out: {output.counted(n, 'row')} with {reason}")
     click.echo(f"wrote {scores.path}")

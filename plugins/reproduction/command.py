@@ -195,7 +195,7 @@ def _show(
         ]
         if lines:
             columns = ["item", "claim", "printed", "here", "status"]
-            output.table(columns, lines, title=file.paper.name, shorten="claim")
+            output.table(columns, lines, title=file.paper.name, shorten=columns)
     counts = {kind: sum(r.status == kind for r in shown) for kind in _kinds(shown)}
     click.echo(", ".join(f"{n} {kind}" for kind, n in counts.items()) or "no row fits this model")
     if options.model and findings.inapplicable:

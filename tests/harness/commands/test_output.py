@@ -23,13 +23,21 @@ def printed(columns, rows, **options):
 
 
 def test_a_wide_table_drops_columns_in_order_and_shortens_free_text():
-    lines, left_out = printed(COLUMNS, ROWS, shorten="title", drop=("version", "tags"))
+    lines, left_out = printed(COLUMNS, ROWS, shorten=["title"], drop=("version", "tags"))
     assert left_out == ["version", "tags"]
     assert [line.split()[0] for line in lines if line.strip()][::2] == [
         "name", "town-and-country-traits",
     ]  # fmt: skip
     assert lines[3].rstrip().endswith("…")
     assert len(lines[3]) <= 80
+
+
+def test_several_columns_of_free_text_share_the_width():
+    row = [["Table 4, Table 5", "A claim of words " * 4, "0.5", "differs: many words " * 4]]
+    lines, _ = printed(["item", "claim", "value", "status"], row, shorten=["claim", "status"])
+    assert max(map(len, lines)) <= 80
+    assert lines[3].count("…") == 2
+    assert "Table 4, Table 5" in lines[3]
 
 
 def test_a_table_that_fits_keeps_its_columns():
