@@ -55,7 +55,7 @@ def kind_of(document: yaml_files.Document) -> str:
     folder = document.path.resolve().parent.name
     if folder in folders:
         return folders[folder]
-    if "seeds" in document.data and "rows" in document.data:
+    if len(document.data.keys() & {"base", "rows", "seeds", "training"}) > 1:
         return "recipe"
     if "tasks" in document.data:
         has_list = "name" not in document.data and not isinstance(document.data["tasks"], dict)

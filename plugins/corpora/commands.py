@@ -5,8 +5,9 @@ Reads the options and prints the results; `fair_corpora` does the work.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from html import escape
 from pathlib import Path
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 SCORES, FIGURE = "scored.jsonl", "scores.html"
+SCORING_OPTIONS = frozenset(field.name for field in fields(ScoringOptions)) - {
+    "source",
+    "kind",  # also of --dev and --test
+    "include",
+}
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
@@ -38,14 +44,26 @@ def command() -> None:
 command.add_command(score_command.command)
 
 
-def _numbers(ctx: click.Context, parameter: click.Parameter, text: str) -> list[Fraction]:
-    """Return the numbers of a comma-separated option, each once."""
+def _numbers(
+    ctx: click.Context, parameter: click.Parameter, texts: Sequence[str]
+) -> list[Fraction]:
+    """Return the numbers of an option that is repeatable or has commas, each once."""
+    parts = [part for text in texts for part in text.split(",")]
+    expected = "expected numbers with commas between"
+    return list(dict.fromkeys(_number(parameter, part, expected) for part in parts))
+
+
+def _size(ctx: click.Context, parameter: click.Parameter, text: str) -> Fraction:
+    return _number(parameter, text, "expected a number of entries, or a fraction such as 0.1")
+
+
+def _number(parameter: click.Parameter, text: str, expected: str) -> Fraction:
     try:
-        return list(dict.fromkeys(Fraction(part.strip()) for part in text.split(",")))
-    except (ValueError, ZeroDivisionError):
-        raise InvalidOption(
-            f"{parameter.opts[0]} {text}: expected numbers with commas between"
-        ) from None
+        if math.isfinite(float(text)):
+            return Fraction(text.strip())
+    except ValueError:
+        pass
+    raise InvalidOption(f"{parameter.opts[0]} {text or repr(text)}: {expected}")
 
 
 def making_options(function: F) -> F:
@@ -68,8 +86,9 @@ def making_options(function: F) -> F:
             "--percentile",
             "-p",
             "percentiles",
-            default="90,93,95,97",
-            show_default=True,
+            multiple=True,
+            default=["90,93,95,97"],
+            show_default="90,93,95,97",
             callback=_numbers,
             help="Percentiles of the scores, with commas between; a corpus is made for each. 100 "
             "leaves the corpus as it is.",
@@ -85,7 +104,7 @@ def making_options(function: F) -> F:
             "--holdout",
             default="10000",
             show_default=True,
-            callback=_numbers,
+            callback=_size,
             help="Size of the parts to develop and to test, each: a number of entries, or a "
             "fraction such as 0.1.",
         ),
@@ -158,7 +177,7 @@ class Options(ScoringOptions):
     model: str | None
     percentiles: Sequence[Fraction]
     out: Path
-    holdout: Sequence[Fraction]
+    holdout: Fraction
     dev: Path | None
     test: Path | None
     seed: int
@@ -176,13 +195,13 @@ def run(method: Method, options: Options) -> None:
     from harness.plugins.corpora.splits import Splits
     from harness.plugins.corpora.swaps import Swaps
 
-    if len(options.holdout) != 1:
-        raise InvalidOption("--holdout: expected one number")
+    if options.model is None:
+        _reject_scoring_options()
     recipe = fair_corpora.Recipe(
         method=method,
         percentiles=options.percentiles,
         splits=Splits(
-            holdout=options.holdout[0], dev=options.dev, test=options.test, seed=options.seed
+            holdout=options.holdout, dev=options.dev, test=options.test, seed=options.seed
         ),
         tagger=options.tagger,
         kind=options.kind,
@@ -199,6 +218,19 @@ def run(method: Method, options: Options) -> None:
         report.as_json(corpora, figure, examples)
     else:
         report.tables(method, corpora, figure, examples)
+
+
+def _reject_scoring_options() -> None:
+    """Refuse the options that say how to score a corpus, where no model scores it."""
+    ctx = click.get_current_context()
+    for parameter in ctx.command.params:
+        name = str(parameter.name)
+        typed = ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if typed and name in SCORING_OPTIONS:
+            raise InvalidOption(
+                f"{parameter.opts[0]} is about scoring: it needs --model, because without it "
+                "--input has scores already"
+            )
 
 
 def _scores(options: Options, progress: Progress) -> Path:

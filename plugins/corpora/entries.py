@@ -124,7 +124,7 @@ def entries(
     text_keys = tuple(keys) or _DEFAULT_KEYS.get(kind, ())
     for row in _rows(source, kind, keys, split):
         values = _harness_keys(row.values)
-        text_keys = text_keys or _text_keys(values)
+        text_keys = text_keys or _text_keys(source, row.line, values)
         texts = tuple(_text(source, row.line, values, key, kind) for key in text_keys)
         key = label_key or next((k for k in _LABEL_KEYS if k in values), None)
         label = _label(source, row.line, values, key, kind)
@@ -193,9 +193,17 @@ def _harness_keys(values: Mapping[str, Any]) -> Mapping[str, Any]:
     return {_PUBLISHED.get(k, k): value for k, value in values.items() if k not in _PARSES}
 
 
-def _text_keys(values: Mapping[str, Any]) -> tuple[str, ...]:
-    fits = (keys for keys in TEXT_KEYS if all(key in values for key in keys))
-    return next(fits, TEXT_KEYS[-1])
+def _text_keys(source: str, line: int, values: Mapping[str, Any]) -> tuple[str, ...]:
+    for keys in TEXT_KEYS:
+        if all(key in values for key in keys):
+            return keys
+    expected = ", or ".join(" and ".join(keys) for keys in TEXT_KEYS)
+    raise InvalidFile(
+        f"expected the keys {expected}; available: {', '.join(list(values)[:8]) or 'none'} "
+        "(harness corpus reads other keys with --text-key)",
+        path=source,
+        line=line,
+    )
 
 
 def _text(source: str, line: int, values: Mapping[str, Any], key: str, kind: Kind) -> str:
@@ -207,8 +215,8 @@ def _text(source: str, line: int, values: Mapping[str, Any], key: str, kind: Kin
         raise InvalidFile(problem, path=source, line=line)
     names = [str(k) for k, value in values.items() if isinstance(value, str)]
     problem = "the value is not a string" if key in values else "missing key"
-    hint = suggestion(key, names) or f"; keys with text: {', '.join(names[:8])}"
-    raise InvalidFile(f"{problem}{hint} (--text-key)", path=source, line=line, key=key)
+    hint = suggestion(key, names) or f"; keys with text: {', '.join(names[:8]) or 'none'}"
+    raise InvalidFile(f"{problem}{hint}", path=source, line=line, key=key)
 
 
 def _label(

@@ -38,7 +38,7 @@ def rows(source: str, split: str) -> Iterator[Row]:
     InvalidOption
         If the source has another form, or the split is unknown.
     Unavailable
-        If the library is not installed, or the data set cannot be had.
+        If the library is not installed, or the data set cannot be loaded.
     """
     i = 0
     for part in split.split("+"):
@@ -81,7 +81,7 @@ def _load(source: str, split: str) -> Any:
     try:
         parts = datasets.load_dataset(match["name"], revision=match["revision"], streaming=True)
     except Exception as error:  # the hub, the network and the files raise many kinds
-        raise Unavailable(f"'{source}' cannot be had: {one_line(error)}") from error
+        raise Unavailable(f"'{source}' cannot be loaded: {one_line(error)}") from error
     if split not in parts:
         raise InvalidOption(f"--split {split}: '{source}' has no such split"
                             f"{suggestion(split, map(str, parts))}")  # fmt: skip

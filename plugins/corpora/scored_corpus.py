@@ -56,8 +56,10 @@ class ScoredCorpus:
     """
 
     def __init__(self, path: Path, progress: Progress) -> None:
-        if not path.is_file():
+        if not path.exists():
             raise unreadable(path)
+        if not path.is_file():
+            raise InvalidFile("expected a file that harness corpus score wrote", path=path)
         self.path = path
         self.sha256 = file_sha256(path)
         self.about = read_about(path)

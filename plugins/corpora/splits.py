@@ -55,10 +55,11 @@ class Splits:
         for path in self.files().values():
             if not path.is_file():
                 raise unreadable(path)
-        if not (0 < self.holdout < Fraction(1, 2) or self.holdout.denominator == 1):
+        whole = self.holdout >= 1 and self.holdout.denominator == 1
+        if not (0 < self.holdout < Fraction(1, 2) or whole):
             raise InvalidOption(
-                f"--holdout {float(self.holdout):g}: expected a number of entries, or a fraction "
-                "below 0.5"
+                f"--holdout {float(self.holdout):g}: expected a number of entries, 1 or more, or a "
+                "fraction below 0.5"
             )
 
     def files(self) -> Mapping[str, Path]:
@@ -87,8 +88,9 @@ class Splits:
         held = int(self.holdout) if self.holdout >= 1 else round(n * self.holdout)
         if not 0 < held < n / 2:
             raise InvalidOption(
-                f"--holdout {float(self.holdout):g}: {name} has {n:,} entries, so that none would "
-                "be left to train or to test; set a fraction such as 0.1, or --dev and --test"
+                f"--holdout {float(self.holdout):g}: {name} has {n:,} entries, too few for "
+                "two parts of that size and one to train; set a fraction such as 0.1, or --dev "
+                "and --test"
             )
         return {TRAIN: order[2 * held :], DEV: order[:held], TEST: order[held : 2 * held]}
 

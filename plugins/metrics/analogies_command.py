@@ -76,7 +76,8 @@ SCORES = {"1": "cosine", "2": "distance"}
 @arguments.concept("Concept of the mitigators, and of --neutral.")
 @arguments.include
 @arguments.as_json
-def command(**options: Any) -> None:
+@click.pass_context
+def command(ctx: click.Context, /, **options: Any) -> None:
     """List the analogies of two words, or complete one.
 
     FIRST : x :: SECOND : y. Without WORD, the pairs x, y whose difference is most like that of
@@ -87,6 +88,10 @@ def command(**options: Any) -> None:
     harness analogies she he --model glove-6b-50d
     harness analogies he she doctor --model glove-6b-50d --mitigator none --mitigator hard-debias
     """  # noqa: D301  # click keeps the lines after a backspace
+    for name in ("equation", "unique"):
+        typed = ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if typed and options["word"] is not None:
+            raise click.UsageError(f"--{name} is for the list of pairs, without WORD", ctx)
     run(Options(**options))
 
 

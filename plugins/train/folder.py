@@ -64,13 +64,17 @@ def open_training(folder: Path, identity: Mapping[str, Any], *, overwrite: bool)
         changes = "; ".join(
             f"another {key}"
             if key in ("base", "corpus")
-            else f"{key}: {before.get(key)} there, {identity[key]} here"
+            else f"{key}: {_shown(before.get(key))} there, {_shown(identity[key])} here"
             for key in differing
         )
         raise UsageError(
             f"'{folder}' holds another training ({changes}); choose another folder, or --overwrite"
         )
     return state
+
+
+def _shown(value: Any) -> str:
+    return "unlimited" if value is None else str(value)
 
 
 def write_state(folder: Path, state: Mapping[str, Any]) -> None:

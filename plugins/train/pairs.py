@@ -154,7 +154,9 @@ def _first_split(
     graded = not isinstance(pairs[0].label, str)
     for entry in pairs:
         if isinstance(entry.label, str) == graded:
-            raise _wrong(source, entry, f"the label of line {pairs[0].line} is of another kind")
+            kinds = ("number", "name") if graded else ("name", "number")
+            problem = f"expected a {kinds[0]}, as in line {pairs[0].line}, but this is a {kinds[1]}"
+            raise _wrong(source, entry, problem)
     if graded:
         scores = [float(entry.label or 0) for entry in pairs]
         largest = LARGEST_SCORE if max(scores) > 1 else 1.0
@@ -164,8 +166,8 @@ def _first_split(
     if INFERENCE & counts.keys() and counts.keys() != BINARY_INFERENCE:
         names = tuple(sorted(INFERENCE))  # a label that is none of them is a mistake
     elif not 2 <= len(names) <= MOST_LABELS:
-        problem = f"{len(names)} different label{'s' * (len(names) > 1)}"
-        raise UsageError(f"{source}: {problem}; expected 2 to {MOST_LABELS}")
+        problem = f"{len(names)} different labels" if names[1:] else f"every label is '{names[0]}'"
+        raise UsageError(f"{source}: {problem}; expected 2 to {MOST_LABELS} different labels")
     return _checked(source, pairs, names, 1.0, dropped), names, 1.0
 
 
@@ -184,7 +186,7 @@ def _pairs(source: str, split: str, kind: Kind | None, dropped: Counter[str]) ->
         if len(entry.texts) != 2:
             raise _wrong(source, entry, f"{len(entry.texts)} sentence; expected a pair", key="")
         if entry.label is None:
-            raise _wrong(source, entry, "no label")
+            raise _wrong(source, entry, "missing label")
         yield entry
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from harness.errors import UsageError
+from harness.errors import InvalidFile, UsageError
 from harness.plugins.train.recipe import OPTIONS, Overrides, Recipe
 
 
@@ -39,7 +39,7 @@ def run(
     Returns
     -------
     int
-        1 if a task did not run on some model, else 0.
+        1 if a task did not run on some model, 2 if the file has mistakes, else 0.
 
     Raises
     ------
@@ -55,7 +55,12 @@ def run(
     shown = progress.for_terminal()
     registry = Registry(include=tuple(include))
     registry.data.progress = shown
-    resolved = recipe.resolve(recipe.find(registry, name), registry, _overrides(options))
+    try:
+        resolved = recipe.resolve(recipe.find(registry, name), registry, _overrides(options))
+    except InvalidFile as error:
+        for mistake in error.mistakes:
+            click.echo(f"harness: {mistake}", err=True)
+        return error.exit_code
     folder = options.get("out") or Path(folders.safe_name(resolved.file.name))
     if dry_run:
         _list(resolved, folder, as_json=as_json)
@@ -78,7 +83,8 @@ def _overrides(options: Mapping[str, Any]) -> Overrides:
     training = {key: value for key, value in options.items() if key in OPTIONS}
     for key in options:
         if key not in own and key not in training and key != "out":
-            raise UsageError(f"--{key} is for a single model: a recipe says it for its own")
+            option = key.replace("_", "-")
+            raise UsageError(f"--{option} cannot be combined with --recipe")
     return Overrides(**own, training=training)
 
 
@@ -106,5 +112,5 @@ def _list(recipe: Recipe, folder: Path, *, as_json: bool) -> None:
     if as_json:
         output.as_json({"corpus": recipe.corpus, "folder": str(folder), "steps": rows})
         return
-    output.table(list(rows[0]), [list(row.values()) for row in rows])
+    output.table(list(rows[0]), [list(row.values()) for row in rows], drop=("needs", "result"))
     click.echo(f"{len(left)} of {len(steps)} steps to do; corpus {recipe.corpus}")

@@ -102,6 +102,12 @@ def test_the_removed_share_is_exact_although_scores_are_equal(tmp_path, percenti
     assert len({row["id"] for row in kept}) == len(kept)
 
 
+def test_percentiles_may_be_options_of_their_own(tmp_path):
+    source = scored(tmp_path / "s.jsonl", np.linspace(0, 1, 100).tolist())
+    assert subtract(source, tmp_path / "out", "-p", "80,90", "-p", "95", "--holdout", ".1") == 0
+    assert {path.name for path in (tmp_path / "out").glob("sub*")} == {"sub80", "sub90", "sub95"}
+
+
 def test_the_seed_chooses_among_equal_scores_and_percentiles_are_nested(tmp_path):
     corpus = ScoredCorpus(scored(tmp_path / "s.jsonl", [0.5] * 200), Silent())
     high, low = (corpus.above(Fraction(p), 0) for p in (95, 80))
@@ -229,7 +235,11 @@ def test_a_folder_that_is_no_corpus_is_never_replaced(tmp_path, capsys):
         (("-p", "101"), "--percentile 101"),
         (("-p", "ninety"), "--percentile ninety"),
         (("-p", "90", "--holdout", "10000"), "--holdout 10000: sub90 has 9 entries"),
+        (("-p", "1e400"), "--percentile 1e400"),
         (("-p", "90", "--holdout", ".7"), "--holdout 0.7"),
+        (("-p", "90", "--holdout", "-1"), "--holdout -1"),
+        (("-p", "90", "--holdout", "tenth"), "--holdout tenth: expected a number of entries"),
+        (("-p", "90", "--concept", "gender", *TEN), "--concept is about scoring"),
         (("-p", "90", "--holdout", "2.5"), "--holdout 2.5"),
         (("-p", "10", *TEN), "--percentile 10: 9 of 10 entries"),
         (("-p", "90", "--dev", "nowhere.jsonl", "--test", "nowhere.jsonl"), "nowhere.jsonl"),

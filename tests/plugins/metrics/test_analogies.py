@@ -176,6 +176,11 @@ def test_json_has_the_same_as_the_table(model, capsys):
     assert set(answers) == {"mitigator", "3CosAdd", "3CosMul", "equation 1"}
 
 
+def test_an_option_of_the_list_is_refused_with_a_word(capsys):
+    assert run(["analogies", "she", "he", "nurse", "--model", "x", "--equation", "2"]) == 2
+    assert "--equation" in capsys.readouterr().err
+
+
 def test_text_encoders_have_no_analogies(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run(["analogies", "she", "he", "--model", "all-MiniLM-L6-v2"]) == 1

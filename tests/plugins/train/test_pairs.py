@@ -57,7 +57,10 @@ def test_a_data_set_of_the_hub_may_lack_a_split(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("label", "problem"),
-    [("entailmnt", "unknown label 'entailmnt'; did you mean 'entailment'"), (None, "no label")],
+    [
+        ("entailmnt", "unknown label 'entailmnt'; did you mean 'entailment'"),
+        (None, "missing label"),
+    ],
 )
 def test_a_wrong_label_names_file_and_line(tmp_path, label, problem):
     with pytest.raises(InvalidFile, match=problem) as error:
@@ -90,7 +93,7 @@ def test_a_single_sentence_is_no_pair(tmp_path):
 
 
 def test_one_label_alone_cannot_be_learnt(tmp_path):
-    with pytest.raises(UsageError, match="1 different label;"):
+    with pytest.raises(UsageError, match="every label is 'x'; expected 2 to"):
         read(tmp_path, [PAIR | {"label": "x"}] * 3)
 
 
@@ -104,7 +107,7 @@ def test_scores_up_to_five_become_scores_up_to_one(tmp_path):
 def test_a_score_beyond_the_scale_or_a_name_among_scores_is_refused(tmp_path):
     with pytest.raises(InvalidFile, match="not a score from 0 to 5"):
         read(tmp_path, [GRADED, GRADED | {"score": 7}])
-    with pytest.raises(InvalidFile, match="of another kind") as error:
+    with pytest.raises(InvalidFile, match="expected a number, as in line 1") as error:
         read(tmp_path, [GRADED, GRADED | {"score": "high"}])
     assert error.value.line == 2
 

@@ -83,6 +83,20 @@ def test_all_mistakes_are_found_at_once(write):
     assert {each.key for each in error.mistakes} == {"bias[0]", "base", "seeds[1]"}
 
 
+def test_the_command_shows_all_mistakes(write, capsys):
+    path = write(bias=["seat-c66"], base="glove", seeds=[1, 1]).path
+    assert run(["train", "--recipe", str(path)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 3
+
+
+def test_a_file_with_a_misspelt_key_is_still_a_recipe(tmp_path, capsys):
+    content = {"row" if key == "rows" else key: value for key, value in CONTENT.items()}
+    path = tmp_path / "tiny.yaml"
+    path.write_text(yaml.safe_dump(content))
+    assert run(["validate", str(path)]) == 0
+    assert "a recipe" in capsys.readouterr().out
+
+
 def test_an_unknown_recipe_suggests_the_installed_ones():
     with pytest.raises(UnknownName, match="fairer-snli"):
         find(Registry(), "fairer-snly")
