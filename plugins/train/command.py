@@ -148,7 +148,9 @@ def report(trained: Trained, *, as_json: bool) -> None:
     }
     columns = {name: values for name, values in columns.items() if values}
     output.table(list(columns), list(zip(*columns.values(), strict=True)))
+    folder, here = Path(trained.folder), Path.cwd()
+    shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
     click.echo(
-        f"{'wrote' if trained.is_new else 'complete before, nothing done:'} {trained.folder} "
+        f"{'wrote' if trained.is_new else 'complete before, nothing done:'} {shown} "
         f"(epoch {trained.best_epoch} of {trained.epochs})"
     )

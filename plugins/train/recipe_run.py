@@ -19,6 +19,7 @@ from harness.plugins.train.recipe_plan import Step, plan
 from harness.plugins.train.recipe_record import StepRecord
 from harness.plugins.train.recipe_steps import RESULTS, Steps
 from harness.plugins.train.recipe_summary import Summary
+from harness.plugins.train.training import check_installed
 from harness.progress import Progress, shown
 from harness.registry.registry import Registry
 from harness.results import jsonl
@@ -82,6 +83,8 @@ def run_recipe(
     UsageError
         If a finished step in the folder was done with other settings, or the folder has files of
         something else.
+    Unavailable
+        If the extra `train` is not installed.
     HarnessError
         If a step fails. Finished steps are kept.
     """
@@ -90,6 +93,8 @@ def run_recipe(
     _claim(folder)
     file = jsonl.RecordsFile(folder / STEPS, StepRecord)
     left = unfinished(steps, file.records, folder)
+    if any(step.kind == "train" for step in left):
+        check_installed()
     missing = _unavailable(recipe, registry) if left else {}
     for task, reason in missing.items():
         progress.say(f"{task} will not run: {reason}")
