@@ -16,19 +16,7 @@
 `quiet`      silences the libraries
 ===========  ==================================================================
 
-Recipes train and compare several encoders; these modules begin with `recipe`:
-
-==============  ===============================================================
-`_command`      `harness train --recipe`
-`_file`         the schema of recipe files; `recipe` looks up the names in them
-`_plan`         the steps in their order, with what each depends on
-`_run`          runs the steps that are left, noted by `_record`
-`_steps`        does a step; `_corpora` those about corpora
-`_results`      the result, of finished steps and records: a `_summary`
-`_cells`        its values and tests, by `_statistics`
-`_tables`       its tables, with the `_texts` of cells, the `_statement` of what
-                stands out, and the `_figure`; `_report` prints and writes them
-==============  ===============================================================
+The folder `recipes` trains and compares several encoders.
 
 The library sentence-transformers has the modules, the losses and the loop. torch is imported when a
 training begins.

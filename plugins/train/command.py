@@ -104,7 +104,7 @@ def command(
     harness train --recipe fairer-snli-small
     """  # noqa: D301  # click keeps the lines after a backspace
     if recipe is not None:
-        from harness.plugins.train import recipe_command
+        from harness.plugins.train.recipes import command as recipe_command
 
         typed = {
             name: value

@@ -41,8 +41,9 @@ class Killing(Silent):
 
 
 def work(folder: Path, out: str, moment: Moment | None) -> None:
-    from harness.plugins.train import recipe, recipe_report, trainer
-    from harness.plugins.train.recipe_run import run_recipe
+    from harness.plugins.train import trainer
+    from harness.plugins.train.recipes import recipe, report
+    from harness.plugins.train.recipes.run import run_recipe
     from harness.registry.registry import Registry
 
     trainer.CHECKPOINT_STEPS = 5
@@ -50,4 +51,4 @@ def work(folder: Path, out: str, moment: Moment | None) -> None:
     resolved = recipe.resolve(recipe.find(registry, folder / "tiny.yaml"), registry)
     progress = Killing(moment)
     result = run_recipe(resolved, folder / out, registry=registry, progress=progress)
-    recipe_report.write(result.summary, folder / out)
+    report.write(result.summary, folder / out)

@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from harness.errors import InvalidOption, UnknownName, UsageError, suggestion
 from harness.plugins.corpora.entries import Kind
-from harness.plugins.train.recipe_file import RecipeFile, RowFile
-from harness.plugins.train.recipe_summary import Group
+from harness.plugins.train.recipes.recipe_file import RecipeFile, RowFile
+from harness.plugins.train.recipes.summary import Group
 from harness.plugins.train.settings import TrainSettings
 from harness.registry.registry import Registry
 from harness.task import yaml_files

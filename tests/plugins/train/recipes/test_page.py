@@ -1,6 +1,6 @@
 """The tables of the small recipe in the documentation are made from its committed result.
 
-`UPDATE_GOLDEN=1 python -m pytest tests/plugins/train/test_recipe_page.py` writes them anew, after
+`UPDATE_GOLDEN=1 python -m pytest tests/plugins/train/recipes/test_page.py` writes them anew, after
 `summary.json` of a run was copied to `docs/figures/fairer-snli-small.json`.
 """
 
@@ -10,11 +10,11 @@ import os
 import re
 from pathlib import Path
 
-from harness.plugins.train.recipe_report import tables_in_markdown
-from harness.plugins.train.recipe_summary import Summary
+from harness.plugins.train.recipes.report import tables_in_markdown
+from harness.plugins.train.recipes.summary import Summary
 from harness.registry.registry import Registry
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 PAGE, RESULT = DOCS / "recipes.md", DOCS / "figures" / "fairer-snli-small.json"
 BEGIN, END = "<!-- fairer-snli-small: begin -->\n", "<!-- fairer-snli-small: end -->"
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, TypeAlias
 
-from harness.plugins.train import recipe_statistics as statistics
-from harness.plugins.train.recipe import TASKS, Recipe
-from harness.plugins.train.recipe_summary import (
+from harness.plugins.train.recipes import over_seeds
+from harness.plugins.train.recipes.recipe import TASKS, Recipe
+from harness.plugins.train.recipes.summary import (
     MEAN_ABS,
     MEAN_D,
     OVERALL,
@@ -143,7 +143,7 @@ class _Columns:
     def _cells(self, measures: Sequence[MeasurePart], values: Values) -> list[CellPart]:
         """Return the cells of measures that Holm's correction takes as one family."""
         tests = {
-            (row, measure.measure): statistics.paired(self._changes(row, values[measure.measure]))
+            (row, measure.measure): over_seeds.paired(self._changes(row, values[measure.measure]))
             for measure in measures
             for row in self.rows
         }
@@ -169,7 +169,7 @@ class _Columns:
         row: str,
         measure: MeasurePart,
         by_row: ByRow,
-        test: statistics.Paired | None,
+        test: over_seeds.Paired | None,
         p_holm: float | None,
     ) -> CellPart:
         mean, sd = _spread(by_row[row])
@@ -230,15 +230,15 @@ class _Columns:
         known = {row: [v for v in values if v is not None] for row, values in by_row.items()}
         first = known[self.recipe.baseline]
         alike = [row for row in self.rows if self.recipe.has_base_of_first(row)]
-        other_seeds = statistics.of_other_seeds(known[row] for row in alike)
+        other_seeds = over_seeds.of_other_seeds(known[row] for row in alike)
         if other_seeds is None or not first:
             return None
-        one_seed = statistics.of_one_seed(self._changes(row, by_row) for row in alike)
+        one_seed = over_seeds.of_one_seed(self._changes(row, by_row) for row in alike)
         mean = fmean(first)
         is_clear = abs(mean) > other_seeds.sd
         claimed = self.recipe.file.claimed_change if measure.group == "bias" else None
 
-        def runs(noise: statistics.Noise) -> RunsPart:
+        def runs(noise: over_seeds.Noise) -> RunsPart:
             chance = noise.chance(claimed / 100 * mean) if claimed and is_clear else None
             return RunsPart(sd=noise.sd, df=noise.df, chance=chance)
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.plugins.train import recipe_corpora
-from harness.plugins.train.recipe import Recipe
-from harness.plugins.train.recipe_plan import Kind, Step
+from harness.plugins.train.recipes import corpora
+from harness.plugins.train.recipes.plan import Kind, Step
+from harness.plugins.train.recipes.recipe import Recipe
 from harness.plugins.train.settings import TrainSettings
 from harness.progress import Progress
 from harness.registry.registry import Registry
@@ -64,7 +64,7 @@ class Steps:
         return self.folder / self.steps[name].folder
 
     def _split(self, step: Step) -> dict[str, Any]:
-        return recipe_corpora.split(self.recipe.corpus, self.folder / step.folder, step.settings)
+        return corpora.split(self.recipe.corpus, self.folder / step.folder, step.settings)
 
     def _score(self, step: Step) -> dict[str, Any]:
         _, *trained = step.needs
@@ -72,9 +72,9 @@ class Steps:
         embedder = self.registry.embedder(name or step.settings["model"])
         words = self.registry.embedder(step.settings["words"]) if step.settings["words"] else None
         vectors = words if words is not None and words.info.kind == "word" else None
-        concept = self.registry.concept(recipe_corpora.CONCEPT)
+        concept = self.registry.concept(corpora.CONCEPT)
         try:
-            return recipe_corpora.score(
+            return corpora.score(
                 embedder, vectors, concept, self.folder / step.folder, self.progress
             )
         finally:
@@ -84,9 +84,9 @@ class Steps:
         original, *scored = step.needs
         folder = self.folder / step.folder
         if not scored:
-            return recipe_corpora.thin_out(self.path(original), folder, step.settings)
+            return corpora.thin_out(self.path(original), folder, step.settings)
         (scores,) = scored
-        return recipe_corpora.correct(self.path(scores), folder, step.settings, self.progress)
+        return corpora.correct(self.path(scores), folder, step.settings, self.progress)
 
     def _words(self, step: Step) -> dict[str, Any]:
         from harness.run.debiasing import debias

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.plugins.train.recipe_statistics import of_one_seed, of_other_seeds, paired
+from harness.plugins.train.recipes.over_seeds import of_one_seed, of_other_seeds, paired
 
 SEEDS, ROWS, DRAWS = 3, 8, 1_000
 RNG = np.random.default_rng(5)

@@ -1,6 +1,6 @@
 """The result of a recipe as plain data: what its tables and its JSON show.
 
-`recipe_results` computes it from records, and `recipe_tables` makes texts of it.
+`results` computes it from records, and `tables` makes texts of it.
 """
 
 from __future__ import annotations

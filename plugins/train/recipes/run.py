@@ -14,11 +14,11 @@ from typing import Any
 from harness import folders
 from harness.digest import json_like
 from harness.errors import Unavailable, UsageError
-from harness.plugins.train.recipe import Recipe
-from harness.plugins.train.recipe_plan import Step, plan
-from harness.plugins.train.recipe_record import StepRecord
-from harness.plugins.train.recipe_steps import RESULTS, Steps
-from harness.plugins.train.recipe_summary import Summary
+from harness.plugins.train.recipes.plan import Step, plan
+from harness.plugins.train.recipes.recipe import Recipe
+from harness.plugins.train.recipes.record import StepRecord
+from harness.plugins.train.recipes.steps import RESULTS, Steps
+from harness.plugins.train.recipes.summary import Summary
 from harness.plugins.train.training import check_installed
 from harness.progress import Progress, shown
 from harness.registry.registry import Registry
@@ -106,7 +106,7 @@ def run_recipe(
         started = monotonic()
         facts = doer.do(step)
         file.add([_record(step, facts, monotonic() - started)])
-    from harness.plugins.train.recipe_results import summarise
+    from harness.plugins.train.recipes.results import summarise
 
     done = {step.name: file.records[step.name] for step in steps}
     summary, notices = summarise(recipe, done, folder / RESULTS, registry)

@@ -1,7 +1,7 @@
 """The tables of a recipe as texts: effect sizes, usefulness, and changes.
 
 Like tables 6 to 11 and figure 6 of Dolci, Azzalini and Tanelli (2023). Computes nothing;
-`recipe_report` writes them.
+`report` writes them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.plugins.train.recipe_summary import Group, MeasurePart, RowPart, Summary
-from harness.plugins.train.recipe_texts import HUNDRED, NONE, PERCENT, PLAIN, Unit, p_value
+from harness.plugins.train.recipes.summary import Group, MeasurePart, RowPart, Summary
+from harness.plugins.train.recipes.texts import HUNDRED, NONE, PERCENT, PLAIN, Unit, p_value
 from harness.study.tables import Table
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from harness.errors import InvalidFile, UsageError
-from harness.plugins.train.recipe import OPTIONS, Overrides, Recipe
+from harness.plugins.train.recipes.recipe import OPTIONS, Overrides, Recipe
 
 
 def run(
@@ -48,8 +48,8 @@ def run(
     """
     from harness import folders, progress
     from harness.commands import output
-    from harness.plugins.train import recipe, recipe_report
-    from harness.plugins.train.recipe_run import run_recipe
+    from harness.plugins.train.recipes import recipe, report
+    from harness.plugins.train.recipes.run import run_recipe
     from harness.registry.registry import Registry
 
     shown = progress.for_terminal()
@@ -66,11 +66,11 @@ def run(
         _list(resolved, folder, as_json=as_json)
         return 0
     result = run_recipe(resolved, folder, registry=registry, progress=shown)
-    recipe_report.write(result.summary, folder)
+    report.write(result.summary, folder)
     if as_json:
-        output.as_json(recipe_report.as_json(result.summary))
+        output.as_json(report.as_json(result.summary))
     else:
-        recipe_report.show(result.summary)
+        report.show(result.summary)
         steps = output.counted(result.steps, "step")
         click.echo(f"{steps}, {result.new} of them new; tables and records in {folder}")
     for line in result.notices:
@@ -90,9 +90,9 @@ def _overrides(options: Mapping[str, Any]) -> Overrides:
 
 def _list(recipe: Recipe, folder: Path, *, as_json: bool) -> None:
     from harness.commands import output
-    from harness.plugins.train.recipe_plan import plan
-    from harness.plugins.train.recipe_record import StepRecord
-    from harness.plugins.train.recipe_run import STEPS, unfinished
+    from harness.plugins.train.recipes.plan import plan
+    from harness.plugins.train.recipes.record import StepRecord
+    from harness.plugins.train.recipes.run import STEPS, unfinished
     from harness.results import jsonl
 
     steps = plan(recipe)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from harness import folders
-from harness.plugins.train.recipe import HUB, Recipe
-from harness.plugins.train.recipe_cells import Scores, columns
-from harness.plugins.train.recipe_plan import corpus_of, label, method_of
-from harness.plugins.train.recipe_record import StepRecord
-from harness.plugins.train.recipe_summary import RowPart, Summary
+from harness.plugins.train.recipes.cells import Scores, columns
+from harness.plugins.train.recipes.plan import corpus_of, label, method_of
+from harness.plugins.train.recipes.recipe import HUB, Recipe
+from harness.plugins.train.recipes.record import StepRecord
+from harness.plugins.train.recipes.summary import RowPart, Summary
 from harness.registry.registry import Registry
 from harness.results import jsonl
 from harness.results.record import Record

@@ -8,8 +8,8 @@ import yaml
 
 from harness.commands.main import run
 from harness.errors import InvalidFile, UnknownName, UsageError
-from harness.plugins.train.recipe import Overrides, find, resolve
-from harness.plugins.train.recipe_plan import plan
+from harness.plugins.train.recipes.plan import plan
+from harness.plugins.train.recipes.recipe import Overrides, find, resolve
 from harness.registry.registry import Registry
 
 CONTENT = {

@@ -12,17 +12,16 @@ import click
 
 from harness import folders
 from harness.commands import output
-from harness.plugins.train import recipe_statement as statement
-from harness.plugins.train import recipe_tables
-from harness.plugins.train.recipe_figure import figure
-from harness.plugins.train.recipe_summary import Summary
+from harness.plugins.train.recipes import statement, tables
+from harness.plugins.train.recipes.figure import figure
+from harness.plugins.train.recipes.summary import Summary
 from harness.results import figures, markup
 
 
 def show(summary: Summary) -> None:
     """Print the tables, how to read them, and what stands out."""
     click.echo(output.wrapped(f"{summary.title} ({summary.recipe})") + "\n")
-    for table in recipe_tables.tables(summary):
+    for table in tables.tables(summary):
         output.table(table.columns, table.rows, title=table.title, repeat=1)
     for prefix, lines in (
         ("", statement.legend(summary)),
@@ -48,7 +47,7 @@ def write(summary: Summary, folder: Path) -> None:
         show(summary)
     contents = {
         "tables.txt": text.getvalue(),
-        "tables.csv": markup.comma_separated(recipe_tables.lines(summary)),
+        "tables.csv": markup.comma_separated(tables.lines(summary)),
         "tables.md": markdown(summary),
         "summary.json": json.dumps(as_json(summary), indent=2, ensure_ascii=False) + "\n",
     }
@@ -72,7 +71,7 @@ def tables_in_markdown(summary: Summary, *, level: int) -> str:
     """
     heading = "#" * level
     parts = []
-    for table in recipe_tables.tables(summary):
+    for table in tables.tables(summary):
         rows = [[markup.markdown(text) for text in row] for row in table.rows]
         grid = markup.grid([markup.markdown(column) for column in table.columns], rows)
         parts.append(f"{heading} {markup.markdown(table.title)}\n\n{grid}")
