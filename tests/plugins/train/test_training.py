@@ -123,7 +123,7 @@ def test_a_second_run_does_nothing_and_another_setting_is_refused(place, trained
     assert (trained.folder / "model.safetensors").stat().st_mtime_ns == before
     with pytest.raises(UsageError, match="hidden: 8 there, 9 here"):
         train(settings(place, "bilstm", hidden=9))
-    with pytest.raises(UsageError, match=r"\(another corpus; limit: None there, 9 here\)"):
+    with pytest.raises(UsageError, match=r"\(another corpus; limit: unlimited there, 9 here\)"):
         train(settings(place, "bilstm", limit=9))
 
 
