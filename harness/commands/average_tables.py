@@ -32,7 +32,9 @@ def show(rows: Sequence[Average]) -> None:
         if row.missing:
             click.echo(f"{row.model}, {row.mitigator}: no value of {', '.join(row.missing)}")
     pairs = agreements(rows)
-    if pairs:
+    if pairs and all(pair.pearson is None for pair in pairs):
+        click.echo("no correlation: it needs three models or mitigators with different values")
+    elif pairs:
         output.table(
             ["A", "B", "rows", "Pearson", "Spearman"],
             [[_name(pair.a), _name(pair.b), pair.rows, pair.pearson, pair.spearman]

@@ -47,7 +47,7 @@ command.add_command(results_views.figures)
 def show(
     paths: tuple[Path, ...], intervals: bool, over_seeds: bool, as_json: bool, **options: Any
 ) -> None:
-    """Show the scores in PATHS as tables: the primary score of each task.
+    """Show the scores in PATHS as tables, by default the primary ones.
 
     \b
     harness results show
@@ -68,10 +68,10 @@ def show(
 @filters
 @arguments.as_json
 def average(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
-    """Average the scores in PATHS over tasks, for each model and mitigator.
+    """Average the scores in PATHS over tasks.
 
-    Prints the mean of the values and of the absolute values. If several scores are chosen, it also
-    prints how they correlate over models and mitigators.
+    Prints the mean of the values and of the absolute values of each model and mitigator. If several
+    scores are chosen, it also prints how they correlate over models and mitigators.
 
     \b
     harness results average -t seat-c6,seat-c6b,seat-c7,seat-c7b,seat-c8,seat-c8b

@@ -103,7 +103,9 @@ def _write(out: Path, parts: list[Items], a: str, b: str) -> None:
 @click.option("--name", "-n", multiple=True, help="Only tables of this name; repeatable.")
 @arguments.as_json
 def tables(paths: tuple[Path, ...], name: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Print the tables that metrics keep beside the scores in PATHS, such as pairs of texts.
+    """Print the tables beside the scores in PATHS.
+
+    Some metrics keep such tables, for instance of pairs of texts.
 
     \b
     harness results tables --tasks name-triplets --scenario original --name pairs
@@ -135,9 +137,10 @@ def figures(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """List the pages with figures beside the scores in PATHS, or draw several in one page.
+    """List the figures beside the scores in PATHS.
 
-    The paths that it prints are relative to the results folder.
+    With --out, those of one name are drawn in one page. The paths that it prints are relative to
+    the results folder.
 
     \b
     harness results figures results --tasks explained-variance

@@ -129,10 +129,11 @@ def making_options(function: F) -> F:
 @command.command("subtract")
 @making_options
 def subtract(**options: Any) -> None:
-    """Remove the most biased entries of a corpus: one corpus for each percentile.
+    """Remove the most biased entries of a corpus.
 
-    The share that is removed is exact: 10 % at the 90th percentile. Entries without a score, whose
-    words the model does not know, stay. A run that was stopped continues.
+    Each percentile gives a corpus of its own. The share that is removed is exact: 10 % at the 90th
+    percentile. Entries without a score, whose words the model does not know, stay. A run that was
+    stopped continues.
 
     \b
     harness corpus subtract -i scored.jsonl -p 90,95 -o corpora
@@ -159,10 +160,11 @@ def subtract(**options: Any) -> None:
     help="Number of swapped pairs to print.",
 )
 def augment(**options: Any) -> None:
-    """Add the most biased entries of a corpus again, with genders swapped.
+    """Add the most biased entries again, with genders swapped.
 
-    Words and first names of one gender become their counterparts of the other; a name becomes one
-    that is as popular. An entry without such a word is not added. A run that was stopped continues.
+    Each percentile gives a corpus of its own. Words and first names of one gender become their
+    counterparts of the other; a name becomes one that is as popular. An entry without such a word
+    is not added. A run that was stopped continues.
 
     \b
     harness corpus augment -i scored.jsonl -p 90,95 -o corpora
