@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import folders
-from harness.errors import InvalidFile, UsageError
+from harness.errors import InvalidFile, UsageError, unreadable
 
 STATE, HEAD, CARD, CHECKPOINTS = "training.json", "head.safetensors", "README.md", "checkpoints"
 _TRAINER_STATE = "trainer_state.json"
@@ -116,10 +116,12 @@ def read_state(folder: Path) -> dict[str, Any] | None:
     path = folder / STATE
     try:
         state = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:
-        raise InvalidFile(f"cannot be read ({error})", path=path) from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except ValueError as error:
+        raise InvalidFile(f"invalid JSON ({error})", path=path) from None
     if not isinstance(state, dict):
         raise InvalidFile("expected a JSON object", path=path)
     return state
