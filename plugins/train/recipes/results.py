@@ -125,7 +125,7 @@ def _counts(steps: Mapping[str, StepRecord]) -> list[str]:
             removed, entries = counts["removed"], counts["entries"]
             lines.append(f"{name}: {removed:,} of {entries:,} pairs removed{drawn}")
         else:
-            share = f" ({counts['added'] / above:.0%})" if above else ""
+            share = f" ({100 * counts['added'] / above:.0f} %)" if above else ""
             lines.append(
                 f"{name}: of {above:,} pairs above the percentile, {counts['added']:,}{share} have "
                 "a gender word or a name and were added with genders swapped"

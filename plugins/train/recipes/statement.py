@@ -63,7 +63,7 @@ def _noise(part: NoisePart, seeds: int) -> list[str]:
         unit, name = HUNDRED, f"{name} × 100"
 
     def size(value: float) -> str:
-        share = f" ({abs(value / part.mean):.1%} of {unit.number(part.mean)})"
+        share = f" ({100 * abs(value / part.mean):.1f} % of {unit.number(part.mean)})"
         return unit.number(value) + (share if part.is_clear else "")
 
     def often(runs: RunsPart) -> str:
@@ -71,7 +71,7 @@ def _noise(part: NoisePart, seeds: int) -> list[str]:
             return ""
         return (
             f"; a difference of {part.claimed:g} % or more, the change that the source claims, "
-            f"comes by chance in {runs.chance:.0%} of all cases"
+            f"comes by chance in {100 * runs.chance:.0f} % of all cases"
         )
 
     lines = [
