@@ -28,6 +28,7 @@ MARKED_FOLDERS = ("reference", "end_to_end")
 SKIPPED_WITHOUT_DATA = {
     "harness": 0 if sys.platform == "linux" else 1,
     "leaderboard": 1,  # test_browser.py as a whole, without Chromium
+    "plugins": 3,
     "reference": 7,
     "tasks": 6,
 }
