@@ -1,21 +1,5 @@
 """Statistics behind the metrics. They know arrays, but no task, no model and no record.
 
-`association`        differential association and effect size of the WEAT family
-`bootstrap`          percentile bootstrap intervals over items or clusters
-`partitions`         permutation test of two sets, exact or sampled
-`contributions`      what each item contributes to a correlation, AUC or difference of means
-`weighted`           correlations, ranks and AUC of items with multiplicities
-`word_sets`          vectors and means of word sets; the reason for an empty set
-`pair_components`    direction of a concept: principal components of pairs
-`concept_scores`     correlation with labels and AUC along a concept's direction
-`concept_scores`     correlation with labels and AUC along a concept's direction
-`analogy_search`     word pairs with the difference most parallel to a direction
-`ranking`            documents that a query retrieves: top k and dynamic k
-`within_groups`      cosines and distances of the pairs within groups of vectors
-`separability`       separability of two sides of words: clusters, neighbours, classifier
-`exposure`           shares of groups among retrieved documents
-===================  =====================================================================
-=======
 ===================  =====================================================================
 `association`        differential association and effect size of the WEAT family
 `bootstrap`          percentile bootstrap intervals over items or clusters
