@@ -7,10 +7,12 @@ old file or the new one, never a part of it, even after a power failure. The pri
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from harness.errors import DiskError
 
@@ -46,6 +48,12 @@ def make(folder: Path) -> Path:
     except OSError as error:
         raise DiskError(f"cannot write to the folder '{folder}' ({error.strerror})") from None
     return folder
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON that people read, too, as `write_atomically` does; the same errors."""
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(path, text.encode())
 
 
 def write_atomically(path: Path, content: bytes) -> None:

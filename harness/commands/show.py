@@ -240,10 +240,11 @@ def _concept(registry: Registry, name: str) -> dict[str, Any]:
 
 def _study(registry: Registry, name: str) -> dict[str, Any]:
     from harness.errors import Unavailable
-    from harness.study.running import find, resolved
+    from harness.registry import files
+    from harness.study.running import resolved
     from harness.study.study_file import StudyFile
 
-    document = find(registry, name)
+    document = files.find(registry.study_files, name)
     parts = {"sets", "tables", "templates", "inputs", "scenarios"}
     file = document.validate(StudyFile)
     facts = file.model_dump(exclude=parts, exclude_defaults=True)

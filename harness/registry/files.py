@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from harness.errors import HarnessError, InvalidFile, unreadable
+from harness.errors import HarnessError, InvalidFile, UnknownName, suggestion, unreadable
 from harness.registry import discovery
 from harness.registry.catalogue import Catalogue
 from harness.task import yaml_files
@@ -47,6 +47,35 @@ def files(folder: Path, kind: str) -> list[Path]:
         ]
         paths = [*folder.glob("*.yaml"), *in_families]
     return sorted(path for path in paths if not path.name.startswith("_"))
+
+
+def find(documents: Catalogue[yaml_files.Document], file: str | Path) -> yaml_files.Document:
+    """Return a parsed file: an installed one by its name, or any by its path.
+
+    Parameters
+    ----------
+    documents
+        The installed files of one kind.
+    file
+        A name, or a path.
+
+    Raises
+    ------
+    NameClash
+        If two files claim the name.
+    UnknownName
+        If it is neither a name nor a path.
+    InvalidFile
+        If the file cannot be read.
+    """
+    if str(file) in documents.owners:
+        return documents.find(str(file))
+    path = Path(file)
+    if path.suffix in (".yaml", ".yml") or path.is_file():
+        return yaml_files.load(path)
+    near = suggestion(str(file), documents)
+    hint = "" if "mean" in near else f"; the name of a {documents.kind} file ends in .yaml"
+    raise UnknownName(documents.kind, str(file), documents, hint=hint)
 
 
 def kind_of(document: yaml_files.Document) -> str:

@@ -13,11 +13,10 @@ from harness.errors import (
     DiskError,
     HarnessError,
     InvalidOption,
-    UnknownName,
     UsageError,
-    suggestion,
 )
 from harness.progress import Progress, shown
+from harness.registry import files
 from harness.registry.beside import with_concepts_beside
 from harness.registry.registry import Registry
 from harness.results import jsonl
@@ -79,7 +78,7 @@ def run_study(
     folders_ = paths(include)
     registry = Registry(include=folders_)
     registry.data.progress = shown(progress)
-    document = find(registry, study)
+    document = files.find(registry.study_files, study)
     study_ = resolved(registry, document)
     path = Path(results) / f"{folders.safe_name(study_.file.name)}{STUDY}"
     file = jsonl.RecordsFile(path, StudyRecord)
@@ -117,26 +116,6 @@ def run_study(
         notices=(*registry.notices, *same, *file.notices),
         path=path,
     )
-
-
-def find(registry: Registry, study: str | Path) -> yaml_files.Document:
-    """Return the parsed file of a study: an installed one by name, or any by path.
-
-    Raises
-    ------
-    UnknownName
-        If it is neither a name nor a path.
-    InvalidFile
-        If the file cannot be read.
-    """
-    if str(study) in registry.study_files.owners:
-        return registry.study_files.find(str(study))
-    path = Path(study)
-    if path.suffix in (".yaml", ".yml") or path.is_file():
-        return yaml_files.load(path)
-    near = suggestion(str(study), registry.study_files)
-    hint = "" if "mean" in near else "; the name of a study file ends in .yaml"
-    raise UnknownName("study", str(study), registry.study_files, hint=hint)
 
 
 def resolved(registry: Registry, document: yaml_files.Document) -> Study:

@@ -183,8 +183,7 @@ def _make(
             rows = (dict(entry.row) for entry in entries(str(path), recipe.kind))
             sizes[part] = _write(folder / f"{part}.jsonl", rows, lambda _: None)
         about = _about(corpus, recipe, percentile, above, added, sizes)
-        content = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
-        folders.write_atomically(folder / ABOUT, content.encode())
+        folders.write_json(folder / ABOUT, about)
         path = out / name
         shutil.rmtree(path, ignore_errors=True)
         folder.rename(path)

@@ -102,7 +102,7 @@ class ResumableFile:
             if self._file is not None:
                 self._file.close()
                 self._file = None
-            folders.write_atomically(about_path(self.path), _as_json(about))
+            folders.write_json(about_path(self.path), about)
             self.part.replace(self.path)
             self._identity.unlink(missing_ok=True)
         except OSError as error:
@@ -154,7 +154,3 @@ def _partial(path: Path) -> tuple[Path, Path]:
 
 def _identity_json(identity: Mapping[str, Any]) -> bytes:
     return json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()
-
-
-def _as_json(content: Mapping[str, Any]) -> bytes:
-    return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()

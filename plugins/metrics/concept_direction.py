@@ -10,7 +10,7 @@ from harness.arrays import Floats, Reals
 from harness.metrics import metric
 from harness.plugins.metrics.statistics import bootstrap, concept_scores
 from harness.plugins.metrics.statistics.concept_scores import Direction
-from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES, components_of
+from harness.plugins.metrics.statistics.pair_components import components_of
 from harness.plugins.metrics.statistics.weighted import auc
 from harness.scores import Score
 
@@ -89,9 +89,6 @@ def concept_direction(
     """
     inputs = concept_scores.Inputs.of(pairs_1, pairs_2, attributes, labels, unit_length=unit_length)
     g = find_direction(inputs.x_1, inputs.x_2)
-    if g is None:
-        undefined = Score(float("nan"), n=len(inputs.x_1), reason=EQUAL_SIDES)
-        return {"correlation": undefined, "auc": undefined}
     return concept_scores.scores_along(
         g,
         inputs,

@@ -18,7 +18,6 @@ from harness.plugins.metrics.concept_direction import find_direction
 from harness.plugins.metrics.statistics import bootstrap, concept_scores
 from harness.plugins.metrics.statistics.concept_scores import Direction
 from harness.plugins.metrics.statistics.pair_components import (
-    EQUAL_SIDES,
     Components,
     components_of,
 )
@@ -98,9 +97,6 @@ def concept_plane(
     """
     inputs = concept_scores.Inputs.of(pairs_1, pairs_2, attributes, labels, unit_length=unit_length)
     g = find_in_plane(inputs.x_1, inputs.x_2)
-    if g is None:
-        undefined = Score(float("nan"), n=len(inputs.x_1), reason=EQUAL_SIDES)
-        return {"correlation": undefined, "auc": undefined}
     return concept_scores.scores_along(
         g,
         inputs,

@@ -23,6 +23,7 @@ from harness.plugins.metrics.statistics.classifying import (
     codes,
     pair_features,
     seen,
+    too_few_texts,
 )
 from harness.scores import Scale, Score
 
@@ -119,11 +120,9 @@ def linear_probe(
         )
     x, groups = _features(texts_1, texts_2), codes(texts, "texts")
     classes, y = np.unique(labels, return_inverse=True)
-    least = min(len(np.unique(groups[y == k])) for k in range(len(classes)))
+    counts = [len(np.unique(groups[y == k])) for k in range(len(classes))]
     needed = max(folds, FEWEST) if test_1 is None else inner_folds
-    if len(classes) < 2 or least < needed:
-        problem = "all labels are equal" if len(classes) < 2 else f"a label has {least} texts"
-        reason = f"{problem}: two or more labels are needed, each with at least {needed} texts"
+    if reason := too_few_texts(counts, needed):
         return Score(float("nan"), n=len(y), reason=reason)
     if test_1 is None or test_labels is None:
         predicted, details = _cross_validated(x, y, groups, folds, inner_folds, grid, rng)

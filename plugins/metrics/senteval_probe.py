@@ -22,6 +22,7 @@ from harness.plugins.metrics.statistics.classifying import (
     codes,
     pair_features,
     seen,
+    too_few_texts,
 )
 from harness.scores import Scale, Score
 
@@ -119,7 +120,9 @@ def senteval_probe(
     has_test = test_1 is not None and test_labels is not None
     has_dev = dev_1 is not None and dev_labels is not None
     classes, y = np.unique(labels, return_inverse=True)
-    reason = _too_few(y, folds + 2 if not has_test else folds if not has_dev else 1)
+    reason = too_few_texts(
+        np.bincount(y), folds + 2 if not has_test else folds if not has_dev else 1
+    )
     if reason:
         return Score(float("nan"), n=len(y), reason=reason)
     x = _features(texts_1, texts_2)
@@ -153,15 +156,6 @@ def senteval_probe(
         resamples=resamples,
         confidence=confidence,
     )
-
-
-def _too_few(y: Codes, needed: int) -> str:
-    """Return why the labels cannot be learnt; empty if they can."""
-    counts = np.bincount(y)
-    if len(counts) >= 2 and counts.min() >= needed:
-        return ""
-    problem = "all labels are equal" if len(counts) < 2 else f"a label has {counts.min()} texts"
-    return f"{problem}: two or more labels are needed, each with at least {needed} texts"
 
 
 def _codes_in(classes: Floats, labels: Floats) -> Codes:

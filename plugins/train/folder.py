@@ -79,8 +79,7 @@ def _shown(value: Any) -> str:
 
 def write_state(folder: Path, state: Mapping[str, Any]) -> None:
     """Write the state of a training atomically."""
-    text = json.dumps(state, indent=2, ensure_ascii=False) + "\n"
-    folders.write_atomically(folder / STATE, text.encode())
+    folders.write_json(folder / STATE, state)
 
 
 def finish(folder: Path, state: Mapping[str, Any], card: str) -> None:

@@ -66,6 +66,14 @@ def accuracy(
     )
 
 
+def too_few_texts(counts: Sequence[int] | Codes, needed: int) -> str:
+    """Return why labels with these numbers of texts cannot be learnt; empty if they can."""
+    if len(counts) >= 2 and min(counts) >= needed:
+        return ""
+    problem = "all labels are equal" if len(counts) < 2 else f"a label has {min(counts)} texts"
+    return f"{problem}: two or more labels are needed, each with at least {needed} texts"
+
+
 def pair_features(first: Reals, second: Reals) -> Floats:
     """Return the (n, 2d) features of pairs of (n, d) vectors: |u − v| and u·v, entry by entry."""
     u, v = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)

@@ -16,6 +16,7 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.plugins.metrics.drawings import direction_figures
 from harness.plugins.metrics.statistics import bootstrap
 from harness.plugins.metrics.statistics.contributions import to_auc, to_pearson
+from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES
 from harness.plugins.metrics.statistics.weighted import pearson, spearman
 from harness.scores import Interval, Samples, Scale, Score
 
@@ -98,7 +99,7 @@ class Inputs:
 
 
 def scores_along(
-    g: Direction,
+    g: Direction | None,
     inputs: Inputs,
     *,
     projections: int,
@@ -108,7 +109,13 @@ def scores_along(
     clusters: Mapping[str, bootstrap.Codes] | None,
     texts: Mapping[str, Sequence[str]] | None,
 ) -> dict[str, Score]:
-    """Return the scores `correlation` and `auc` of a direction; options as in the metrics."""
+    """Return the scores `correlation` and `auc` of a direction; options as in the metrics.
+
+    They are undefined if g is None, because no pair differs.
+    """
+    if g is None:
+        undefined = Score(float("nan"), n=len(inputs.x_1), reason=EQUAL_SIDES)
+        return {"correlation": undefined, "auc": undefined}
     x_1, x_2, a, y = inputs.x_1, inputs.x_2, inputs.a, inputs.y
     names = {
         name: (texts or {}).get(name) or [f"{name} {i}" for i in range(1, len(rows) + 1)]

@@ -50,13 +50,16 @@ def run(
     from harness.commands import output
     from harness.plugins.train.recipes import recipe, report
     from harness.plugins.train.recipes.run import run_recipe
+    from harness.registry import files
     from harness.registry.registry import Registry
 
     shown = progress.for_terminal()
     registry = Registry(include=tuple(include))
     registry.data.progress = shown
     try:
-        resolved = recipe.resolve(recipe.find(registry, name), registry, _overrides(options))
+        resolved = recipe.resolve(
+            files.find(registry.recipe_files, name), registry, _overrides(options)
+        )
     except InvalidFile as error:
         for mistake in error.mistakes:
             click.echo(f"harness: {mistake}", err=True)

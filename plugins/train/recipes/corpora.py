@@ -141,7 +141,7 @@ def _write(
         folders.write_atomically(folder / f"{part}.jsonl", content)
     counts = {part: len(places) for part, places in parts.items()}
     about = {"name": folder.name, "splits": splits.about(), "counts": counts}
-    folders.write_atomically(folder / "corpus.json", f"{json.dumps(about, indent=2)}\n".encode())
+    folders.write_json(folder / "corpus.json", about)
     return counts
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from harness.errors import InvalidOption, UnknownName, UsageError, suggestion
+from harness.errors import InvalidOption, UsageError, suggestion
 from harness.plugins.corpora.entries import Kind
 from harness.plugins.train.recipes.recipe_file import RecipeFile, RowFile
 from harness.plugins.train.recipes.summary import Group
@@ -88,26 +88,6 @@ class Recipe:
     def base(self, row: str) -> str:
         """Return the name of the model under a row's encoder."""
         return self.file.rows[row].base or self.file.base
-
-
-def find(registry: Registry, recipe: str | Path) -> yaml_files.Document:
-    """Return the parsed file of a recipe: an installed one by name, or any by path.
-
-    Raises
-    ------
-    UnknownName
-        If it is neither a name nor a path.
-    InvalidFile
-        If the file cannot be read.
-    """
-    if str(recipe) in registry.recipe_files.owners:
-        return registry.recipe_files.find(str(recipe))
-    path = Path(recipe)
-    if path.suffix in (".yaml", ".yml") or path.is_file():
-        return yaml_files.load(path)
-    near = suggestion(str(recipe), registry.recipe_files)
-    hint = "" if "mean" in near else "; the name of a recipe file ends in .yaml"
-    raise UnknownName("recipe", str(recipe), registry.recipe_files, hint=hint)
 
 
 def resolve(

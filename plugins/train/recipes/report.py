@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +48,10 @@ def write(summary: Summary, folder: Path) -> None:
         "tables.txt": text.getvalue(),
         "tables.csv": markup.comma_separated(tables.lines(summary)),
         "tables.md": markdown(summary),
-        "summary.json": json.dumps(as_json(summary), indent=2, ensure_ascii=False) + "\n",
     }
     for name, content in contents.items():
         folders.write_atomically(folder / name, content.encode())
+    folders.write_json(folder / "summary.json", as_json(summary))
     drawing = figure(summary)
     if drawing["data"]:
         figures.write(folder / "figure-6.html", drawing, summary.title)
