@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from harness.errors import Unavailable as Unavailable
     from harness.errors import UnknownName as UnknownName
     from harness.errors import UsageError as UsageError
+    from harness.metrics import Contrast as Contrast
     from harness.metrics import metric as metric
     from harness.mitigator import Mitigator as Mitigator
     from harness.registry.registry import Registry as Registry
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from harness.run.debiasing import debias as debias
     from harness.run.evaluation import evaluate as evaluate
     from harness.scores import Interval as Interval
+    from harness.scores import Null as Null
     from harness.scores import Samples as Samples
     from harness.scores import Scale as Scale
     from harness.scores import Score as Score
@@ -68,6 +70,7 @@ _HOMES = {
     "AnswerCache": "store.answers",
     "Card": "embedder",
     "Concept": "concept",
+    "Contrast": "metrics",
     "DiskError": "errors",
     "Embedder": "embedder",
     "EmbedderSpec": "specs",
@@ -82,6 +85,7 @@ _HOMES = {
     "ModelError": "errors",
     "ModelInfo": "embedder",
     "NotApplicable": "errors",
+    "Null": "scores",
     "Record": "results.record",
     "Records": "results.records",
     "Registry": "registry.registry",

@@ -42,6 +42,27 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
+class Contrast:
+    """Which inputs a bias moves apart, and along what: there `harness validate-metric` plants it.
+
+    Parameters
+    ----------
+    sides
+        The input whose items a stereotype moves to the first of `towards`, and the input whose
+        items it moves to the second. A single input is moved as a whole, or by `labels`.
+    towards
+        The two inputs of the groups.
+    labels
+        The input of numbers that says how far each item of a single side is moved: low values to
+        the first group, high values to the second.
+    """
+
+    sides: tuple[str, ...]
+    towards: tuple[str, str]
+    labels: str | None = None
+
+
+@dataclass(frozen=True)
 class Metric:
     """A metric function with its declaration.
 
@@ -56,6 +77,11 @@ class Metric:
         Scale of each score, by name.
     disjoint
         Pairs of inputs that must have no text in common.
+    contrast
+        Which inputs a bias moves; None if bias cannot be planted in the inputs of this metric.
+    later_options
+        Options that were added after records of the metric existed. At their defaults they
+        identify nothing, so that those records stay valid.
     plugin
         The plugin that registers it, for error messages; empty for a metric from no registry.
     source
@@ -66,6 +92,8 @@ class Metric:
     function: Callable[..., Any]
     scores: Mapping[str, Scale]
     disjoint: tuple[tuple[str, str], ...] = ()
+    contrast: Contrast | None = None
+    later_options: tuple[str, ...] = ()
     plugin: str = ""
     source: str = ""
 
@@ -94,6 +122,14 @@ class Metric:
     def required_options(self) -> tuple[str, ...]:
         """Names of the options without a default, which a task must set."""
         return tuple(name for name in self._options if name not in self.options)
+
+    def identifying(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all options that identify a score, defaults included; `options` are those set."""
+        values = self.options | dict(options)
+        for name in self.later_options:
+            if values[name] == self.options[name]:
+                del values[name]
+        return values
 
     @cached_property
     def supplied(self) -> set[str]:
@@ -193,6 +229,8 @@ def metric(
     *,
     scores: Mapping[str, Scale],
     disjoint: Iterable[tuple[str, str]] = (),
+    contrast: Contrast | None = None,
+    later_options: Iterable[str] = (),
 ) -> Callable[[F], F]:
     """Declare a function as a metric; the function itself is not changed.
 
@@ -204,10 +242,16 @@ def metric(
         Scale of each score, by name; a metric with one score may return a plain number.
     disjoint
         Pairs of inputs that must have no text in common; task files are checked for this.
+    contrast
+        Which inputs a bias moves apart.
+    later_options
+        Options that were added after records of the metric existed.
     """
 
     def declare(function: F) -> F:
-        function.metric = Metric(name, function, dict(scores), tuple(disjoint))  # type: ignore[attr-defined]  # a function takes any attribute
+        function.metric = Metric(  # type: ignore[attr-defined]  # a function takes any attribute
+            name, function, dict(scores), tuple(disjoint), contrast, tuple(later_options)
+        )
         return function
 
     return declare

@@ -99,6 +99,23 @@ class Samples:
     rows: Any = None
 
 
+@dataclass(frozen=True, eq=False)
+class Null:
+    """What a score is on the same vectors without the bias that it measures.
+
+    Parameters
+    ----------
+    values
+        (m,) values of the score, NaN where it is undefined. The mean of their distances from the
+        ideal is the floor of the score: what it shows where there is nothing to find.
+    shuffled
+        What was drawn at random, such as `members of the target sets` or `sides of the pairs`.
+    """
+
+    values: Any
+    shuffled: str
+
+
 @dataclass(frozen=True)
 class Score:
     """One number of a metric.
@@ -133,6 +150,12 @@ class Score:
         function without arguments that returns them is called only if they are wanted.
     bounds
         Replaces the bounds of the scale, if they depend on the number of items.
+    null
+        Values of the score with its sides shuffled; None if they have no meaning for it.
+    unit
+        What counts as 1 on a board: the distance above the floor is divided by it. By default the
+        greatest distance within the bounds. A score in cosines needs one, because some models
+        spread their cosines widely and others hardly.
     """
 
     value: float
@@ -146,6 +169,8 @@ class Score:
     figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     samples: Sequence[Samples] | Callable[[], Sequence[Samples]] = field(default=(), compare=False)
     bounds: Bounds | None = None
+    null: Null | None = field(default=None, compare=False)
+    unit: float | None = None
 
 
 def as_number(value: Any) -> float | None:

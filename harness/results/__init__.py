@@ -2,6 +2,7 @@
 
 ====================  ==============================================================
 `record`              the schema of a record: one score with all that explains it
+`record_parts`        its parts: model, mitigator, task, interval, floor, coverage
 `records`             a sequence of records, and its data frames
 `not_run`             a task that was not run, and why
 `jsonl`               reads and appends JSONL files; survives a torn last line

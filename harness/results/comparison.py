@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.errors import UsageError
 from harness.results import resampling, samples, scale
-from harness.results.record import IntervalPart, Record
+from harness.results.record import Record
+from harness.results.record_parts import IntervalPart
 from harness.results.tables import DIGITS, age
 
 if TYPE_CHECKING:

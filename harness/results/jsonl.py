@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from harness import folders
 from harness.errors import DiskError, InvalidFile, unreadable
-from harness.results.record import Line
+from harness.results.record_parts import Line
 
 try:
     import fcntl

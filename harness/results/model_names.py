@@ -11,7 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from harness import labels
-from harness.results.record import MitigatorPart, ModelPart, Record
+from harness.results.record import Record
+from harness.results.record_parts import MitigatorPart, ModelPart
 
 
 def unified(records: Iterable[Record], notices: list[str]) -> list[Record]:

@@ -13,7 +13,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 from harness import labels, names
-from harness.results.record import IntervalPart, MitigatorPart, Record, finite
+from harness.results.record import Record, finite
+from harness.results.record_parts import IntervalPart, MitigatorPart
 
 SEED = "seed"
 LEVEL = 0.95

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from harness.results.record import IntervalPart
+from harness.results.record_parts import IntervalPart
 
 if TYPE_CHECKING:
     from numpy.random import Generator as Rng

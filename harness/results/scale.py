@@ -26,11 +26,49 @@ def distance(value: float, ideal: Ideal, bounds: Bounds) -> float | None:
 
     None for a score that lacks a bound: it has no greatest distance.
     """
+    greatest = greatest_loss(ideal, bounds)
+    return None if greatest is None else min(max(loss(value, ideal, bounds) / greatest, 0.0), 1.0)
+
+
+def greatest_loss(ideal: Ideal, bounds: Bounds) -> float | None:
+    """Return the greatest possible loss of a score; None if it lacks a bound."""
     low, high = bounds
     if low is None or high is None:
         return None
     ends = (low, high)
     greatest = high - low if isinstance(ideal, str) else max(abs(ideal - end) for end in ends)
-    if greatest <= 0:
+    return greatest if greatest > 0 else None
+
+
+def above_floor(
+    value: float,
+    ideal: Ideal,
+    bounds: Bounds,
+    *,
+    floor: float | None = None,
+    unit: float | None = None,
+) -> float | None:
+    """Return how far a value is from its ideal beyond what chance shows, in units that add up.
+
+    0 is what the same vectors show with shuffled sides, on average. A value may be below 0: chance
+    is sometimes nearer to the ideal than its mean, and only a difference that is not cut at 0 has
+    the mean 0 where there is no bias.
+
+    Parameters
+    ----------
+    value, ideal, bounds
+        The score and its scale.
+    floor
+        Mean distance from the ideal with shuffled sides; None counts as 0.
+    unit
+        Distance that counts as 1; by default the greatest possible one.
+
+    Returns
+    -------
+    float or None
+        None for a score that has neither a unit nor bounds.
+    """
+    unit = greatest_loss(ideal, bounds) if unit is None else unit
+    if unit is None or unit <= 0:
         return None
-    return min(max(loss(value, ideal, bounds) / greatest, 0.0), 1.0)
+    return (loss(value, ideal, bounds) - (floor or 0.0)) / unit

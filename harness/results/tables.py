@@ -15,7 +15,8 @@ from statistics import fmean
 from harness import labels, names
 from harness.results import scale
 from harness.results.over_seeds import standard_error
-from harness.results.record import IntervalPart, Record, stars
+from harness.results.record import Record, stars
+from harness.results.record_parts import IntervalPart
 
 MEASURES = ("bias", "usefulness", "control")
 """Sections of a model, in this order."""

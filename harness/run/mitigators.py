@@ -17,7 +17,7 @@ from harness.encode import identity
 from harness.errors import HarnessError, NotApplicable, UsageError, one_line
 from harness.mitigator import Mitigator, check_needs
 from harness.registry.registry import Registry
-from harness.results.record import MitigatorPart
+from harness.results.record_parts import MitigatorPart
 from harness.task.task import Task
 
 Row: TypeAlias = str | Mitigator | Sequence[str | Mitigator]

@@ -19,7 +19,7 @@ from harness.encode import roles
 from harness.errors import NotApplicable, one_line
 from harness.results import record
 from harness.results.not_run import NotRun
-from harness.results.record import MitigatorPart
+from harness.results.record_parts import MitigatorPart
 from harness.run.mitigators import concept_for, mitigator_part
 from harness.task.inputs import Input
 from harness.task.task import Task

@@ -11,14 +11,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 
+import numpy as np
+
 import harness
 from harness import labels
 from harness.digest import json_like
 from harness.embedder import ModelInfo
-from harness.results.record import Environment, IntervalPart, ModelPart, Record, TaskPart, finite
+from harness.results.record import Record, finite
+from harness.results.record_parts import Environment, FloorPart, IntervalPart, ModelPart, TaskPart
 from harness.run.plan import Job
 from harness.run.scoring import MetricScores
-from harness.scores import Score
+from harness.scores import Ideal, Score
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers")
 """Packages whose version can change a score."""
@@ -64,6 +67,9 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
                 digest=job.task.digest_of(result.measurement),
                 title=file.title,
                 measures=file.measures,
+                family=file.family or file.primary.metric,
+                unranked=file.unranked,
+                required=file.required,
             ),
             concept=file.concept,
             category=file.category,
@@ -79,6 +85,8 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             bounds=score.bounds or scale.bounds,
             p_value=finite(score.p_value),
             interval=_interval(score) if value is not None else None,
+            floor=_floor(score, scale.ideal) if value is not None else None,
+            unit=finite(score.unit),
             n=None if score.n is None else int(score.n),
             clusters=result.clusters,
             details=json_like(score.details),
@@ -122,6 +130,25 @@ def model_part(info: ModelInfo) -> ModelPart:
         prompts={str(role): prompt for role, prompt in info.role_prompts.items()},
         url=info.url,
         published=dict(info.scores),
+    )
+
+
+def _floor(score: Score, ideal: Ideal) -> FloorPart | None:
+    """Return the floor of a score; None if it has none, or if its ideal is no number."""
+    if score.null is None or isinstance(ideal, str):
+        return None
+    values = np.asarray(score.null.values, dtype=np.float64)
+    values = values[np.isfinite(values)]
+    if len(values) == 0:
+        return None
+    distances = np.abs(values - ideal)
+    return FloorPart(
+        mean=float(distances.mean()),
+        sd=float(distances.std()),
+        centre=float(values.mean()),
+        spread=float(values.std()),
+        draws=len(values),
+        shuffled=score.null.shuffled,
     )
 
 

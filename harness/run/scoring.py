@@ -16,7 +16,7 @@ import numpy as np
 from harness.arrays import Reals, Vectors, has_direction
 from harness.digest import digest
 from harness.embedder import Role
-from harness.results.record import Coverage
+from harness.results.record_parts import Coverage
 from harness.run.plan import Job
 from harness.run.sample_rows import SampleRow, SampleRows
 from harness.scores import Score

@@ -10,7 +10,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from harness.digest import digest
-from harness.results.record import Environment, Finite, Line, ModelPart, Part
+from harness.results.record_parts import Environment, Finite, Line, ModelPart, Part
 from harness.scores import Ideal
 from harness.study.study_file import Protocol
 

@@ -140,6 +140,14 @@ class TaskFile(Strict):
     another form of a test that is ranked."""
     category: Name
     """Column group of the leaderboard, such as `gender` or `similarity`."""
+    family: Name | None = None
+    """Family of methods, such as `association`. A leaderboard gives one vote to each category and
+    family, however many tasks they have. By default the name of the primary metric."""
+    unranked: str = ""
+    """Why the score is shown but not ranked, such as that it does not move with planted bias."""
+    required: bool = False
+    """Whether the score is a control that every usable model passes: a value above its ideal, and
+    p < .05. A row without it is not ranked."""
     concept: Name | None = None
     """Concept that mitigators are fitted on."""
     language: str = "en"

@@ -44,7 +44,7 @@ class Measurement:
         """Return its part of a digest: options, names of inputs, code that nobody registers."""
         source = {"source": self.metric.source} if self.metric.source else {}
         return source | {
-            "options": json_like(self.metric.options | dict(self.options)),
+            "options": json_like(self.metric.identifying(self.options)),
             "inputs": {parameter: input_.name for parameter, input_ in self.inputs.items()},
         }
 

@@ -22,7 +22,8 @@ from harness.plugins.train.recipes.summary import (
     RunsPart,
 )
 from harness.results import resampling, samples
-from harness.results.record import IntervalPart, Record
+from harness.results.record import Record
+from harness.results.record_parts import IntervalPart
 from harness.study.significance import holm
 
 Scores: TypeAlias = Mapping[tuple[str, int], Mapping[str, Record]]

@@ -1,0 +1,157 @@
+"""The parts of a record: the model, mitigator, task, interval, floor, coverage and environment."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Part(BaseModel):
+    """Base of a record and its parts: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Line(Part):
+    """Base of what a line of a results file holds."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    """Version of this schema."""
+    id: str = ""
+    """Digest of what identifies the record; a record replaces the one with the same id."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    def line(self) -> str:
+        """Return the record as one line of JSON, with its newline."""
+        return self.model_dump_json(by_alias=True) + "\n"
+
+
+class ModelPart(Part):
+    """The embedder."""
+
+    name: str
+    """Label: the registered name or that of a folder, file or hub id, with options."""
+    aliases: tuple[str, ...] = ()
+    """Other names of the same weights and settings."""
+    revision: str | None = None
+    """Commit or version of the weights."""
+    fingerprint: str
+    """Identifies the exact weights and settings."""
+    kind: Literal["word", "text"]
+    """`word` or `text`."""
+    dimensions: int | None = None
+    """Length of a vector."""
+    parameters: int | None = None
+    """Number of weights."""
+    prompts: dict[str, str] = Field(default_factory=dict)
+    """Prompt put before each text, by the role that the task gives the text: `query`, `document`,
+    or `text`, which also stands for roles that are not listed."""
+    url: str | None = None
+    """Page of the model."""
+    published: dict[str, Finite] = Field(default_factory=dict)
+    """Published scores by name, such as MTEB's."""
+
+
+class MitigatorPart(Part):
+    """The mitigator."""
+
+    name: str
+    """As users type it, without options: `none`, `hard-debias`, `anonymize+hard-debias`."""
+    label: str = ""
+    """The name with the options that differ from their defaults: `hard-debias?k=2`."""
+    params: dict[str, Any] = Field(default_factory=dict)
+    """Hyper-parameters, by stage for a chain."""
+    concept: str | None = None
+    """Concept that it was fitted on."""
+    fingerprint: str
+    """Identifies the mitigator, its hyper-parameters and the content of the concept."""
+    method: str = ""
+    """Identifies the mitigator and its hyper-parameters, whatever the concept."""
+
+    def model_post_init(self, context: Any) -> None:
+        """Take the name as the label of a record that was written without one."""
+        if not self.label:
+            object.__setattr__(self, "label", self.name)
+
+
+class TaskPart(Part):
+    """The task."""
+
+    name: str
+    """Name of the task."""
+    version: int
+    """Version in its file."""
+    digest: str
+    """Identifies the resolved task with its data."""
+    title: str = ""
+    """Title in one line."""
+    measures: Literal["bias", "usefulness", "control"]
+    """What its scores measure."""
+    family: str = ""
+    """Family of methods: a leaderboard gives one vote to each category and family."""
+    unranked: str = ""
+    """Why the score is shown but not ranked."""
+    required: bool = False
+    """Whether every usable model passes this control."""
+
+
+class FloorPart(Part):
+    """What the score is on the same vectors with its sides shuffled."""
+
+    mean: Finite
+    """Mean distance from the ideal: the floor."""
+    sd: Finite
+    """Standard deviation of this distance."""
+    centre: Finite
+    """Mean of the shuffled values."""
+    spread: Finite
+    """Standard deviation of the shuffled values."""
+    draws: int
+    """Number of shuffled values."""
+    shuffled: str
+    """What was drawn at random."""
+
+
+class IntervalPart(Part):
+    """A confidence interval."""
+
+    low: Finite
+    """Lower end."""
+    high: Finite
+    """Upper end."""
+    level: float
+    """Confidence."""
+    method: str
+    """How it was computed."""
+
+
+class Coverage(Part):
+    """How many of the distinct texts of the score had a usable vector."""
+
+    asked: int
+    """Number of distinct texts."""
+    found: int
+    """Number of texts with a usable vector."""
+    missing: tuple[str, ...] = ()
+    """Texts without a usable vector."""
+    truncated: int | None = None
+    """Number of texts that the model truncated; null if the model does not say."""
+
+
+class Environment(Part):
+    """Versions and devices that it ran on."""
+
+    harness: str
+    """Version of the harness."""
+    python: str
+    """Version of Python."""
+    platform: str
+    """Operating system and processor."""
+    device: str
+    """Devices that encoded."""
+    packages: dict[str, str] = Field(default_factory=dict)
+    """Version of each package that can change a score."""

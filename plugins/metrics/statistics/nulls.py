@@ -1,0 +1,93 @@
+"""Random assignments of items to sides: what a score shows without the bias that it measures.
+
+A metric computes its score for each assignment and returns the values as `Score.null`. The mean
+of their distances from the ideal is the floor of the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.arrays import Floats
+from harness.plugins.metrics.statistics.bootstrap import Codes
+
+DRAWS = 500
+"""Number of assignments: the standard error of a floor is then some 3 % of its value."""
+MEMBERS = "members of the target sets"
+SIDES = "sides of the pairs"
+
+Masks = npt.NDArray[np.bool_]
+
+
+def shuffled_members(
+    sizes: tuple[int, int],
+    *,
+    rng: np.random.Generator,
+    clusters: Sequence[Codes | None] = (None, None),
+    draws: int = DRAWS,
+) -> Masks:
+    """Return which items of the union of two sets are in the first one, at random.
+
+    Parameters
+    ----------
+    sizes
+        Number of items n and m of both sets.
+    rng
+        Random number generator of the assignments.
+    clusters
+        For each set, the cluster codes of its items, which move together; None where each item is
+        its own cluster. The same code in both sets means two different clusters. The number of
+        clusters of a set stays the same; its number of items may not.
+    draws
+        Number of assignments.
+
+    Returns
+    -------
+    (draws, n + m) bool
+    """
+    units, first = [], 0
+    for size, codes in zip(sizes, clusters, strict=True):
+        distinct, unit = np.unique(
+            np.arange(size) if codes is None else np.asarray(codes), return_inverse=True
+        )
+        units.append(unit + first)
+        first += len(distinct)
+    unit = np.concatenate(units)
+    in_first = int(units[0].max()) + 1 if sizes[0] else 0
+    chosen = np.tile(np.arange(first) < in_first, (draws, 1))
+    masks: Masks = rng.permuted(chosen, axis=1)[:, unit]
+    return masks
+
+
+def shuffled_sides(
+    pairs: int,
+    *,
+    rng: np.random.Generator,
+    clusters: Codes | None = None,
+    draws: int = DRAWS,
+) -> Floats:
+    """Return for each pair 1 if its sides stay, or −1 if they are swapped, at random.
+
+    Parameters
+    ----------
+    pairs
+        Number n of pairs.
+    rng
+        Random number generator of the swaps.
+    clusters
+        (n,) cluster codes of the pairs; the pairs of a cluster are swapped together.
+    draws
+        Number of assignments.
+
+    Returns
+    -------
+    (draws, n) float64
+    """
+    distinct, unit = np.unique(
+        np.arange(pairs) if clusters is None else np.asarray(clusters), return_inverse=True
+    )
+    signs: Floats = rng.choice([-1.0, 1.0], size=(draws, len(distinct)))[:, unit]
+    return signs
