@@ -12,7 +12,7 @@ from harness.commands import output
 
 if TYPE_CHECKING:
     from harness.results.comparison import Comparison, Mean, Pair
-    from harness.results.record import IntervalPart
+    from harness.results.record_parts import IntervalPart
 
 LISTED = 3
 """Most tasks that are listed by name where they are left out."""

@@ -22,7 +22,7 @@ from harness.results.not_run import NotRun, NotRunWarning
 
 if TYPE_CHECKING:
     from harness.progress import Progress
-    from harness.results.record import ModelPart
+    from harness.results.record_parts import ModelPart
     from harness.results.records import Records
     from harness.study.summary import Summary
 
