@@ -1,1 +1,6 @@
-"""Validates metrics: do they see planted bias, and what do they show by chance."""
+"""Validates metrics: do they see planted bias, and what do they show by chance.
+
+==========  ========================================================================
+`planting`  plants a bias of a known amplitude in vectors, and in a model
+==========  ========================================================================
+"""

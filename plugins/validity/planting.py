@@ -1,0 +1,191 @@
+"""Plants a known bias in vectors, so that a metric can be asked whether it sees it.
+
+The bias of the texts themselves is taken out first, so that amplitude 0 has none. Then each text
+of a side is moved along the direction between the two groups::
+
+    g = (m₁ − m₂) / ‖m₁ − m₂‖,  with the mean unit vectors m₁, m₂ of the groups
+    cos(x, g) ← cos(x, g) − (bias of its side) + amplitude · gap · side,  side = ±1
+    gap = ‖m₁ − m₂‖ / 2
+
+so that at amplitude 1 the two sides are, on average, as far apart along g as the groups
+themselves. The differences between the texts of a side stay, as do all lengths.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
+from harness.digest import digest
+from harness.embedder import Embedder, ModelInfo
+from harness.errors import HarnessError
+from harness.metrics import Contrast
+
+AMPLITUDES = (0.0, 0.25, 0.5, 1.0)
+"""Amplitudes that every metric is tried on, in units of the gap between the groups."""
+LARGEST = 0.999
+"""Largest cosine with the direction that a text is moved to."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Direction:
+    """The direction between two groups.
+
+    Parameters
+    ----------
+    vector
+        (d,) of length 1, from the second group to the first.
+    gap
+        Half the difference of the groups' mean cosines with `vector`.
+    """
+
+    vector: Floats
+    gap: float
+
+
+def direction(group_1: Reals, group_2: Reals) -> Direction:
+    """Return the direction from the second group, (m, d), to the first, (n, d).
+
+    Raises
+    ------
+    HarnessError
+        If both groups have the same mean: no direction lies between them.
+    """
+    mean_1, mean_2 = unit_rows(group_1).mean(axis=0), unit_rows(group_2).mean(axis=0)
+    difference = mean_1 - mean_2
+    length = float(np.linalg.norm(difference))
+    if length < 1e-9:
+        raise HarnessError("no bias can be planted: both groups have the same mean vector")
+    return Direction(difference / length, length / 2)
+
+
+def moved(vectors: Reals, along: Direction, cosines: Floats) -> Floats:
+    """Return vectors of the same length, (n, d), with other cosines, (n,), with a direction."""
+    units = unit_rows(vectors)
+    rest = unit_rows(units - np.outer(units @ along.vector, along.vector))
+    cosines = np.clip(cosines, -LARGEST, LARGEST)
+    turned = cosines[:, None] * along.vector + np.sqrt(1 - cosines**2)[:, None] * rest
+    lengths: Floats = np.linalg.norm(np.asarray(vectors, dtype=np.float64), axis=1, keepdims=True)
+    return turned * lengths
+
+
+def planted(arrays: Mapping[str, Reals], contrast: Contrast, amplitude: float) -> dict[str, Reals]:
+    """Return the arrays of a metric with a bias of a chosen amplitude in its sides.
+
+    Two sides are moved apart from the middle between them, which stays: an offset that both share
+    is no bias. A single side is moved from where its mean cosine with both groups is the same.
+    With labels, the part of its cosines that follows the labels is replaced.
+
+    Parameters
+    ----------
+    arrays
+        Array of each input, by name; no row of NaN.
+    contrast
+        Which inputs are moved, and along what.
+    amplitude
+        In units of the gap between the groups; 0 for no bias, negative for the other way round.
+    """
+    first, second = contrast.towards
+    along = direction(arrays[first], arrays[second])
+    sides = {name: unit_rows(arrays[name]) @ along.vector for name in contrast.sides}
+    shift = amplitude * along.gap
+    new: dict[str, Floats] = {}
+    if contrast.labels is not None:
+        (name,) = contrast.sides
+        labels = _from_1_to_minus_1(np.asarray(arrays[contrast.labels], dtype=np.float64))
+        slope = float(labels @ sides[name]) / max(float(labels @ labels), 1e-300)
+        new[name] = sides[name] + (shift - slope) * labels
+    elif len(contrast.sides) == 1:
+        (name,) = contrast.sides
+        new[name] = sides[name] - sides[name].mean() + shift
+    else:
+        middle = float(np.mean([cosines.mean() for cosines in sides.values()]))
+        for side, (name, cosines) in zip((1, -1), sides.items(), strict=True):
+            new[name] = cosines - cosines.mean() + middle + side * shift
+    return dict(arrays) | {name: moved(arrays[name], along, new[name]) for name in new}
+
+
+class PlantedModel:
+    """A model whose vectors of some texts are replaced, such as by planted ones.
+
+    Parameters
+    ----------
+    embedder
+        The model.
+    vectors
+        Vector of each replaced text.
+    name
+        Its name in records.
+    """
+
+    def __init__(self, embedder: Embedder, vectors: Mapping[str, Reals], name: str) -> None:
+        self.embedder = embedder
+        self.replaced = {text: np.asarray(row, np.float32) for text, row in vectors.items()}
+        content = [[text, row.tobytes().hex()] for text, row in sorted(self.replaced.items())]
+        fingerprint = digest(["planted", embedder.info.fingerprint, content])
+        kind, dimensions = embedder.info.kind, embedder.info.dimensions
+        self.info = ModelInfo(name=name, kind=kind, dimensions=dimensions, fingerprint=fingerprint)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return the (n, d) vectors of texts: the replaced ones, and else the model's own."""
+        vectors = np.array(self.embedder.encode(texts), dtype=np.float32)
+        for row, text in enumerate(texts):
+            if text in self.replaced:
+                vectors[row] = self.replaced[text]
+        return vectors
+
+
+def planted_model(
+    embedder: Embedder,
+    *,
+    groups: tuple[Sequence[str], Sequence[str]],
+    sides: tuple[Sequence[str], Sequence[str]],
+    amplitude: float,
+    name: str = "",
+) -> PlantedModel:
+    """Return a model with a bias of a chosen amplitude in the texts of two sides.
+
+    Parameters
+    ----------
+    embedder
+        The model.
+    groups
+        Texts of the two groups. They keep their vectors.
+    sides
+        Texts that are moved towards the first group, and towards the second. Texts without a
+        vector are left out.
+    amplitude
+        In units of the gap between the groups.
+    name
+        Name of the model in records; by default the amplitude after the model's own name.
+    """
+    inputs = ("side_1", "side_2", "group_1", "group_2")
+    texts = dict(zip(inputs, map(_distinct, (*sides, *groups)), strict=True))
+    arrays: dict[str, Reals] = {}
+    for key in inputs:
+        vectors = embedder.encode(texts[key])
+        usable = has_direction(vectors)
+        texts[key] = [text for text, known in zip(texts[key], usable, strict=True) if known]
+        arrays[key] = vectors[usable]
+    contrast = Contrast(sides=("side_1", "side_2"), towards=("group_1", "group_2"))
+    moved_arrays = planted(arrays, contrast, amplitude)
+    vectors_of = {
+        text: row
+        for key in contrast.sides
+        for text, row in zip(texts[key], moved_arrays[key], strict=True)
+    }
+    return PlantedModel(embedder, vectors_of, name or f"{embedder.info.name}-{amplitude:g}")
+
+
+def _distinct(texts: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(texts))
+
+
+def _from_1_to_minus_1(labels: Floats) -> Floats:
+    """Return labels turned round and centred, the largest with |1|; zeros if all are equal."""
+    centred = labels.mean() - labels
+    largest = float(np.abs(centred).max())
+    return centred / largest if largest > 0 else centred

@@ -1,0 +1,106 @@
+"""Planted bias: the amount that was asked for, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from given_vectors import Vocabulary
+
+from harness.arrays import cosines, unit_rows
+from harness.errors import HarnessError
+from harness.metrics import Contrast
+from harness.plugins.validity import planting
+
+TWO = Contrast(sides=("x", "y"), towards=("a", "b"))
+ONE = Contrast(sides=("x",), towards=("a", "b"))
+LABELLED = Contrast(sides=("x",), towards=("a", "b"), labels="ratings")
+
+
+@pytest.fixture
+def arrays() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(1)
+    sizes = (("x", 9), ("y", 7), ("a", 5), ("b", 6))
+    made = {name: 3 * rng.standard_normal((n, 20)) + 1 for name, n in sizes}
+    return made | {"ratings": rng.standard_normal(9)}
+
+
+def projections(arrays, name):
+    g = planting.direction(arrays["a"], arrays["b"]).vector
+    return unit_rows(arrays[name]) @ g
+
+
+@pytest.mark.parametrize("amplitude", planting.AMPLITUDES)
+def test_two_sides_are_as_far_apart_as_the_amplitude_says(arrays, amplitude):
+    gap = planting.direction(arrays["a"], arrays["b"]).gap
+    result = planting.planted(arrays, TWO, amplitude)
+    x, y = projections(result, "x"), projections(result, "y")
+    assert x.mean() - y.mean() == pytest.approx(2 * amplitude * gap)
+    before = projections(arrays, "x").mean() + projections(arrays, "y").mean()
+    assert x.mean() + y.mean() == pytest.approx(before)
+
+
+def test_amplitude_1_is_the_gap_between_the_groups(arrays):
+    result = planting.planted(arrays, TWO, 1)
+    groups = projections(arrays, "a").mean() - projections(arrays, "b").mean()
+    sides = projections(result, "x").mean() - projections(result, "y").mean()
+    assert sides == pytest.approx(groups)
+
+
+def test_lengths_groups_and_differences_within_a_side_stay(arrays):
+    result = planting.planted(arrays, TWO, 0.5)
+    for name in "xy":
+        assert np.linalg.norm(result[name], axis=1) == pytest.approx(
+            np.linalg.norm(arrays[name], axis=1)
+        )
+        assert np.std(projections(result, name)) == pytest.approx(np.std(projections(arrays, name)))
+    assert result["a"] is arrays["a"]
+
+
+def test_a_single_side_is_moved_from_where_both_groups_are_as_near(arrays):
+    def difference(amplitude: float) -> float:
+        x = planting.planted(arrays, ONE, amplitude)["x"]
+        return cosines(x, arrays["a"]).mean() - cosines(x, arrays["b"]).mean()
+
+    assert abs(difference(0)) < 1e-9
+    gap = planting.direction(arrays["a"], arrays["b"]).gap
+    assert difference(0.5) == pytest.approx(0.5 * gap * 2 * gap)
+
+
+def test_low_labels_are_moved_to_the_first_group(arrays):
+    none = projections(planting.planted(arrays, LABELLED, 0), "x")
+    assert np.corrcoef(none, arrays["ratings"])[0, 1] == pytest.approx(0, abs=1e-9)
+    full = projections(planting.planted(arrays, LABELLED, 1), "x")
+    assert np.corrcoef(full - none, arrays["ratings"])[0, 1] == pytest.approx(-1)
+
+
+def test_equal_groups_have_no_direction(arrays):
+    with pytest.raises(HarnessError, match="same mean"):
+        planting.planted(arrays | {"b": arrays["a"]}, TWO, 1)
+
+
+def test_a_planted_model_differs_in_the_texts_of_the_sides():
+    rng = np.random.default_rng(2)
+    rows = {word: rng.standard_normal(8) for word in ("he", "she", "nurse", "doctor", "tree")}
+    model = planting.planted_model(
+        Vocabulary(rows),
+        groups=(["he"], ["she"]),
+        sides=(["doctor", "unknown"], ["nurse"]),
+        amplitude=1,
+    )
+    before = Vocabulary(rows).encode(["he", "tree", "unknown", "doctor"])
+    after = model.encode(["he", "tree", "unknown", "doctor"])
+    assert np.array_equal(before[:3], after[:3], equal_nan=True)
+    assert not np.allclose(before[3], after[3])
+    assert model.info.name == "vocabulary-1"
+
+
+def test_another_amplitude_is_another_fingerprint():
+    rng = np.random.default_rng(2)
+    rows = {word: rng.standard_normal(8) for word in ("he", "she", "nurse", "doctor")}
+    prints = {
+        planting.planted_model(
+            Vocabulary(rows), groups=(["he"], ["she"]), sides=(["doctor"], ["nurse"]), amplitude=a
+        ).info.fingerprint
+        for a in planting.AMPLITUDES
+    }
+    assert len(prints) == 4
