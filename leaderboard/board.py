@@ -31,19 +31,46 @@ class Board:
     kind
         `word` or `text`.
     tasks
-        One line a task: its facts, its chosen version and the scale of its score.
+        One line a task: its facts, its chosen version and the scale of its score; `family`
+        (category/family: one vote), `required` (a control that every usable model passes),
+        `not_ranked`, why its score is shown and not ranked, null if it is ranked.
     rows
-        One line a row, best first, incomplete ones last. Identity: `row`, `model`, `mitigator`,
-        `fingerprint`, `params`, `url`, `dimensions`, `parameters`. Bias: `complete`, `rank`,
-        `rank_low`, `rank_high`, `group`, `borda`, and `bias`, the mean distance to the ideal in
-        [0, 1]; ranks are null if only one row is complete. Usefulness: the same with the
-        prefix `usefulness_`, and `usefulness`, 1 - mean distance. Changes: `bias_vs_none`
-        and so on, over `tasks_vs_none` common tasks. Then `bias:CATEGORY` and
-        `usefulness:CATEGORY`, on the scales of `bias` and `usefulness`; `task:NAME`, the value.
+        One line a row: ranked models, best first, then the rest. Identity: `row`, `model`,
+        `mitigator`, `fingerprint`, `params`, `url`, `dimensions`, `parameters`. `role`: `model`
+        (mitigator `none`; only these are ranked), `mitigated` (reported in `effects`) or
+        `reference` (random and constant vectors: never ranked, lines to compare with). `complete`:
+        whether it has a value on every ranked bias task. `unusable`: why it is not usable, such as
+        a control that it fails; null if it is usable. Bias: `bias`, the mean distance above the
+        floor (0: what chance shows, 1: a unit or the greatest distance), over `bias_families`
+        families of `bias_tasks` tasks, leaks left out; `bias_low` and `bias_high`, its interval.
+        `rank` by `bias`; `rank_low` and `rank_high`, the set of ranks that holds the true one, for
+        all rows at once. Intervals and sets are null with fewer than
+        `ranking.ENOUGH_FAMILIES` families, ranks if only one row can be ranked. Usefulness: the
+        same with `usefulness` for `bias` and `usefulness_rank` for `rank`; it is 1 - the mean
+        distance to the ideal. Then `bias:CATEGORY` and `usefulness:CATEGORY`, means of a
+        category; `task:NAME`, the value.
+    effects
+        One line for each mitigated row and `baseline` (`none`, `normalize`): `row`, `model`,
+        `mitigator`, `unusable`. Change in bias against the same model under the baseline, over the
+        tasks without a leak that both have: `bias` (negative is better), `bias_low`, `bias_high`,
+        `bias_p`, `bias_holm` (p-value, and after Holm's correction over all effects of the same
+        baseline), `bias_evidence` (`bias_holm` below .05: only such a change gets an arrow),
+        `bias_tasks`, `bias_families`, `bias_leaks` (tasks left out as leaks). Usefulness: the
+        same names with `usefulness` (positive is better).
+    mitigators
+        One line a mitigator, best first: `mitigator`, `models` (number of models), `tasks` and
+        `families` that all ranked mitigators have without a leak; `bias` and `usefulness`, the
+        mean paired effects against `none`, `bias_low`, `bias_high`, `usefulness_low`,
+        `usefulness_high`; `rank`, `rank_low`, `rank_high` by the effect on bias; `unranked`, why
+        it has no rank.
     cells
-        One line for each row and task with a record.
+        One line for each row and task with a record. `measure` is what ranks: for bias the
+        distance above the floor (lower is better), for usefulness 1 - distance; null if it does
+        not count, as `lacks` says. `leak`: whether the mitigator was fitted on the task's texts.
+        `floor`, `floor_sd` and `unit` are those of the record.
     lacks
-        One line for each row and task without a value, with the `reason`.
+        One line for each row and task without a measure, with the `reason`: not run, no value, a
+        value outside its bounds, or a leak.
     others
         Records of other versions, seeds or fits, with `why`.
     environments
