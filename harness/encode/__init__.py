@@ -6,6 +6,7 @@
 `code_identity`       hashes of functions and classes, with what they use
 `engine`              what an engine is, and its report
 `batches`             encodes texts in batches within a token budget, longest first
+`spellings`           which texts a model reads alike, such as a word in upper and in lower case
 `roles`               queries and documents, for models that encode them differently
 `stored_embedder`     an embedder whose vectors come from its store
 ====================  ==============================================================

@@ -14,6 +14,7 @@
 `run`                 an evaluation in progress, model by model
 `job_runner`          a job becomes records, or a reason why not
 `scoring`             vectors of one task become scores
+`leaks`               texts of a task that a mitigator was fitted on, as the model reads them
 `sample_rows`         the texts of each item of a score, and what it contributes
 `recording`           scores become records
 `debiasing`           writes a debiased vocabulary to a file

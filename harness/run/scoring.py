@@ -17,6 +17,7 @@ from harness.arrays import Reals, Vectors, has_direction
 from harness.digest import digest
 from harness.embedder import Role
 from harness.results.record_parts import Coverage
+from harness.run import leaks
 from harness.run.plan import Job
 from harness.run.sample_rows import SampleRow, SampleRows
 from harness.scores import Score
@@ -46,7 +47,8 @@ class MetricScores:
     clusters
         Number of distinct items that the texts were made of.
     overlap
-        Texts of the task that the mitigator was fitted on.
+        Texts of the task that the mitigator was fitted on, in any spelling that the model reads
+        alike.
     seconds
         Time that the metric took.
     samples
@@ -141,10 +143,7 @@ class _Scorer:
     ) -> None:
         self.job, self.encode, self.seed = job, encode, seed
         self.truncated, self.reading, self.samples = truncated, reading, samples
-        # As written: a text that was made of a fitting word is about that word.
-        self.fitted_on = {
-            text for stage in job.mitigator.mitigators for text in stage.fitting_texts(job.concept)
-        }
+        self.fitted_on = leaks.fitted_on(job, encode)
 
     def of_scenario(self, scenario: Scenario) -> Iterator[MetricScores]:
         """Yield the scores of each metric of a scenario."""
@@ -212,7 +211,6 @@ class _Scorer:
         if self.samples:
             rows = SampleRows(self.job, metric, inputs, kept)
             samples = {name: rows.of(score) for name, score in scores.items()}
-        judged = {text for i in inputs.values() for text in (*(i.texts or ()), *i.items)}
         one_of_each_group = {input_.group: input_ for input_ in inputs.values()}.values()
         return MetricScores(
             scenario=scenario,
@@ -223,7 +221,7 @@ class _Scorer:
             clusters=sum(
                 len(np.unique(input_.clusters[kept[input_.group]])) for input_ in one_of_each_group
             ),
-            overlap=tuple(sorted(judged & self.fitted_on)),
+            overlap=tuple(sorted(leaks.judged_texts(inputs.values()) & self.fitted_on)),
             seconds=seconds,
             samples=samples,
         )

@@ -6,6 +6,7 @@ of the order of folds, the choice of hyper-parameters, or files.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,9 @@ from harness.chain import Chain
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.encode import roles
+from harness.encode.spellings import Spellings
 from harness.errors import HarnessError, NotApplicable, UsageError, one_line
+from harness.run.leaks import fitting_texts, judged_texts
 from harness.run.scoring import random_generator
 from harness.study.calls import Call, Codes, Layout, Route, Way, lay_out
 from harness.study.folds import Split, concept_without
@@ -57,12 +60,15 @@ class Bench:
         Positions of the study's pairs that the model has.
     missing
         Words that the model lacks.
+    spellings
+        Which of the texts that are judged, or fitted on, the model reads alike.
     """
 
     study: Study
     layout: Layout
     items: tuple[int, ...]
     missing: tuple[str, ...]
+    spellings: Spellings
 
     @property
     def texts(self) -> Mapping[Route, tuple[str, ...]]:
@@ -76,19 +82,20 @@ class Bench:
 
     def concept(self, split: Split) -> Concept:
         """Return what is left of the concept to fit on in a split."""
-        concept, held_out = self.study.concept, self._held_out(split)
+        concept, held_out = self.study.concept, self.spellings.like(self._held_out(split))
+        specific = self.spellings.like(concept.specific_words)
         return concept_without(
             concept,
             self.study.file.folded,
             [self.words[i] for i in split.train],
             held_out,
-            held_out | self._attributes.intersection(concept.specific_words),
+            held_out | self.spellings.like(self._attributes.intersection(specific)),
         )
 
     def overlap(self, chain: Chain, split: Split) -> tuple[str, ...]:
         """Return the words and texts of a split that are both fitted on and judged."""
         concept, held_out = self.concept(split), self._held_out(split)
-        fitted = {text for stage in chain.mitigators for text in stage.fitting_texts(concept)}
+        fitted = self.spellings.like(fitting_texts(chain, concept))
         return tuple(sorted(fitted & held_out | fitted & self._attributes))
 
     def judge(self, base: Embedder, chain: Chain, split: Split) -> Outcome:
@@ -124,7 +131,7 @@ class Bench:
         keys += chain.fitting_texts(concept)
         keys += self.keys("mitigated", info, lambda texts: chain.reads(texts, concept))
         if chain.rewrites:  # for probes, the stages are fitted on texts that are not rewritten
-            keys += [text for stage in chain.mitigators for text in stage.fitting_texts(concept)]
+            keys += fitting_texts(chain, concept)
         return keys
 
     def keys(
@@ -145,12 +152,13 @@ class Bench:
     def _attributes(self) -> frozenset[str]:
         """The texts that are judged besides the pairs, and the words that they are made from."""
         return frozenset(
-            text
-            for measure in self.study.measures
-            for scenario in measure.task.scenarios
-            for input_ in scenario.inputs.values()
-            if input_.name not in measure.held_out[scenario.name]
-            for text in (*(input_.texts or ()), *input_.items)
+            judged_texts(
+                input_
+                for measure in self.study.measures
+                for scenario in measure.task.scenarios
+                for input_ in scenario.inputs.values()
+                if input_.name not in measure.held_out[scenario.name]
+            )
         )
 
     def _vectors(self, base: Embedder, chain: Chain, concept: Concept) -> dict[Route, Reals]:
@@ -255,7 +263,20 @@ def prepare(study: Study, embedder: Embedder) -> Bench:
             f"{file.folds} folds"
         )
     layout = lay_out(study, info.name, items, missing)
-    return Bench(study, layout, items, tuple(sorted(missing)))
+    return Bench(study, layout, items, tuple(sorted(missing)), _spellings(study, embedder))
+
+
+def _spellings(study: Study, embedder: Embedder) -> Spellings:
+    """Return which of the texts that are judged, or fitted on, a model reads alike."""
+    texts = [word for words in study.items for word in words]
+    texts += study.concept.specific_words
+    for measure in study.measures:
+        texts += judged_texts(measure.task.texts())
+    for candidate in study.candidates:
+        for chain in candidate.chains:
+            with contextlib.suppress(HarnessError):  # the fit will fail too, and report the error
+                texts += fitting_texts(chain, study.concept)
+    return Spellings.of(texts, embedder.encode)
 
 
 def _missing(study: Study, embedder: Embedder) -> frozenset[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness import folders
 from harness.embedder import Embedder
+from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import (
     DiskError,
     HarnessError,
@@ -180,14 +181,16 @@ class _Runner:
     def run(self, model: str, embedder: Embedder) -> int:
         """Judge and record what is not recorded of a model; return the number of new records."""
         place = Place(model, embedder.info.fingerprint, self.include, self.store)
+        if embedder.info.kind == "text":  # workers only read
+            embedder = judging.stored(embedder, place, self.progress)
         on_model = OnModel(self.study, embedder, self.id)
         self.parts |= dict.fromkeys(on_model.units, on_model.part)
         recorded = {} if self.overwrite else self.file.records
         units = [unit for id_, unit in on_model.units.items() if id_ not in recorded]
         if not units:
             return 0
-        if embedder.info.kind == "text":  # workers only read
-            judging.stored(embedder, place, self.progress).ensure(on_model.texts())
+        if isinstance(embedder, StoredEmbedder):
+            embedder.ensure(on_model.texts())
         label = f"{self.study.file.name} on {model}"
         with self.progress.stage(label, len(units), "rows in folds") as advance:
             for i, result in judging.in_parallel(on_model.bench, place, units, self.workers):

@@ -137,3 +137,17 @@ def test_a_mitigator_must_rewrite_each_text_as_one_text(job):
     broken = dataclasses.replace(job(), mitigator=Chain([Swallower()]))
     with pytest.raises(HarnessError, match=r"Swallower.* rewrote 3 texts as 2"):
         scoring.measure(broken, MOCK.encode, seed=0)
+
+
+def test_overlap_is_compared_as_the_model_reads_the_texts(job):
+    def upper(texts):
+        return MOCK.encode([text.lower() for text in texts])
+
+    shifted = job(mitigator="toy-shift")
+    fitted = {"City", "FARM"}
+    shifted.mitigator.mitigators[0].fitting_texts = lambda concept: list(fitted)
+    (gap, _), (cased, _) = (
+        scoring.measure(shifted, encode, seed=0) for encode in (upper, MOCK.encode)
+    )
+    assert gap.overlap == ("city", "farm")
+    assert cased.overlap == ()

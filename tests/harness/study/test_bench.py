@@ -4,6 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
+import small_study
+import yaml
 from sklearn.base import clone
 
 from harness.encode.stored_embedder import StoredEmbedder
@@ -169,3 +171,39 @@ def test_texts_are_encoded_in_the_roles_of_the_inputs(resolved, content, model, 
     values = bench.judge(Base(stored, unit=True), chain, SPLIT).values
     assert len(encoded) == n
     assert values["WEAT"] != outcome(study, model, study.candidates[0].label).values["WEAT"]
+
+
+@pytest.mark.parametrize("spelling", [str.lower, str.upper, str.title])
+def test_a_held_out_pair_that_is_equalized_in_another_case_is_not_fitted_on(
+    resolved, content, folder, model, spelling
+):
+    path = folder / "concepts" / "sides.yaml"
+    concept = yaml.safe_load(path.read_text())
+    pairs = concept["definitional_pairs"]
+    clean = outcome(resolved(), model, "hard-debias").values
+    concept["equalize_sets"] = pairs
+    concept["definitional_pairs"] = [[spelling(word) for word in pair] for pair in pairs]
+    small_study.write(path, concept)
+    study = resolved()
+    bench = prepare(study, model)
+    assert not {"he6", "she6"} & {w for words in bench.concept(SPLIT).equalize_sets for w in words}
+    assert len(bench.concept(SPLIT).equalize_sets) == 6
+    assert outcome(study, model, "hard-debias").values == pytest.approx(clean)
+
+
+def test_a_judged_word_that_is_fitted_on_in_another_case_is_a_leak(resolved, content, model):
+    content["sets"]["career"] = ["career0", "career1", "HE1"]
+    bench = prepare(resolved(), model)
+    with pytest.raises(UsageError, match=r"'hard-debias' .*'HE1'"):
+        refuse_overlap(bench, [SPLIT])
+
+
+def test_a_word_of_another_case_is_another_word_where_the_model_has_both(
+    resolved, content, folder, vectors
+):
+    vectors["HE1"] = np.array([0.0, 0.0, 0.0, 0.0, 1.0])
+    lines = [f"{word} {' '.join(map(str, row))}" for word, row in vectors.items()]
+    (folder / "vectors.txt").write_text("\n".join(lines) + "\n")
+    content["sets"]["career"] = ["career0", "career1", "HE1"]
+    bench = prepare(resolved(), Registry().embedder(content["models"][0]))
+    refuse_overlap(bench, [SPLIT])
