@@ -137,6 +137,15 @@ class Run:
         with adapters.store_folder(info, self.settings.cache or folders.embeddings()) as folder:
             yield Store(folder, info.fingerprint)
 
+    @contextlib.contextmanager
+    def vectors(self, embedder: Embedder, name: str | None) -> Iterator[StoredEmbedder]:
+        """Open a model with its store; `name` is what users typed for it, if it was a name."""
+        info = embedder.info
+        with self.store(info) as store:
+            store.describe({"name": info.name, "kind": info.kind, "revision": info.revision})
+            engine = self._engine(info)
+            yield StoredEmbedder(embedder, name, engine, store, self.settings.progress)
+
     def model(self, embedder: Embedder, name: str | None) -> Records:
         """Evaluate one model; `name` is what users typed for it, if it was a name."""
         info, seed = embedder.info, self.settings.seed
@@ -149,11 +158,7 @@ class Run:
         if plan.jobs:
             if self.file and self.settings.results:
                 self.file.write(self.settings.results, self.id)
-            with self.store(info) as store:
-                store.describe({"name": info.name, "kind": info.kind, "revision": info.revision})
-                vectors = StoredEmbedder(
-                    embedder, name, self._engine(info), store, self.settings.progress
-                )
+            with self.vectors(embedder, name) as vectors:
                 vectors.ensure(plan.texts)
                 planned = vectors.encoded
                 runner = JobRunner(vectors, self.settings, self.id)
@@ -170,7 +175,7 @@ class Run:
                         advance(1)
                 encoded, seconds = vectors.encoded, vectors.seconds
                 unplanned = encoded - planned
-                notices += [*store.notices, *vectors.notices]
+                notices += [*vectors.store.notices, *vectors.notices]
                 notices += [*runner.notices, *notices_of(plan.jobs, info.name)]
                 notices += getattr(embedder, "notes", ())
         fitted_on = {job.part.concept for job in plan.in_order}

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from harness.arrays import Reals, Vectors, has_direction
+from harness.arrays import Vectors, has_direction
 from harness.digest import digest
 from harness.embedder import Role
 from harness.results.record_parts import Coverage
 from harness.run import leaks
+from harness.run.metric_inputs import MetricInputs, too_few, usable_rows
 from harness.run.plan import Job
 from harness.run.sample_rows import SampleRow, SampleRows
 from harness.scores import Score
@@ -27,7 +28,6 @@ from harness.task.task import Measurement, Scenario
 Encode = Callable[[Sequence[str]], Vectors]
 Truncated = Callable[[Sequence[str]], Sequence[bool] | None]
 Reading = Callable[[Role], contextlib.AbstractContextManager[None]]
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -187,25 +187,22 @@ class _Scorer:
         rng: np.random.Generator,
     ) -> MetricScores:
         metric, inputs = measurement.metric, measurement.inputs
-        kept = _usable(inputs, encoded.vectors)
+        kept = usable_rows(inputs, encoded.vectors)
         coverage = _coverage(inputs, encoded)
         options = metric.options | dict(measurement.options)
-        reason = _too_few(inputs, kept, self.job.task.file.max_missing)
+        reason = too_few(inputs, kept, self.job.task.file.max_missing)
         started = time.perf_counter()
         if reason:
             scores = {name: Score(float("nan"), reason=reason) for name in metric.scores}
         else:
-            arrays: dict[str, Reals] = {}
-            clusters, texts = {}, {}
-            for parameter, input_ in inputs.items():
-                mask = kept[input_.group]
-                numbers = input_.numbers
-                arrays[parameter] = (encoded.vectors[input_.name] if numbers is None else numbers)[
-                    mask
-                ]
-                clusters[parameter] = input_.clusters[mask]
-                texts[parameter] = tuple(itertools.compress(input_.texts or (), mask))
-            scores = metric.measure(arrays, options, rng=rng, clusters=clusters, texts=texts)
+            metric_inputs = MetricInputs.of(inputs, encoded.vectors, kept)
+            scores = metric.measure(
+                metric_inputs.arrays,
+                options,
+                rng=rng,
+                clusters=metric_inputs.clusters,
+                texts=metric_inputs.texts,
+            )
         seconds = time.perf_counter() - started
         samples = None
         if self.samples:
@@ -251,15 +248,6 @@ def _without_difference(
     return defined
 
 
-def _usable(inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]) -> dict[str, Mask]:
-    """Return by group which rows have a vector in every aligned input."""
-    kept = {input_.group: np.ones(len(input_), dtype=bool) for input_ in inputs.values()}
-    for input_ in inputs.values():
-        if input_.texts is not None:
-            kept[input_.group] &= has_direction(vectors[input_.name])
-    return kept
-
-
 def _coverage(inputs: Mapping[str, Input], encoded: _Encoded) -> Coverage:
     has_vector: dict[str, bool] = {}
     too_long: set[str] | None = set()
@@ -280,17 +268,3 @@ def _coverage(inputs: Mapping[str, Input], encoded: _Encoded) -> Coverage:
         missing=missing,
         truncated=None if too_long is None else len(too_long),
     )
-
-
-def _too_few(
-    inputs: Mapping[str, Input], kept: Mapping[str, Mask], max_missing: float
-) -> str | None:
-    """Return the reason why the inputs cannot be scored, or None if they can."""
-    for input_ in inputs.values():
-        lost = 1 - float(kept[input_.group].mean())
-        if lost > max_missing or lost == 1:
-            return (
-                f"{lost:.0%} of '{input_.name}' has no vector, "
-                f"more than the {max_missing:.0%} that the task allows"
-            )
-    return None

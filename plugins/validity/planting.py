@@ -73,11 +73,7 @@ def moved(vectors: Reals, along: Direction, cosines: Floats) -> Floats:
 
 
 def planted(arrays: Mapping[str, Reals], contrast: Contrast, amplitude: float) -> dict[str, Reals]:
-    """Return the arrays of a metric with a bias of a chosen amplitude in its sides.
-
-    Two sides are moved apart from the middle between them, which stays: an offset that both share
-    is no bias. A single side is moved from where its mean cosine with both groups is the same.
-    With labels, the part of its cosines that follows the labels is replaced.
+    """Return the arrays of a metric with a bias of a chosen amplitude in its sides, and no other.
 
     Parameters
     ----------
@@ -88,24 +84,66 @@ def planted(arrays: Mapping[str, Reals], contrast: Contrast, amplitude: float) -
     amplitude
         In units of the gap between the groups; 0 for no bias, negative for the other way round.
     """
-    first, second = contrast.towards
-    along = direction(arrays[first], arrays[second])
-    sides = {name: unit_rows(arrays[name]) @ along.vector for name in contrast.sides}
-    shift = amplitude * along.gap
-    new: dict[str, Floats] = {}
+    return shifted(unbiased(arrays, contrast), contrast, amplitude)
+
+
+def unbiased(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Reals]:
+    """Return the arrays of a metric without the bias of their sides; parameters as in `planted`.
+
+    Two sides get the middle between them as mean cosine: an offset that both share is no bias. A
+    single side gets the mean cosine 0, so that both groups are as near. With labels, the part of
+    the cosines that follows the labels is removed.
+    """
+    sides = _cosines(arrays, contrast)
+    if contrast.labels is None:
+        middle = float(np.mean([c.mean() for c in sides.values()])) if len(sides) > 1 else 0.0
+        return _with_cosines(
+            arrays, contrast, {name: c - c.mean() + middle for name, c in sides.items()}
+        )
+    ((name, cosines),) = sides.items()
+    labels = _from_1_to_minus_1(arrays[contrast.labels])
+    slope = float(labels @ cosines) / max(float(labels @ labels), 1e-300)
+    return _with_cosines(arrays, contrast, {name: cosines - slope * labels})
+
+
+def shifted(arrays: Mapping[str, Reals], contrast: Contrast, amplitude: float) -> dict[str, Reals]:
+    """Return the arrays of a metric with a bias added to their own; parameters as in `planted`."""
+    sides = _cosines(arrays, contrast)
+    shift = amplitude * direction(*(arrays[name] for name in contrast.towards)).gap
     if contrast.labels is not None:
-        (name,) = contrast.sides
-        labels = _from_1_to_minus_1(np.asarray(arrays[contrast.labels], dtype=np.float64))
-        slope = float(labels @ sides[name]) / max(float(labels @ labels), 1e-300)
-        new[name] = sides[name] + (shift - slope) * labels
-    elif len(contrast.sides) == 1:
-        (name,) = contrast.sides
-        new[name] = sides[name] - sides[name].mean() + shift
+        amounts = [shift * _from_1_to_minus_1(arrays[contrast.labels])]
     else:
-        middle = float(np.mean([cosines.mean() for cosines in sides.values()]))
-        for side, (name, cosines) in zip((1, -1), sides.items(), strict=True):
-            new[name] = cosines - cosines.mean() + middle + side * shift
-    return dict(arrays) | {name: moved(arrays[name], along, new[name]) for name in new}
+        amounts = [np.array(side * shift) for side in (1, -1)[: len(sides)]]
+    new = {name: c + amount for (name, c), amount in zip(sides.items(), amounts, strict=True)}
+    return _with_cosines(arrays, contrast, new)
+
+
+def amplitude_of(arrays: Mapping[str, Reals], contrast: Contrast) -> float:
+    """Return the amplitude of the bias that arrays have of their own; parameters as in `planted`.
+
+    With labels, it is the slope of the cosines over labels from 1 to −1.
+    """
+    gap = direction(*(arrays[name] for name in contrast.towards)).gap
+    sides = list(_cosines(arrays, contrast).values())
+    if contrast.labels is not None:
+        labels = _from_1_to_minus_1(arrays[contrast.labels])
+        return float(labels @ sides[0]) / max(float(labels @ labels), 1e-300) / gap
+    if len(sides) == 1:
+        return float(sides[0].mean()) / gap
+    return float(sides[0].mean() - sides[1].mean()) / 2 / gap
+
+
+def _cosines(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Floats]:
+    """Return the cosines of each side with the direction between the groups."""
+    along = direction(*(arrays[name] for name in contrast.towards))
+    return {name: unit_rows(arrays[name]) @ along.vector for name in contrast.sides}
+
+
+def _with_cosines(
+    arrays: Mapping[str, Reals], contrast: Contrast, cosines: Mapping[str, Floats]
+) -> dict[str, Reals]:
+    along = direction(*(arrays[name] for name in contrast.towards))
+    return dict(arrays) | {name: moved(arrays[name], along, c) for name, c in cosines.items()}
 
 
 class PlantedModel:
@@ -184,8 +222,9 @@ def _distinct(texts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _from_1_to_minus_1(labels: Floats) -> Floats:
+def _from_1_to_minus_1(numbers: Reals) -> Floats:
     """Return labels turned round and centred, the largest with |1|; zeros if all are equal."""
-    centred = labels.mean() - labels
+    labels: Floats = np.asarray(numbers, dtype=np.float64)
+    centred: Floats = labels.mean() - labels
     largest = float(np.abs(centred).max())
     return centred / largest if largest > 0 else centred

@@ -73,6 +73,19 @@ def test_low_labels_are_moved_to_the_first_group(arrays):
     assert np.corrcoef(full - none, arrays["ratings"])[0, 1] == pytest.approx(-1)
 
 
+@pytest.mark.parametrize("contrast", [TWO, ONE, LABELLED], ids=["two", "one", "labelled"])
+@pytest.mark.parametrize("amplitude", [-1.0, 0.0, 0.5])
+def test_the_amplitude_that_was_planted_is_measured(arrays, contrast, amplitude):
+    result = planting.planted(arrays, contrast, amplitude)
+    assert planting.amplitude_of(result, contrast) == pytest.approx(amplitude, abs=1e-9)
+
+
+def test_a_bias_is_added_to_the_one_that_is_there(arrays):
+    own = planting.amplitude_of(arrays, TWO)
+    result = planting.shifted(arrays, TWO, 0.5)
+    assert planting.amplitude_of(result, TWO) == pytest.approx(own + 0.5)
+
+
 def test_equal_groups_have_no_direction(arrays):
     with pytest.raises(HarnessError, match="same mean"):
         planting.planted(arrays | {"b": arrays["a"]}, TWO, 1)
