@@ -9,15 +9,22 @@ from scipy.special import gammaln
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import metric
+from harness.metrics import Contrast, metric
 from harness.plugins.metrics.drawings import word_projections
 from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.nulls import DRAWS
 from harness.plugins.metrics.statistics.pair_components import (
     EQUAL_SIDES,
     NO_OVERLAP,
+    Subspace,
     pair_components,
 )
-from harness.scores import Samples, Scale, Score
+from harness.plugins.metrics.statistics.random_directions import (
+    DIRECTIONS,
+    mean_over_others,
+    random_directions,
+)
+from harness.scores import Null, Samples, Scale, Score
 
 
 @metric(
@@ -29,6 +36,8 @@ from harness.scores import Samples, Scale, Score
             help="mean of |cos(w, g)|^c over words that should be neutral",
         )
     },
+    contrast=Contrast(sides=("neutral",), towards=("pairs_1", "pairs_2")),
+    later_options=("subspace", "null_draws"),
 )
 def direct_bias(
     pairs_1: Reals,
@@ -36,6 +45,8 @@ def direct_bias(
     neutral: Reals,
     *,
     c: float = 1.0,
+    subspace: Subspace = "unit-differences",
+    null_draws: int = DRAWS,
     confidence: float = bootstrap.CONFIDENCE,
     resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
@@ -48,9 +59,10 @@ def direct_bias(
     the pairs' differences (`pair_components`); for one pair, such as she and he, it is the
     difference itself.
 
-    The value falls with the number of dimensions d: words of random direction have a mean |cos|
-    of about √(2/(πd)), 0.11 at d = 50 and 0.05 at d = 300. The expectation for the chosen c is
-    `chance` in the details.
+    The value depends on how many dimensions the words use: words of random direction have a mean
+    |cos| of about √(2/(πd)), 0.11 at d = 50 and 0.05 at d = 300. The floor is therefore what
+    directions between two random neutral words show, on average, on the other ones. It is the
+    unit, too: the distance above the floor is `ratio` − 1, which can be compared between models.
 
     Parameters
     ----------
@@ -61,6 +73,11 @@ def direct_bias(
     c
         Strictness, at least 0. The lower c, the more a small bias counts; at c = 0 every overlap
         counts as 1.
+    subspace
+        Definition of g: `unit-differences` or `centred-pairs` (`pair_components`). A mitigator that
+        removes the other one leaves a part of g.
+    null_draws
+        Number of random directions; 0 for no floor.
     confidence, resamples
         Level and number of resamples of the percentile bootstrap interval over neutral words; g
         is fixed.
@@ -75,14 +92,15 @@ def direct_bias(
     -------
     Score
         In [0, 1]; fair is 0. `n` is |N|. Details: `c`; `explained`, the share of the pairs'
-        variance along g; `chance`, the expectation for words of random direction. Samples: each
+        variance along g; `ratio`, the value over that of random directions, None without a floor;
+        `chance`, the expectation for words of uniformly random direction. Samples: each
         neutral word with cos(w, g) as `cosine`, positive towards the second side. Table and
         figure `extremes`: the words farthest to each side (figure 1). There is no p-value.
 
     Raises
     ------
     InvalidOption
-        If `c` is negative or `confidence` is not between 0 and 1.
+        If `c` is negative, `subspace` is unknown, or `confidence` is not between 0 and 1.
 
     References
     ----------
@@ -91,13 +109,12 @@ def direct_bias(
     """
     if not c >= 0:
         raise InvalidOption(f"direct-bias: c={c}: must be at least 0")
-    components = pair_components(pairs_1, pairs_2)
+    components = pair_components(pairs_1, pairs_2, subspace=subspace)
     if components is None or len(neutral) == 0:
         reason = EQUAL_SIDES if components is None else "neutral is empty"
         return Score(float("nan"), n=len(neutral), reason=reason)
     cosines = unit_rows(neutral) @ components.vectors[0]
-    overlap = np.abs(cosines)
-    values = (overlap > NO_OVERLAP).astype(np.float64) if c == 0 else np.minimum(overlap, 1.0) ** c
+    values = _overlaps(cosines, c)
 
     def mean(counts: Floats) -> Floats:
         means: Floats = counts @ values / counts.sum(axis=1)
@@ -112,19 +129,42 @@ def direct_bias(
         confidence=confidence,
     )
     views = word_projections.views(texts, "neutral", cosines)
+    value, null = float(values.mean()), _null(neutral, c, null_draws, rng)
+    floor = None if null is None else float(np.mean(null.values))
     return Score(
-        float(values.mean()),
+        value,
         interval=interval,
         n=len(values),
         details={
             "c": c,
             "explained": float(components.explained[0]),
+            "ratio": value / floor if floor else None,
             "chance": _chance(c, np.shape(neutral)[1]),
         },
         tables=views.tables,
         figures=views.figures,
         samples=[Samples("neutral", values, {"cosine": cosines})],
+        null=null,
+        unit=floor or None,
     )
+
+
+def _overlaps(cosines: Floats, c: float) -> Floats:
+    """Return |cos|^c of each cosine; at c = 0, whether there is any overlap."""
+    overlap = np.abs(cosines)
+    if c == 0:
+        return (overlap > NO_OVERLAP).astype(np.float64)
+    strict: Floats = np.minimum(overlap, 1.0) ** c
+    return strict
+
+
+def _null(neutral: Reals, c: float, draws: int, rng: np.random.Generator) -> Null | None:
+    """Return the direct bias along directions between random words, of the other words."""
+    directions = random_directions(neutral, rng=rng, draws=draws) if draws else None
+    if directions is None:
+        return None
+    overlaps = _overlaps(directions.vectors @ unit_rows(neutral).T, c)
+    return Null(mean_over_others(overlaps, directions), DIRECTIONS)
 
 
 def _chance(c: float, d: int) -> float:

@@ -6,12 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES, pair_components
-from harness.scores import Samples, Scale, Score
+from harness.plugins.metrics.statistics.nulls import DRAWS
+from harness.plugins.metrics.statistics.pair_components import (
+    EQUAL_SIDES,
+    Subspace,
+    pair_components,
+)
+from harness.plugins.metrics.statistics.random_directions import DIRECTIONS, random_directions
+from harness.scores import Null, Samples, Scale, Score
 
 
 @metric(
@@ -22,6 +29,7 @@ from harness.scores import Samples, Scale, Score
             ideal=0, help="mean of β, the share of a similarity that is due to the concept"
         ),
     },
+    later_options=("subspace", "null_draws"),
 )
 def indirect_bias(
     pairs_1: Reals,
@@ -32,6 +40,9 @@ def indirect_bias(
     *,
     extremes: int = 5,
     least_similarity: float = 0.05,
+    subspace: Subspace = "unit-differences",
+    null_draws: int = DRAWS,
+    rng: np.random.Generator | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
     """Indirect bias β of the most extreme words on axes that should be neutral.
@@ -43,6 +54,9 @@ def indirect_bias(
 
     β divides by the similarity w·v and grows without bounds where that is near 0. Words with
     |w·v| below `least_similarity` are left out and counted.
+
+    Any direction that a word and its pole share has a part in their similarity. So the floor of
+    both scores is what the same words show along directions between two random words.
 
     Parameters
     ----------
@@ -56,6 +70,12 @@ def indirect_bias(
         Number of words at either end of an axis.
     least_similarity
         Smallest |w·v| for which β is computed.
+    subspace
+        Definition of g: `unit-differences` or `centred-pairs` (`pair_components`).
+    null_draws
+        Number of random directions; 0 for no floor.
+    rng
+        Random number generator of these directions; without it there is no floor.
     texts
         Words by input name, for the table.
 
@@ -72,7 +92,7 @@ def indirect_bias(
     Raises
     ------
     InvalidOption
-        If `extremes` is less than 1.
+        If `extremes` is less than 1 or `subspace` is unknown.
 
     References
     ----------
@@ -81,7 +101,7 @@ def indirect_bias(
     """
     if extremes < 1:
         raise InvalidOption(f"indirect-bias: extremes={extremes}: must be at least 1")
-    components = pair_components(pairs_1, pairs_2)
+    components = pair_components(pairs_1, pairs_2, subspace=subspace)
     if components is None:
         return _undefined(EQUAL_SIDES)
     if len(words) == 0 or len(poles_1) == 0:
@@ -90,6 +110,7 @@ def indirect_bias(
     w, ends = unit_rows(words), (unit_rows(poles_1), unit_rows(poles_2))
     rows: list[dict[str, Any]] = []
     extreme: list[int] = []
+    poles: list[Floats] = []
     for axis in range(len(ends[0])):
         projections = w @ unit_rows((ends[1][axis] - ends[0][axis])[None])[0]
         order = np.argsort(projections, kind="stable")
@@ -98,6 +119,7 @@ def indirect_bias(
             similarity = w[most] @ pole
             beta = gender_share(w[most], pole, g)
             extreme += most.tolist()
+            poles += [pole] * len(most)
             rows += [
                 {
                     "pole": texts[f"poles_{end + 1}"][axis] if texts else axis,
@@ -114,15 +136,53 @@ def indirect_bias(
     details = {"left_out": len(rows) - len(kept), "least_similarity": least_similarity}
     magnitude = float(np.abs(kept).mean())
     beta = np.array([row["beta"] for row in rows], dtype=np.float64)  # NaN for None
+    null = _null(w, extreme, poles, ~np.isnan(beta), null_draws, rng)
     names = ("pole", "projection", "similarity", "beta")
     columns = {name: [row[name] for row in rows] for name in names}
     parts = [Samples("words", values, columns, extreme) for values in (np.abs(beta), beta)]
+    of_magnitude, of_beta = (
+        (None, None) if null is None else (np.abs(null).mean(axis=1), null.mean(axis=1))
+    )
     return {
         "magnitude": Score(
-            magnitude, n=len(kept), details=details, tables={"words": rows}, samples=parts[:1]
+            magnitude,
+            n=len(kept),
+            details=details,
+            tables={"words": rows},
+            samples=parts[:1],
+            null=None if of_magnitude is None else Null(of_magnitude, DIRECTIONS),
+            unit=None if of_magnitude is None else float(of_magnitude.mean()) or None,
         ),
-        "beta": Score(float(kept.mean()), n=len(kept), details=details, samples=parts[1:]),
+        "beta": Score(
+            float(kept.mean()),
+            n=len(kept),
+            details=details,
+            samples=parts[1:],
+            null=None if of_beta is None else Null(of_beta, DIRECTIONS),
+            unit=None if of_beta is None else float(np.abs(of_beta).mean()) or None,
+        ),
     }
+
+
+def _null(
+    words: Floats,
+    extreme: Sequence[int],
+    poles: Sequence[Floats],
+    kept: npt.NDArray[np.bool_],
+    draws: int,
+    rng: np.random.Generator | None,
+) -> Floats | None:
+    """Return the (draws, n) β of the kept extreme words along directions between random words."""
+    directions = random_directions(words, rng=rng, draws=draws) if rng and draws else None
+    if directions is None:
+        return None
+    w, v = words[np.array(extreme)[kept]], np.array(poles)[kept]
+    along_w, along_v = directions.vectors @ w.T, directions.vectors @ v.T
+    similarity = np.einsum("ij,ij->i", w, v)
+    # The formula of `gender_share` for all directions at once, with w⊥·v⊥ = w·v − (w·g)(v·g).
+    lengths = np.sqrt(np.maximum((1 - along_w**2) * (1 - along_v**2), 1e-12))
+    shares: Floats = 1 - (similarity - along_w * along_v) / lengths / similarity
+    return shares
 
 
 def gender_share(w: Reals, v: Reals, g: Floats) -> Floats:

@@ -8,17 +8,23 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import metric
+from harness.metrics import Contrast, metric
 from harness.plugins.metrics.drawings import word_projections
 from harness.plugins.metrics.statistics import bootstrap
 from harness.plugins.metrics.statistics.contributions import to_spearman
+from harness.plugins.metrics.statistics.nulls import DRAWS, LABELS, shuffled_correlations
 from harness.plugins.metrics.statistics.pair_components import (
     EQUAL_SIDES,
     NO_OVERLAP,
+    Subspace,
     pair_components,
 )
-from harness.plugins.metrics.statistics.weighted import correlation_p_value, spearman
-from harness.scores import Samples, Scale, Score
+from harness.plugins.metrics.statistics.weighted import (
+    correlation_p_value,
+    midranks,
+    spearman,
+)
+from harness.scores import Null, Samples, Scale, Score
 
 
 @metric(
@@ -30,6 +36,8 @@ from harness.scores import Samples, Scale, Score
             help="rank correlation of projections on the concept's direction and human ratings",
         )
     },
+    contrast=Contrast(sides=("occupations",), towards=("pairs_1", "pairs_2"), labels="ratings"),
+    later_options=("subspace", "null_draws"),
 )
 def occupation_projection(
     pairs_1: Reals,
@@ -37,6 +45,8 @@ def occupation_projection(
     occupations: Reals,
     ratings: Floats,
     *,
+    subspace: Subspace = "unit-differences",
+    null_draws: int = DRAWS,
     confidence: float = bootstrap.CONFIDENCE,
     resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
@@ -61,6 +71,10 @@ def occupation_projection(
         (m, d) vectors; they are set to length 1.
     ratings
         (m,) human ratings, higher for the second side, in any unit.
+    subspace
+        Definition of g: `unit-differences` or `centred-pairs` (`pair_components`).
+    null_draws
+        Number of times that the ratings are shuffled for the floor; 0 for no floor.
     confidence, resamples
         Level and number of resamples of the percentile bootstrap interval over occupations; g is
         fixed.
@@ -83,7 +97,7 @@ def occupation_projection(
     Raises
     ------
     InvalidOption
-        If `confidence` is not between 0 and 1.
+        If `subspace` is unknown or `confidence` is not between 0 and 1.
 
     References
     ----------
@@ -91,7 +105,7 @@ def occupation_projection(
     word embeddings, section 4, "Occupational stereotypes", and figure 1.
     """
     y = np.asarray(ratings, dtype=np.float64)
-    components = pair_components(pairs_1, pairs_2)
+    components = pair_components(pairs_1, pairs_2, subspace=subspace)
     if components is None or len(y) < 3:
         reason = EQUAL_SIDES if components is None else "fewer than three occupations"
         return Score(float("nan"), n=len(y), reason=reason)
@@ -119,6 +133,9 @@ def occupation_projection(
         resamples=resamples,
         confidence=confidence,
     )
+    one = np.ones((1, len(y)))
+    ranks = [midranks(numbers, one)[0] for numbers in (projections, y)]
+    null = shuffled_correlations(*ranks, rng=rng, draws=null_draws) if null_draws else None
     return Score(
         value,
         p_value=correlation_p_value(value, len(y)),
@@ -128,4 +145,5 @@ def occupation_projection(
         tables=views.tables,
         figures=figures,
         samples=[Samples("occupations", to_spearman(projections, y), columns)],
+        null=None if null is None else Null(null, LABELS),
     )

@@ -7,28 +7,34 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from harness.arrays import Floats, Reals
-from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap, word_sets
-from harness.scores import Samples, Scale, Score
+from harness.arrays import Floats, Reals, unit_rows
+from harness.metrics import Contrast, metric
+from harness.plugins.metrics.statistics import bootstrap, nulls, word_sets
+from harness.scores import Null, Samples, Scale, Score
 
-INPUTS = ("targets_1", "targets_2", "attributes")
+TARGETS = ("targets_1", "targets_2")
 
 
 @metric(
     "ripa",
     scores={
         "association": Scale(
-            ideal=0, help="mean projection of the attributes on the unit directions of the pairs"
+            ideal=0,
+            help="mean projection of the attributes on the unit directions of the pairs; of two "
+            "attribute sets, their difference",
         )
     },
+    contrast=Contrast(sides=("attributes", "attributes_2"), towards=TARGETS),
+    later_options=("null_draws",),
 )
 def ripa(
     targets_1: Reals,
     targets_2: Reals,
     attributes: Reals,
+    attributes_2: Reals | None = None,
     *,
     unit_length: bool = False,
+    null_draws: int = nulls.DRAWS,
     confidence: float = bootstrap.CONFIDENCE,
     resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
@@ -38,6 +44,10 @@ def ripa(
 
     RIPA = mean over pairs (x, y) and attributes a of ⟨a, (x − y) / ‖x − y‖⟩. A positive value
     associates the attributes with the first words of the pairs.
+
+    One set of attributes has an offset: what most words have in common may lie to one side, which
+    is no bias. With `attributes_2`, the score is RIPA of the first set less that of the second.
+    Then the offset is gone, and fair is where both sets lie alike.
 
     Row i of `targets_1` and row i of `targets_2` are one pair. A task must take both from the
     columns of one table: then a word missing from the vocabulary removes its pair. With two
@@ -50,8 +60,12 @@ def ripa(
         (n, d) vectors of the first and the second words of the pairs; a word may be in several.
     attributes
         (a, d) vectors of A.
+    attributes_2
+        (b, d) vectors of the set that A is contrasted with; None for A alone, as published.
     unit_length
         Whether vectors are set to length 1 first. Published: False.
+    null_draws
+        Number of random assignments for the floor; 0 for no floor and no p-value.
     confidence, resamples
         Level and number of resamples of the percentile bootstrap interval over pairs and
         attributes.
@@ -64,11 +78,14 @@ def ripa(
     Returns
     -------
     Score
-        RIPA, in the unit of the vectors; fair is 0. In [−1, 1] at unit length; otherwise it grows
-        with the lengths of the attributes. `n` is the number of pairs. Details: `sd_pairs`, the
-        standard deviation over pairs (ddof 1) of the mean over attributes, None for one pair;
+        RIPA, in the unit of the vectors; fair is 0. For one set in [−1, 1] at unit length;
+        otherwise it grows with the lengths of the attributes. Its unit is the standard deviation
+        of the attributes' projections on the words of the pairs. `n` is the number of pairs. The
+        two-sided p-value of two sets, and the floor, shuffle their members; of one set, there is
+        no p-value, and the floor swaps the sides of pairs. Details: `sd_pairs`, the
+        standard deviation over pairs (ddof 1) of the value of a pair, None for one pair;
         `pairs_without_direction`, the number of pairs of equal vectors; `unit_length`. Samples:
-        each pair and each attribute, with the mean over the other ones. There is no p-value.
+        each pair and each attribute, with the mean over the other ones.
 
     Raises
     ------
@@ -80,8 +97,11 @@ def ripa(
     Ethayarajh, Duvenaud and Hirst (2019), Understanding undesirable word embedding associations.
     """
     details: dict[str, object] = {"unit_length": unit_length}
-    arrays = (targets_1, targets_2, attributes)
-    reason = word_sets.empty(dict(zip(INPUTS, arrays, strict=True)))
+    attribute_sets = {"attributes": attributes}
+    if attributes_2 is not None:
+        attribute_sets["attributes_2"] = attributes_2
+    arrays = {"targets_1": targets_1, "targets_2": targets_2} | attribute_sets
+    reason = word_sets.empty(arrays)
     if reason is None and len(targets_1) != len(targets_2):
         reason = (
             f"{len(targets_1)} first words and {len(targets_2)} second words do not form pairs; "
@@ -89,7 +109,7 @@ def ripa(
         )
     if reason:
         return Score(float("nan"), n=len(targets_1), reason=reason, details=details)
-    x, y, a = (word_sets.rows(array, unit_length=unit_length) for array in arrays)
+    x, y, *sets = (word_sets.rows(array, unit_length=unit_length) for array in arrays.values())
     between = x - y
     squares = np.einsum("nd,nd->n", between, between)
     # The difference of equal float32 vectors may be rounding.
@@ -100,29 +120,59 @@ def ripa(
         return Score(float("nan"), n=0, reason=reason, details=details)
     directions = between[spans] / np.sqrt(squares[spans, None])
 
-    def associations(pairs: Floats, attributes: Floats) -> Floats:
+    def associations(pairs: Floats, *of_sets: Floats) -> Floats:
         mean = word_sets.means(pairs, directions)
-        products: Floats = np.einsum("bd,bd->b", mean, word_sets.means(attributes, a))
+        sides = zip(of_sets, sets, strict=True)
+        middles = [word_sets.means(counts, rows) for counts, rows in sides]
+        between = middles[0] - middles[1] if len(middles) > 1 else middles[0]
+        products: Floats = np.einsum("bd,bd->b", mean, between)
         return products
 
-    codes = bootstrap.codes_of(clusters, ("targets_1", "attributes"))
+    codes = bootstrap.codes_of(clusters, ("targets_1", *attribute_sets))
     if codes is not None and codes[0] is not None:
         codes[0] = codes[0][spans]
     interval = bootstrap.percentile_interval(
         associations,
-        [len(directions), len(a)],
+        [len(directions), *map(len, sets)],
         rng=rng,
         clusters=codes,
         resamples=resamples,
         confidence=confidence,
     )
-    by_pair = directions @ a.mean(axis=0)
-    value = by_pair.mean()
+    middles = [rows.mean(axis=0) for rows in sets]
+    by_pair = directions @ (middles[0] - middles[1] if len(sets) > 1 else middles[0])
+    value = float(by_pair.mean())
     deviations = by_pair - value
     variance = deviations @ deviations / (len(by_pair) - 1) if len(by_pair) > 1 else None
     details["sd_pairs"] = None if variance is None else math.sqrt(variance)
-    samples = [
-        Samples(INPUTS[:2], by_pair, rows=np.flatnonzero(spans)),
-        Samples("attributes", a @ directions.mean(axis=0)),
-    ]
-    return Score(float(value), interval=interval, n=len(by_pair), details=details, samples=samples)
+    by_attribute = [rows @ directions.mean(axis=0) for rows in sets]
+    null = None
+    if null_draws and len(sets) > 1:
+        in_first = nulls.shuffled_members(
+            (len(sets[0]), len(sets[1])),
+            rng=rng,
+            clusters=(None, None) if codes is None else codes[1:],
+            draws=null_draws,
+        )
+        values = nulls.differences_of_means(np.concatenate(by_attribute), in_first)
+        null = Null(values, nulls.ATTRIBUTES)
+    elif null_draws:
+        signs = nulls.shuffled_sides(
+            len(by_pair), rng=rng, clusters=None if codes is None else codes[0], draws=null_draws
+        )
+        null = Null(signs @ by_pair / len(by_pair), nulls.SIDES)
+    everything = sum(map(len, sets))
+    spread = np.std(np.vstack(sets) @ unit_rows(np.vstack([x[spans], y[spans]])).T)
+    samples = [Samples(TARGETS, by_pair, rows=np.flatnonzero(spans))]
+    for name, sign, values in zip(attribute_sets, (1, -1), by_attribute, strict=False):
+        samples.append(Samples(name, sign * values * everything / len(values)))
+    return Score(
+        value,
+        p_value=nulls.two_sided(value, null.values) if null and len(sets) > 1 else None,
+        interval=interval,
+        n=len(by_pair),
+        details=details,
+        samples=samples,
+        null=null,
+        unit=float(spread) or None,
+    )

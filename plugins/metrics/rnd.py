@@ -1,19 +1,19 @@
-"""RND: mean difference of the attributes' distances from the means of two target sets."""
+"""RND: the attributes' distances from the mean of one target set less those from another one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap, word_sets
-from harness.scores import Samples, Scale, Score
+from harness.metrics import Contrast, metric
+from harness.plugins.metrics.statistics import bootstrap, nulls, word_sets
+from harness.scores import Null, Samples, Scale, Score
 
-INPUTS = ("targets_1", "targets_2", "attributes")
 Distance = Literal["norm", "cos"]
+Delta = Callable[[Floats, Floats], Floats]
 
 
 @metric(
@@ -21,18 +21,23 @@ Distance = Literal["norm", "cos"]
     scores={
         "difference": Scale(
             ideal=0,
-            help="mean distance of attributes from the first targets minus that from the second",
+            help="mean distance of attributes from the first targets minus that from the second; "
+            "of two attribute sets, their difference",
         )
     },
     disjoint=(("targets_1", "targets_2"),),
+    contrast=Contrast(sides=("attributes", "attributes_2"), towards=("targets_1", "targets_2")),
+    later_options=("null_draws",),
 )
 def rnd(
     targets_1: Reals,
     targets_2: Reals,
     attributes: Reals,
+    attributes_2: Reals | None = None,
     *,
     distance: Distance = "norm",
     unit_length: bool = False,
+    null_draws: int = nulls.DRAWS,
     confidence: float = bootstrap.CONFIDENCE,
     resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
@@ -44,12 +49,18 @@ def rnd(
     δ(a, μ) = ‖a − μ‖. Garg et al. sum over A; WEFE and this function take the mean. A negative
     value means that the attributes are closer to the first targets.
 
+    One set of attributes has an offset: its words may all be closer to the mean that is shorter or
+    more central, which is no bias. With `attributes_2`, the score is RND of the first set less that
+    of the second. Then the offset is gone, and fair is where both sets lie alike.
+
     Parameters
     ----------
     targets_1, targets_2
         (n, d) and (m, d) vectors of the target sets.
     attributes
         (a, d) vectors of A.
+    attributes_2
+        (b, d) vectors of the set that A is contrasted with; None for A alone, as published.
     distance
         `norm`: δ as above; `cos`: δ is the cosine. The cosine is published as a distance but is a
         similarity: with it, a positive value means closer to the first targets.
@@ -57,6 +68,8 @@ def rnd(
         Whether vectors are set to length 1 first. Published: False for `norm`; the embeddings of
         Garg et al. have vectors of length 1. With `cos`, the lengths of the attributes have no
         effect, but those of the targets do.
+    null_draws
+        Number of random assignments for the floor; 0 for no floor and no p-value.
     confidence, resamples
         Level and number of resamples of the percentile bootstrap interval over targets and
         attributes.
@@ -68,10 +81,13 @@ def rnd(
     Returns
     -------
     Score
-        RND, in the unit of the vectors; fair is 0. In [−2, 2] at unit length or with `cos`.
-        Otherwise it has no bounds and grows with the lengths of the vectors, so models cannot be
-        compared. `n` is |A|. Details: `distance`, `unit_length`. Samples: each attribute with
-        its `distance_1` and `distance_2` from the means. There is no p-value.
+        RND, in the unit of the vectors; fair is 0. In [−2, 2] for one set at unit length or with
+        `cos`. Otherwise it has no bounds and grows with the lengths of the vectors, so models
+        cannot be compared. Its unit is the standard deviation of the distances between attributes
+        and target words. `n` is the number of attributes. The two-sided p-value of two sets, and
+        the floor, shuffle their members; of one set, there is no p-value, and the floor shuffles
+        the members of the target sets. Details: `distance`, `unit_length`. Samples: each attribute
+        with its `distance_1` and `distance_2` from the means.
 
     Raises
     ------
@@ -84,35 +100,85 @@ def rnd(
     ethnic stereotypes, relative norm distance. Badilla, Bravo-Marquez and Pérez (2020), WEFE: the
     word embeddings fairness evaluation framework.
     """
-    arrays = (targets_1, targets_2, attributes)
+    arrays = {"targets_1": targets_1, "targets_2": targets_2, "attributes": attributes}
+    if attributes_2 is not None:
+        arrays["attributes_2"] = attributes_2
     details = {"distance": distance, "unit_length": unit_length}
-    n = len(attributes)
-    if reason := word_sets.empty(dict(zip(INPUTS, arrays, strict=True))):
+    n = sum(len(array) for array in list(arrays.values())[2:])
+    if reason := word_sets.empty(arrays):
         return Score(float("nan"), n=n, reason=reason, details=details)
-    x, y, a = (word_sets.rows(array, unit_length=unit_length) for array in arrays)
+    x, y, *sets = (word_sets.rows(array, unit_length=unit_length) for array in arrays.values())
     delta = _norms if distance == "norm" else _cosines
 
     def differences(*counts: Floats) -> Floats:
         mu_1, mu_2 = word_sets.means(counts[0], x), word_sets.means(counts[1], y)
-        by_attribute = delta(mu_1, a) - delta(mu_2, a)
-        weighted: Floats = (counts[2] * by_attribute).sum(axis=1) / counts[2].sum(axis=1)
-        return weighted
+        of_sets = []
+        for count, a in zip(counts[2:], sets, strict=True):
+            by_attribute = delta(mu_1, a) - delta(mu_2, a)
+            of_sets.append((count * by_attribute).sum(axis=1) / count.sum(axis=1))
+        difference: Floats = of_sets[0] - of_sets[1] if len(of_sets) > 1 else of_sets[0]
+        return difference
 
-    sizes = [len(x), len(y), len(a)]
+    sizes = [len(rows) for rows in (x, y, *sets)]
+    codes = bootstrap.codes_of(clusters, list(arrays))
     interval = bootstrap.percentile_interval(
         differences,
         sizes,
         rng=rng,
-        clusters=bootstrap.codes_of(clusters, INPUTS),
+        clusters=codes,
         resamples=resamples,
         confidence=confidence,
     )
     value = float(differences(*(np.ones((1, size)) for size in sizes))[0])
     means = [rows.mean(axis=0, keepdims=True) for rows in (x, y)]
-    distances = [delta(mean, a)[0] for mean in means]
-    columns = {"distance_1": distances[0], "distance_2": distances[1]}
-    samples = [Samples("attributes", distances[0] - distances[1], columns)]
-    return Score(value, interval=interval, n=n, details=details, samples=samples)
+    distances = [[delta(mean, a)[0] for mean in means] for a in sets]
+    contributions = [to_1 - to_2 for to_1, to_2 in distances]
+    samples = [
+        Samples(
+            name,
+            sign * by_attribute * n / len(by_attribute),
+            {"distance_1": to_1, "distance_2": to_2},
+        )
+        for name, sign, by_attribute, (to_1, to_2) in zip(
+            list(arrays)[2:], (1, -1), contributions, distances, strict=False
+        )
+    ]
+    contrasted = slice(2, 4) if len(sets) > 1 else slice(0, 2)
+    null = None
+    if null_draws:
+        in_first = nulls.shuffled_members(
+            (sizes[contrasted][0], sizes[contrasted][1]),
+            rng=rng,
+            clusters=(None, None) if codes is None else codes[contrasted],
+            draws=null_draws,
+        )
+        if len(sets) > 1:
+            values = nulls.differences_of_means(np.concatenate(contributions), in_first)
+            null = Null(values, nulls.ATTRIBUTES)
+        else:
+            values = _of_shuffled_targets(np.vstack([x, y]), sets[0], in_first, delta)
+            null = Null(values, nulls.MEMBERS)
+    spread = np.concatenate([delta(np.vstack([x, y]), a).ravel() for a in sets]).std()
+    return Score(
+        value,
+        p_value=nulls.two_sided(value, null.values) if null and len(sets) > 1 else None,
+        interval=interval,
+        n=n,
+        details=details,
+        samples=samples,
+        null=null,
+        unit=float(spread) or None,
+    )
+
+
+def _of_shuffled_targets(
+    targets: Floats, attributes: Floats, in_first: nulls.Masks, delta: Delta
+) -> Floats:
+    """Return the (draws,) differences of the attributes' distances from two random sets' means."""
+    means = [
+        word_sets.means(members.astype(np.float64), targets) for members in (in_first, ~in_first)
+    ]
+    return np.asarray((delta(means[0], attributes) - delta(means[1], attributes)).mean(axis=1))
 
 
 def _norms(means: Floats, attributes: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,12 +12,31 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from harness.arrays import Floats, Reals
 from harness.errors import InvalidOption
-from harness.metrics import metric
-from harness.plugins.metrics.statistics import word_sets
-from harness.scores import Samples, Scale, Score
+from harness.metrics import Contrast, metric
+from harness.plugins.metrics.statistics import nulls, word_sets
+from harness.scores import Null, Samples, Scale, Score
 
 Indices: TypeAlias = npt.NDArray[np.integer[Any]]
 """(n,) row numbers of the attributes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What one classifier says.
+
+    Parameters
+    ----------
+    targets
+        (n,) probability of each target word that it is negative.
+    accuracy
+        Accuracy on the held-out attributes; NaN if there are none.
+    separation
+        Mean probability of the negative attributes less that of the positive ones.
+    """
+
+    targets: Floats
+    accuracy: float
+    separation: float
 
 
 @metric(
@@ -26,8 +46,15 @@ Indices: TypeAlias = npt.NDArray[np.integer[Any]]
             ideal=0,
             bounds=(0, None),
             help="divergence of the targets' shares of negative sentiment from equal, in nats",
-        )
+        ),
+        "gap": Scale(
+            ideal=0,
+            bounds=(0, 1),
+            help="largest difference of two target sets' mean probabilities of being negative",
+        ),
     },
+    contrast=Contrast(sides=("attributes_1", "attributes_2"), towards=("targets_1", "targets_2")),
+    later_options=("null_draws",),
 )
 def rnsb(
     targets_1: Reals,
@@ -40,17 +67,20 @@ def rnsb(
     holdout: float = 0.2,
     repeats: int = 30,
     unit_length: bool = False,
+    null_draws: int = nulls.DRAWS,
     rng: np.random.Generator,
-) -> Score:
+) -> dict[str, Score]:
     """Relative negative sentiment bias (RNSB).
 
     A logistic regression learns to separate positive and negative attributes. It predicts the
     probability pᵢ that target word i is negative. RNSB = KL(P ‖ U) = Σ Pᵢ log(n Pᵢ), with the
     shares Pᵢ = pᵢ / Σ p of the n target words and the uniform distribution U. All target sets
-    together are one population of words, as published.
+    together are one population of words, as published. So RNSB shows that words differ, and not
+    that groups do: it hardly moves with a bias between the target sets. `gap` does: it is the
+    largest difference between the mean pᵢ of two target sets.
 
-    The value depends on the training words as much as on the embedding: two single runs, as
-    published, can differ by a factor of two. The score is therefore the mean of `repeats` seeded
+    RNSB depends on the training words as much as on the embedding: two single runs, as
+    published, can differ by a factor of two. Both scores are therefore means of `repeats` seeded
     runs, each with different attributes held out; their standard deviation is in the details.
 
     Parameters
@@ -68,18 +98,23 @@ def rnsb(
     unit_length
         Whether vectors are set to length 1 first. Published: False. The effect of the
         classifier's penalty (C = 1) depends on the lengths.
+    null_draws
+        Number of times that the members of the target sets are shuffled for the floor and the
+        p-value of `gap`; 0 for neither.
     rng
-        Random number generator of the splits.
+        Random number generator of the splits and of the shuffles.
 
     Returns
     -------
-    Score
-        Mean of KL(P ‖ U) over the runs, in nats, in [0, log n]; fair is 0: all words are equally
-        negative. `n` is the number of target words. Details: `sd`, the standard deviation over
+    dict of Score
+        `gap`, in [0, 1]; fair is 0. Its unit is the difference of the mean probabilities of the
+        negative and the positive attributes. NaN for a single target set. `divergence`, the
+        mean of KL(P ‖ U) over the runs, in nats, in [0, log n]; fair is 0: all words are equally
+        negative. Its `n` is the number of target words. Details: `sd`, the standard deviation over
         runs (ddof 1), None for one run; `repeats`; `holdout`; `unit_length`; `accuracy`, the mean
         on held-out words, None if there are none; `negative`, the mean probability of each target
         set. Samples: each target with its mean probability `negative`; it contributes its
-        term of the sum, times n. There is no p-value and no interval.
+        term of the sum, times n, to `divergence`. There is no interval.
 
     Raises
     ------
@@ -111,15 +146,16 @@ def rnsb(
     if reason is None and holdout and min(a, b, holdout * (a + b), (1 - holdout) * (a + b)) < 2:
         reason = "too few attributes to hold some out"
     if reason:
-        return Score(float("nan"), n=n, reason=reason)
+        undefined = Score(float("nan"), n=n, reason=reason)
+        return {"divergence": undefined, "gap": undefined}
     targets = [word_sets.rows(array, unit_length=unit_length) for array in sets.values()]
     x = word_sets.rows(np.vstack([attributes_1, attributes_2]), unit_length=unit_length)
     negative = np.repeat([0, 1], [a, b])
     runs = [
-        _probabilities(x, negative, np.vstack(targets), train, test)
+        _run(x, negative, np.vstack(targets), train, test)
         for train, test in _splits(negative, holdout, repeats, rng)
     ]
-    p = np.stack([probabilities for probabilities, _ in runs])
+    p = np.stack([run.targets for run in runs])
     divergences = _divergence(p)
     ends = np.cumsum([len(array) for array in targets])[:-1]
     by_set = [float(part.mean()) for part in np.split(p.mean(axis=0), ends)]
@@ -129,7 +165,7 @@ def rnsb(
         np.split(p.mean(axis=0), ends),
         strict=True,
     )
-    return Score(
+    divergence = Score(
         float(divergences.mean()),
         n=n,
         details={
@@ -137,11 +173,54 @@ def rnsb(
             "repeats": len(runs),
             "holdout": holdout,
             "unit_length": unit_length,
-            "accuracy": float(np.mean([share for _, share in runs])) if holdout else None,
+            "accuracy": float(np.mean([run.accuracy for run in runs])) if holdout else None,
             "negative": dict(zip(sets, by_set, strict=True)),
         },
         samples=[Samples(name, terms, {"negative": means}) for name, terms, means in parts],
     )
+    of_set = np.repeat(np.arange(len(targets)), [len(array) for array in targets])
+    separation = float(np.mean([run.separation for run in runs]))
+    return {
+        "divergence": divergence,
+        "gap": _gap(p.mean(axis=0), of_set, list(sets), separation, null_draws, rng),
+    }
+
+
+def _gap(
+    p: Floats,
+    of_set: Indices,
+    names: list[str],
+    separation: float,
+    draws: int,
+    rng: np.random.Generator,
+) -> Score:
+    """Return the largest difference between the mean (n,) probabilities of two target sets."""
+    if len(names) < 2:
+        return Score(float("nan"), n=len(p), reason="there is only one target set")
+    value = float(_largest_gaps(p, of_set[None], len(names))[0])
+    null = None
+    if draws:
+        shuffled = rng.permuted(np.tile(of_set, (draws, 1)), axis=1)
+        null = Null(_largest_gaps(p, shuffled, len(names)), nulls.MEMBERS)
+    return Score(
+        value,
+        p_value=None if null is None else nulls.two_sided(value, null.values),
+        n=len(p),
+        samples=[
+            Samples(name, columns={"negative": p[of_set == i]}) for i, name in enumerate(names)
+        ],
+        null=null,
+        unit=separation if separation > 0 else None,
+    )
+
+
+def _largest_gaps(p: Floats, of_set: Indices, sets: int) -> Floats:
+    """Return the (b,) largest differences of the sets' means, for (b, n) assignments to sets."""
+    means = np.stack(
+        [((of_set == i) @ p) / np.count_nonzero(of_set == i, axis=1) for i in range(sets)]
+    )
+    gaps: Floats = means.max(axis=0) - means.min(axis=0)
+    return gaps
 
 
 def _splits(
@@ -155,15 +234,16 @@ def _splits(
     return list(shuffle.split(negative, negative))
 
 
-def _probabilities(
-    x: Floats, negative: Indices, targets: Floats, train: Indices, test: Indices
-) -> tuple[Floats, float]:
-    """Return the (n,) probabilities of a run, and its accuracy on the held-out words."""
+def _run(x: Floats, negative: Indices, targets: Floats, train: Indices, test: Indices) -> Run:
+    """Return what a classifier says that is trained on some of the attributes."""
     classifier = LogisticRegression(solver="liblinear", max_iter=10_000, random_state=0)
     classifier.fit(x[train], negative[train])
-    accuracy = float(classifier.score(x[test], negative[test])) if len(test) else float("nan")
-    probabilities: Floats = classifier.predict_proba(targets)[:, 1]
-    return probabilities, accuracy
+    p = classifier.predict_proba(x)[:, 1]
+    return Run(
+        targets=classifier.predict_proba(targets)[:, 1],
+        accuracy=float(classifier.score(x[test], negative[test])) if len(test) else float("nan"),
+        separation=float(p[negative == 1].mean() - p[negative == 0].mean()),
+    )
 
 
 def _divergence(p: Floats) -> Floats:

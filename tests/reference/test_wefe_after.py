@@ -64,14 +64,15 @@ def gender(lists, equalize):
 
 def measured(query, arrays):
     x, y, a, b = arrays
-    no_draws = {"resamples": 0, "rng": np.random.default_rng(0)}
+    rng = {"rng": np.random.default_rng(0)}
+    no_draws = {"resamples": 0} | rng
     effect = weat(x, y, a, b, ddof=0, permutations=10, **no_draws)
     sides = {"targets_1": x, "targets_2": y}
     values = {
         "WEAT": effect.details["association"],
         "ES": effect.value,
         "MAC": mac(**sides, attributes_1=a, attributes_2=b, **no_draws).value,
-        "RNSB_rs42_noholdout": rnsb(x, a, b, targets_2=y, holdout=0, rng=no_draws["rng"]).value,
+        "RNSB_rs42_noholdout": rnsb(x, a, b, y, holdout=0, **rng)["divergence"].value,
     }
     for name, attributes in zip(QUERIES[query][2:], (a, b), strict=True):
         for metric, short in ((rnd, "RND"), (ripa, "RIPA"), (ect, "ECT")):

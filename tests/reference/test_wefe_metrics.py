@@ -63,7 +63,7 @@ def drawless(metric, *sets, **options: Any):
 
 def published_rnsb(x, y, a, b, **options: Any):
     options = {"holdout": 0, "rng": np.random.default_rng(0)} | options
-    return rnsb(x, a, b, targets_2=y, **options)
+    return rnsb(x, a, b, targets_2=y, **options)["divergence"]
 
 
 def attribute_keys(query):

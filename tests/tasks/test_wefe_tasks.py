@@ -30,11 +30,23 @@ def test_every_attribute_set_is_a_scenario_and_targets_are_rows_of_one_table(
     metric, category, number, scenarios
 ):
     by_name = scenarios(f"{metric}-{category}")
-    assert len(by_name) == number
+    assert sum("attributes_2" not in scenario.inputs for scenario in by_name.values()) == number
     for scenario in by_name.values():
         first, second = scenario.inputs["targets_1"], scenario.inputs["targets_2"]
         assert first.group == second.group
         assert len(first) == (GENDER if category == "gender" else RELIGIONS)
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("rnd-gender", 6), ("ripa-gender", 6), ("rnd-ethnicity", 3), ("rnd-religion", 4),
+     ("ripa-religion", 4)],
+)  # fmt: skip
+def test_the_primary_score_contrasts_two_attribute_sets(name, number, scenarios, registry):
+    by_name = scenarios(name)
+    contrasts = [key for key, item in by_name.items() if "attributes_2" in item.inputs]
+    assert len(contrasts) == number
+    assert registry.task(name).file.primary.scenario in contrasts
 
 
 @pytest.mark.parametrize("metric", ["rnd", "ect"])
@@ -88,7 +100,8 @@ def vectors(tmp_path, registry):
 def test_a_missing_word_removes_its_whole_pair(vectors, tmp_path, registry):
     """If the other words of that side moved up instead, RIPA would differ."""
     known, write = vectors
-    inputs = registry.task("ripa-gender").scenarios[0].inputs
+    by_name = {scenario.name: scenario for scenario in registry.task("ripa-gender").scenarios}
+    inputs = by_name["career"].inputs
     records = harness.evaluate(write(without={"hers"}), "ripa-gender", cache=tmp_path / "cache")
     record = next(record for record in records if record.scenario == "career")
     pairs = zip(inputs["targets_1"].texts, inputs["targets_2"].texts, strict=True)
@@ -105,8 +118,8 @@ def test_normalising_vectors_changes_no_score(vectors, tmp_path):
     records = harness.evaluate(vectors[1](), tasks, ["none", "normalize"], cache=tmp_path / "cache")
     values = {}
     for record in records:
-        key = (record.task.name, record.scenario)
+        key = (record.task.name, record.scenario, record.score)
         values.setdefault(key, []).append(record.value)
-    assert len(values) == 3 * 11 + 2 * 6
+    assert len(values) == 3 * 11 + 2 * 6 + 6 + 2 * 6  # of one set; of two; of two scores
     for key, (none, normalized) in values.items():
         assert normalized == pytest.approx(none, abs=1e-4), key

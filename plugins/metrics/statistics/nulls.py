@@ -16,7 +16,10 @@ from harness.plugins.metrics.statistics.bootstrap import Codes
 
 DRAWS = 500
 """Number of assignments: the standard error of a floor is then some 3 % of its value."""
+TIE = 1e-12  # relative: the order of summation changes a sum by less
+LABELS = "labels of the items"
 MEMBERS = "members of the target sets"
+ATTRIBUTES = "members of the attribute sets"
 SIDES = "sides of the pairs"
 
 Masks = npt.NDArray[np.bool_]
@@ -62,6 +65,14 @@ def shuffled_members(
     return masks
 
 
+def differences_of_means(values: Floats, in_first: Masks) -> Floats:
+    """Return the (draws,) means of (n,) values in random first sets, less those of the others."""
+    sizes = in_first.sum(axis=1)
+    sums = in_first @ values
+    differences: Floats = sums / sizes - (values.sum() - sums) / (len(values) - sizes)
+    return differences
+
+
 def shuffled_sides(
     pairs: int,
     *,
@@ -91,3 +102,40 @@ def shuffled_sides(
     )
     signs: Floats = rng.choice([-1.0, 1.0], size=(draws, len(distinct)))[:, unit]
     return signs
+
+
+def shuffled_correlations(
+    x: Floats, y: Floats, *, rng: np.random.Generator, draws: int = DRAWS
+) -> Floats:
+    """Return the (draws,) Pearson correlations of (n,) x with (n,) y in random order.
+
+    NaN if one of them is constant. Of midranks, they are Spearman correlations.
+    """
+    dx, dy = (np.asarray(values, dtype=np.float64) - np.mean(values) for values in (x, y))
+    scale = float(np.sqrt((dx @ dx) * (dy @ dy)))
+    if scale == 0:
+        return np.full(draws, np.nan)
+    correlations: Floats = rng.permuted(np.tile(dy, (draws, 1)), axis=1) @ dx / scale
+    return np.clip(correlations, -1.0, 1.0)
+
+
+def two_sided(value: float, null: Floats, *, ideal: float = 0.0) -> float | None:
+    """Return the two-sided p-value of a score: the share of draws as far from its ideal.
+
+    (hits + 1)/(draws + 1), as for any sampled null. None without a draw.
+
+    Parameters
+    ----------
+    value
+        The score.
+    null
+        (draws,) values of the score with its sides shuffled; those that are NaN do not count.
+    ideal
+        The fair value.
+    """
+    far = np.abs(null[np.isfinite(null)] - ideal)
+    if len(far) == 0:
+        return None
+    distance = abs(value - ideal)
+    hits = int(np.count_nonzero(far >= distance - TIE * max(1.0, distance)))
+    return (hits + 1) / (len(far) + 1)

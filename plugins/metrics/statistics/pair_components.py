@@ -7,11 +7,15 @@ section 5.1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
+from harness.errors import InvalidOption
 
+Subspace = Literal["centred-pairs", "unit-differences"]
+"""Definition of the direction, named as in the mitigator `hard-debias`."""
 EQUAL_SIDES = "the two sides of every pair are equal"
 """Reason for a missing score where no pair differs."""
 NEGLIGIBLE = 1e-10  # of the largest singular value: such a component is rounding only
@@ -38,29 +42,44 @@ class Components:
     explained: Floats
 
 
-def pair_components(first: Reals, second: Reals) -> Components | None:
+def pair_components(
+    first: Reals, second: Reals, *, subspace: Subspace = "unit-differences"
+) -> Components | None:
     """Return the components of the pairs' differences as in the paper.
 
-    Words are set to length 1, and so are their differences, second − first: no single pair
-    dominates. The differences are not centred, because their mean is the concept itself. Pairs of
-    equal vectors are left out.
+    Words are set to length 1. The differences, second − first, are not centred, because their mean
+    is the concept itself. Pairs of equal vectors are left out.
 
     Parameters
     ----------
     first, second
         (n, d) vectors of the definitional pairs.
+    subspace
+        `unit-differences`: the differences are set to length 1, too, so that no single pair
+        dominates (section 5.1). `centred-pairs`: they keep their lengths, which gives the
+        components of the words minus the mean of their pair (section 6, step 1), the ones that
+        `hard-debias` removes.
 
     Returns
     -------
     Components or None
         None if no pair differs.
 
+    Raises
+    ------
+    InvalidOption
+        If `subspace` is unknown.
+
     References
     ----------
     Bolukbasi et al. (2016), Man is to computer programmer as woman is to homemaker? Debiasing
     word embeddings, section 5.1 and figure 6.
     """
-    return components_of(unit_differences(first, second))
+    if subspace not in ("centred-pairs", "unit-differences"):
+        raise InvalidOption(f"subspace={subspace}: use 'centred-pairs' or 'unit-differences'")
+    if subspace == "unit-differences":
+        return components_of(unit_differences(first, second))
+    return components_of(unit_rows(second) - unit_rows(first))
 
 
 def unit_differences(first: Reals, second: Reals) -> Floats:

@@ -19,7 +19,7 @@ STOPPED = 1e-2  # liblinear stops at a relative gradient of 1e-4
 def run(targets, positive, negative, seed=0, **options):
     sets = {f"targets_{i}": np.asarray(rows) for i, rows in enumerate(targets, start=1)}
     sets |= {"attributes_1": np.asarray(positive), "attributes_2": np.asarray(negative)}
-    return rnsb(**sets, rng=np.random.default_rng(seed), **options)
+    return rnsb(**sets, rng=np.random.default_rng(seed), **options)["divergence"]
 
 
 def draw(seed, *sizes, d=5):

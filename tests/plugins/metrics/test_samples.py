@@ -12,7 +12,7 @@ from harness.plugins.metrics.statistics.weighted import auc, pearson, spearman
 from harness.registry.registry import Registry
 
 # F1 is no mean of words, and a cosine of two directions none of pairs
-NO_MEAN = {("specific-words", "f1"), ("direction-agreement", "cosine")}
+NO_MEAN = {("specific-words", "f1"), ("direction-agreement", "cosine"), ("rnsb", "gap")}
 WEAT = {"targets_1": 5, "targets_2": 3, "attributes_1": 4, "attributes_2": 6}
 RND = {"targets_1": 5, "targets_2": 3, "attributes": 7}
 PAIRS = {"pairs_1": 6, "pairs_2": 6}

@@ -1,0 +1,208 @@
+"""Metrics of words as instruments: noise, planted bias, shuffled sides, one constant vector.
+
+Bias is planted in GloVe 6B 50d and in spaCy's 300d vectors: what the words have of it is taken out
+first, then a multiple of the gap between the groups is put in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.metrics import Metric
+from harness.plugins.mitigators.hard_debias import HardDebias
+from harness.plugins.validity.planting import planted
+from harness.registry.registry import Registry
+from harness.results.scale import above_floor, loss
+from harness.scores import Score
+
+AMPLITUDES = (0.0, 0.25, 0.5, 1.0)
+CHEAP = {"resamples": 0}
+MOVES = [  # task, score: its distance from fair rises with the bias
+    ("rnd-gender", "difference"),
+    ("ripa-gender", "association"),
+    ("rnsb-gender", "gap"),
+    ("direct-bias", "direct_bias"),
+    ("profession-stereotypes", "spearman"),
+]
+Arrays = dict[str, np.ndarray]
+
+
+@pytest.fixture(scope="module", params=["glove_50d", "en_core_web_md"])
+def model(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def arrays_of(registry: Registry) -> Callable[..., tuple[Metric, dict[str, Any], Arrays]]:
+    """Return a function that gives a task's metric, its options, and arrays in a model."""
+
+    def look_up(name: str, encode: Callable[[list[str]], np.ndarray]):
+        task = registry.task(name)
+        scenario = next(s for s in task.scenarios if s.name == task.file.primary.scenario)
+        use = scenario.measurements[0]
+        arrays, known = {}, {}
+        for key, item in use.inputs.items():
+            rows = item.numbers if item.texts is None else encode(list(item.texts))
+            arrays[key] = np.asarray(rows, dtype=np.float64)
+            usable = np.isfinite(arrays[key]).reshape(len(item), -1).all(axis=1)
+            known[item.group] = known.get(item.group, True) & usable
+        kept = {key: arrays[key][known[item.group]] for key, item in use.inputs.items()}
+        return use.metric, dict(use.options), kept
+
+    return look_up
+
+
+def noise(seed: int, dimensions: int) -> Callable[[list[str]], np.ndarray]:
+    """Return an encoder that draws the vector of each word at random, once."""
+    rng, known = np.random.default_rng([dimensions, seed]), {}
+
+    def encode(words):
+        for word in words:
+            if word not in known:
+                known[word] = rng.standard_normal(dimensions)
+        return np.array([known[word] for word in words])
+
+    return encode
+
+
+def measured(metric: Metric, options: Mapping[str, Any], arrays: Arrays, seed: int = 0):
+    chosen = dict(options) | {k: v for k, v in CHEAP.items() if k in metric.options}
+    texts = {key: [str(row) for row in range(len(rows))] for key, rows in arrays.items()}
+    rng = np.random.default_rng(seed)
+    return metric.measure(arrays, chosen, rng=rng, clusters={}, texts=texts)
+
+
+def excess(metric: Metric, name: str, score: Score) -> float:
+    """Return how far a score is from fair beyond its floor, as a board has it."""
+    scale = metric.scores[name]
+    bounds = score.bounds or scale.bounds
+    floor = np.nanmean([loss(value, scale.ideal, bounds) for value in score.null.values])
+    value = above_floor(score.value, scale.ideal, bounds, floor=floor, unit=score.unit)
+    assert value is not None
+    return value
+
+
+@pytest.mark.parametrize(("task", "score"), MOVES)
+def test_a_score_rises_with_the_bias_that_is_planted(task, score, model, arrays_of):
+    metric, options, arrays = arrays_of(task, model.encode)
+    values = [
+        excess(metric, score, measured(metric, options, new)[score])
+        for new in (planted(arrays, metric.contrast, amplitude) for amplitude in AMPLITUDES)
+    ]
+    assert values == sorted(values), "distance above the floor by amplitude"
+    assert values[0] < 0.05 < values[-1], "no bias is no distance; much bias is one"
+
+
+@pytest.mark.parametrize("task", ["rnd-gender", "ripa-gender"])
+def test_one_attribute_set_passes_through_fair_while_the_bias_rises(
+    task, en_core_web_md, arrays_of
+):
+    """As measured: a set alone has an offset. The contrast above has none."""
+    metric, options, arrays = arrays_of(task, en_core_web_md.encode)
+    values = []
+    for amplitude in (-1.0, -0.25, 0.0, 0.25, 1.0):
+        new = planted(arrays, metric.contrast, amplitude)
+        values.append(measured(metric, options, new))
+    (name,) = metric.scores
+    contrasts = [score[name].value for score in values]
+    assert contrasts == sorted(contrasts) or contrasts == sorted(contrasts, reverse=True)
+    assert abs(contrasts[2]) < 0.01
+    of_one = planted(arrays, metric.contrast, 0.0)
+    del of_one["attributes_2"]
+    assert abs(measured(metric, options, of_one)[name].value) > 2 * abs(contrasts[2])
+
+
+@pytest.mark.parametrize("task", ["ect-gender", "mac-gender"])
+def test_metrics_that_do_not_move_are_not_ranked(task, en_core_web_md, arrays_of, registry):
+    _, _, arrays = arrays_of("rnd-gender", en_core_web_md.encode)
+    contrast = registry.metric("rnd").contrast
+    metric, options, own = arrays_of(task, en_core_web_md.encode)
+    (name,) = metric.scores
+    values = []
+    for amplitude in AMPLITUDES:
+        new = planted(arrays, contrast, amplitude)
+        if task == "mac-gender":
+            new = {**new, "attributes_1": new.pop("attributes")}
+        else:
+            new.pop("attributes_2")
+        values.append(measured(metric, options, {key: new[key] for key in own})[name].value)
+    assert max(values) - min(values) < 0.01, "the distance from fair does not rise"
+    assert registry.task(task).file.unranked
+
+
+@pytest.mark.parametrize(("task", "score"), MOVES)
+@pytest.mark.parametrize("dimensions", [10, 50, 300])
+def test_noise_is_at_the_floor_in_any_number_of_dimensions(task, score, dimensions, arrays_of):
+    values, p_values = [], []
+    for seed in range(12):
+        metric, options, arrays = arrays_of(task, noise(seed, dimensions))
+        result = measured(metric, options, arrays, seed)[score]
+        values.append(excess(metric, score, result))
+        p_values.append(result.p_value)
+    assert abs(np.mean(values)) < 4 * np.std(values) / np.sqrt(len(values)) + 0.01
+    if p_values[0] is not None:
+        assert np.mean(np.array(p_values) < 0.05) <= 0.25
+
+
+@pytest.mark.parametrize(("task", "score"), MOVES)
+def test_a_constant_vector_has_no_bias_or_no_score(task, score, arrays_of):
+    metric, options, arrays = arrays_of(task, lambda words: np.ones((len(words), 5)))
+    result = measured(metric, options, arrays)[score]
+    assert (np.isnan(result.value) and result.reason) or abs(result.value) < 1e-6
+
+
+@pytest.mark.parametrize("task", ["rnd-gender", "ripa-gender", "rnsb-gender"])
+def test_shuffled_attributes_are_significant_as_often_as_they_may(task, glove_50d, arrays_of):
+    metric, options, arrays = arrays_of(task, glove_50d.encode)
+    name = list(metric.scores)[-1]
+    if task == "rnsb-gender":
+        first, second, options = "targets_1", "targets_2", options | {"repeats": 1}
+    else:
+        first, second = "attributes", "attributes_2"
+    together, size = np.vstack([arrays[first], arrays[second]]), len(arrays[first])
+    rng, p_values = np.random.default_rng(0), []
+    for seed in range(60):
+        order = rng.permutation(len(together))
+        halves = {first: together[order[:size]], second: together[order[size:]]}
+        p_values.append(measured(metric, options, arrays | halves, seed)[name].p_value)
+    assert np.mean(np.array(p_values) < 0.05) <= 0.14
+
+
+def test_direct_bias_does_not_depend_on_dimensions_that_the_words_do_not_use(glove_50d, arrays_of):
+    """Uniformly random directions fail this: their overlap falls with each dimension."""
+    metric, options, arrays = arrays_of("direct-bias", glove_50d.encode)
+    padded = {key: np.pad(rows, ((0, 0), (0, 250))) for key, rows in arrays.items()}
+    ratios, chances = [], []
+    for vectors in (arrays, padded):
+        score = measured(metric, options, vectors)["direct_bias"]
+        ratios.append(score.details["ratio"])
+        chances.append(score.value / score.details["chance"])
+    assert ratios[1] == pytest.approx(ratios[0], rel=0.05)
+    assert chances[1] > 2 * chances[0]
+
+
+def test_direct_bias_over_random_directions_is_as_measured(
+    glove_50d, en_core_web_md, registry, arrays_of
+):
+    """Over uniform directions it is 1.42 and 2.02; over those of words less, in the other order."""
+    for model, uniform, ratio in ((glove_50d, 1.42, 1.05), (en_core_web_md, 2.02, 0.72)):
+        metric, options, arrays = arrays_of("direct-bias", model.encode)
+        published = options | {"subspace": "unit-differences"}
+        score = measured(metric, published, arrays)["direct_bias"]
+        assert score.value / score.details["chance"] == pytest.approx(uniform, abs=0.02)
+        assert score.details["ratio"] == pytest.approx(ratio, abs=0.04)
+
+
+def test_hard_debiasing_removes_the_direction_that_direct_bias_measures(model, registry, arrays_of):
+    """It left .028 along the direction of pairs that weigh the same."""
+    mitigator = HardDebias().fit(model, registry.concept("gender"))
+    metric, options, arrays = arrays_of("direct-bias", model.encode)
+    texts = [""] * len(arrays["neutral"])  # on no list of words about gender
+    arrays["neutral"] = mitigator.transform(arrays["neutral"], texts)
+    assert measured(metric, options, arrays)["direct_bias"].value < 1e-6
+    published = options | {"subspace": "unit-differences"}
+    assert measured(metric, published, arrays)["direct_bias"].value > 0.02
