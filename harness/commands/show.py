@@ -177,7 +177,7 @@ def _metric(registry: Registry, name: str) -> dict[str, Any]:
 def _task(registry: Registry, name: str) -> dict[str, Any]:
     from harness.errors import Unavailable
     from harness.registry.beside import with_concepts_beside
-    from harness.task import yaml_files
+    from harness.task import validity, yaml_files
     from harness.task.schema import TaskFile
 
     is_file = name.endswith((".yaml", ".yml"))
@@ -185,7 +185,8 @@ def _task(registry: Registry, name: str) -> dict[str, Any]:
         raise _unknown_task(registry, name)
     document = yaml_files.load(Path(name)) if is_file else registry.task_files.find(name)
     file = document.validate(TaskFile)
-    facts = _description(file) | data.facts(document, file.tables, name)
+    facts = _description(file) | validity.facts(document.path, file)
+    facts |= data.facts(document, file.tables, name)
     if facts.keys() & {"texts", "unavailable"}:
         return facts
     try:
@@ -221,7 +222,8 @@ def _description(file: TaskFile) -> dict[str, Any]:
     """Return the facts about a task that need none of its data."""
     shown = {
         *("name", "version", "title", "description", "source", "licence", "measures"),
-        *("category", "concept", "language", "kinds", "tags", "primary"),
+        *("category", "family", "concept", "language", "kinds", "tags", "primary"),
+        *("required", "unranked"),
     }
     return {key: value for key, value in file.model_dump(include=shown).items() if value}
 

@@ -134,9 +134,13 @@ def amplitude_of(arrays: Mapping[str, Reals], contrast: Contrast) -> float:
 
 
 def _cosines(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Floats]:
-    """Return the cosines of each side with the direction between the groups."""
+    """Return the cosines of each side with the direction between the groups.
+
+    A side that a task leaves out, which a metric may allow, is no side.
+    """
     along = direction(*(arrays[name] for name in contrast.towards))
-    return {name: unit_rows(arrays[name]) @ along.vector for name in contrast.sides}
+    sides = [name for name in contrast.sides if name in arrays]
+    return {name: unit_rows(arrays[name]) @ along.vector for name in sides}
 
 
 def _with_cosines(

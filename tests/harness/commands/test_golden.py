@@ -10,7 +10,7 @@ import pytest
 from harness.commands.main import COMMANDS
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "leaderboard", "reproduce"])
+@pytest.mark.parametrize("name", [*COMMANDS, "leaderboard", "reproduce", "validate-metric"])
 def test_help_of_a_command(transcript, golden, name):
     lines = [f"{name} --help"]
     if name == "list":

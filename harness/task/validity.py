@@ -1,0 +1,110 @@
+"""What is known of the validity of a task's score: the file `validity.json` of a folder of tasks.
+
+`harness validate-metric` computes and writes it; `harness show task` prints it. Nothing here
+measures.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from harness.errors import InvalidFile, one_line, unreadable
+from harness.task.schema import TaskFile
+from harness.task.table_schema import Strict
+
+NAME = "validity.json"
+"""Name of the file: beside a task file, or in the folder above it."""
+
+
+class Validity(Strict):
+    """What a score shows on vectors whose bias is known, for one task and model.
+
+    A part that cannot be measured is None; `missing` says why.
+    """
+
+    task: str
+    version: int
+    """Version of the task file that was measured."""
+    metric: str
+    score: str
+    model: str
+    fingerprint: str
+    """Identifies the exact weights and settings of the model."""
+    seed: int
+    value: float | None = None
+    """The score on the vectors as they are."""
+    own: float | None = None
+    """Amplitude of the bias that the vectors have of their own, in gaps between the groups."""
+    noise: dict[str, float | None] = Field(default_factory=dict)
+    """Mean distance above the floor on random vectors, in standard deviations of the floor, by
+    their number of dimensions."""
+    floor: float | None = None
+    """Mean distance from the ideal with shuffled sides."""
+    spread: float | None = None
+    """Standard deviation of these distances."""
+    rejected: float | None = None
+    """Share of shuffled sides that are found to be biased at the level of 5 %."""
+    planted: dict[str, float | None] = Field(default_factory=dict)
+    """Score by the amplitude of planted bias."""
+    detectable: float | None = None
+    """Smallest planted amplitude that is found in 80 % of draws."""
+    constant: float | None = None
+    """Score on vectors that are all the same; None, as it should be, if it has none."""
+    reliability: float | None = None
+    """Correlation of halves of the words over models of different bias, for the whole length."""
+    without_one: tuple[float, float] | None = None
+    """Lowest and highest score without one of the words."""
+    templates: tuple[float, float] | None = None
+    """Lowest and highest score with half of the templates."""
+    missing: tuple[str, ...] = ()
+    """What could not be measured, and why."""
+    failures: tuple[str, ...] = ()
+    """Why the score should not rank; empty if it may."""
+
+
+def read(path: Path) -> list[Validity]:
+    """Return what a file of validity holds, in its order.
+
+    Raises
+    ------
+    InvalidFile
+        If it cannot be read.
+    """
+    try:
+        lines: list[Any] = json.loads(path.read_text(encoding="utf-8"))
+        return [Validity.model_validate(line) for line in lines]
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except (ValueError, ValidationError, TypeError) as error:
+        problem = f"not a file of validity ({one_line(error)})"
+        raise InvalidFile(problem, path=path) from None
+
+
+def of_task(task_file: Path, name: str) -> list[Validity]:
+    """Return what is known of a task, for each model; `task_file` is the path of its file."""
+    for folder in (task_file.parent, task_file.parent.parent):
+        path = folder / NAME
+        if path.is_file():
+            return [validity for validity in read(path) if validity.task == name]
+    return []
+
+
+def facts(task_file: Path, file: TaskFile) -> dict[str, Any]:
+    """Return what `harness show` prints of a task's primary score, by model."""
+    shown: dict[str, dict[str, Any]] = {}
+    for row in of_task(task_file, file.name):
+        if (row.metric, row.score) == (file.primary.metric, file.primary.score):
+            figures = {
+                "floor": row.floor,
+                "found from amplitude": row.detectable,
+                "shuffled sides found biased": row.rejected,
+                "reliability": row.reliability,
+                "result": "; ".join(row.failures or row.missing) or "valid",
+                "measured on": None if row.version == file.version else f"version {row.version}",
+            }
+            shown[row.model] = {key: value for key, value in figures.items() if value is not None}
+    return {"validity": shown} if shown else {}

@@ -1,0 +1,157 @@
+"""`harness validate-metric`: the command line. Reads the options and prints; others measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.commands import arguments, kinds
+
+if TYPE_CHECKING:
+    from harness.task.validity import Validity
+
+
+@click.command("validate-metric")
+@click.argument(
+    "metrics", nargs=-1, metavar="[METRIC]...", shell_complete=arguments.complete("metric")
+)
+@click.option(
+    "--task",
+    "-t",
+    "tasks",
+    multiple=True,
+    help="Task, glob, benchmark, tag, category or file; repeatable.  [default: the tasks of bias "
+    "that METRIC is primary in]",
+    shell_complete=arguments.complete(kinds.SELECTION),
+)
+@click.option(
+    "--model",
+    "-m",
+    "models",
+    multiple=True,
+    help="Model; repeatable.  [default: glove-6b-50d for words, all-MiniLM-L6-v2 for texts]",
+    shell_complete=arguments.complete("model"),
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
+              help="Seed of all draws.")  # fmt: skip
+@click.option("--recorded", is_flag=True, help="Measure nothing: show the recorded rows.")
+@click.option("--record", is_flag=True, help="Keep the rows beside the tasks, in validity.json.")
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Page to write, in Markdown.",
+)
+@arguments.cache
+@arguments.include
+@arguments.as_json
+def command(**options: Any) -> int:
+    """Check whether a metric sees planted bias, and what it shows by chance.
+
+    Reads the score of each task on random vectors, on bias planted at rising amplitudes, on
+    shuffled sides, on constant vectors, on halves of its words and of its templates. Without
+    METRIC: the primary scores of all tasks of bias.
+
+    \b
+    harness validate-metric weat
+    harness validate-metric weat --task weat-7 --model en-core-web-md
+    harness validate-metric --recorded
+
+    Exit code 1: something could not be measured.
+    """  # noqa: D301  # click keeps the lines after a backspace
+    return run(Options(**options))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of the command, as click parses them; `--help` describes each."""
+
+    metrics: tuple[str, ...]
+    tasks: tuple[str, ...]
+    models: tuple[str, ...]
+    seed: int
+    recorded: bool
+    record: bool
+    out: Path | None
+    cache: Path | None
+    include: tuple[Path, ...]
+    as_json: bool
+
+
+def run(options: Options) -> int:
+    """Measure or read the rows, print them, and write what was asked for."""
+    from harness import folders, progress
+    from harness.commands import output
+    from harness.errors import UsageError
+    from harness.plugins.validity import measuring, page, table
+    from harness.registry.registry import Registry
+
+    registry = Registry(include=options.include)
+    skipped: list[str] = []
+    if options.recorded:
+        if options.record:
+            raise UsageError("--recorded measures nothing: omit it or --record")
+        rows = _recorded(registry, options)
+    else:
+        measured = measuring.measure(
+            registry,
+            options.metrics,
+            tasks=options.tasks,
+            models=options.models,
+            seed=options.seed,
+            cache=options.cache,
+            progress=progress.for_terminal(),
+        )
+        rows, skipped = measured.rows, measured.skipped
+    if options.as_json:
+        output.as_json([table.as_json(row) for row in rows])
+    else:
+        _show(rows)
+    if options.record and rows:
+        for path in table.write(registry, rows):
+            click.echo(f"wrote {path}", err=True)
+    if options.out is not None:
+        folders.write_atomically(options.out, page.render(rows).encode())
+        click.echo(f"wrote {options.out}", err=True)
+    for line in skipped:
+        click.echo(f"not measured: {line}", err=True)
+    return int(bool(skipped))
+
+
+def _recorded(registry: Any, options: Options) -> list[Validity]:
+    """Return the recorded rows of the named metrics, tasks and models."""
+    from harness.plugins.validity import table
+    from harness.run.tasks import select
+
+    for name in options.metrics:
+        registry.metric(name)  # raises if it is unknown
+    tasks = {entry.file.name for entry in select(registry, options.tasks or ["all"])}
+    return [
+        row
+        for row in table.recorded(registry)
+        if row.task in tasks
+        and (not options.metrics or row.metric in options.metrics)
+        and (not options.models or row.model in options.models)
+    ]
+
+
+def _show(rows: list[Validity]) -> None:
+    from harness.commands import output
+    from harness.plugins.validity import page
+
+    for metric in sorted({row.metric for row in rows}):
+        lines = [page.line(row) for row in rows if row.metric == metric]
+        output.table(
+            page.COLUMNS,
+            lines,
+            title=metric,
+            shorten=("result",),
+            drop=("templates", "without one", "noise", "planted", "own"),
+        )
+    failed = sum(bool(row.failures) for row in rows)
+    untested = sum(bool(row.missing and not row.failures) for row in rows)
+    counts = [f"{len(rows) - failed - untested} valid", f"{failed} not valid"]
+    click.echo(", ".join([*counts, *([f"{untested} not fully measured"] if untested else [])]))

@@ -1,0 +1,190 @@
+"""Validates metrics on tasks and models: the same texts, vectors and inputs as an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.encode.stored_embedder import StoredEmbedder
+from harness.errors import HarnessError, UsageError
+from harness.metrics import Metric
+from harness.plugins.validity import checks, verdict
+from harness.plugins.validity.instrument import Instrument
+from harness.progress import Progress
+from harness.run.metric_inputs import MetricInputs, too_few, usable_rows
+from harness.run.run import Run
+from harness.run.settings import Settings
+from harness.run.tasks import list_tasks
+from harness.task.task import Measurement, Task
+from harness.task.validity import Validity
+
+if TYPE_CHECKING:
+    from harness.registry.registry import Registry
+
+MODELS = {"word": "glove-6b-50d", "text": "all-MiniLM-L6-v2"}
+"""Model by kind, for tasks of that kind, where no model is named."""
+
+
+@dataclass
+class Measured:
+    """What validating metrics gave.
+
+    Parameters
+    ----------
+    rows
+        One for each metric, task and model.
+    skipped
+        What could not be measured, a line each with the reason.
+    """
+
+    rows: list[Validity] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
+def measure(
+    registry: Registry,
+    metrics: Sequence[str] = (),
+    *,
+    tasks: Sequence[str] = (),
+    models: Sequence[str] = (),
+    seed: int = 0,
+    cache: Path | None = None,
+    progress: bool | Progress = False,
+    draws: checks.Draws | None = None,
+) -> Measured:
+    """Return the validity of metrics, on each of their tasks and with each model.
+
+    Parameters
+    ----------
+    registry
+        Where names are looked up.
+    metrics
+        Names of metrics; by default those of all tasks of bias.
+    tasks
+        Tasks as users type them; by default the tasks of bias that a metric is primary in. A named
+        metric also scores named tasks that do not have it.
+    models
+        Names of models; by default one for each kind.
+    seed
+        Seed of all draws.
+    cache, progress
+        As in `harness.evaluate`.
+    draws
+        Numbers of draws.
+
+    Raises
+    ------
+    UsageError
+        If a name is unknown, or a metric has no task.
+    """
+    added = [registry.metric(name) for name in metrics]
+    settings = Settings.of(cache=cache, seed=seed, progress=progress)
+    chosen = list(tasks) or _tasks_of(registry, [metric.name for metric in added])
+    run = Run(registry, settings, chosen, ["none"], added if tasks else ())
+    measured = Measured()
+    for name in models or MODELS.values():
+        embedder = run.embedder(name)
+        if isinstance(embedder, HarnessError):
+            measured.skipped.append(f"{name}: {embedder}")
+            continue
+        kind = embedder.info.kind
+        if not models and name != MODELS[kind]:
+            continue
+        if not any(entry.file.unfit_for(kind) is None for entry in run.tasks.selected):
+            if models:
+                measured.skipped.append(f"{name}: no task is made for {kind} embedders")
+            continue
+        plan = run.plan(embedder, None)
+        measured.skipped += [
+            f"{entry.task}: {entry.reason}" for entry in plan.not_run if entry.kind != "embedder"
+        ]
+        with run.vectors(embedder, name) as vectors:
+            vectors.ensure(plan.texts)
+            label = f"{embedder.info.name}: validating"
+            with settings.progress.stage(label, len(plan.jobs), "tasks") as advance:
+                for job in plan.jobs:
+                    for metric in _metrics_of(job.task, added):
+                        row = _validity(job.task, metric, vectors, seed, draws)
+                        if isinstance(row, str):
+                            measured.skipped.append(f"{job.task.name}: {row}")
+                        else:
+                            measured.rows.append(row)
+                    advance(1)
+    return measured
+
+
+def _tasks_of(registry: Registry, metrics: Sequence[str]) -> list[str]:
+    """Return the tasks of bias whose primary score is of a metric; of any, if none is named."""
+    primary: dict[str, list[str]] = {}
+    for entry in list_tasks(registry):
+        if entry.file.measures == "bias" and not entry.file.large:
+            primary.setdefault(entry.file.primary.metric, []).append(entry.file.name)
+    without = [name for name in metrics if name not in primary]
+    if without:
+        raise UsageError(
+            f"no task of bias has a primary score of the metric '{without[0]}': name tasks that "
+            "have its inputs with --task"
+        )
+    return [task for name in metrics or primary for task in primary[name]]
+
+
+def _metrics_of(task: Task, metrics: Iterable[Metric]) -> Iterator[str]:
+    """Yield the metrics to validate on a task: the named ones, or its primary one."""
+    yield from [metric.name for metric in metrics] or [task.file.primary.metric]
+
+
+def _validity(
+    task: Task, metric: str, vectors: StoredEmbedder, seed: int, draws: checks.Draws | None
+) -> Validity | str:
+    """Return the validity of a metric on a task, or why there is none."""
+    primary = task.file.primary
+    is_primary = primary.metric == metric
+    uses = [
+        measurement
+        for scenario in task.scenarios
+        for measurement in scenario.measurements
+        if measurement.metric.name == metric
+        and (not is_primary or scenario.name == primary.scenario)
+    ]
+    if not uses:
+        return f"lacks the inputs of the metric '{metric}'"
+    score = primary.score if is_primary else next(iter(uses[0].metric.scores))
+    instrument = _instrument(uses[0], score, vectors, task.file.max_missing)
+    if isinstance(instrument, str):
+        return instrument
+    figures = checks.check(instrument, seed=seed, draws=draws)
+    return Validity(
+        task=task.name,
+        version=task.file.version,
+        metric=metric,
+        score=score,
+        model=vectors.info.name,
+        fingerprint=vectors.info.fingerprint,
+        seed=seed,
+        failures=verdict.failures(figures, uses[0].metric.scores[score]),
+        **figures,
+    )
+
+
+def _instrument(
+    use: Measurement, score: str, vectors: StoredEmbedder, max_missing: float
+) -> Instrument | str:
+    """Return a measurement with its vectors, or why it cannot be scored."""
+    by_input = {}
+    for input_ in use.inputs.values():
+        if input_.texts is not None:
+            with vectors.reading(input_.role):
+                by_input[input_.name] = vectors.encode(input_.texts)
+    kept = usable_rows(use.inputs, by_input)
+    reason = too_few(use.inputs, kept, max_missing)
+    if reason:
+        return reason
+    return Instrument(
+        metric=use.metric,
+        score=score,
+        options=use.options,
+        inputs=MetricInputs.of(use.inputs, by_input, kept),
+        groups={name: input_.group for name, input_ in use.inputs.items()},
+    )

@@ -1,0 +1,110 @@
+"""The page of validity in Markdown: a table for each metric. A function of the recorded rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.plugins.validity import verdict
+from harness.plugins.validity.checks import NOISE, Draws
+from harness.plugins.validity.planting import AMPLITUDES
+from harness.results import markup
+from harness.task.validity import Validity
+
+_DRAWS = Draws()
+INTRODUCTION = f"""\
+# Is a score a measure of bias?
+
+A formula can equal the paper's and still rank noise first. So each score that ranks models is read
+on vectors whose bias is known. `harness validate-metric METRIC` measures the tables below for a
+metric, yours too. `--record` keeps the rows in the file `validity.json` of the tasks, and
+`harness validate-metric --recorded --out docs/validity.md` makes this page from them.
+`harness show task NAME` prints the rows of a task.
+
+Bias is planted along the direction between the two groups of a task, after the bias of the texts
+themselves is taken out. At **amplitude 1** the two sides are as far apart as the groups are.
+Differences between the texts of a side stay.
+
+| column | what it says |
+| --- | --- |
+| value | the score of the model as it is |
+| own | the amplitude of the bias that the model has of its own |
+| floor | distance from the ideal with the sides shuffled at random: mean ± standard deviation |
+| noise | distance of random vectors above the floor, in its standard deviations: 0 is right |
+| planted | the score at amplitude {", ".join(f"{a:g}" for a in AMPLITUDES)} |
+| found | the smallest amplitude that is found at the 5 % level in 80 % of draws |
+| rejected | share of shuffled sides that are found biased at the 5 % level: .05 is right |
+| reliability | agreement of random halves of the words, for the whole length (Spearman–Brown) |
+| without one | lowest and highest score without one of the words |
+| templates | lowest and highest score with a random half of the templates |
+
+Random vectors have {", ".join(map(str, NOISE))} dimensions, {_DRAWS.noise} draws each. Sides are
+shuffled {_DRAWS.shuffled} times, and {_DRAWS.power} times for each planted amplitude. The
+reliability is that over {_DRAWS.halves} models whose amplitudes spread evenly from 0 to 1: shuffled
+sides with a planted bias.
+
+A score that breaks one of these **limits** does not rank:
+
+- It rises with the amplitude, towards both sides of fair, and finds amplitude 1.
+- Its reliability is at least {verdict.RELIABILITY:g}. Below that, more than half of what tells
+  models apart is the choice of the words. Four tasks of {verdict.RELIABILITY:g} together have .8.
+- It finds bias in at most {verdict.REJECTED:.0%} of shuffled sides.
+- Random vectors stand at most {verdict.ABOVE_NOISE:g} standard deviations above the floor.
+- Vectors that are all the same have no value.
+
+The file of such a task states `unranked` with the reason: it is shown, but not ranked. A dash is a
+part that cannot be measured; the last column says why.
+"""
+COLUMNS = (
+    *("task", "model", "value", "own", "floor", "noise", "planted", "found", "rejected"),
+    *("reliability", "without one", "templates", "result"),
+)
+
+
+def render(rows: Sequence[Validity]) -> str:
+    """Return the page."""
+    parts = [INTRODUCTION]
+    for metric in sorted({row.metric for row in rows}):
+        of_metric = [row for row in rows if row.metric == metric]
+        scores = ", ".join(dict.fromkeys(f"`{row.score}`" for row in of_metric))
+        cells = [[markup.markdown(cell) for cell in line(row)] for row in of_metric]
+        parts += [f"## {metric}\n\nScore: {scores}.\n", markup.grid(COLUMNS, cells) + "\n"]
+    return "\n".join(parts)
+
+
+def line(row: Validity) -> list[str]:
+    """Return the cells of a row, by `COLUMNS`."""
+    planted = [row.planted.get(f"{a:g}") for a in AMPLITUDES]
+    return [
+        row.task,
+        row.model,
+        number(row.value),
+        number(row.own, 2),
+        f"{number(row.floor)} ± {number(row.spread)}" if row.floor is not None else "–",
+        " ".join(number(row.noise.get(str(d)), 1) for d in NOISE),
+        " ".join(map(number, planted)) if row.planted else "–",
+        number(row.detectable, 2),
+        number(row.rejected, 2),
+        number(row.reliability, 2),
+        _range(row.without_one),
+        _range(row.templates),
+        result(row),
+    ]
+
+
+def result(row: Validity) -> str:
+    """Return whether the score is valid, or why not."""
+    return "; ".join(row.failures or row.missing) or "valid"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number without the 0 before the point; a dash for none."""
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    negative = text.startswith("-") and float(text) != 0
+    text = text.removeprefix("-")
+    return ("−" if negative else "") + (text.removeprefix("0") if text != "0" else text)
+
+
+def _range(ends: tuple[float, float] | None) -> str:
+    return f"{number(ends[0])} to {number(ends[1])}" if ends else "–"
