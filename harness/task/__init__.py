@@ -14,6 +14,7 @@
 `resolving`           makes it: inputs are checked against the signatures of the metrics
 `limits`              cuts the inputs of a smoke run
 `lint`                warnings for task files
+`validity`            what is recorded of the validity of a task's score
 `benchmark`           named, versioned lists of tasks
 ====================  ==============================================================
 """
