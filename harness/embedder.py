@@ -15,7 +15,7 @@ from harness.digest import digest
 from harness.errors import ModelError
 
 if TYPE_CHECKING:
-    from harness.arrays import Vectors
+    from harness.arrays import Floats, Vectors
 
 Kind: TypeAlias = Literal["word", "text"]
 """`word`: a vocabulary with vectors. `text`: an encoder."""
@@ -241,18 +241,21 @@ class MockEmbedder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return (n, d) unit vectors; the same text always gives the same vector."""
-        import numpy as np
-
         from harness.arrays import unit_rows
-        from harness.digest import SIZE, text_keys
 
-        keys = text_keys(texts)
-        rows = [
-            np.random.default_rng(int.from_bytes(keys[i : i + SIZE], "little")).standard_normal(
-                self.info.dimensions or 0
-            )
-            for i in range(0, len(keys), SIZE)
-        ]
-        return unit_rows(np.reshape(rows, (len(rows), self.info.dimensions or 0))).astype(
-            np.float32
-        )
+        vectors = unit_rows(gaussian_vectors(texts, self.info.dimensions or 0))
+        return vectors.astype("float32")
+
+
+def gaussian_vectors(texts: Sequence[str], dimensions: int) -> Floats:
+    """Return (n, d) independent Gaussian numbers for `n` texts; a row depends on its text alone."""
+    import numpy as np
+
+    from harness.digest import SIZE, text_keys
+
+    keys = text_keys(texts)
+    rows = np.empty((len(texts), dimensions))
+    for i in range(len(texts)):
+        seed = int.from_bytes(keys[i * SIZE : (i + 1) * SIZE], "little")
+        rows[i] = np.random.default_rng(seed).standard_normal(dimensions)
+    return rows

@@ -6,7 +6,7 @@ Made from the vectors of the task's texts, whoever looked them up.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ from harness.arrays import Reals, Vectors, has_direction
 from harness.task.inputs import Input
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
+SAME = 1e-5
+"""Largest relative difference of equal vectors: the batch of a text changes its vector as much."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,3 +88,34 @@ def too_few(
                 f"more than the {max_missing:.0%} that the task allows"
             )
     return None
+
+
+def all_equal(
+    inputs: Mapping[str, Input],
+    kept: Mapping[str, Mask],
+    vectors: Mapping[str, Vectors],
+    embedded: Callable[[Input], Sequence[str]],
+) -> str | None:
+    """Return a reason if different texts all have one vector, or None.
+
+    No difference is not fairness: such a model reads nothing.
+
+    Parameters
+    ----------
+    inputs, vectors, kept
+        As in `MetricInputs.of`.
+    embedded
+        Returns the texts of an input as they are embedded, rewritten by the mitigator.
+    """
+    texts: set[str] = set()
+    first = None
+    for input_ in inputs.values():
+        if input_.texts is None:
+            continue
+        mask = kept[input_.group]
+        usable = vectors[input_.name][mask]
+        first = usable[0] if first is None else first
+        if np.abs(usable - first).max() > SAME * np.abs(first).max():
+            return None
+        texts.update(itertools.compress(embedded(input_), mask))
+    return "all texts have the same vector" if len(texts) > 1 else None

@@ -18,7 +18,7 @@ from harness.digest import digest
 from harness.embedder import Role
 from harness.results.record_parts import Coverage
 from harness.run import leaks
-from harness.run.metric_inputs import MetricInputs, too_few, usable_rows
+from harness.run.metric_inputs import MetricInputs, all_equal, too_few, usable_rows
 from harness.run.plan import Job
 from harness.run.sample_rows import SampleRow, SampleRows
 from harness.scores import Score
@@ -191,6 +191,7 @@ class _Scorer:
         coverage = _coverage(inputs, encoded)
         options = metric.options | dict(measurement.options)
         reason = too_few(inputs, kept, self.job.task.file.max_missing)
+        reason = reason or all_equal(inputs, kept, encoded.vectors, self.job.texts)
         started = time.perf_counter()
         if reason:
             scores = {name: Score(float("nan"), reason=reason) for name in metric.scores}

@@ -6,6 +6,7 @@
 `prompts`           the prompts of a model by role: queries, documents, other texts
 `file_hashes`       SHA-256 of large files, remembered
 `weight_files`      headers and shapes of weight files; reads no weights
+`references`        random and constant vectors, which need no files
 `packages`          model files that come as packages of the package index
 `quiet_loading`     silences the libraries while weights are loaded
 `transformers/`     encoders and language models of transformers

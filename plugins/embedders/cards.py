@@ -62,7 +62,8 @@ class ModelEntry(_Strict):
     def _has_one_loader_and_a_page(self) -> Self:
         if (self.provider is None) == (self.target is None):
             raise ValueError("exactly one of 'provider' and 'target' is required")
-        if self.url is None and "/" not in (self.reference or ""):
+        has_page = self.url is not None or "/" in (self.reference or "")
+        if not has_page and (self.provider or self.reference):
             raise ValueError("'url' is required where 'reference' is not 'owner/name' on the hub")
         return self
 
@@ -77,7 +78,7 @@ class ModelEntry(_Strict):
             licence=self.licence,
             price=self.price,
             languages=self.languages,
-            url=self.url or f"{_HUB}{self.reference}",
+            url=self.url or (f"{_HUB}{self.reference}" if self.reference else None),
             revision=self.revision,
             prompts=self.prompts,
             scores=self.scores,

@@ -108,6 +108,27 @@ def test_draws_are_the_same_for_one_seed_and_differ_by_seed_and_purpose(job):
     assert len(draws) == 3
 
 
+@pytest.mark.parametrize("noise", [0, 1e-7])
+def test_vectors_that_are_all_equal_make_a_score_void(job, noise):
+    def encode(texts):
+        return np.ones((len(texts), 8), np.float32) + noise * MOCK.encode(texts)
+
+    for scores in scoring.measure(job(), encode, seed=0):
+        for score in scores.scores.values():
+            assert math.isnan(score.value)
+            assert score.reason == "all texts have the same vector"
+
+
+def test_one_text_that_all_texts_are_rewritten_to_is_no_fault_of_the_vectors(job):
+    class Same(Mitigator):
+        def rewrite(self, texts):
+            return ["barn" for _ in texts]
+
+    gap, _ = scoring.measure(dataclasses.replace(job(), mitigator=Chain([Same()])),
+                             MOCK.encode, seed=0)  # fmt: skip
+    assert gap.scores["gap"].value == 0
+
+
 def test_all_models_are_judged_by_the_same_draws(job):
     other = MockEmbedder("text", 4)
     first, second = (scoring.measure(job(), e.encode, seed=0)[-1] for e in (MOCK, other))
