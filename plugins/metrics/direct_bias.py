@@ -79,7 +79,7 @@ def direct_bias(
     null_draws
         Number of random directions; 0 for no floor.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap interval over neutral words; g
+        Level and number of resamples of the interval over neutral words; g
         is fixed.
     rng
         Random number generator of the resamples.
@@ -127,6 +127,7 @@ def direct_bias(
         clusters=bootstrap.codes_of(clusters, ["neutral"]),
         resamples=resamples,
         confidence=confidence,
+        bounds=(0, 1),
     )
     views = word_projections.views(texts, "neutral", cosines)
     value, null = float(values.mean()), _null(neutral, c, null_draws, rng)

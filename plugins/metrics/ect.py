@@ -53,7 +53,7 @@ def ect(
     unit_length
         Whether vectors are set to length 1 before targets are averaged. Published: False.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap interval over attributes; the
+        Level and number of resamples of the interval over attributes; the
         means are fixed.
     rng
         Random number generator of the resamples.
@@ -97,6 +97,7 @@ def ect(
         clusters=bootstrap.codes_of(clusters, ["attributes"]),
         resamples=resamples,
         confidence=confidence,
+        bounds=(-1, 1),
     )
     samples = Samples(
         "attributes",

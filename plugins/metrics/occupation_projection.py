@@ -76,7 +76,7 @@ def occupation_projection(
     null_draws
         Number of times that the ratings are shuffled for the floor; 0 for no floor.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap interval over occupations; g is
+        Level and number of resamples of the interval over occupations; g is
         fixed.
     rng
         Random number generator of the resamples.
@@ -132,6 +132,7 @@ def occupation_projection(
         clusters=bootstrap.codes_of(clusters, ["occupations"]),
         resamples=resamples,
         confidence=confidence,
+        bounds=(-1, 1),
     )
     one = np.ones((1, len(y)))
     ranks = [midranks(numbers, one)[0] for numbers in (projections, y)]

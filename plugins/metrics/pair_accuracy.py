@@ -52,7 +52,7 @@ def pair_accuracy(
     words_1, words_2
         (m, d) and (k, d) vectors of words that belong to the first and to the second side.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap interval over words; the pairs
+        Level and number of resamples of the interval over words; the pairs
         are fixed.
     rng
         Random number generator of the resamples.
@@ -99,6 +99,7 @@ def pair_accuracy(
         clusters=bootstrap.codes_of(clusters, ["words_1", "words_2"]),
         resamples=resamples,
         confidence=confidence,
+        bounds=(0, 1),
     )
     tables, figures = {}, {}
     if texts is not None:

@@ -64,7 +64,7 @@ def perturbation_similarity(
     texts_of
         (n,) number of the text that each row is a perturbation of.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap intervals over texts.
+        Level and number of resamples of the intervals over texts.
     rng
         Random number generator of the resamples.
     texts
@@ -108,9 +108,9 @@ def perturbation_similarity(
     first_rows = groups.rows[groups.starts[pairs.groups]]
     columns = {"text_of": groups.codes[pairs.groups], "perturbations": groups.sizes[pairs.groups]}
 
-    def score(similarity: PairMeans) -> Score:
+    def score(similarity: PairMeans, bounds: tuple[float, float] | None = None) -> Score:
         samples = [Samples("perturbed", similarity.means, columns, first_rows)]
-        return dataclasses.replace(_score(similarity, interval, left_out), samples=samples)
+        return dataclasses.replace(_score(similarity, interval, left_out, bounds), samples=samples)
 
     heatmap = similarity_heatmap(
         cosines(e[first], e[first]),
@@ -119,7 +119,7 @@ def perturbation_similarity(
         column_title=f"mean cosine {pairs.cosine.means[0]:.2f}",  # as in figures 1 to 4
     )
     cosine = dataclasses.replace(
-        score(pairs.cosine),
+        score(pairs.cosine, (-1, 1)),
         tables={"texts": _table(groups, pairs)},
         figures={"similarities": heatmap},
     )
@@ -127,13 +127,18 @@ def perturbation_similarity(
 
 
 def _score(
-    similarity: PairMeans, interval_of: Callable[..., Interval | None], left_out: int
+    similarity: PairMeans,
+    interval_of: Callable[..., Interval | None],
+    left_out: int,
+    bounds: tuple[float, float] | None,
 ) -> Score:
     """Return the mean over texts with its interval and standard errors."""
     means = similarity.means
-    interval = interval_of(lambda counts: counts @ means / counts.sum(axis=1), [len(means)])
+    interval = interval_of(
+        lambda counts: counts @ means / counts.sum(axis=1), [len(means)], bounds=bounds
+    )
     if interval is not None:
-        interval = dataclasses.replace(interval, method="percentile bootstrap of texts")
+        interval = dataclasses.replace(interval, method=interval.method.replace("items", "texts"))
     return Score(
         float(means.mean()),
         interval=interval,

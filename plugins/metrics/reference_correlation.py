@@ -61,7 +61,7 @@ def reference_correlation(
     of_references
         Prediction from the cosines with several references: `max` or `mean`.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap intervals over documents.
+        Level and number of resamples of the intervals over documents.
     rng
         Random number generator of the resamples.
 
@@ -108,6 +108,7 @@ def reference_correlation(
                 clusters=[codes],
                 resamples=resamples,
                 confidence=confidence,
+                bounds=(-1, 1),
             ),
             n=len(y),
             details={

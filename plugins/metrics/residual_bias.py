@@ -127,7 +127,7 @@ def residual_bias(
     folds
         Number of folds of the stratified cross-validation.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap interval of `neighbours` over
+        Level and number of resamples of the interval of `neighbours` over
         the sampled words.
     rng
         Random number generator of the sample, of the seed of clusters and folds, and of the
@@ -185,7 +185,11 @@ def residual_bias(
     sampled = np.sort(rng.choice(n, size=min(sample, n), replace=False))
     seed = int(rng.integers(2**31))
     interval = partial(
-        bootstrap.percentile_interval, rng=rng, resamples=resamples, confidence=confidence
+        bootstrap.percentile_interval,
+        rng=rng,
+        resamples=resamples,
+        confidence=confidence,
+        bounds=(-1, 1),
     )
     return {
         "clustering": _clustering(spaces, sides, seed),

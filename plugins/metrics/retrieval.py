@@ -100,7 +100,7 @@ def retrieval(
     group_names
         Names of the groups, in the order of their codes.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap intervals over queries.
+        Level and number of resamples of the intervals over queries.
     rng
         Random number generator of the resamples.
     clusters

@@ -76,7 +76,7 @@ def sem_bias(
     unit_length
         Whether all vectors are set to length 1 first, so that long vectors have no more weight.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap intervals over stereotyped
+        Level and number of resamples of the intervals over stereotyped
         pairs. Each stereotyped pair is in many questions, which are therefore not independent.
     rng
         Random number generator of the resamples.
@@ -131,6 +131,7 @@ def sem_bias(
             clusters=[_stereotypes(texts)] if texts else None,
             resamples=resamples,
             confidence=confidence,
+            bounds=(0, 1),
         )
         samples = [Samples(QUESTION, hits, columns)]
         scores[kind] = Score(float(hits.mean()), interval=interval, n=n, samples=samples)

@@ -46,7 +46,7 @@ def similarity_correlation(
     ratings
         (n,) human ratings, higher for more similar texts, in any unit.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap intervals over pairs.
+        Level and number of resamples of the intervals over pairs.
     rng
         Random number generator of the resamples.
     clusters

@@ -63,7 +63,7 @@ def triplet_auc(
     negatives
         (n, d) vectors of texts with a different meaning and the query's names.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap interval over triplets.
+        Level and number of resamples of the interval over triplets.
     rng
         Random number generator of the resamples.
     clusters
@@ -111,7 +111,9 @@ def triplet_auc(
     )
     area = Score(
         float(auc(positive, negative)[0]),
-        interval=interval_of(lambda counts: auc(positive, negative, (counts, counts))),
+        interval=interval_of(
+            lambda counts: auc(positive, negative, (counts, counts)), bounds=(0, 1)
+        ),
         n=n,
         details={
             "positive": float(positive.mean()),
@@ -125,7 +127,7 @@ def triplet_auc(
     return {"auc": area} | {
         name: Score(
             float(values.mean()),
-            interval=interval_of(partial(_weighted_mean, values)),
+            interval=interval_of(partial(_weighted_mean, values), bounds=(-1, 1)),
             n=n,
             samples=[dataclasses.replace(samples, contribution=values)],
         )

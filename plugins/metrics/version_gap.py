@@ -63,7 +63,7 @@ def version_gap(
         (n,) topic numbers. Queries of one topic are not independent: the interval resamples whole
         topics, and the p-value flips the signs of whole topics.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap intervals over queries or topics.
+        Level and number of resamples of the intervals over queries or topics.
     rng
         Random number generator of the sign flips and resamples.
     clusters
@@ -126,7 +126,9 @@ def version_gap(
     share = Score(
         float((sign.mean() + 1) / 2),
         p_value=_p_value(np.bincount(codes, sign).astype(np.float64), rng),
-        interval=interval(lambda counts: (counts @ sign / counts.sum(axis=1) + 1) / 2),
+        interval=interval(
+            lambda counts: (counts @ sign / counts.sum(axis=1) + 1) / 2, bounds=(0, 1)
+        ),
         n=n,
         details=details | counts_of,
         samples=[Samples(inputs, (sign + 1) / 2, columns)],

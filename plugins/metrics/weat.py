@@ -81,7 +81,7 @@ def weat(
     permutations
         Number of random partitions if there are more; then p = (hits + 1)/(permutations + 1).
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap interval over targets and
+        Level and number of resamples of the interval over targets and
         attributes.
     rng
         Random number generator of the permutations and resamples.
@@ -135,6 +135,7 @@ def weat(
     )
     x, y, a, b = (unit_rows(array) for array in arrays)
     largest = _largest(len(s_1), len(s_2), ddof)
+    extreme = _largest(len(s_1), len(s_2), ddof=0)  # of more words than these
     return Score(
         d,
         p_value=test.p_value,
@@ -145,6 +146,7 @@ def weat(
             clusters=codes,
             resamples=resamples,
             confidence=confidence,
+            bounds=(-extreme, extreme),
         ),
         n=n,
         details={

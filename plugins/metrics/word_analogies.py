@@ -72,7 +72,7 @@ def word_analogies(
     vocabulary
         (m, d) vectors of the candidate words.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap intervals over pairs a : b:
+        Level and number of resamples of the intervals over pairs a : b:
         questions that share a pair are not independent.
     texts
         Words by input name.
@@ -122,10 +122,11 @@ def word_analogies(
             rng=rng,
             resamples=resamples,
             confidence=confidence,
+            bounds=(0, 1),
         )
         if interval is not None:
-            unit_of = "percentile bootstrap of the pairs a : b"
-            interval = dataclasses.replace(interval, method=unit_of)
+            of_pairs = interval.method.replace("items", "the pairs a : b")
+            interval = dataclasses.replace(interval, method=of_pairs)
         scores[name] = Score(
             float(right.mean()),
             interval=interval,

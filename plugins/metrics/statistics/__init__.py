@@ -2,7 +2,7 @@
 
 ===================  =====================================================================
 `association`        differential association and effect size of the WEAT family
-`bootstrap`          percentile bootstrap intervals over items or clusters
+`intervals`          confidence intervals over items or clusters, by the jackknife
 `partitions`         permutation test of two sets, exact or sampled
 `contributions`      what each item contributes to a correlation, AUC or difference of means
 `weighted`           correlations, ranks and AUC of items with multiplicities

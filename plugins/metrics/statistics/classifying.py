@@ -42,7 +42,7 @@ def accuracy(
     rng
         Random number generator of the resamples.
     resamples, confidence
-        Number of resamples and level of the percentile bootstrap interval.
+        Number of resamples and level of the interval.
     """
     hits = np.asarray(answers == truth, dtype=np.float64)
     counts = np.unique(truth, return_counts=True)[1]
@@ -53,6 +53,7 @@ def accuracy(
         clusters=[codes(texts, part)],
         resamples=resamples,
         confidence=confidence,
+        bounds=(0, 1),
     )
     inputs = (f"{part}_1", f"{part}_2") if texts.get(f"{part}_2") else f"{part}_1"
     samples = [Samples(inputs, hits, {"label": truth, "predicted": answers})]

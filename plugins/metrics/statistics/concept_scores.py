@@ -134,6 +134,7 @@ def scores_along(
         clusters=bootstrap.codes_of(clusters, ["attributes"]),
         resamples=resamples,
         confidence=confidence,
+        bounds=(-1, 1),
     )
     null = _null(a, y, projections, rng) if projections > 0 else None
     correlation = _correlation_score(rho, interval, null, g, a_g, y, names["attributes"])

@@ -40,7 +40,7 @@ def correlation_scores(
     clusters
         Cluster codes by input name; those of the first input count.
     resamples, confidence
-        Number of resamples and level of the percentile bootstrap intervals.
+        Number of resamples and level of the intervals.
     """
     n = len(ratings)
     scores = {}
@@ -64,6 +64,7 @@ def correlation_scores(
             clusters=bootstrap.codes_of(clusters, inputs[:1]),
             resamples=resamples,
             confidence=confidence,
+            bounds=(-1, 1),
         )
         p_value = correlation_p_value(value, n)
         samples = [Samples(inputs, contribution(predicted, ratings), columns)]

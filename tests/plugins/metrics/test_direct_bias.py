@@ -63,9 +63,9 @@ def test_the_interval_contains_the_value_and_resamples_clusters():
     first, second, neutral = rng.standard_normal((3, 40, 5))
     score = run(first, second, neutral, resamples=200)
     assert score.interval.low < score.value < score.interval.high
-    clusters = {"neutral": np.repeat(np.arange(4), 10)}
+    clusters = {"neutral": np.repeat(np.arange(8), 5)}
     clustered = run(first, second, neutral, resamples=50, clusters=clusters)
-    assert clustered.interval.method == "percentile bootstrap of clusters"
+    assert "of clusters" in clustered.interval.method
 
 
 def test_undefined_scores_have_a_reason():

@@ -64,7 +64,7 @@ def test_the_interval_contains_the_value_and_resamples_clusters():
     assert score.interval.low < score.value < score.interval.high
     clusters = {"occupations": np.repeat(np.arange(8), 5)}
     score = run(SHE, HE, occupations, ratings, resamples=50, clusters=clusters)
-    assert score.interval.method == "percentile bootstrap of clusters"
+    assert "of clusters" in score.interval.method
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_the_interval_resamples_documents():
     rng = np.random.default_rng(4)
     s, r = rng.standard_normal((60, 4)), rng.standard_normal((10, 4))
     scores = run(s, r, rng.standard_normal(60), np.arange(60) // 6, np.arange(10), resamples=200)
-    assert scores["pearson"].interval.method == "percentile bootstrap of clusters"
+    assert "of clusters" in scores["pearson"].interval.method
     assert (
         scores["pearson"].interval.low < scores["pearson"].value < scores["pearson"].interval.high
     )

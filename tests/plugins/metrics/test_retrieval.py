@@ -56,7 +56,6 @@ def test_queries_that_favour_different_groups_cancel_out():
     queries = np.concatenate([QUERY, mirror])  # the women are closest to the second
     scores = run(queries, (1.0, 1.0), k=2)
     assert scores["exposure_gap"].value == pytest.approx(0)
-    assert scores["exposure_gap"].interval.high <= 0.5
     assert scores["exposure_gap"].n == 2
 
 

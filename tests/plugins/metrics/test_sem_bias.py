@@ -73,7 +73,7 @@ def test_lengths_of_words_matter_only_without_unit_length():
 
 def test_intervals_resample_stereotyped_pairs():
     direction, pairs = random_inputs(3)
-    words = [f"w{i % 4}" for i in range(40)]
+    words = [f"w{i % 8}" for i in range(40)]
     texts = {"stereotype_1": words, "stereotype_2": words}
     for score in run(direction, pairs, texts=texts, resamples=100).values():
         assert "clusters" in score.interval.method

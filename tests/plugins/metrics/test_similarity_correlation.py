@@ -56,7 +56,7 @@ def test_intervals_contain_the_value_and_resample_clusters_of_the_first_texts():
     for score in scores.values():
         assert score.interval.low < score.value < score.interval.high
     clustered = run(
-        first, second, ratings, resamples=50, clusters={"texts_1": np.repeat([0, 1, 2], 10)}
+        first, second, ratings, resamples=50, clusters={"texts_1": np.repeat(np.arange(6), 5)}
     )
     assert "clusters" in clustered["pearson"].interval.method
 
