@@ -6,19 +6,20 @@ CSV and the JSON only format these frames: every number is computed here.
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import polars as pl
 
-from harness import labels
 from harness.leaderboard.attachments import attachments
-from harness.leaderboard.cells import BASELINES, cells
+from harness.leaderboard.cells import cells
+from harness.leaderboard.effects import effects, mitigators
+from harness.leaderboard.grid import aggregated, grid_of, lacking, ranked_rows, tasks_of
 from harness.leaderboard.notices import notices
 from harness.leaderboard.published import published
-from harness.leaderboard.ranking import rank
+from harness.leaderboard.row_labels import labelled
+from harness.leaderboard.usable import unusable
 from harness.results.record import Record
 
 
@@ -58,11 +59,11 @@ class Board:
         `bias_tasks`, `bias_families`, `bias_leaks` (tasks left out as leaks). Usefulness: the
         same names with `usefulness` (positive is better).
     mitigators
-        One line a mitigator, best first: `mitigator`, `models` (number of models), `tasks` and
-        `families` that all ranked mitigators have without a leak; `bias` and `usefulness`, the
-        mean paired effects against `none`, `bias_low`, `bias_high`, `usefulness_low`,
-        `usefulness_high`; `rank`, `rank_low`, `rank_high` by the effect on bias; `unranked`, why
-        it has no rank.
+        One line a mitigator, best first: `mitigator`; `models`, the number of models it ran on;
+        `bias` and `usefulness`, the mean paired effects against `none` over the models and tasks
+        that all ranked mitigators share without a leak, with `bias_low`, `bias_high`,
+        `bias_tasks`, `bias_families` and the same for usefulness; `rank`, `rank_low`,
+        `rank_high` by the effect on bias; `unranked`, why it has no rank, else null.
     cells
         One line for each row and task with a record. `measure` is what ranks: for bias the
         distance above the floor (lower is better), for usefulness 1 - distance; null if it does
@@ -70,7 +71,7 @@ class Board:
         `floor`, `floor_sd` and `unit` are those of the record.
     lacks
         One line for each row and task without a measure, with the `reason`: not run, no value, a
-        value outside its bounds, or a leak.
+        value outside its bounds, or a `leak`.
     others
         Records of other versions, seeds or fits, with `why`.
     environments
@@ -86,6 +87,8 @@ class Board:
     kind: str
     tasks: pl.DataFrame
     rows: pl.DataFrame
+    effects: pl.DataFrame
+    mitigators: pl.DataFrame
     cells: pl.DataFrame
     lacks: pl.DataFrame
     others: pl.DataFrame
@@ -95,26 +98,42 @@ class Board:
     notices: tuple[str, ...] = ()
 
     def names(self, measures: str) -> list[str]:
-        """Return the names of the tasks that measure `bias` or `usefulness`."""
-        return self.tasks.filter(measures=measures)["task"].to_list()
+        """Return the names of the ranked tasks that measure `bias` or `usefulness`."""
+        return self._ranked(measures)["task"].to_list()
 
     def categories(self, measures: str) -> list[str]:
-        """Return the categories of the tasks that measure `bias` or `usefulness`, sorted."""
-        return sorted(set(self.tasks.filter(measures=measures)["category"]))
+        """Return the categories of these tasks, sorted."""
+        return sorted(set(self._ranked(measures)["category"]))
+
+    def families(self, measures: str) -> int:
+        """Return the number of families of these tasks."""
+        return self._ranked(measures)["family"].n_unique()
+
+    def _ranked(self, measures: str) -> pl.DataFrame:
+        return self.tasks.filter(pl.col("not_ranked").is_null(), measures=measures)
 
     def summary(self) -> str:
-        """Return one line on how many rows are ranked, on how many tasks."""
-        complete = int(self.rows["complete"].sum())
-        incomplete = self.rows.height - complete
+        """Return one line on how many models are ranked, on how many tasks."""
+        roles = self.rows.filter(pl.col("complete"), role="model")
+        usable = int(roles["unusable"].is_null().sum())
         tasks = (
             f"{_count(len(self.names('bias')), 'bias task')} and "
             f"{_count(len(self.names('usefulness')), 'usefulness task')}"
         )
-        if complete == 1:
-            line = f"1 complete row on {tasks}; ranking needs two"
+        if usable == 1:
+            line = f"1 complete model on {tasks}; ranking needs two"
         else:
-            line = f"{_count(complete, 'row')} ranked on {tasks}"
-        return line + (f"; {incomplete} incomplete" if incomplete else "")
+            line = f"{_count(usable, 'model')} ranked on {tasks}"
+        parts = {
+            "mitigated": self.rows.filter(role="mitigated").height,
+            "not usable": self.rows.filter(
+                pl.col("unusable").is_not_null(), pl.col("role") != "reference"
+            ).height,
+            "incomplete": self.rows.filter(
+                ~pl.col("complete"), pl.col("role") != "reference"
+            ).height,
+        }
+        return "; ".join([line, *(f"{n} {part}" for part, n in parts.items() if n)])
 
 
 def compile_boards(records: Iterable[Record]) -> list[Board]:
@@ -134,176 +153,53 @@ def compile_boards(records: Iterable[Record]) -> list[Board]:
 
 
 def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[Record]) -> Board:
-    shown = _labels(pl.concat([others, chosen], how="diagonal"))
-    tasks = (
-        chosen.group_by("task")
-        .agg(
-            pl.col(
-                *("version", "digest", "title", "measures", "category", "language"),
-                *("metric", "score", "scenario", "ideal", "low_bound", "high_bound", "seed"),
-            ).last(),
-            rows=pl.col("value").count(),
-            scaled=pl.col("distance").count() > 0,
-        )
-        .sort("measures", "category", "task")
-    )
-    grid = (
-        chosen.select("row")
+    shown = labelled(pl.concat([others, chosen], how="diagonal"))
+    tasks = tasks_of(chosen)
+    grid = grid_of(chosen, tasks, shown)
+    lacks = lacking(grid, others)
+    rows = (
+        grid.select("row", "role", "name", "fingerprint", "mitigator")
         .unique()
-        .join(tasks.select("task", "measures", "category"), how="cross")
-        .join(chosen.drop("measures", "category"), on=["row", "task"], how="left")
-        .sort("row", "task")
+        .sort("row")
+        .with_columns(kind=pl.lit(kind))
     )
-    rows = _aggregated(grid, tasks).join(shown, on="row")
+    failing = unusable(
+        grid.join(lacks.select("row", "task", why_null="reason"), on=["row", "task"], how="left"),
+        tasks,
+        rows,
+    )
+    ranked = grid.filter(pl.col("not_ranked").is_null())
+    frame = aggregated(grid, tasks).join(rows.select("row", "role"), on="row")
+    frame = frame.join(shown, on="row").join(failing, on="row", how="left")
     for measures, prefix in (("bias", ""), ("usefulness", "usefulness_")):
-        ranks = _ranked(grid, measures)
-        renamed = {c: prefix + c for c in ranks.columns if c != "row"}
-        rows = rows.join(ranks.rename(renamed), on="row", how="left")
-    for baseline in BASELINES:
-        rows = rows.join(_changes(grid, baseline), on="row", how="left")
+        frame = frame.join(ranked_rows(ranked, failing, measures, prefix), on="row", how="left")
     deciding = "" if "bias" in tasks["measures"] else "usefulness_"
-    rows = rows.with_columns(
+    frame = frame.with_columns(
         complete=pl.col(f"{deciding}complete").fill_null(value=False),
         usefulness_complete=pl.col("usefulness_complete").fill_null(value=False),
     ).sort(
-        "complete", f"{deciding}rank", "bias", "usefulness", "model", "mitigator",
-        descending=[True, False, False, True, False, False], nulls_last=True,
+        f"{deciding}rank", "complete", "bias", "usefulness", "model", "mitigator",
+        descending=[False, True, False, True, False, False], nulls_last=True,
     )  # fmt: skip
-    first = ["row", "model", "mitigator", "complete"]
-    rest = [column for column in rows.columns if ":" not in column and column not in first]
-    wide = [column for column in rows.columns if ":" in column]
+    first = ["row", "model", "mitigator", "role", "complete", "unusable"]
+    rest = [column for column in frame.columns if ":" not in column and column not in first]
+    wide = [column for column in frame.columns if ":" in column]
+    who = shown.select("row", "model", "mitigator")
     return Board(
         kind=kind,
         tasks=tasks,
-        rows=rows.select(first + rest + wide),
+        rows=frame.select(first + rest + wide),
+        effects=effects(ranked, failing).join(who, on="row", how="left"),
+        mitigators=mitigators(ranked, failing),
         cells=chosen.drop("kind").sort("row", "task"),
-        lacks=_lacks(grid, others),
+        lacks=lacks,
         others=others.select(
             "row", "task", "version", "digest", "seed", "value", "created", "why"
-        ).join(shown.select("row", "model", "mitigator"), on="row", how="left"),
+        ).join(who, on="row", how="left"),
         environments=_environments(records),
         published=published(records, tasks),
-        attachments=attachments(records, chosen).join(
-            shown.select("row", "model", "mitigator"), on="row", how="left"
-        ),
-        notices=notices(grid, others, tasks),
-    )
-
-
-def _aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
-    """Return one line a row; each column is an expression over the row's cells."""
-    distance, measured = pl.col("distance"), pl.col("measures")
-    columns: dict[str, pl.Expr] = {
-        "bias": distance.filter(measured == "bias").mean(),
-        "usefulness": 1 - distance.filter(measured == "usefulness").mean(),
-    }
-    pairs = tasks.select("measures", "category").unique().sort("measures", "category").rows()
-    for measures, category in pairs:
-        mean = distance.filter((measured == measures) & (pl.col("category") == category)).mean()
-        columns[f"{measures}:{category}"] = mean if measures == "bias" else 1 - mean
-    for name in tasks["task"]:
-        columns[f"task:{name}"] = pl.col("value").filter(pl.col("task") == name).first()
-    return grid.group_by("row", maintain_order=True).agg(**columns)
-
-
-def _ranked(grid: pl.DataFrame, measures: str) -> pl.DataFrame:
-    """Return the rows with a value on every task of `measures`; ranks are null for a single row."""
-    complete = grid.filter(measures=measures).filter(pl.col("loss").is_not_null().all().over("row"))
-    ranks = rank(complete.select("row", "task", "loss"))
-    if ranks.height == 1:  # a rank needs two rows
-        ranks = ranks.select(
-            "row", *(pl.lit(None, t).alias(c) for c, t in ranks.schema.items() if c != "row")
-        )
-    return ranks.with_columns(complete=pl.lit(value=True))
-
-
-def _changes(grid: pl.DataFrame, baseline: str) -> pl.DataFrame:
-    """Return the change of each mitigated row from the same model under `baseline`.
-
-    The change is the mean difference over the tasks that both rows have.
-    """
-    model = ["model", "fingerprint"]
-    base = (
-        grid.filter(mitigator=baseline)
-        .sort(pl.col("params").str.len_chars(), "params", "row")  # fewest settings first
-        .unique([*model, "task"], keep="first", maintain_order=True)
-        .select(*model, "task", base="distance", base_row="row")
-    )
-    difference, measured = pl.col("distance") - pl.col("base"), pl.col("measures")
-    bias = difference.filter(measured == "bias").mean()
-    usefulness = -difference.filter(measured == "usefulness").mean()
-    return (
-        grid.filter(pl.col("mitigator").is_not_null(), pl.col("mitigator") != BASELINES[0])
-        .join(base, on=[*model, "task"])
-        .filter(pl.col("row") != pl.col("base_row"))
-        .group_by("row")
-        .agg(
-            bias.alias(f"bias_vs_{baseline}"),
-            usefulness.alias(f"usefulness_vs_{baseline}"),
-            difference.count().alias(f"tasks_vs_{baseline}"),
-        )
-    )
-
-
-def _lacks(grid: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
-    """Return a line for each row and task without a value, with the reason."""
-    elsewhere = others.group_by("row", "task").agg(why=pl.col("why").last())
-    return (
-        grid.filter(pl.col("value").is_null())
-        .join(elsewhere, on=["row", "task"], how="left")
-        .select(
-            "row",
-            "task",
-            "measures",
-            reason=pl.when(pl.col("id").is_not_null())
-            .then(pl.coalesce("reason", pl.lit("no value")))
-            .when(pl.col("why").is_not_null())
-            .then(pl.lit("only a record of ") + pl.col("why"))
-            .otherwise(pl.lit("not run")),
-        )
-        .sort("row", "measures", "task")
-    )
-
-
-def _labels(every: pl.DataFrame) -> pl.DataFrame:
-    """Return the model and mitigator of each row as shown: their labels.
-
-    Different weights under one label get the end of the fingerprint. Rows of records that were
-    written without a label get the settings that differ.
-    """
-    identity = ["row", "model", "fingerprint", "mitigator", "params"]
-    facts = ["url", "dimensions", "parameters"]  # some are null in older records
-    unique = (
-        every.group_by(identity)
-        .agg(pl.col(facts).drop_nulls().last(), pl.col("label").max())
-        .sort("row")
-    )
-    prints: defaultdict[str, set[str]] = defaultdict(set)
-    settings: defaultdict[str, list[str]] = defaultdict(list)
-    for row in unique.iter_rows(named=True):
-        prints[row["model"]].add(row["fingerprint"])
-        if row["label"] == row["mitigator"] and row["params"] not in settings[row["mitigator"]]:
-            settings[row["mitigator"]].append(row["params"])
-    models, mitigators = [], []
-    for row in unique.iter_rows(named=True):
-        several = len(prints[row["model"]]) > 1
-        model, fingerprint = row["model"], row["fingerprint"]
-        models.append(labels.with_fingerprint(model, fingerprint) if several else model)
-        alike = [json.loads(params) for params in settings[row["label"]]]
-        params = json.loads(row["params"]) if row["label"] == row["mitigator"] else {}
-        differing = {
-            key: value
-            for key, value in params.items()
-            if any(other.get(key) != value for other in alike)
-        }
-        mitigators.append(labels.with_options(row["label"], differing))
-    return unique.select(
-        "row",
-        pl.Series("model", models, dtype=pl.String),
-        pl.Series("mitigator", mitigators, dtype=pl.String),
-        "fingerprint",
-        "params",
-        *facts,
+        attachments=attachments(records, chosen).join(who, on="row", how="left"),
+        notices=notices(grid, others, tasks, rows),
     )
 
 

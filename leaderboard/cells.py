@@ -16,6 +16,7 @@ import polars as pl
 from harness.errors import UnknownName
 from harness.results import scale
 from harness.results.record import Record
+from harness.scores import Ideal, in_words, is_within
 
 BASELINES = ("none", "normalize")
 """Mitigators that all others are compared with."""
@@ -42,11 +43,17 @@ _SCHEMA: dict[str, Any] = {
     "scenario": pl.String,
     "metric": pl.String,
     "score": pl.String,
+    "family": pl.String,
+    "unranked": pl.String,
+    "required": pl.Boolean,
     "value": pl.Float64,
     "reason": pl.String,
     "ideal": pl.String,
     "low_bound": pl.Float64,
     "high_bound": pl.Float64,
+    "floor": pl.Float64,
+    "floor_sd": pl.Float64,
+    "unit": pl.Float64,
     "p_value": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
@@ -62,6 +69,11 @@ _SCHEMA: dict[str, Any] = {
     "id": pl.String,
 }
 
+REFERENCES = ("random-words", "random-texts", "constant-words", "constant-texts")
+"""Names of the reference models, without options: random and constant vectors. Never ranked."""
+NOISE = REFERENCES[:2]
+"""Those whose vectors are random."""
+
 _BY_AGE = ("created", "id")
 _TASK = ("kind", "task")
 
@@ -73,9 +85,11 @@ class Cells:
     Parameters
     ----------
     ranked
-        Cells of the chosen version of each task, one for each row and task. `loss` orders the
-        rows of a task (lower is better); `distance` is the distance to the ideal in [0, 1], null
-        for a score without bounds.
+        Cells of the chosen version of each task, one for each row and task. `distance` is the
+        distance to the ideal in [0, 1], null for a score without bounds. `measure` is what ranks:
+        for bias the distance above the floor (lower is better), for usefulness 1 - `distance`. It
+        is null if there is no value, or for the reason in `aside`. `leak`: whether the mitigator
+        was fitted on texts of a bias task.
     others
         Cells of another version, seed or fit; `why` says which.
     """
@@ -87,6 +101,8 @@ class Cells:
 def of_tasks(records: Sequence[Record], patterns: Iterable[str]) -> list[Record]:
     """Return the records of the tasks that `patterns`, names or globs, match.
 
+    Required controls are always kept: a choice of tasks makes no row usable.
+
     Raises
     ------
     UnknownName
@@ -97,9 +113,9 @@ def of_tasks(records: Sequence[Record], patterns: Iterable[str]) -> list[Record]
     for pattern in patterns:
         matching = {name for name in known if fnmatchcase(name, pattern)}
         if not matching:
-            raise UnknownName("task in these records", pattern, known)
+            raise UnknownName("task or benchmark in these records", pattern, known)
         chosen |= matching
-    return [record for record in records if record.task.name in chosen]
+    return [record for record in records if record.task.required or record.task.name in chosen]
 
 
 def cells(records: Iterable[Record]) -> Cells:
@@ -170,10 +186,15 @@ def _line(record: Record) -> dict[str, Any]:
         "params": _params(record),
         "fitted_on": mitigator.concept,
         "task": task.name,
-        **task.model_dump(include={"version", "digest", "title", "measures"}),
+        **task.model_dump(
+            include={"version", "digest", "title", "measures", "unranked", "required"}
+        ),
+        "family": f"{record.category}/{task.family or record.metric}",
         "ideal": str(record.ideal),
         "low_bound": record.bounds[0],
         "high_bound": record.bounds[1],
+        "floor": record.floor.mean if record.floor else None,
+        "floor_sd": record.floor.sd if record.floor else None,
         "low": interval.low if interval else None,
         "high": interval.high if interval else None,
         "level": interval.level if interval else None,
@@ -188,7 +209,7 @@ def _line(record: Record) -> dict[str, Any]:
 
 _PLAIN = (
     *("category", "language", "scenario", "metric", "score", "value", "reason", "p_value", "n"),
-    *("seed", "created", "id"),
+    *("unit", "seed", "created", "id"),
 )
 
 
@@ -212,21 +233,51 @@ def _mark(frame: pl.DataFrame, chosen: pl.DataFrame, column: str) -> pl.DataFram
 
 
 def _measured(frame: pl.DataFrame) -> pl.DataFrame:
-    """Add `loss` and `distance`, on the scale of the task's latest record."""
-    latest = {
-        name: pl.col(name).last().over(*_TASK) for name in ("ideal", "low_bound", "high_bound")
-    }
-    frame = frame.sort(_BY_AGE).with_columns(**latest)
-    losses: list[float | None] = []
-    distances: list[float | None] = []
-    columns = ("value", "ideal", "low_bound", "high_bound")
-    for value, text, low, high in frame.select(columns).iter_rows():
-        ideal = text if text in ("higher", "lower") else float(text)
-        losses.append(None if value is None else scale.loss(value, ideal, (low, high)))
-        distances.append(None if value is None else scale.distance(value, ideal, (low, high)))
-    return frame.with_columns(
-        loss=pl.Series(losses, dtype=pl.Float64), distance=pl.Series(distances, dtype=pl.Float64)
-    ).with_columns(
-        # Scores depend on the batches by up to 1e-5, so smaller differences are ties.
-        loss=pl.coalesce(pl.col("distance").round(5), pl.col("loss").round_sig_figs(5))
+    """Add `distance`, `measure`, `aside` and `leak`, on the scale of the task's latest record."""
+    own = ("low_bound", "high_bound")
+    latest = {name: pl.col(name).last().over(*_TASK) for name in ("ideal", *own)}
+    frame = (
+        frame.sort(_BY_AGE)
+        .with_columns(pl.concat_list(own).alias("own_bounds"))
+        .with_columns(
+            **latest,
+            leak=(pl.col("measures") == "bias") & (pl.col("overlap").list.len() > 0),
+        )
     )
+    columns = ("value", "ideal", *own, "own_bounds", "measures", "floor", "unit", "leak")
+    lines = [_measure(*line) for line in frame.select(columns).iter_rows()]
+    schema = {"distance": pl.Float64, "measure": pl.Float64, "aside": pl.String}
+    return frame.drop("own_bounds").hstack(pl.DataFrame(lines, schema=schema, orient="row"))
+
+
+def _measure(
+    value: float | None,
+    text: str,
+    low: float | None,
+    high: float | None,
+    own: list[float | None],
+    measures: str,
+    floor: float | None,
+    unit: float | None,
+    leak: bool,
+) -> tuple[float | None, float | None, str | None]:
+    """Return the distance and the measure of a value, and why it does not count."""
+    if value is None:
+        return None, None, None
+    bounds = (low, high)
+    for limits in (bounds, (own[0], own[1])):
+        if not is_within(value, limits):
+            return None, None, f"the value {value:g} is outside {in_words(limits)}"
+    ideal: Ideal = "higher" if text == "higher" else "lower" if text == "lower" else float(text)
+    distance = scale.distance(value, ideal, bounds)
+    if measures == "control":
+        return distance, None, None
+    if measures == "usefulness":
+        measure = None if distance is None else 1 - distance
+    else:
+        measure = scale.above_floor(value, ideal, bounds, floor=floor, unit=unit)
+    if measure is None:
+        return distance, None, "a score with neither bounds nor a unit cannot be added to others"
+    if leak:
+        return distance, None, "leak: the mitigator was fitted on texts of the task"
+    return distance, measure, None

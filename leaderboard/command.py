@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from harness.results.record import Record
 
 
 @click.group()
@@ -25,7 +29,8 @@ def leaderboard() -> None:
     "--tasks",
     "-t",
     multiple=True,
-    help="Only these tasks: names or globs, comma-separated or repeated.  [default: all]",
+    help="Only these tasks, and required controls: names, globs or benchmarks, comma-separated or "
+    "repeated.  [default: all]",
 )
 @click.option("--title", default="Bias in embeddings", show_default=True, help="Title of the page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the contents of leaderboard.json.")
@@ -47,7 +52,7 @@ def build(
     for notice in notices:
         click.echo(notice, err=True)
     scored = any(record.primary for record in whole)
-    records = of_tasks(whole, split(tasks)) if tasks and scored else whole
+    records = of_tasks(whole, _names(split(tasks), whole)) if tasks and scored else whole
     boards = compile_boards(records)
     compared = studies.compile_studies(study_reading.records)
     if not boards and not compared:
@@ -68,3 +73,30 @@ def build(
     for study in compared:
         click.echo(study.line())
     click.echo(f"wrote {written.page}")
+
+
+def _names(patterns: list[str], records: list[Record]) -> list[str]:
+    """Return the patterns with the name of a benchmark replaced by its tasks in the records."""
+    from fnmatch import fnmatchcase
+
+    from harness.registry.registry import Registry
+    from harness.task.benchmark import BenchmarkFile
+
+    tasks = {record.task.name for record in records if record.primary}
+    names = []
+    benchmarks = None
+    for pattern in patterns:
+        if any(fnmatchcase(task, pattern) for task in tasks):
+            names.append(pattern)
+            continue
+        benchmarks = benchmarks or Registry().benchmark_files
+        if pattern not in benchmarks.owners:
+            names.append(pattern)
+            continue
+        wanted = benchmarks.find(pattern).validate(BenchmarkFile).tasks
+        missing = [task for task in wanted if task not in tasks]
+        if missing:
+            text = f"no record of {len(missing)} of {len(wanted)} tasks of '{pattern}': "
+            click.echo(text + ", ".join(missing), err=True)
+        names += [task for task in wanted if task in tasks] or [pattern]
+    return names

@@ -4,24 +4,56 @@ from __future__ import annotations
 
 import polars as pl
 
+from harness.leaderboard.cells import NOISE
+
 LISTED = 3
 """Most tasks that a line names."""
 
 
-def notices(grid: pl.DataFrame, others: pl.DataFrame, tasks: pl.DataFrame) -> tuple[str, ...]:
-    """Return a line on each task that keeps rows from being ranked.
+def notices(
+    grid: pl.DataFrame, others: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame
+) -> tuple[str, ...]:
+    """Return a line on each thing that weakens the ranks, or keeps rows from being ranked.
 
     Parameters
     ----------
     grid
-        A line for every row and task of the board, with `measures` and `loss`; `loss` is null
-        where there is no value.
+        A line for every row and task of the board, with `measures`, `not_ranked`, `measure`,
+        which is null where there is no value, and `leak`.
     others
         The cells that were not chosen, with `version` and `digest`.
     tasks
-        The chosen `version` and `digest` of each task.
+        The chosen `version` and `digest` of each task, and whether it is `required`.
+    rows
+        The `role` and the `name` of the model of each row.
     """
-    return (*_narrow(grid, "bias"), *_narrow(grid, "usefulness"), *_contents(grid, others, tasks))
+    ranked = grid.filter(pl.col("not_ranked").is_null())
+    return (
+        *_unguarded(tasks, rows),
+        *_narrow(ranked, "bias"),
+        *_narrow(ranked, "usefulness"),
+        *_contents(grid, others, tasks),
+    )
+
+
+def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
+    """Return lines on what the board lacks to tell a model from noise, and to rank models."""
+    lines = []
+    ranked = tasks.filter(pl.col("not_ranked").is_null())["measures"].to_list()
+    if "bias" in ranked and not tasks["required"].any():
+        lines.append(
+            "no required control task, so nothing here tells a model from noise: "
+            "evaluate the controls, too (--tasks weat-1 for words, seat-c1 for texts)"
+        )
+    if "bias" in ranked and not rows["name"].is_in(NOISE).any():
+        kind = "words" if "word" in rows["kind"] else "texts"
+        lines.append(
+            "no reference rows: evaluate "
+            f"--model random-{kind} --model constant-{kind} on the same tasks, too"
+        )
+    if "model" not in rows["role"]:
+        lines.append("models are ranked without a mitigator: evaluate --mitigator none, too")
+    return lines
 
 
 def _narrow(grid: pl.DataFrame, measures: str) -> list[str]:
@@ -30,7 +62,9 @@ def _narrow(grid: pl.DataFrame, measures: str) -> list[str]:
     The tasks with fewest rows are removed one after another; the number of removed tasks that is
     reported maximises complete rows × remaining tasks.
     """
-    has = grid.filter(measures=measures).with_columns(has=pl.col("loss").is_not_null())
+    has = grid.filter(measures=measures, role="model").with_columns(
+        has=pl.col("measure").is_not_null()
+    )
     if has.is_empty():
         return []
     counts = has.group_by("task").agg(pl.col("has").sum()).sort("has", "task")
@@ -41,11 +75,11 @@ def _narrow(grid: pl.DataFrame, measures: str) -> list[str]:
     if complete[removed] <= complete[0]:
         return []
     them = "it" if removed == 1 else f"these {removed} tasks"
-    ranked = f"{complete[removed]} rows would be ranked"
+    ranked = f"{complete[removed]} models would be ranked"
     ranked += " on usefulness" if measures == "usefulness" else ""
     few = counts.head(removed).group_by("has", maintain_order=True).agg("task")
     return [
-        f"{_listed(names)} values for {n} of {n_rows} rows; without {them} {ranked}"
+        f"{_listed(names)} values for {n} of {n_rows} models; without {them} {ranked}"
         for n, names in few.iter_rows()
     ]
 

@@ -1,7 +1,4 @@
-"""The index page: boards as one HTML file that needs no network.
-
-Only formats; every number comes from the board. jinja2 escapes every text from a record.
-"""
+"""The index page: boards as one HTML file that needs no network. Only formats their numbers."""
 
 from __future__ import annotations
 
@@ -20,6 +17,7 @@ from harness.leaderboard.studies import StudyOnModel
 from harness.results.record import STARS, stars
 
 _LAST = 1e99  # the sort key of an empty cell, so that it sorts last
+_MARKS = {"better": "▲", "worse": "▼"}
 _MEASURES = {"control": "control, not ranked", "usefulness": "usefulness"}
 _LISTED = 12  # most words that a warning lists
 
@@ -91,12 +89,13 @@ def _view(board: Board) -> dict[str, Any]:
     for lack in board.lacks.iter_rows(named=True):
         lacks.setdefault(lack["row"], {})[lack["task"]] = lack["reason"]
     tasks = [task | {"reading": _reading(task)} for task in board.tasks.to_dicts()]
+    changes = {(line["row"], line["baseline"]): line for line in board.effects.to_dicts()}
     rows = board.rows.to_dicts()
     for row in rows:
         row["href"] = row["url"] if (row["url"] or "").startswith(("https://", "http://")) else None
         row["lacks"] = lacks.get(row["row"], {})
         row["ranks"] = [_rank(row, "")]
-        row["numbers"] = _numbers(board, row)
+        row["numbers"] = _numbers(board, row, changes)
         row["values"] = [
             _value(task, cells.get((row["row"], task["task"])), row["lacks"].get(task["task"]))
             for task in tasks
@@ -109,10 +108,11 @@ def _view(board: Board) -> dict[str, Any]:
         "summary": board.summary(),
         "notices": board.notices,
         "bias_tasks": len(board.names("bias")),
+        "bias_families": board.families("bias"),
         "usefulness_tasks": len(board.names("usefulness")),
         "columns": _columns(board),
-        "ranked": [row for row in rows if row["complete"]],
-        "incomplete": [row for row in rows if not row["complete"]],
+        "ranked": [row for row in rows if _is_comparable(row)],
+        "incomplete": [row for row in rows if not _is_comparable(row)],
         "rows": rows,
         "tasks": tasks,
         "task_groups": _task_groups(tasks),
@@ -124,6 +124,11 @@ def _view(board: Board) -> dict[str, Any]:
         "published": Markup(published) if published else None,  # noqa: S704 -- escaped
         "attachments": _attachments(board),
     }
+
+
+def _is_comparable(row: Mapping[str, Any]) -> bool:
+    """Return whether a row stands in the table of ranks."""
+    return row["complete"] and row["unusable"] is None and row["role"] != "reference"
 
 
 def _attachments(board: Board) -> list[dict[str, Any]]:
@@ -157,7 +162,7 @@ def _columns(board: Board) -> list[dict[str, Any]]:
     """Return the numeric columns of the ranking table, a group for each measure."""
     groups = []
     for measures, title in (
-        ("bias", "Bias: distance to the ideal (0 is best)"),
+        ("bias", "Bias: distance above the floor (0: as by chance)"),
         ("usefulness", "Usefulness (1 is best)"),
     ):
         if board.names(measures):
@@ -169,7 +174,9 @@ def _columns(board: Board) -> list[dict[str, Any]]:
     return groups
 
 
-def _numbers(board: Board, row: Mapping[str, Any]) -> list[Cell]:
+def _numbers(
+    board: Board, row: Mapping[str, Any], changes: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> list[Cell]:
     """Return the cells of `_columns`."""
     cells = []
     for measures, prefix in (("bias", ""), ("usefulness", "usefulness_")):
@@ -178,7 +185,10 @@ def _numbers(board: Board, row: Mapping[str, Any]) -> list[Cell]:
         if measures == "usefulness":
             cells.append(_rank(row, prefix))
         cells.append(_mean(row[measures], measures))
-        cells += [_change(row, measures, baseline, board.tasks.height) for baseline in BASELINES]
+        cells += [
+            _change(changes.get((row["row"], baseline), {}), measures, baseline)
+            for baseline in BASELINES
+        ]
         cells += [_mean(row[f"{measures}:{c}"], measures) for c in _categories(board, measures)]
     return cells
 
@@ -192,33 +202,40 @@ def _categories(board: Board, measures: str) -> list[str]:
 def _rank(row: Mapping[str, Any], prefix: str) -> Cell:
     rank, low, high = (row[f"{prefix}{name}"] for name in ("rank", "rank_low", "rank_high"))
     if rank is None:
-        reason = "no other complete row" if row[f"{prefix}complete"] else "incomplete"
-        return Cell("–", _LAST, f"not ranked: {reason}")
-    tip = f"Borda count {row[f'{prefix}borda']:g}"
+        return Cell("–", _LAST, f"not ranked: {_why_not(row, prefix)}")
     if low is None:
-        return Cell(str(rank), rank, f"{tip}; too few tasks for an interval of the rank")
-    tip += f"; {ranking.LEVEL:.0%} interval of the rank over resampled tasks: {low} to {high}"
-    return Cell(str(rank), rank, f"{tip}; group {row[f'{prefix}group']}")
+        return Cell(str(rank), rank, "too few families for a set of ranks")
+    return Cell(str(rank), rank, f"{ranking.LEVEL:.0%} set of ranks: {low} to {high}")
+
+
+def _why_not(row: Mapping[str, Any], prefix: str) -> str:
+    if row["role"] == "reference":
+        return "a reference"
+    if row["role"] == "mitigated":
+        return "mitigated rows are compared with their own model"
+    if row["unusable"]:
+        return f"not usable, {row['unusable']}"
+    return "no other complete row" if row[f"{prefix}complete"] else "incomplete"
 
 
 def _mean(value: float | None, measures: str) -> Cell:
     if value is None:
         return Cell("–", _LAST, "no distance: no value on a score with bounds")
     distance = value if measures == "bias" else 1 - value
-    return Cell(short(value), value, distance=distance)
+    return Cell(short(value), value, distance=min(max(distance, 0.0), 1.0))
 
 
-def _change(row: Mapping[str, Any], measures: str, baseline: str, n_tasks: int) -> Cell:
-    value, n = row[f"{measures}_vs_{baseline}"], row[f"tasks_vs_{baseline}"]
+def _change(change: Mapping[str, Any], measures: str, baseline: str) -> Cell:
+    value = change.get(measures)
     if value is None:
         return Cell("", _LAST)
+    evidence = change[f"{measures}_evidence"]
     gain = -value if measures == "bias" else value
-    verdict = "no change" if abs(value) < 0.0005 else "better" if gain > 0 else "worse"
-    mark = {"no change": "", "better": "▲", "worse": "▼"}[verdict]
-    tip = f"{verdict} than {baseline}"
-    if n < n_tasks:
-        tip += f", over the {n} of {n_tasks} tasks that both have"
-    return Cell(short(value, sign=True), value, tip, marks=mark)
+    verdict = "no evidence of a change" if not evidence else "better" if gain > 0 else "worse"
+    tip = f"{verdict} against {baseline}, over {change[f'{measures}_tasks']} tasks"
+    if change[f"{measures}_holm"] is not None:
+        tip += f"; p = {change[f'{measures}_holm']:.3g} after Holm's correction"
+    return Cell(short(value, sign=True), value, tip, marks=_MARKS.get(verdict, ""))
 
 
 def _value(task: Mapping[str, Any], cell: Mapping[str, Any] | None, reason: str | None) -> Cell:

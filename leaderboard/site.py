@@ -25,7 +25,7 @@ from harness.leaderboard.files import check_ours, publish
 from harness.leaderboard.page import render
 from harness.leaderboard.studies import StudyOnModel
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of leaderboard.json."""
 
 
@@ -132,6 +132,8 @@ def to_json(
                 "notices": board.notices,
                 "tasks": board.tasks.to_dicts(),
                 "rows": board.rows.to_dicts(),
+                "effects": board.effects.to_dicts(),
+                "mitigators": board.mitigators.to_dicts(),
                 "cells": board.cells.drop("url", "dimensions", "parameters").to_dicts(),
                 "lacks": board.lacks.to_dicts(),
                 "others": board.others.to_dicts(),

@@ -31,8 +31,9 @@ class BenchmarkFile(Strict):
     """What the tasks ask together, and why these."""
     citation: str = ""
     """Paper to cite with its scores."""
-    aggregation: Literal["borda"] = "borda"
-    """How a board makes one rank of the scores: by Borda count, for bias and usefulness apart."""
+    aggregation: Literal["families"] = "families"
+    """How a board makes one rank of the scores: by the mean over families of the mean over the
+    tasks of each, for bias and usefulness apart."""
     tasks: dict[Name, StrictInt] = Field(min_length=1)
     """Version by task. Globs are not allowed."""
 

@@ -99,7 +99,7 @@ def many_records(kind: str = "text", seed: int = 0) -> list[Record]:
                           "method": "bootstrap"},
                 coverage={"asked": 40, "found": 38 if i == 2 else 40,
                           "missing": ("Tamika", "Latoya") if i == 2 else ()},
-                overlap=("she", "he") if mitigator == "hard-debias" else (),
+                overlap=("she", "he") if (mitigator, name) == ("hard-debias", "seat-c7") else (),
             )
         )  # fmt: skip
     return records

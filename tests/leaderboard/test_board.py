@@ -19,18 +19,90 @@ def rows_of(board, *columns: str) -> dict[str, tuple]:
     return dict(zip(names, [v[0] if len(v) == 1 else v for v in values], strict=True))
 
 
-def test_complete_rows_are_ranked_by_distance_to_the_ideal(make_rows) -> None:
-    # WEAT in [-2, 2]: |−0.4|/2 = .2, |1|/2 = .5, 0; Borda over two tasks
+def test_complete_models_are_ranked_by_the_mean_distance(make_rows) -> None:
+    # WEAT in [-2, 2]: |−0.4|/2 = .2, |1|/2 = .5, 0
     board = only(
         make_rows(
             {"a": {"x": -0.4, "y": 1.0}, "b": {"x": 1.0, "y": -1.0}, "c": {"x": 0.0, "y": 0.0}}
         )
     )
-    assert rows_of(board, "rank", "borda", "bias") == {
-        "c/none": (1, 4.0, 0.0),
-        "a/none": (2, 1.5, pytest.approx(0.35)),
-        "b/none": (3, 0.5, 0.5),
+    assert rows_of(board, "rank", "bias", "bias_families", "bias_tasks") == {
+        "c/none": (1, 0.0, 1, 2),
+        "a/none": (2, pytest.approx(0.35), 1, 2),
+        "b/none": (3, 0.5, 1, 2),
     }
+
+
+def test_bias_is_the_distance_above_the_floor_in_units(make_record) -> None:
+    floor = {"mean": 0.1, "sd": 0.02, "centre": 0.0, "spread": 0.1, "draws": 500, "shuffled": "s"}
+    record = make_record(value=-0.3, bounds=(None, None), floor=floor, unit=0.5)
+    board = only([record])
+    assert board.rows["bias"][0] == pytest.approx(0.4)
+    assert board.cells.select("floor", "floor_sd", "unit").row(0) == (0.1, 0.02, 0.5)
+    assert only([record.model_copy(update={"value": 0.0})]).rows["bias"][0] == pytest.approx(-0.2)
+
+
+def test_a_category_and_a_family_of_methods_have_one_vote(make_rows) -> None:
+    # b wins four of five tasks, but loses the other family
+    records = make_rows(
+        {"a": dict.fromkeys("wxyz", 1.0), "b": dict.fromkeys("wxyz", 0.8)},
+        task__family="association",
+    )
+    records += make_rows({"a": {"c": 0.0}, "b": {"c": 2.0}}, task__family="context")
+    assert rows_of(only(records), "rank", "bias") == {
+        "a/none": (1, 0.25),
+        "b/none": (2, pytest.approx(0.7)),
+    }
+    assert only(records).families("bias") == 2
+
+
+def test_records_without_a_family_count_by_their_metric(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}}, metric="weat") + make_rows({"a": {"y": 1.0}}, metric="m")
+    assert only(records).tasks["family"].to_list() == ["gender/weat", "gender/m"]
+
+
+@pytest.mark.parametrize("measures", ["bias", "usefulness"])
+def test_a_value_outside_its_bounds_never_enters(make_rows, measures) -> None:
+    """A Spearman of 5 was ranked first."""
+    records = make_rows(
+        {"a": {"s": 0.5}, "b": {"s": 0.6}, "cheat": {"s": 5.0}},
+        task__measures=measures, ideal="higher", bounds=(-1.0, 1.0),
+    )  # fmt: skip
+    prefix = "" if measures == "bias" else "usefulness_"
+    board = only(records)
+    assert rows_of(board, f"{prefix}rank", f"{prefix}complete") == {
+        "b/none": (1, True),
+        "a/none": (2, True),
+        "cheat/none": (None, False),
+    }
+    (reason,) = board.lacks["reason"]
+    assert "5 is outside" in reason
+    assert "-1.0 to 1.0" in reason
+
+
+def test_bounds_of_one_record_do_not_let_its_value_in(make_rows) -> None:
+    records = make_rows({"a": {"s": 0.5}, "b": {"s": 0.6}}, ideal="higher", bounds=(-1.0, 1.0))
+    records += make_rows({"cheat": {"s": 5.0}}, ideal="higher", bounds=(-1.0, 10.0),
+                         created="2025-01-01T00:00:00Z")  # fmt: skip
+    assert rows_of(only(records), "rank")["cheat/none"] is None
+
+
+def test_a_score_with_neither_bounds_nor_unit_is_shown_and_not_ranked(make_rows) -> None:
+    records = make_rows({"a": {"x": 3.0}, "b": {"x": 40.0}}, bounds=(None, None))
+    records += make_rows({"a": {"y": 1.0}, "b": {"y": 0.5}})
+    board = only(records)
+    assert rows_of(board, "rank", "task:x") == {"b/none": (1, 40.0), "a/none": (2, 3.0)}
+    assert "cannot be added" in board.tasks.filter(task="x")["not_ranked"][0]
+    assert board.names("bias") == ["y"]
+
+
+def test_an_unranked_task_is_shown_with_its_reason(make_rows) -> None:
+    records = make_rows({"a": {"y": 1.0}, "b": {"y": 0.5}})
+    records += make_rows({"a": {"x": 0.0}}, task__unranked="it does not move with planted bias")
+    board = only(records)
+    assert rows_of(board, "rank", "bias") == {"b/none": (1, 0.25), "a/none": (2, 0.5)}
+    reasons = dict(board.tasks.select("task", "not_ranked").rows())
+    assert reasons == {"x": "it does not move with planted bias", "y": None}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +115,7 @@ def test_complete_rows_are_ranked_by_distance_to_the_ideal(make_rows) -> None:
         ("lower", (0, 10), 2.5, 0.25),
         ("higher", (None, None), 3.0, None),
         (0.0, (0, None), 3.0, None),
-        (0.5, (0, 1), 1.2, 1.0),
+        (0.5, (0, 1), 1.2, None),
     ],
 )
 def test_distance_is_divided_by_the_largest_within_the_bounds(
@@ -53,23 +125,15 @@ def test_distance_is_divided_by_the_largest_within_the_bounds(
     assert board.cells["distance"][0] == (distance and pytest.approx(distance))
 
 
-@pytest.mark.parametrize(("ideal", "best"), [("higher", "b"), ("lower", "a"), (0.0, "a")])
-def test_a_score_without_bounds_is_ranked(make_rows, ideal, best) -> None:
-    records = make_rows({"a": {"x": 3.0}, "b": {"x": 40.0}}, ideal=ideal, bounds=(None, None))
-    board = only(records)
-    assert board.rows["model"][0] == best
-    assert board.rows["bias"].null_count() == 2
-
-
 def test_values_on_both_sides_of_the_ideal_at_one_distance_tie(make_rows) -> None:
     board = only(make_rows({"a": {"x": 0.3}, "b": {"x": 0.7}}, ideal=0.5, bounds=(0, 1)))
     assert board.rows["rank"].to_list() == [1, 1]
 
 
-def test_an_incomplete_row_is_not_ranked_and_gives_no_points(make_rows) -> None:
+def test_an_incomplete_row_is_not_ranked(make_rows) -> None:
     board = only(make_rows({"a": {"x": 1.0, "y": 1.0}, "best": {"x": 0.0}, "b": {"x": 2, "y": 2}}))
     assert board.rows["model"].to_list() == ["a", "b", "best"]
-    assert rows_of(board, "rank", "borda", "complete")["a/none"] == (1, 2.0, True)
+    assert rows_of(board, "rank", "complete")["a/none"] == (1, True)
     assert rows_of(board, "rank", "complete")["best/none"] == (None, False)
     assert board.lacks.select("task", "reason").rows() == [("y", "not run")]
     assert "1 incomplete" in board.summary()
@@ -163,31 +227,11 @@ def test_usefulness_tasks_alone_make_a_board(make_rows) -> None:
 
 def test_the_only_complete_row_has_no_rank(make_rows) -> None:
     board = only(make_rows({"a": {"x": 1.0, "y": 0.0}, "b": {"x": 0.0}}))
-    assert rows_of(board, "complete", "rank", "borda", "bias") == {
-        "a/none": (True, None, None, 0.25),
-        "b/none": (False, None, None, 0.0),
+    assert rows_of(board, "complete", "rank", "bias") == {
+        "a/none": (True, None, 0.25),
+        "b/none": (False, None, 0.0),
     }
-    assert board.summary().startswith("1 complete row on 2 bias tasks")
-
-
-def test_a_mitigated_row_shows_its_change_against_none_and_normalize(make_record) -> None:
-    records = [
-        make_record(mitigator__name=name, mitigator__fingerprint=name, value=value)
-        for name, value in (("none", 1.0), ("normalize", -0.8), ("hard-debias", 0.2))
-    ]
-    assert rows_of(only(records), "bias_vs_none", "bias_vs_normalize") == {
-        "m/hard-debias": (pytest.approx(-0.4), pytest.approx(-0.3)),
-        "m/normalize": (pytest.approx(-0.1), None),
-        "m/none": (None, None),
-    }
-
-
-def test_a_change_is_over_the_tasks_that_both_rows_have(make_rows) -> None:
-    records = make_rows({"m": {"x": 1.0, "y": 2.0}}) + make_rows(
-        {"m": {"x": 0.5}}, mitigator__name="hard-debias", mitigator__fingerprint="h"
-    )
-    change = rows_of(only(records), "bias_vs_none", "tasks_vs_none")["m/hard-debias"]
-    assert change == (pytest.approx(-0.25), 1)
+    assert board.summary().startswith("1 complete model on 2 bias tasks")
 
 
 def test_columns_by_category_are_mean_distances(make_rows) -> None:
@@ -240,7 +284,26 @@ def test_the_order_of_the_records_does_not_matter(make_rows, make_many) -> None:
         assert getattr(shuffled, name).equals(getattr(expected, name)), name
 
 
-def test_every_row_of_a_complete_run_is_ranked(make_many) -> None:
+def test_models_are_ranked_without_mitigators(make_many) -> None:
     board = only(make_many())
-    assert board.rows.filter(pl.col("complete")).height == 12
-    assert board.rows["mitigator"][0] == "hard-debias"
+    assert board.rows.filter("complete").height == 12
+    ranked = board.rows.drop_nulls("rank")
+    assert ranked["mitigator"].to_list() == ["none"] * 3
+    assert ranked["rank"].to_list() == [1, 2, 3]
+
+
+def test_clones_of_rows_change_no_order(make_many) -> None:
+    """Dropping the rows under `normalize` changed the order of others."""
+    records = make_many()
+    order = only(records).rows.drop_nulls("rank")["model"].to_list()
+    without = [record for record in records if record.mitigator.name != "normalize"]
+    assert only(without).rows.drop_nulls("rank")["model"].to_list() == order
+    clones = [
+        record.model_copy(
+            update={"model": record.model.model_copy(update={"name": "clone", "fingerprint": "c"})}
+        )
+        for record in records
+        if record.model.name == order[-1]
+    ]
+    more = only([*records, *clones]).rows.drop_nulls("rank").filter(pl.col("model") != "clone")
+    assert more["model"].to_list() == order

@@ -82,7 +82,7 @@ def test_rows_are_shown_best_first(open_page, make_many) -> None:
         shown = rows(page, f"{kind} ranking")
         assert len(shown) == 12
         assert shown[0].startswith("1\t")
-        assert "hard-debias" in shown[0]
+        assert "none" in shown[0]
         assert len(rows(page, f"{kind} by task")) == 12
         assert page.locator(f"#plot-{kind} .point").count() == 12
 
