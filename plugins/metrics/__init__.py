@@ -28,7 +28,9 @@ def harness_metrics() -> list[MetricSpec]:
     return [
         _metric("weat", "effect size of two target sets and two attribute sets (WEAT, SEAT)"),
         _metric("weat-association", "WEAT's test statistic, not standardised"),
-        _metric("association-test", "share of attributes closer to one target set, binomial test"),
+        _metric(
+            "association-test", "association of two attribute sets with two target sets, counts"
+        ),
         _metric("concept-direction", "projections on a concept's direction against human labels"),
         _metric("concept-plane", "as concept-direction, with two components for one"),
         _metric("similarity-correlation", "cosines of text pairs against human ratings (STS)"),

@@ -87,8 +87,12 @@ def test_association_test_is_below_5_percent_as_often_as_its_steps_allow(rng, te
     p = np.array(
         [
             association_test(
-                *np.split(rng.standard_normal((16 + n, 40)), [8, 16, 16 + a]), test=test
-            ).p_value
+                *np.split(rng.standard_normal((16 + n, 40)), [8, 16, 16 + a]),
+                test=test,
+                permutations=1,
+                resamples=0,
+                rng=rng,
+            )["proportion"].p_value
             for _ in range(DRAWS)
         ]
     )

@@ -3,6 +3,9 @@
 ===================  =====================================================================
 `association`        differential association and effect size of the WEAT family
 `intervals`          confidence intervals over items or clusters, by the jackknife
+`attribute_contrast` contrast of two attribute sets between two target sets
+`target_shuffles`    target words assigned to two sides at random, and the test of it
+`bootstrap`          percentile bootstrap intervals over items or clusters
 `partitions`         permutation test of two sets, exact or sampled
 `contributions`      what each item contributes to a correlation, AUC or difference of means
 `weighted`           correlations, ranks and AUC of items with multiplicities

@@ -83,6 +83,33 @@ def auc(
     return np.where(defined, area, np.nan)
 
 
+def aucs(
+    positives: Floats, negatives: Floats, counts: tuple[Floats, Floats] | None = None
+) -> Floats:
+    """Return the (b,) areas of b samples whose scores differ; as `auc` otherwise.
+
+    Parameters
+    ----------
+    positives, negatives
+        (b, n) and (b, m) scores. Only equal ones count as equal.
+    counts
+        (b, n) and (b, m) number of times that each item counts; by default once.
+    """
+    if counts is None:
+        counts = np.ones_like(positives), np.ones_like(negatives)
+    kept, zeros = np.hstack([counts[0], np.zeros_like(counts[1])]), np.zeros_like(counts[0])
+    below = np.hstack([zeros, counts[1]])
+    values = np.hstack([positives, negatives])
+    # a stable sort puts equal positives first, or last if it is of the reversed items
+    area = np.zeros(len(values))
+    for step in (1, -1):
+        order = np.argsort(values[:, ::step], axis=1, kind="stable")
+        ahead = np.cumsum(np.take_along_axis(below[:, ::step], order, axis=1), axis=1)
+        area += (np.take_along_axis(kept[:, ::step], order, axis=1) * ahead).sum(axis=1) / 2
+    pairs = counts[0].sum(axis=1) * counts[1].sum(axis=1)
+    return np.where(pairs > 0, area / np.where(pairs > 0, pairs, 1.0), np.nan)
+
+
 def midranks(values: Floats, counts: Floats) -> Floats:
     """Return the (b, n) ranks, from 1, of items that count `counts` times in b samples.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import numpy as np
@@ -10,16 +11,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, ortho_group
 
+from harness.arrays import unit_rows
+from harness.errors import InvalidOption
 from harness.plugins.metrics.association_test import association_test
 
 EAST, WEST = [1.0, 0.0], [-1.0, 0.0]
 seeds = st.integers(0, 2**32 - 1)
 
 
-def run(*arrays, **options):
+def scores(*arrays, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return association_test(*[np.asarray(a, float).reshape(-1, 2) for a in arrays], **options)
+        arrays = [np.asarray(a, float).reshape(-1, 2) for a in arrays]
+        return association_test(*arrays, resamples=0, rng=np.random.default_rng(0), **options)
+
+
+def run(*arrays, **options):
+    """Return the score of the paper."""
+    return scores(*arrays, **options)["proportion"]
 
 
 def along(*signs: int) -> list[list[float]]:
@@ -87,26 +96,38 @@ def test_the_printed_reading_gives_the_p_values_of_table_4(a, b, first, second, 
     assert score.p_value == pytest.approx(p_value, rel=1e-9)
 
 
+def random(*arrays):
+    return association_test(*arrays, resamples=0, permutations=9, rng=np.random.default_rng(0))
+
+
 @given(seeds)
 def test_counts_do_not_change_under_rotation(seed):
     rng = np.random.default_rng(seed)
     arrays = [rng.standard_normal((n, 4)) for n in (3, 4, 5, 6)]
     turned = [array @ ortho_group.rvs(4, random_state=seed) for array in arrays]
-    assert association_test(*arrays).value == association_test(*turned).value
+    assert random(*arrays)["proportion"].value == random(*turned)["proportion"].value
 
 
 @given(seeds)
 def test_swapping_the_targets_mirrors_the_proportion(seed):
     rng = np.random.default_rng(seed)
     t_1, t_2, a_1, a_2 = [rng.standard_normal((n, 4)) for n in (3, 4, 5, 6)]
-    score, swapped = association_test(t_1, t_2, a_1, a_2), association_test(t_2, t_1, a_1, a_2)
-    assert score.value + swapped.value == pytest.approx(1.0)
-    both = association_test(t_2, t_1, a_2, a_1)
-    assert score.value == pytest.approx(both.value)
+    score, swapped = random(t_1, t_2, a_1, a_2), random(t_2, t_1, a_1, a_2)
+    both = random(t_2, t_1, a_2, a_1)
+    for name in ("proportion", "auc"):
+        assert score[name].value + swapped[name].value == pytest.approx(1.0)
+        assert score[name].value == pytest.approx(both[name].value)
+    assert score["association"].value == pytest.approx(-swapped["association"].value)
+    assert score["association"].value == pytest.approx(both["association"].value)
 
 
-def test_zero_attributes_are_closer_to_neither_target_set():
-    assert run([EAST], [WEST], [[0, 0]], [[0, 0]]).value == 0.0
+@pytest.mark.parametrize("rounding", [0.0, 3e-8])
+def test_attributes_without_a_difference_have_no_score_and_count_as_fair(rounding):
+    attributes = [[rounding, 1.0], [-rounding, 1.0]]
+    by_score = scores([EAST], [WEST], attributes, attributes[:1])
+    fair = {"proportion": 0.5, "association": 0.0, "auc": 0.5}
+    assert {name: score.without_difference for name, score in by_score.items()} == fair
+    assert all(np.isnan(score.value) and score.reason for score in by_score.values())
 
 
 @pytest.mark.parametrize("empty", [0, 1])
@@ -116,3 +137,86 @@ def test_an_empty_target_set_has_no_score(empty):
     score = run(*targets, FIRST, SECOND)
     assert np.isnan(score.value)
     assert score.reason
+
+
+def test_the_association_and_the_auc_by_hand():
+    by_score = scores([EAST], [WEST], FIRST, SECOND)
+    # 45 degrees: the cosine with EAST is ±1/√2, so the difference is ±√2
+    first, second = np.sqrt(2) * np.array([1, 1, -1]), np.sqrt(2) * np.array([-1, -1, -1, 1, 0])
+    assert by_score["association"].value == pytest.approx(first.mean() - second.mean())
+    above = (first[:, None] > second).mean() + (first[:, None] == second).mean() / 2
+    assert by_score["auc"].value == pytest.approx(above)
+    cosines = np.concatenate([first, second, -first, -second]) / 2
+    assert by_score["association"].unit == pytest.approx(cosines.std())
+
+
+def sets(seed, *sizes, d=12):
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal((n, d)) for n in sizes]
+
+
+def test_an_offset_of_all_attributes_changes_the_proportion_and_neither_contrast():
+    t_1, t_2, a_1, a_2 = [unit_rows(z) for z in sets(1, 8, 8, 10, 12)]
+    g = unit_rows([t_1.mean(axis=0) - t_2.mean(axis=0)])[0]
+
+    def moved(z, by):  # a last coordinate that no target has keeps all attributes at length 3
+        z = z + by * g
+        return np.hstack([z, np.sqrt(9 - (z**2).sum(axis=1, keepdims=True))])
+
+    targets = [np.hstack([z, np.zeros((len(z), 1))]) for z in (t_1, t_2)]
+    before, after = (random(*targets, moved(a_1, by), moved(a_2, by)) for by in (0.0, 1.0))
+    assert before["proportion"].details["k2"] < len(a_1) + len(a_2)
+    assert after["proportion"].details["k2"] == len(a_1) + len(a_2)
+    for name in ("association", "auc"):
+        assert after[name].value == pytest.approx(before[name].value, abs=1e-12)
+        assert after[name].p_value == before[name].p_value
+
+
+def test_pairs_need_target_sets_of_equal_size():
+    with pytest.raises(InvalidOption, match="3 and 4"):
+        association_test(*sets(0, 3, 4, 5, 6), paired_targets=True, rng=np.random.default_rng(0))
+
+
+def test_few_pairs_are_swapped_in_every_way_and_the_floor_is_the_mean_distance():
+    t_1, t_2, a_1, a_2 = sets(2, 4, 4, 5, 6)
+    rng = np.random.default_rng(0)
+    by_score = association_test(t_1, t_2, a_1, a_2, paired_targets=True, rng=rng)
+    signs = np.array(list(itertools.product([1, -1], repeat=4)))
+    between = unit_rows(a_1).mean(axis=0) - unit_rows(a_2).mean(axis=0)
+    swapped = signs @ ((unit_rows(t_1) - unit_rows(t_2)) @ between) / 4
+    score = by_score["association"]
+    assert score.details["p_kind"] == "exact"
+    at_least = np.abs(swapped) >= abs(score.value) - 1e-12
+    assert score.p_value == by_score["auc"].p_value == pytest.approx(at_least.mean())
+    assert score.null.shuffled == "sides of the pairs"
+    assert np.abs(score.null.values).mean() == pytest.approx(np.abs(swapped).mean(), rel=0.1)
+    assert by_score["auc"].null.values.mean() == pytest.approx(0.5, abs=0.05)
+
+
+def test_pairs_that_share_a_word_are_swapped_together():
+    arrays = sets(3, 6, 6, 5, 6)
+    texts = {"targets_1": list("aabcde"), "targets_2": list("uvvwxy")}
+    rng = np.random.default_rng(0)
+    score = association_test(*arrays, paired_targets=True, texts=texts, rng=rng)["association"]
+    assert score.p_value * 2**4 == pytest.approx(round(score.p_value * 2**4))  # four units
+    values = np.unique(np.round(score.null.values, 12))
+    assert len(values) == 2**4
+
+
+def test_members_are_drawn_anew_where_targets_are_no_pairs():
+    rng = np.random.default_rng(0)
+    score = association_test(*sets(4, 3, 2, 5, 6), rng=rng)["association"]
+    assert score.null.shuffled == "members of the target sets"
+    assert score.details["p_kind"] == "exact"
+    assert len(np.unique(np.round(score.null.values, 12))) == 10
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_intervals_contain_the_values_and_resample_targets_and_attributes(paired):
+    t_1, t_2, a_1, a_2 = sets(5, 12, 12, 15, 16)
+    a_1, a_2 = a_1 + 0.5 * t_1.mean(axis=0), a_2 + 0.5 * t_2.mean(axis=0)
+    rng = np.random.default_rng(0)
+    by_score = association_test(t_1, t_2, a_1, a_2, paired_targets=paired, rng=rng)
+    for name in ("association", "auc"):
+        interval = by_score[name].interval
+        assert interval.low < by_score[name].value < interval.high
