@@ -138,7 +138,9 @@ class Score:
     details
         Further JSON-like values for the record, such as counts and variants.
         `alternative` is the alternative hypothesis of the p-value: `greater`, `less` or
-        `two-sided`; the table of `harness eval` says which p-values are one-sided.
+        `two-sided`; the table of `harness eval` says which p-values are one-sided. `reversed` says
+        whether the value is significantly on the other side of the ideal than is expected; the
+        table marks it.
     tables
         Tables by name, each a sequence of rows, such as a list of pairs. Each is written to a file
         beside the records; the record has its path.

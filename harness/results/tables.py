@@ -39,7 +39,8 @@ class Cell:
         that a correlation differs from 0.
     is_reversed
         Whether the association points the other way: against the direction that a one-sided
-        p-value tests, or else against the association of the unmitigated model.
+        p-value tests; or significantly against the expected one, where the metric says it
+        (`details.reversed`); or else against the association of the unmitigated model.
     is_best
         Whether no other value of the row is as near to the ideal.
     change
@@ -162,7 +163,8 @@ def _section(model: str, measures: str, records: Sequence[Record]) -> Section:
     named = _names(lines)
     one_sided = [
         record.metric
-        for record in records
+        for line in lines.values()
+        for record in line.values()
         if record.p_value is not None and record.details.get("alternative") in ONE_SIDED
     ]
     return Section(
@@ -242,6 +244,8 @@ def _is_reversed(record: Record, base: Record | None) -> bool:
     tested = ONE_SIDED.get(str(record.details.get("alternative")))
     if tested is not None and record.p_value is not None:
         return side == -tested
+    if "reversed" in record.details:
+        return bool(record.details["reversed"])
     return base is not None and side * _side(base) < 0
 
 

@@ -26,8 +26,9 @@ def harness_commands(group: click.Group) -> None:
 def harness_metrics() -> list[MetricSpec]:
     """List the built-in metrics."""
     return [
-        _metric("weat", "effect size of two target sets and two attribute sets (WEAT, SEAT)"),
+        _metric("weat", "association of two target sets with two attribute sets (WEAT, SEAT)"),
         _metric("weat-association", "WEAT's test statistic, not standardised"),
+        _metric("same", "cosines of words with the direction between groups (SAME)"),
         _metric(
             "association-test", "association of two attribute sets with two target sets, counts"
         ),

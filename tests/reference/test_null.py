@@ -27,6 +27,10 @@ def check(p_values) -> None:
     assert kstest(p, "uniform").statistic < 0.05
 
 
+def p_of(*arrays: np.ndarray, **options) -> float:
+    return weat(*arrays, null_draws=0, **options)["association"].p_value
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20)
@@ -37,7 +41,7 @@ def test_weat_counted_exactly(rng, alternative):
     draws = rng.standard_normal((DRAWS, 22, 10))
     check(
         [
-            weat(*np.split(x, [6, 12, 17]), alternative=alternative, resamples=0, rng=rng).p_value
+            p_of(*np.split(x, [6, 12, 17]), alternative=alternative, resamples=0, rng=rng)
             for x in draws
         ]
     )
@@ -45,13 +49,13 @@ def test_weat_counted_exactly(rng, alternative):
 
 def test_weat_with_target_sets_of_unequal_size(rng):
     draws = rng.standard_normal((DRAWS, 24, 10))
-    check([weat(*np.split(x, [5, 14, 19]), resamples=0, rng=rng).p_value for x in draws])
+    check([p_of(*np.split(x, [5, 14, 19]), resamples=0, rng=rng) for x in draws])
 
 
 def test_weat_sampled(rng):
     draws = rng.standard_normal((DRAWS, 40, 10))
     options = {"exact_limit": 0, "permutations": 199, "resamples": 0, "rng": rng}
-    check([weat(*np.split(x, [15, 30, 35]), **options).p_value for x in draws])
+    check([p_of(*np.split(x, [15, 30, 35]), **options) for x in draws])
 
 
 def sentences(

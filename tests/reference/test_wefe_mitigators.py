@@ -55,11 +55,12 @@ def specific(debiaswe, glove) -> list[str]:
 
 def measured(arrays: Sequence[Reals]) -> dict[str, float]:
     x, y, a, b = arrays
-    score = weat(x, y, a, b, ddof=0, permutations=10, resamples=0, rng=np.random.default_rng(0))
+    options = {"permutations": 10, "resamples": 0, "rng": np.random.default_rng(0)}
+    score = weat(x, y, a, b, ddof=0, **options)["effect_size"]
     targets = np.vstack([x, y])
     distances = [1 - cosines(targets, attributes).mean() for attributes in (a, b)]
     return {
-        "WEAT": float(score.details["association"]),
+        "WEAT": float(score.details["statistic"]),
         "ES": score.value,
         "MAC": float(np.mean(distances)),
     }

@@ -7,6 +7,7 @@
 `target_shuffles`    target words assigned to two sides at random, and the test of it
 `bootstrap`          percentile bootstrap intervals over items or clusters
 `partitions`         permutation test of two sets, exact or sampled
+`without_one`        range of a statistic when one word is left out
 `contributions`      what each item contributes to a correlation, AUC or difference of means
 `weighted`           correlations, ranks and AUC of items with multiplicities
 `word_sets`          vectors and means of word sets; the reason for an empty set

@@ -6,6 +6,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.plugins.metrics.statistics.contributions import to_difference
+from harness.plugins.metrics.statistics.nulls import Masks
 from harness.plugins.metrics.statistics.word_sets import means
 from harness.scores import Samples
 
@@ -83,13 +84,46 @@ def association_samples(
     return samples
 
 
+def shuffled_associations(s_1: Floats, s_2: Floats, in_first: Masks) -> Floats:
+    """Return the (draws,) differences of the mean associations of random target sets.
+
+    Parameters
+    ----------
+    s_1, s_2
+        (n,) and (m,) differential associations of the two target sets.
+    in_first
+        (draws, n + m): which targets are in the first set.
+    """
+    s = np.concatenate([s_1, s_2])
+    sums, sizes = in_first @ s, in_first.sum(axis=1)
+    differences: Floats = sums / sizes - (s.sum() - sums) / (len(s) - sizes)
+    return differences
+
+
+def resampled_associations(
+    targets_1: Floats,
+    targets_2: Floats,
+    attributes_1: Floats,
+    attributes_2: Floats,
+    *counts: Floats,
+) -> Floats:
+    """Return the (b,) differences of mean associations of b resamples of targets and attributes.
+
+    Parameters are those of `resampled_effect_sizes`.
+    """
+    x, y, a, b = counts
+    directions = means(a, attributes_1) - means(b, attributes_2)
+    between = means(x, targets_1) - means(y, targets_2)
+    differences: Floats = np.einsum("bd,bd->b", between, directions)
+    return differences
+
+
 def resampled_effect_sizes(
     targets_1: Floats,
     targets_2: Floats,
     attributes_1: Floats,
     attributes_2: Floats,
-    counts: tuple[Floats, ...],
-    *,
+    *counts: Floats,
     ddof: int,
 ) -> Floats:
     """Return the (b,) effect sizes of b resamples of targets and attributes.

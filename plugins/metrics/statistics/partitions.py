@@ -20,6 +20,7 @@ from harness.plugins.metrics.statistics.bootstrap import Codes
 
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
 Chosen: TypeAlias = npt.NDArray[np.bool_]
+Hits: TypeAlias = npt.NDArray[np.int64]
 Unit: TypeAlias = Literal["clusters", "items"]
 EXACT_LIMIT = 1_000_000
 PERMUTATIONS = 100_000
@@ -35,6 +36,8 @@ class PartitionTest:
     ----------
     p_value
         Share of partitions that are at least as extreme as the observed one, in (0, 1].
+    two_sided
+        The same by the absolute difference of the means, whatever the alternative.
     kind
         `exact`, or `N permutations`.
     partitions
@@ -44,6 +47,7 @@ class PartitionTest:
     """
 
     p_value: float
+    two_sided: float
     kind: str
     partitions: int
     permute: Unit
@@ -110,25 +114,28 @@ def partition_test(
         values, sizes, n = _units(values, [len(first), len(second)], clusters)
     partitions = math.comb(len(values), n)
 
-    def hits(sums: Floats, parts: Floats | None) -> int:
+    def hits(sums: Floats, parts: Floats | None) -> Hits:
         if parts is not None:  # the means differ by Σ (1/m + 1/(total - m)) for a part of m items
             sums = sums * (len(first) * len(second)) / (parts * (total - parts))
+        two_sided = np.abs(sums) >= abs(observed) - tolerance
+        as_extreme = two_sided
         if alternative == "greater":
-            return int(np.count_nonzero(sums >= observed - tolerance))
-        if alternative == "less":
-            return int(np.count_nonzero(sums <= observed + tolerance))
-        return int(np.count_nonzero(np.abs(sums) >= abs(observed) - tolerance))
+            as_extreme = sums >= observed - tolerance
+        elif alternative == "less":
+            as_extreme = sums <= observed + tolerance
+        return np.array([np.count_nonzero(as_extreme), np.count_nonzero(two_sided)])
 
     permute: Unit = "clusters" if clustered else "items"
     if partitions <= exact_limit:
-        count = hits(_all_sums(values, n), None if sizes is None else _all_sums(sizes, n))
-        return PartitionTest(count / partitions, "exact", partitions, permute)
-    count, step = 0, max(1, MAX_CELLS // len(values))
+        counts = hits(_all_sums(values, n), None if sizes is None else _all_sums(sizes, n))
+        p_value, two_sided = (counts / partitions).tolist()
+        return PartitionTest(p_value, two_sided, "exact", partitions, permute)
+    counts, step = np.zeros(2, dtype=np.int64), max(1, MAX_CELLS // len(values))
     for start in range(0, permutations, step):
         chosen = _samples(len(values), n, min(step, permutations - start), rng)
-        count += hits(chosen @ values, None if sizes is None else chosen @ sizes)
-    p_value = (count + 1) / (permutations + 1)
-    return PartitionTest(p_value, f"{permutations} permutations", partitions, permute)
+        counts += hits(chosen @ values, None if sizes is None else chosen @ sizes)
+    p_value, two_sided = ((counts + 1) / (permutations + 1)).tolist()
+    return PartitionTest(p_value, two_sided, f"{permutations} permutations", partitions, permute)
 
 
 def _units(

@@ -135,6 +135,27 @@ def test_with_a_one_sided_test_the_direction_that_it_tests_counts(alternative, s
     assert section(record(**more)).one_sided == ("weat",)
 
 
+def test_a_metric_that_says_whether_an_association_is_reversed_is_believed():
+    """A change of the sign by chance is no reversal, and a reversal keeps its stars."""
+    by_chance = {"p_value": 0.4, "details": {"alternative": "two-sided", "reversed": False}}
+    clearly = {"p_value": 0.023, "details": {"alternative": "two-sided", "reversed": True}}
+    row = cells(
+        record(value=1.5),
+        record("t", "x", -0.2, **by_chance),
+        record("t", "y", -1.1, **clearly),
+    )
+    assert [cell.is_reversed for cell in row] == [False, False, True]
+    assert row[2].stars == "*"
+    assert section(record(**clearly)).one_sided == ()
+
+
+def test_only_p_values_that_are_shown_are_called_one_sided():
+    old = record(p_value=0.1, details={"alternative": "greater"}, created="2026-01-01T00:00:00Z")
+    new = record(p_value=0.2, details={"alternative": "two-sided"}, created="2026-01-02T00:00:00Z")
+    assert section(old, new).one_sided == ()
+    assert section(old).one_sided == ("weat",)
+
+
 def test_a_score_without_a_fair_number_is_never_reversed():
     row = cells(similarity("s", "none", 0.5), similarity("s", "x", -0.5))
     assert not row[1].is_reversed

@@ -13,6 +13,7 @@ from scipy.stats import kstest, ortho_group
 from harness.errors import InvalidOption
 from harness.plugins.metrics.weat import weat
 
+SCORES = ("association", "effect_size")
 EAST, WEST, NORTH = [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.tuples(*[st.integers(2, 6)] * 4)
@@ -23,11 +24,15 @@ def draw(seed: int, sizes: tuple[int, ...], d: int = 5) -> list[np.ndarray]:
     return [rng.standard_normal((n, d)) for n in sizes]
 
 
-def run(arrays, **options):
+def run_both(arrays, **options):
     options = {"resamples": 0, "rng": np.random.default_rng(0)} | options
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return weat(*[np.asarray(array, dtype=float) for array in arrays], **options)
+
+
+def run(arrays, score="effect_size", **options):
+    return run_both(arrays, **options)[score]
 
 
 def test_two_axes_by_hand():
@@ -37,16 +42,25 @@ def test_two_axes_by_hand():
     assert run(arrays).value == pytest.approx(3 / values.std(ddof=1))
     assert run(arrays, ddof=0).value == pytest.approx(3 / values.std(ddof=0))
     score = run(arrays)
-    assert score.details["association"] == pytest.approx(6.0)
+    assert score.details["statistic"] == pytest.approx(6.0)
     assert score.n == 4
-    # of the six ways to choose two of the four values, only (2, 0) has such a high sum
-    assert score.p_value == pytest.approx(1 / 6)
+    # of the six ways to choose two of the four values, (2, 0) and (-2, -2) have sums 2 and -4 that
+    # are as far from the mean sum, -1, as that of the first targets
+    assert score.p_value == pytest.approx(2 / 6)
+    assert run(arrays, alternative="greater").p_value == pytest.approx(1 / 6)
+    association = run(arrays, "association")
+    assert association.value == pytest.approx(3.0)
+    assert association.p_value == score.p_value
+    # the cosines of the targets: 1 and -1; 0 and 0; -1 and 1, twice
+    assert association.unit == pytest.approx(np.sqrt(6 / 8))
     assert (score.details["p_kind"], score.details["partitions"]) == ("exact", 6)
 
 
 def test_ties_count_as_at_least_as_extreme():
     arrays = [EAST, NORTH], [NORTH, WEST], [EAST], [WEST]
-    assert run(arrays).p_value == pytest.approx(2 / 6)  # the two norths are interchangeable
+    # the two norths are interchangeable
+    assert run(arrays, alternative="greater").p_value == pytest.approx(2 / 6)
+    assert run(arrays).p_value == pytest.approx(4 / 6)
 
 
 def test_more_partitions_than_json_can_hold_are_not_reported():
@@ -69,10 +83,12 @@ def test_weat_does_not_change_under_rotation_or_with_the_vectors_lengths(seed, s
 @given(seeds, sizes)
 def test_swapping_targets_or_attributes_flips_the_sign(seed, sizes):
     x, y, a, b = draw(seed, sizes)
-    d = run((x, y, a, b)).value
-    assert run((y, x, a, b)).value == pytest.approx(-d)
-    assert run((x, y, b, a)).value == pytest.approx(-d)
-    greater, less = run((x, y, a, b)), run((y, x, a, b), alternative="less")
+    for score in SCORES:
+        value = run((x, y, a, b), score).value
+        assert run((y, x, a, b), score).value == pytest.approx(-value)
+        assert run((x, y, b, a), score).value == pytest.approx(-value)
+    greater = run((x, y, a, b), alternative="greater")
+    less = run((y, x, a, b), alternative="less")
     assert greater.p_value == pytest.approx(less.p_value)
 
 
@@ -97,20 +113,29 @@ def test_target_sets_of_equal_size_reach_two():
         ([[0.0, 0.0]], [[0.0, 0.0]], [EAST], [WEST]),
         (np.empty((0, 2)), [EAST], [EAST], [WEST]),
         ([EAST], [WEST], [EAST], np.empty((0, 2))),
+        ([EAST] * 3, [EAST] * 3, [EAST] * 2, [EAST] * 2),
     ],
-    ids=["equal targets", "equal attributes", "zero vectors", "no targets", "no attributes"],
+    ids=[
+        "equal targets",
+        "equal attributes",
+        "zero vectors",
+        "no targets",
+        "no attributes",
+        "one vector for all texts",
+    ],
 )
 def test_without_spread_there_is_no_score_but_a_reason(arrays):
-    score = run(arrays, resamples=10)
-    assert np.isnan(score.value)
-    assert score.reason
-    assert score.p_value is None
+    for score in run_both(arrays, resamples=10).values():
+        assert np.isnan(score.value)
+        assert score.reason
+        assert score.p_value is None
 
 
 def test_one_target_per_set_is_enough():
     score = run(([EAST], [WEST], [EAST], [WEST]), resamples=10)
     assert score.value == pytest.approx(2**0.5)
-    assert score.p_value == pytest.approx(0.5)
+    assert score.p_value == pytest.approx(1)
+    assert score.details["without_one"] == {}
 
 
 def test_intervals_of_clusters_are_wider_than_those_of_items():
@@ -138,13 +163,13 @@ def test_partitions_of_clusters_by_hand():
     # s of X: 2 and 2 of one word, 0 of another; of Y: -2 of one word, 0 and 0 of another
     arrays = [EAST, EAST, NORTH], [WEST, NORTH, NORTH], [EAST], [WEST]
     codes = {"targets_1": np.array([7, 7, 3]), "targets_2": np.array([0, 1, 1])}
-    score = run(arrays, clusters=codes)
+    score = run(arrays, clusters=codes, alternative="greater")
     # the first word with each of the other three, as sums over items: {2 2 0} has mean 4/3 against
     # -2/3, {2 2 -2} 2/3 against 0, {2 2 0 0} 1 against -1: as extreme as the one observed
     assert score.p_value == pytest.approx(2 / 6)
     assert score.details["partitions"] == 6
     assert (score.details["permute"], score.details["p_kind"]) == ("clusters", "exact")
-    items = run(arrays, clusters=codes, permute="items")
+    items = run(arrays, clusters=codes, permute="items", alternative="greater")
     assert items.p_value == pytest.approx(3 / 20)  # both twos and one of the three zeros
     assert (items.details["permute"], items.details["partitions"]) == ("items", 20)
     assert items.value == score.value

@@ -23,7 +23,7 @@ ROW = """\
     claim: Career and family
     printed: 0.3
     model: glove-6b-50d
-    score: {task: weat-6}
+    score: {score: effect_size, task: weat-6}
     tolerance: 0.05
     reason: other vectors
 """
@@ -88,7 +88,7 @@ def test_a_claim_that_does_not_hold_says_why(check):
         ("task: weat-6", "task: weat-66", "unknown task 'weat-66'; did you mean"),
         ("task: weat-6", "task: weat-6, scenario: x", "unknown scenario 'x'"),
         ("task: weat-6", "task: weat-6, metric: rnd", "unknown metric of 'weat-6' 'rnd'"),
-        ("task: weat-6", "task: weat-6, score: size", "unknown score of 'weat' 'size'"),
+        ("effect_size", "size", "unknown score of 'weat' 'size'"),
         ("task: weat-6", "task: weat-6, mitigator: hard", "unknown mitigator 'hard'"),
         ("    tolerance: 0.05\n", "", "a number requires a 'tolerance'"),
         ("item: Table 1", "item: Tab 1", "item"),
@@ -107,7 +107,7 @@ def test_a_wrong_row_gives_one_line(check, line, wrong, problem):
 
 def test_an_unknown_study_gives_one_line(check):
     text = ROW.replace(
-        "score: {task: weat-6}",
+        "score: {score: effect_size, task: weat-6}",
         "study: {study: gender-hard, row: ran, criterion: WEAT, measure: RND}",
     )
     assert "unknown study 'gender-hard'; did you mean" in mistake(check, text)
@@ -115,7 +115,7 @@ def test_an_unknown_study_gives_one_line(check):
 
 def test_a_row_that_differs_needs_a_reason(check):
     text = ROW.replace("    reason: other vectors\n", "").replace(
-        "score: {task: weat-6}", "here: 1"
+        "score: {score: effect_size, task: weat-6}", "here: 1"
     )
     said = check(text + "    command: harness eval\n")
     assert said.code == 1
@@ -123,7 +123,7 @@ def test_a_row_that_differs_needs_a_reason(check):
 
 
 def test_a_row_that_reproduces_has_no_reason(check):
-    text = ROW.replace("score: {task: weat-6}", "here: 0.31")
+    text = ROW.replace("score: {score: effect_size, task: weat-6}", "here: 0.31")
     said = check(text + "    command: harness eval\n")
     assert said.code == 1
     assert "row 'mine': reproduces, so its 'reason' is out of date" in said.err
