@@ -6,7 +6,7 @@ the decorator, and a submodule of that name would replace it.
 
 A metric is declared with its name and the scales of its scores::
 
-    @metric("weat", scores={"effect_size": Scale(ideal=0, bounds=(-2, 2))})
+    @metric("weat", scores={"association": Scale(ideal=0, bounds=(-4, 4))})
     def weat(targets_1, targets_2, attributes_1, attributes_2, *, permutations=10_000, rng): ...
 
 Positional parameters are the task's inputs by name; a task may omit an input whose parameter has a

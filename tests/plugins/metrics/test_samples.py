@@ -19,6 +19,7 @@ PAIRS = {"pairs_1": 6, "pairs_2": 6}
 SIZES = {  # rows of each input with vectors
     "weat": WEAT,
     "weat-association": WEAT,
+    "same": WEAT,
     "association-test": WEAT,
     "rnd": RND,
     "ect": RND,
