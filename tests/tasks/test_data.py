@@ -13,9 +13,9 @@ import pytest
 
 from harness import tasks
 from harness.errors import Unavailable
-from harness.registry.files import files
+from harness.registry.files import files, find
 from harness.registry.registry import Registry
-from harness.study import running, study
+from harness.study import study
 from harness.task import yaml_files
 from harness.task.schema import TaskFile
 
@@ -164,4 +164,4 @@ def test_without_a_network_all_studies_have_their_data(offline):
     names = [path.stem for path in files(FOLDER, "study")]
     assert len(names) >= 5
     for name in names:
-        assert study.resolve(running.find(offline, name), offline).measures, name
+        assert study.resolve(find(offline.study_files, name), offline).measures, name

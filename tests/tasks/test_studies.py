@@ -11,8 +11,9 @@ from harness import tasks
 from harness.embedder import ModelInfo
 from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import glove
+from harness.registry import files
 from harness.registry.registry import Registry
-from harness.study import bench, running, study
+from harness.study import bench, study
 from harness.study.folds import deal
 
 NAMES = sorted(path.stem for path in (Path(tasks.__file__).parent / "studies").glob("[!_]*.yaml"))
@@ -53,7 +54,7 @@ def resolved(registry):
 
     def find(name):
         if name not in known:
-            known[name] = study.resolve(running.find(registry, name), registry)
+            known[name] = study.resolve(files.find(registry.study_files, name), registry)
         return known[name]
 
     return find
