@@ -85,6 +85,7 @@ class StudyOnModel:
             "model": self.summary.model.name,
             "complete": self.summary.complete,
             "protocol": self.summary.study.protocol,
+            "judging": self.summary.study.judging,
             "page": self.page,
             "csv": self.csv,
             "records": self.jsonl,

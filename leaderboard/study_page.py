@@ -75,7 +75,7 @@ def render(
         href=model.url if (model.url or "").startswith(("https://", "http://")) else None,
         unit=unit,
         summary=summary,
-        measures=[_measure(label, part) for label, part in study.measures.items()],
+        measures=[_measure(study, label, part) for label, part in study.measures.items()],
         changes=_changes(summary),
         legend=tables.legend(summary),
         chosen=tables.chosen(summary) if summary.chosen else None,
@@ -122,7 +122,7 @@ def _plot(summary: Summary) -> Any:
     return Markup(html)  # noqa: S704 -- escaped
 
 
-def _measure(label: str, part: MeasurePart) -> dict[str, Any]:
+def _measure(study: StudyPart, label: str, part: MeasurePart) -> dict[str, Any]:
     ideal = part.ideal if isinstance(part.ideal, str) else f"{part.ideal:g}"
     return {
         "label": label,
@@ -130,13 +130,23 @@ def _measure(label: str, part: MeasurePart) -> dict[str, Any]:
         "score": part.score,
         "fair": {"higher": "higher is better", "lower": "lower is better"}.get(ideal, ideal),
         "shown": "the score" if part.rises else "distance from fair",
+        "judged": _judged(study, part),
         "better": "more is fairer" if part.rises else "less is fairer",
         "scenarios": part.scenarios,
     }
 
 
+def _judged(study: StudyPart, part: MeasurePart) -> str:
+    if study.judging == "distances":
+        return "mean distance of the folds"
+    return "pooled over the folds" if part.signed else "in each fold, less its floor"
+
+
 def _changes(summary: Summary) -> list[tuple[str, list[tuple[str, list[Shown]]]]]:
-    """Return the rows of the table of changes with their cells, grouped by criterion."""
+    """Return the rows of the table of changes with their cells, grouped by criterion.
+
+    The last rows of a group are its floor and what its tests detect.
+    """
     groups = []
     for criterion, block in zip(summary.criteria, tables.changes(summary), strict=True):
         rows = []
@@ -147,6 +157,7 @@ def _changes(summary: Summary) -> list[tuple[str, list[tuple[str, list[Shown]]]]
                 for text, cell in zip(texts, cells, strict=True)
             ]
             rows.append((row, shown))
+        rows += [(row, [Shown(text, "", "") for text in texts]) for row, *texts in block.foot]
         groups.append(("any" if summary.alike else criterion, rows))
     return groups
 
@@ -178,6 +189,7 @@ def _test(cell: Cell) -> dict[str, Any]:
         "difference": _difference(cell),
         "t": _number(test.t),
         "n": test.n,
+        "detectable": _number(cell.detectable),
         "p": _p(test.p_value),
         "p_holm": _p(cell.p_holm),
         "verdict": VERDICTS[cell.verdict_holm or "undefined"],

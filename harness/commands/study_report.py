@@ -27,7 +27,7 @@ def show(summaries: Sequence[Summary]) -> None:
         study = summary.study
         click.echo(output.wrapped(f"{study.title} ({study.name}, on {summary.model.name})") + "\n")
         for block in tables.changes(summary):
-            output.table(block.columns, block.rows, title=block.title, repeat=1)
+            output.table(block.columns, (*block.rows, *block.foot), title=block.title, repeat=1)
         _lines("", tables.legend(summary))
         if summary.chosen:
             table = tables.chosen(summary)

@@ -6,7 +6,6 @@ of the order of folds, the choice of hyper-parameters, or files.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,31 +18,16 @@ from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.encode import roles
 from harness.encode.spellings import Spellings
-from harness.errors import HarnessError, NotApplicable, UsageError, one_line
+from harness.errors import NotApplicable, UsageError, one_line
 from harness.run.leaks import fitting_texts, judged_texts
 from harness.run.scoring import random_generator
+from harness.scores import Score
 from harness.study.calls import Call, Codes, Layout, Route, Way, lay_out
 from harness.study.folds import Split, concept_without
+from harness.study.leaks import spellings
+from harness.study.outcome import Outcome, Reading, outcome, undefined
+from harness.study.sides import scores_of_swapped
 from harness.study.study import Study
-
-LISTED = 5
-"""Number of overlapping texts that an error lists."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The values of a mitigator on held-out pairs.
-
-    Parameters
-    ----------
-    values
-        By measure, the mean distance from fair over its scenarios; None where undefined.
-    reasons
-        By measure, why a value is undefined.
-    """
-
-    values: Mapping[str, float | None]
-    reasons: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -98,30 +82,36 @@ class Bench:
         fitted = self.spellings.like(fitting_texts(chain, concept))
         return tuple(sorted(fitted & held_out | fitted & self._attributes))
 
-    def judge(self, base: Embedder, chain: Chain, split: Split) -> Outcome:
-        """Fit an unfitted mitigator on a split's pairs and judge it on the held-out pairs."""
+    def judge(self, base: Embedder, chain: Chain, split: Split, *, floors: bool = False) -> Outcome:
+        """Fit an unfitted mitigator on a split's pairs and judge it on the held-out pairs.
+
+        Parameters
+        ----------
+        base
+            The embedder.
+        chain
+            The mitigator.
+        split
+            The pairs to fit on, and the held-out pairs.
+        floors
+            Whether to judge with the sides of the held-out pairs swapped, too.
+        """
         try:
             vectors = self._vectors(base, chain, self.concept(split))
         except UsageError:
             raise
         except Exception as error:  # a plugin may raise anything
-            return self._undefined(one_line(error))
+            return undefined(self.study.measures, one_line(error))
         held_out = np.array([self.items[i] for i in split.held_out], dtype=np.int64)
-        distances: dict[str, list[float]] = {measure.name: [] for measure in self.study.measures}
-        reasons: dict[str, str] = {}
+        readings: dict[str, list[tuple[str, Reading]]] = {}
         for call in self.layout.calls:
-            measure = self.study.measures[call.measure]
             try:
-                value, reason = self._score(call, vectors, held_out)
+                reading = self._reading(call, vectors, held_out, floors=floors)
             except Exception as error:  # a metric may raise anything, too
-                value, reason = float("nan"), one_line(error)
-            if reason:
-                reasons.setdefault(measure.name, f"{call.scenario}: {reason}")
-            distances[measure.name].append(measure.distance(value))
-        means = {name: float(np.mean(of_measure)) for name, of_measure in distances.items()}
-        return Outcome(
-            {name: mean if np.isfinite(mean) else None for name, mean in means.items()}, reasons
-        )
+                reading = Reading(np.array([np.nan]), one_line(error))
+            name = self.study.measures[call.measure].name
+            readings.setdefault(name, []).append((call.scenario, reading))
+        return outcome(self.study.measures, readings)
 
     def needed(self, chain: Chain, split: Split, info: ModelInfo) -> list[str]:
         """Return the keys of texts to encode before a mitigator can be judged in a split."""
@@ -180,11 +170,11 @@ class Bench:
                     vectors[route] = mitigator.transform(base.encode(written), texts)
         return vectors
 
-    def _score(
-        self, call: Call, vectors: Mapping[Route, Reals], held_out: Codes
-    ) -> tuple[float, str]:
-        """Return a score and, if it is undefined, the reason."""
-        measure = self.study.measures[call.measure]
+    def _reading(
+        self, call: Call, vectors: Mapping[Route, Reals], held_out: Codes, *, floors: bool
+    ) -> Reading:
+        """Return the scores of held-out pairs, and with `floors` those with swapped sides."""
+        measure, seed = self.study.measures[call.measure], self.study.file.seed
         parts = {name: part.of(held_out) for name, part in call.parts.items()}
         arrays: dict[str, Reals] = {}
         texts: dict[str, tuple[str, ...]] = {}
@@ -197,47 +187,27 @@ class Bench:
                 texts[name] = tuple(self.texts[part.route][i] for i in part.positions)
             lost = len(arrays[name]) - int(has_direction(arrays[name]).sum())
             if lost:
-                return float("nan"), f"{lost} of the texts of '{name}' are left without a vector"
-        seed = self.study.file.seed
-        scores = measure.metric.measure(
-            arrays,
-            call.options,
-            rng=random_generator(seed, measure.task.digest, call.scenario, measure.metric.name),
-            clusters={name: part.codes for name, part in parts.items()},
-            texts=texts,
+                reason = f"{lost} of the texts of '{name}' are left without a vector"
+                return Reading(np.array([np.nan]), reason)
+
+        def score(arrays: Mapping[str, Reals], texts: Mapping[str, tuple[str, ...]]) -> Score:
+            scores = measure.metric.measure(
+                arrays,
+                call.options,
+                rng=random_generator(seed, measure.task.digest, call.scenario, measure.metric.name),
+                clusters={name: part.codes for name, part in parts.items()},
+                texts=texts,
+            )
+            return scores[measure.score]
+
+        first = score(arrays, texts)
+        reason = "" if np.isfinite(first.value) else first.reason or "undefined"
+        if not floors:
+            return Reading(np.array([first.value]), reason)
+        swapped = scores_of_swapped(
+            lambda *inputs: score(*inputs).value, parts, arrays, texts, held_out
         )
-        score = scores[measure.score]
-        reason = "" if np.isfinite(score.value) else score.reason or "undefined"
-        return score.value, reason
-
-    def _undefined(self, reason: str) -> Outcome:
-        names = [measure.name for measure in self.study.measures]
-        return Outcome(dict.fromkeys(names, None), dict.fromkeys(names, reason))
-
-
-def refuse_overlap(bench: Bench, splits: Sequence[Split]) -> None:
-    """Refuse a study that judges words on which a mitigator was fitted.
-
-    Raises
-    ------
-    UsageError
-        With the row and the words.
-    """
-    for candidate in bench.study.candidates:
-        for chain in candidate.chains:
-            for split in splits:
-                try:
-                    overlap = bench.overlap(chain, split)
-                except HarnessError:
-                    continue  # the fit will fail too, and report the error
-                if overlap:
-                    listed = ", ".join(f"'{text}'" for text in overlap[:LISTED])
-                    more = f" and {len(overlap) - LISTED} more" if len(overlap) > LISTED else ""
-                    raise UsageError(
-                        f"study '{bench.study.file.name}': '{candidate.label}' would be judged on "
-                        f"texts that it is fitted on: {listed}{more}; remove them from the sets, "
-                        "or set 'allow_overlap: true' in the study"
-                    )
+        return Reading(np.array([first.value, *swapped]), reason)
 
 
 def prepare(study: Study, embedder: Embedder) -> Bench:
@@ -263,20 +233,7 @@ def prepare(study: Study, embedder: Embedder) -> Bench:
             f"{file.folds} folds"
         )
     layout = lay_out(study, info.name, items, missing)
-    return Bench(study, layout, items, tuple(sorted(missing)), _spellings(study, embedder))
-
-
-def _spellings(study: Study, embedder: Embedder) -> Spellings:
-    """Return which of the texts that are judged, or fitted on, a model reads alike."""
-    texts = [word for words in study.items for word in words]
-    texts += study.concept.specific_words
-    for measure in study.measures:
-        texts += judged_texts(measure.task.texts())
-    for candidate in study.candidates:
-        for chain in candidate.chains:
-            with contextlib.suppress(HarnessError):  # the fit will fail too, and report the error
-                texts += fitting_texts(chain, study.concept)
-    return Spellings.of(texts, embedder.encode)
+    return Bench(study, layout, items, tuple(sorted(missing)), spellings(study, embedder))
 
 
 def _missing(study: Study, embedder: Embedder) -> frozenset[str]:

@@ -16,12 +16,15 @@ import numpy.typing as npt
 from harness.arrays import Floats
 from harness.embedder import Role
 from harness.errors import NotApplicable
+from harness.metrics import Metric
 from harness.study.study import Study
 from harness.task.inputs import Input
 
 Way: TypeAlias = Literal["mitigated", "probe", "original"]
 """How texts become vectors: through the mitigator; through it, but without rewriting; or not
 through it."""
+NULL_DRAWS = "null_draws"
+"""Option of metrics: the number of draws of the floor of a score."""
 Codes = npt.NDArray[np.int64]
 
 
@@ -148,10 +151,16 @@ def lay_out(study: Study, model: str, items: tuple[int, ...], missing: frozenset
                     name: _part(input_, kept[input_.group], input_.name in held_out, positions)
                     for name, input_ in inputs.items()
                 }
-                options = measurement.metric.options | dict(measurement.options)
+                options = _without_nulls(measurement.metric) | dict(measurement.options)
                 calls.append(Call(number, scenario.name, options, parts))
     texts = {route: tuple(of_route) for route, of_route in positions.items()}
     return Layout(texts, tuple(calls))
+
+
+def _without_nulls(metric: Metric) -> dict[str, Any]:
+    """Return the default options of a metric, without draws for its own floor: a study has one."""
+    options = dict(metric.options)
+    return options | {NULL_DRAWS: 0} if NULL_DRAWS in options else options
 
 
 def _kept(

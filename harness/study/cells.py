@@ -6,27 +6,28 @@ Numbers from records; prints nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from harness.arrays import Floats
 from harness.study.bayesian import Posterior, bayesian_correlated_t
+from harness.study.distances import Distances, Key
 from harness.study.reference_rows import ReferenceRows
-from harness.study.significance import Comparison, Verdict, corrected_t_test, holm, verdict
-from harness.study.study_record import MeasurePart, StudyPart, StudyRecord
+from harness.study.significance import (
+    Comparison,
+    Verdict,
+    corrected_t_test,
+    detectable,
+    holm,
+    verdict,
+)
+from harness.study.study_record import MeasurePart, StudyRecord
 
+POWER = 0.8
+"""Probability with which a difference of the size `Cell.detectable` is found."""
 RESOLUTION = 1e-6
 """Differences of at most this size count as 0: vectors have the seven digits of float32."""
-
-
-class Key(NamedTuple):
-    """The place of a cell in the table."""
-
-    criterion: str
-    row: str
-    measure: str
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Cell:
     criterion, row, measure
         Place of the cell in the table.
     values
-        (repeats × folds,) by repeat and fold, NaN where undefined: the score itself if it rises as
-        it gets fairer, else its distance from fair.
+        (repeats × folds,) by repeat and fold, NaN where undefined: the distance from fair, or, if
+        the score rises as it gets fairer, the fair value less this distance.
     mean, sd, n
         Of the change against the reference row, in the unit and direction of `values`, over the n
         folds where both are defined; sd with n − 1. NaN for vectors as they come, which have no
@@ -51,6 +52,9 @@ class Cell:
         The p-value after Holm's correction over the table; NaN without a test.
     verdict, verdict_holm
         At the study's level, by the single test and after Holm's correction.
+    detectable
+        Smallest true difference from the baseline that the test finds with a probability of
+        `POWER` at the level that Holm's correction begins with; NaN without a test.
     posterior
         If the study has a region of practical equivalence: `left` is the probability of being
         fairer than the baseline by more than the region.
@@ -67,6 +71,7 @@ class Cell:
     p_holm: float = float("nan")
     verdict: Verdict | None = None
     verdict_holm: Verdict | None = None
+    detectable: float = float("nan")
     posterior: Posterior | None = None
 
 
@@ -80,10 +85,14 @@ class Cells:
         The cells by criterion, row and measure, in the study's order.
     family
         Number of comparisons of Holm's family.
+    chance
+        By criterion and measure, the change that would leave the baseline's vectors with what
+        chance alone shows, in the unit and direction of `Cell.mean`; NaN if that is not known.
     """
 
     by_key: Mapping[tuple[str, str, str], Cell]
     family: int
+    chance: Mapping[tuple[str, str], float]
 
 
 def cells(references: ReferenceRows, records: Sequence[StudyRecord]) -> Cells:
@@ -99,15 +108,15 @@ def cells(references: ReferenceRows, records: Sequence[StudyRecord]) -> Cells:
     records
         At most one for each row, repeat and fold.
     """
-    return _Distances(references, records).cells()
+    return _Table(references, records).cells()
 
 
-class _Distances:
-    """The distances of a study as an array, and the cells computed from it."""
+class _Table:
+    """The distances of a study, and the cells computed from them."""
 
     def __init__(self, references: ReferenceRows, records: Sequence[StudyRecord]) -> None:
         self.references, self.study = references, references.study
-        self.distances = _distances(self.study, records)
+        self.distances = Distances(self.study, records)
         self.n_test = float(np.mean([len(record.held_out) for record in records]))
         self.n_train = float(np.mean([record.train for record in records]))
         self.choosing = {record.row for record in records if record.inner}
@@ -116,18 +125,33 @@ class _Distances:
         tests = {key: self._test(key) for key in self._keys(self.references.contenders)}
         family = {self._hypothesis(key): test.p_value for key, test in tests.items()}
         adjusted = dict(zip(family, holm(list(family.values())).tolist(), strict=True))
+        n_tests = sum(not np.isnan(p) for p in adjusted.values())
         by_key: dict[tuple[str, str, str], Cell] = {}
         for key in self._keys(self.study.rows):
             test = tests.get(key)
             p_holm = adjusted[self._hypothesis(key)] if test else float("nan")
-            by_key[key] = self._cell(key, test, p_holm)
-        return Cells(by_key, sum(not np.isnan(p) for p in adjusted.values()))
+            cell = self._cell(key, test, p_holm)
+            if test and n_tests:
+                smallest = detectable(test, level=self.study.alpha / n_tests, power=POWER)
+                cell = replace(cell, detectable=smallest)
+            by_key[key] = cell
+        return Cells(by_key, n_tests, self._chance())
+
+    def _chance(self) -> dict[tuple[str, str], float]:
+        changes = {}
+        for key in self._keys([self.study.baseline]):
+            start = self.references.before(key.row)
+            before = _mean(_finite(self.distances.of(key._replace(row=start)))) if start else np.nan
+            sign = -1 if self.study.measures[key.measure].rises else 1
+            change = sign * (self.distances.chance(key) - before)
+            changes[key.criterion, key.measure] = float(change)
+        return changes
 
     def _cell(self, key: Key, test: Comparison | None, p_holm: float) -> Cell:
         study, part = self.study, self.study.measures[key.measure]
-        distances, start = self._of(key), self.references.before(key.row)
-        changes = distances - self._of(key._replace(row=start)) if start else distances * np.nan
-        changes = changes[np.isfinite(changes)]
+        of, start = self.distances.of, self.references.before(key.row)
+        distances = of(key)
+        changes = _finite(distances - of(key._replace(row=start)) if start else distances * np.nan)
         return Cell(
             *key,
             values=tuple(_as_shown(part, distances).tolist()),
@@ -160,16 +184,8 @@ class _Distances:
 
     def _differences(self, key: Key) -> Floats:
         """Return the distances from fair minus the baseline's."""
-        return self._of(key) - self._of(key._replace(row=self.study.baseline))
-
-    def _of(self, key: Key) -> Floats:
-        """Return the (repeats × folds,) distances from fair."""
-        study = self.study
-        measure = list(study.measures).index(key.measure)
-        distances: Floats = self.distances[
-            study.rows.index(key.row), study.criteria.index(key.criterion), measure
-        ]
-        return distances
+        of = self.distances.of
+        return of(key) - of(key._replace(row=self.study.baseline))
 
     def _keys(self, rows: Iterable[str]) -> list[Key]:
         criteria, measures = self.study.criteria, self.study.measures
@@ -181,25 +197,15 @@ class _Distances:
         return key if chosen else key._replace(criterion="")
 
 
-def _distances(study: StudyPart, records: Sequence[StudyRecord]) -> Floats:
-    """Return the (row, criterion, measure, repeat × fold) distances from fair, NaN if undefined."""
-    shape = (len(study.rows), len(study.criteria), len(study.measures))
-    distances = np.full((*shape, study.repeats * study.folds), np.nan)
-    for record in records:
-        row, place = study.rows.index(record.row), record.repeat * study.folds + record.fold
-        for c, criterion in enumerate(study.criteria):
-            judged = record.judged[criterion].values
-            distances[row, c, :, place] = [
-                np.nan if judged[measure] is None else judged[measure] for measure in study.measures
-            ]
-    return distances
-
-
 def _as_shown(measure: MeasurePart, distances: Floats) -> Floats:
     """Return distances as figures show them."""
     if measure.ideal == "higher":
         return -distances
     return float(measure.ideal) - distances if measure.rises else distances
+
+
+def _finite(changes: Floats) -> Floats:
+    return changes[np.isfinite(changes)]
 
 
 def _mean(changes: Floats) -> float:

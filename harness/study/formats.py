@@ -33,6 +33,7 @@ def changes_latex(summary: Summary) -> str:
     for block in blocks:
         title = rf"\multicolumn{{{len(columns)}}}{{l}}{{{markup.latex(block.title)}}} \\"
         body += [r"\midrule", title, *(_row(row) for row in block.rows)]
+        body += [r"\addlinespace", *(_row(row) for row in block.foot)] if block.foot else []
     legend = [_about(summary), *tables.legend(summary), *summary.notes]
     comments = [f"% {line}".replace("\n", " ") for line in legend]
     return "\n".join([*comments, *markup.tabular(columns, body)]) + "\n"
@@ -84,7 +85,7 @@ def _about(summary: Summary) -> str:
 
 
 def _grid(table: Table) -> str:
-    rows = [[markup.markdown(text) for text in row] for row in table.rows]
+    rows = [[markup.markdown(text) for text in row] for row in (*table.rows, *table.foot)]
     return markup.grid([markup.markdown(column) for column in table.columns], rows)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +20,12 @@ from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
 from harness.store.store import Store
 from harness.study.base import Base
-from harness.study.bench import Bench, Outcome
+from harness.study.bench import Bench
 from harness.study.candidates import Candidate
 from harness.study.folds import Fold, Split
-from harness.study.study_record import Inner, Judged
+from harness.study.outcome import Outcome
+from harness.study.pooling import pooled
+from harness.study.study_record import Inner, Judged, Setting
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Result:
     """The result of a row in an outer fold; fields as in the record."""
 
     inner: tuple[Inner, ...]
+    settings: tuple[Setting, ...]
     judged: Mapping[str, Judged]
     reasons: Mapping[str, str]
     overlap: tuple[str, ...]
@@ -102,14 +106,15 @@ def judge(bench: Bench, place: Place, unit: Unit) -> Result:
     candidate, fold, study = unit.candidate, unit.fold, bench.study
     base = _base(place, study.starts_at_unit_length(candidate))
 
-    def outcome(s: int, split: Split) -> Outcome:
-        return bench.judge(base, clone(candidate.chains[s]), split)
+    def outcome(s: int, split: Split, *, floors: bool = False) -> Outcome:
+        return bench.judge(base, clone(candidate.chains[s]), split, floors=floors)
 
     inner: list[list[Outcome]] = [[] for _ in candidate.settings]
     if len(candidate.settings) > 1:
         inner = [[outcome(s, split) for split in fold.inner] for s in range(len(inner))]
-    chosen = {criterion: best(inner, criterion) for criterion in study.criteria}
-    outer = {s: outcome(s, fold.outer) for s in dict.fromkeys(chosen.values())}
+    distances = [_distances(outcomes, pool=study.judging == "pooled") for outcomes in inner]
+    chosen = {c: best([of_setting.get(c) for of_setting in distances]) for c in study.criteria}
+    outer = {s: outcome(s, fold.outer, floors=True) for s in dict.fromkeys(chosen.values())}
     params: list[dict[str, Any]] = [json_like(dict(setting)) for setting in candidate.settings]
     return Result(
         inner=tuple(
@@ -117,10 +122,12 @@ def judge(bench: Bench, place: Place, unit: Unit) -> Result:
             for s, of_setting in enumerate(inner)
             for k, outcome_ in enumerate(of_setting)
         ),
-        judged={
-            criterion: Judged(params=params[s], values=dict(outer[s].values))
-            for criterion, s in chosen.items()
-        },
+        settings=tuple(
+            Setting(params=params[s], values=of_setting)
+            for s, of_setting in enumerate(distances)
+            if of_setting
+        ),
+        judged={criterion: _judged_by(outer[s], params[s]) for criterion, s in chosen.items()},
         reasons={name: why for judged in outer.values() for name, why in judged.reasons.items()},
         overlap=tuple(
             sorted({t for s in outer for t in bench.overlap(candidate.chains[s], fold.outer)})
@@ -129,19 +136,40 @@ def judge(bench: Bench, place: Place, unit: Unit) -> Result:
     )
 
 
-def best(inner: Sequence[Sequence[Outcome]], criterion: str) -> int:
-    """Return the setting with the least mean distance from fair over the inner folds.
+def best(distances: Sequence[float | None]) -> int:
+    """Return the setting with the least distance from fair.
 
-    A setting that is undefined in a fold is not chosen. Of equals, and if no setting is defined,
-    the first is chosen.
+    A setting without a distance, undefined in an inner fold, is not chosen. Of equals, and if no
+    setting is defined, the first is chosen.
     """
-    means = []
-    for of_setting in inner:
-        values = [outcome.values[criterion] for outcome in of_setting]
-        defined = [value for value in values if value is not None]
-        complete = defined and len(defined) == len(values)
-        means.append(sum(defined) / len(defined) if complete else float("inf"))
-    return means.index(min(means))
+    known = [float("inf") if distance is None else distance for distance in distances]
+    return known.index(min(known))
+
+
+def _distances(outcomes: Sequence[Outcome], *, pool: bool) -> dict[str, float | None]:
+    """Return the distances from fair of a setting over the inner folds; None where undefined.
+
+    With `pool`, a score with a sign is pooled over the folds first.
+    """
+    distances: dict[str, float | None] = {}
+    for measure in outcomes[0].values if outcomes else ():
+        values = [outcome.values[measure] for outcome in outcomes]
+        if pool and measure in outcomes[0].signed:
+            values = pooled([outcome.signed[measure] for outcome in outcomes]).tolist()
+        defined = [value for value in values if value is not None and math.isfinite(value)]
+        complete = len(defined) == len(values)
+        distances[measure] = sum(defined) / len(defined) if complete else None
+    return distances
+
+
+def _judged_by(outcome: Outcome, params: dict[str, Any]) -> Judged:
+    return Judged(
+        params=params,
+        values=dict(outcome.values),
+        signed=dict(outcome.signed),
+        floors=dict(outcome.floors),
+        spreads=dict(outcome.spreads),
+    )
 
 
 def stored(embedder: Embedder, place: Place, progress: Progress) -> StoredEmbedder:

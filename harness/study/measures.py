@@ -52,6 +52,12 @@ class Measure:
         return self.metric.scores[self.score].ideal
 
     @property
+    def signed(self) -> bool:
+        """Whether a score can lie on both sides of its fair value."""
+        scale = self.metric.scores[self.score]
+        return not isinstance(scale.ideal, str) and scale.ideal not in scale.bounds
+
+    @property
     def rises(self) -> bool:
         """Whether the score itself rises as it gets fairer."""
         scale = self.metric.scores[self.score]

@@ -41,6 +41,7 @@ def notes(
         *_ignored(ignored),
         *_without_unit_length(study, unit=unit),
         *_protocol(study),
+        *_judging(study),
         *_missing_words(study, records),
         *(note for row in study.rows for note in _row(study, row, records)),
         *_without_test(tests),
@@ -107,6 +108,15 @@ def _protocol(study: StudyPart) -> list[str]:
         "protocol 'published': hyper-parameters were chosen on the fold that judges, which favours "
         "rows with large grids; the tests use the published code's variance, "
         f"s²/n (1 + 1/{study.folds}), and find too many differences"
+    ]
+
+
+def _judging(study: StudyPart) -> list[str]:
+    if study.judging == "pooled" or study.protocol == "published":
+        return []
+    return [
+        "these records are of a version that compared the mean distances of single folds, which on "
+        "few pairs cannot come near 0; run the study again to compare pooled scores"
     ]
 
 

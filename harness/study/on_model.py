@@ -9,6 +9,7 @@ from sklearn.base import clone
 from harness.embedder import Embedder
 from harness.run import recording
 from harness.study import bench as benches
+from harness.study import leaks
 from harness.study.candidates import Candidate
 from harness.study.folds import Fold, deal
 from harness.study.judging import Result, Unit
@@ -50,7 +51,7 @@ class OnModel:
         )
         if not file.allow_overlap:
             splits = [split for fold in self.folds for split in (fold.outer, *fold.inner)]
-            benches.refuse_overlap(self.bench, list(dict.fromkeys(splits)))
+            leaks.refuse_overlap(self.bench, list(dict.fromkeys(splits)))
         self.units = {
             self._id(candidate, fold): Unit(candidate, fold)
             for fold in self.folds
@@ -75,6 +76,7 @@ class OnModel:
             seed=file.seed,
             normalize=file.normalize,
             protocol=file.protocol,
+            judging=study.judging,
             alpha=file.alpha,
             rope=file.rope,
             baseline=study.baseline,
@@ -86,6 +88,7 @@ class OnModel:
                     ideal=measure.ideal,
                     rises=measure.rises,
                     scenarios=tuple(scenario.name for scenario in measure.task.scenarios),
+                    signed=measure.signed,
                 )
                 for measure in study.measures
             },
@@ -121,6 +124,7 @@ class OnModel:
             held_out=tuple(words[i] for i in fold.outer.held_out),
             missing=self.bench.missing,
             inner=result.inner,
+            settings=result.settings,
             judged=dict(result.judged),
             reasons=dict(result.reasons),
             overlap=result.overlap,

@@ -7,6 +7,7 @@ files, methods or metrics.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -30,6 +31,8 @@ class Comparison:
         Mean difference, method less baseline, in the measure's unit. Fair value 0.
     sd
         Standard deviation of the differences, with n − 1.
+    error
+        Standard error of the mean.
     t, df
         The mean divided by its standard error, and n − 1 degrees of freedom.
     p_value
@@ -46,6 +49,7 @@ class Comparison:
 
     mean: float
     sd: float
+    error: float
     t: float
     df: int
     p_value: float
@@ -118,8 +122,9 @@ def corrected_t_test(
             raise InvalidOption(f"published_folds={published_folds}: at least 2 is needed")
         added = 1 / (max(d.n, 1) * published_folds)
         method = f"t-test with the published code's variance, s²/n (1 + 1/{published_folds})"
-    t = p_value = margin = np.nan
+    t = p_value = margin = error = np.nan
     if d.sd == 0:
+        error = 0.0
         t = float(np.copysign(np.inf, d.mean)) if d.reason else 0.0
         p_value, margin = (np.nan, np.nan) if d.reason else (1.0, 0.0)
     elif d.n >= 2:
@@ -132,6 +137,7 @@ def corrected_t_test(
     return Comparison(
         mean=d.mean,
         sd=d.sd,
+        error=error,
         t=t,
         df=max(d.n - 1, 0),
         p_value=p_value,
@@ -142,6 +148,54 @@ def corrected_t_test(
         method=method,
         reason=d.reason,
     )
+
+
+def detectable(comparison: Comparison, *, level: float, power: float) -> float:
+    """Return the smallest true difference that a test of this standard error would find.
+
+    The statistic of the test has a noncentral t distribution around the true difference.
+
+    Parameters
+    ----------
+    comparison
+        A test; only its standard error and degrees of freedom count.
+    level
+        Level of the test: the share of the family's level that Holm's correction begins with.
+    power
+        Probability with which the difference is found, above `level`.
+
+    Returns
+    -------
+    float
+        A size, in the unit of the differences; NaN without a standard error.
+
+    Raises
+    ------
+    InvalidOption
+        If `level` or `power` is out of its range.
+    """
+    _check_share("level", level)
+    _check_share("power", power)
+    if comparison.df < 1 or np.isnan(comparison.error):
+        return float("nan")
+    return comparison.error * _noncentrality(comparison.df, level, power)
+
+
+@functools.cache
+def _noncentrality(df: int, level: float, power: float) -> float:
+    """Return the true t that a two-sided test finds with a probability of `power`."""
+    from scipy import optimize, stats
+
+    critical = float(stats.t.isf(level / 2, df))
+    # |T| > c if Z + t > c √(χ²/df), for a normal Z; the mean over quantiles of χ² is exact enough.
+    quantiles = (np.arange(2_000) + 0.5) / 2_000
+    bounds = critical * np.sqrt(stats.chi2.ppf(quantiles, df) / df)
+
+    def missed(true_t: float) -> float:
+        found = stats.norm.sf(bounds - true_t) + stats.norm.cdf(-bounds - true_t)
+        return power - float(found.mean())
+
+    return float(optimize.brentq(missed, 0.0, 10 * critical + 10))
 
 
 def holm(p_values: npt.ArrayLike) -> Floats:

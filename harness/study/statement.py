@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
+from statistics import median
 
-from harness.study.cells import Cell
+from harness.study.cells import POWER, Cell
 from harness.study.study_record import StudyPart
 
 VERDICTS = {"better": "fairer", "worse": "less fair", "equal": "not told apart"}
@@ -38,6 +40,7 @@ def statement(study: StudyPart, cells: Sequence[Cell], family: int) -> tuple[str
             "Rows that are not told apart are not shown to be equal; the intervals say how far "
             "they may differ."
         )
+        lines.append(_power(study, compared))
     if study.rope:
         level = 1 - study.alpha
         within = [c for c in compared if c.posterior and c.posterior.rope >= level]
@@ -46,6 +49,16 @@ def statement(study: StudyPart, cells: Sequence[Cell], family: int) -> tuple[str
             f"{_rows(study, within)}"
         )
     return tuple(lines)
+
+
+def _power(study: StudyPart, cells: Sequence[Cell]) -> str:
+    """Return which differences the tests would have found, in a sentence."""
+    sizes = {
+        measure: [c.detectable for c in cells if c.measure == measure and isfinite(c.detectable)]
+        for measure in study.measures
+    }
+    shown = ", ".join(f"{median(found):.3g} by {name}" for name, found in sizes.items() if found)
+    return f"A difference of this size would be found with a probability of {POWER:.0%}: {shown}."
 
 
 def _rows(study: StudyPart, cells: Sequence[Cell]) -> str:

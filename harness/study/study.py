@@ -17,7 +17,7 @@ from harness.study.candidates import Candidate
 from harness.study.measures import Measure
 from harness.study.reference_rows import RAW, unit_length_mitigator
 from harness.study.study_document import StudyDocument
-from harness.study.study_file import StudyFile
+from harness.study.study_file import Judging, StudyFile
 from harness.task import yaml_files
 from harness.task.mistakes import Collector
 
@@ -62,10 +62,17 @@ class Study:
         """The measures by which hyper-parameters are chosen."""
         return self.file.criteria or tuple(self.file.measures)
 
+    @property
+    def judging(self) -> Judging:
+        """How rows are compared: by the distances of each fold as published, or pooled."""
+        return "distances" if self.file.protocol == "published" else "pooled"
+
     @cached_property
     def digest(self) -> str:
         """Names what all rows share. What else makes a row is in its own fingerprint."""
         file = self.file
+        # A study that judges as published keeps the digest of earlier versions.
+        judging = {} if self.judging == "distances" else {"judging": self.judging}
         return digest(
             {
                 "name": file.name,
@@ -76,7 +83,8 @@ class Study:
                 "normalize": file.normalize,
                 "criteria": list(self.criteria),
                 "max_missing": file.max_missing,
-                "measures": {one.name: [one.task.digest, one.score] for one in self.measures},
+                "measures": {m.name: [m.task.digest, m.score] for m in self.measures},
+                **judging,
             }
         )
 

@@ -12,6 +12,7 @@ from harness.task.table_schema import Strict, Table
 
 Folded = Literal["definitional_pairs", "definitional_sets"]
 Protocol = Literal["nested", "published"]
+Judging = Literal["distances", "pooled"]
 
 
 class MitigatorUse(Strict):

@@ -12,13 +12,15 @@ from pydantic import Field, model_validator
 from harness.digest import digest
 from harness.results.record_parts import Environment, Finite, Line, ModelPart, Part
 from harness.scores import Ideal
-from harness.study.study_file import Protocol
+from harness.study.study_file import Judging, Protocol
 
 SCHEMA = 1
 """Version of the schema of a study's record."""
 
 Values = dict[str, Finite | None]
 """Distance from fair by measure, averaged over scenarios; null where undefined."""
+Scenarios = dict[str, tuple[Finite | None, ...]]
+"""Numbers by measure, for each scenario; null where undefined."""
 
 
 class MeasurePart(Part):
@@ -35,6 +37,8 @@ class MeasurePart(Part):
     the distance from fair."""
     scenarios: tuple[str, ...]
     """Scenarios over which it is averaged."""
+    signed: bool = False
+    """Whether a score can lie on both sides of its fair value."""
 
 
 class StudyPart(Part):
@@ -66,6 +70,9 @@ class StudyPart(Part):
     """Whether all vectors are set to length 1 first."""
     protocol: Protocol
     """How hyper-parameters are chosen."""
+    judging: Judging = "distances"
+    """How rows are compared: by the mean `distances` of the folds, or `pooled`. Records of earlier
+    versions have distances only."""
     alpha: float
     """Level of the tests."""
     rope: float | None = None
@@ -91,6 +98,16 @@ class Inner(Part):
     """Distance from fair by measure, on the inner fold's held-out pairs."""
 
 
+class Setting(Part):
+    """A setting of the hyper-parameters over all inner folds."""
+
+    params: dict[str, Any]
+    """The hyper-parameters."""
+    values: Values
+    """Distance from fair by measure, by which the setting is chosen. Null if a fold is undefined.
+    In a study that judges `pooled`, scores with a sign are pooled over the folds."""
+
+
 class Judged(Part):
     """The hyper-parameters that one criterion chose, and their values on the outer fold."""
 
@@ -98,6 +115,13 @@ class Judged(Part):
     """The chosen hyper-parameters."""
     values: Values
     """Distance from fair by measure, on the outer fold's held-out pairs."""
+    signed: Scenarios = Field(default_factory=dict)
+    """By measure with a sign, the score less its fair value."""
+    floors: Values = Field(default_factory=dict)
+    """Distance from fair by measure with the sides of the held-out pairs swapped, averaged over
+    assignments of sides; null if the measure does not depend on sides."""
+    spreads: Scenarios = Field(default_factory=dict)
+    """By measure with a sign, the standard deviation of the score over assignments of sides."""
 
 
 class StudyRecord(Line):
@@ -129,6 +153,8 @@ class StudyRecord(Line):
     """Words of the study that the model lacks."""
     inner: tuple[Inner, ...] = ()
     """The results of all inner folds; empty where there is nothing to choose."""
+    settings: tuple[Setting, ...] = ()
+    """The settings to choose from; empty where there is nothing to choose."""
     judged: dict[str, Judged]
     """By criterion, the chosen hyper-parameters and their values."""
     reasons: dict[str, str] = Field(default_factory=dict)
@@ -143,7 +169,11 @@ class StudyRecord(Line):
     @model_validator(mode="after")
     def _agrees_with_its_study(self) -> Self:
         study = self.study
-        results: list[Inner | Judged] = [*self.inner, *self.judged.values()]
+        results: list[Inner | Setting | Judged] = [
+            *self.inner,
+            *self.settings,
+            *self.judged.values(),
+        ]
         differing = {name for part in results for name in set(part.values) ^ set(study.measures)}
         for wrong, problem in (
             ({self.row, study.baseline} - set(study.rows), "not a row of the study"),

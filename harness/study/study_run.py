@@ -126,6 +126,9 @@ class StudyRun(Framed[StudyRecord]):
         for summary in self.summaries:
             title = f"{summary.study.title} ({summary.study.name}, on {summary.model.name})"
             parts.append(html.lines([title]))
-            parts += [html.of_texts(t.title, t.columns, t.rows) for t in tables.changes(summary)]
+            parts += [
+                html.of_texts(t.title, t.columns, (*t.rows, *t.foot))
+                for t in tables.changes(summary)
+            ]
             parts.append(html.lines([*tables.legend(summary), *summary.statement, *summary.notes]))
         return "".join([*parts, html.lines([*self.failed, *self.notices])])

@@ -6,9 +6,11 @@ Made from records alone, so that it can be made again at any time. `tables` prin
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from harness.registry.registry import Registry
@@ -51,6 +53,9 @@ class Summary:
         Whether every criterion led to the same values everywhere, so that one table shows all.
     family
         Number of comparisons of Holm's correction.
+    chance
+        By criterion and measure, the change that would leave the baseline's vectors with what
+        chance alone shows; NaN if that is not known.
     test
         Name of the test; empty without one.
     overlap
@@ -70,6 +75,7 @@ class Summary:
     chosen: Mapping[tuple[str, str], tuple[Choice, ...]]
     alike: bool
     family: int
+    chance: Mapping[tuple[str, str], float]
     test: str
     overlap: tuple[str, ...]
     notes: tuple[str, ...]
@@ -79,6 +85,15 @@ class Summary:
     def criteria(self) -> tuple[str, ...]:
         """The criteria to print: one if all are alike."""
         return self.study.criteria[:1] if self.alike else self.study.criteria
+
+    def detectable(self, criterion: str, measure: str) -> float:
+        """Return the smallest difference from the baseline that the tests of a measure find.
+
+        The median over rows of `Cell.detectable`; NaN without a test.
+        """
+        cells = (self.cells[criterion, row, measure] for row in self.contenders)
+        sizes = [cell.detectable for cell in cells if math.isfinite(cell.detectable)]
+        return median(sizes) if sizes else math.nan
 
     @property
     def contenders(self) -> tuple[str, ...]:
@@ -124,6 +139,7 @@ def _summary(records: Sequence[StudyRecord], registry: Registry) -> Summary:
         chosen=_chosen(study, kept),
         alike=_alike(study, kept),
         family=table.family,
+        chance=table.chance,
         test=tests[0].method if tests else "",
         overlap=tuple(sorted({text for record in kept for text in record.overlap})),
         notes=notes.notes(

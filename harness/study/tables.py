@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.results.record import finite
-from harness.study.cells import RESOLUTION, Cell
+from harness.study.cells import POWER, RESOLUTION, Cell
 from harness.study.summary import Summary
 
 ARROWS = {"better": "↑", "worse": "↓", "equal": "=", "undefined": "?"}
 """As in table IV: up is fairer than the baseline, by the test of this cell alone."""
+FLOOR = "floor"
+"""Row of the change at which only chance is left."""
+DETECTABLE = "detectable"
+"""Row of the smallest difference that the tests find."""
 HOLM = "*"
 """Marks an arrow that holds after Holm's correction."""
 
@@ -31,11 +35,14 @@ class Table:
         Its title.
     columns, rows
         Names of the columns, and the texts of the cells.
+    foot
+        Further rows, which stand apart.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    foot: tuple[tuple[str, ...], ...] = ()
 
 
 def changes(summary: Summary) -> tuple[Table, ...]:
@@ -54,8 +61,25 @@ def changes(summary: Summary) -> tuple[Table, ...]:
                 (row, *(text(summary.cells[criterion, row, m], digits[m]) for m in study.measures))
                 for row in rows
             ),
+            foot=_foot(summary, criterion, digits),
         )
         for criterion in summary.criteria
+    )
+
+
+def _foot(
+    summary: Summary, criterion: str, digits: Mapping[str, int]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the rows of the floor and of the power, if they are known."""
+    measures = summary.study.measures
+    numbers = {
+        FLOOR: {m: summary.chance[criterion, m] for m in measures},
+        DETECTABLE: {m: summary.detectable(criterion, m) for m in measures},
+    }
+    return tuple(
+        (name, *(number(of_row[measure], digits[measure]) for measure in measures))
+        for name, of_row in numbers.items()
+        if any(map(math.isfinite, of_row.values()))
     )
 
 
@@ -102,6 +126,16 @@ def legend(summary: Summary) -> tuple[str, ...]:
             f"{summary.test}, level {study.alpha:g}; {HOLM} also after Holm's correction over "
             f"{summary.family} comparisons"
         )
+    if any(map(math.isfinite, summary.chance.values())):
+        lines.append(
+            f"{FLOOR}: the change at which no more is left after {study.baseline} than with the "
+            "sides of held-out pairs swapped at random"
+        )
+    if summary.test:
+        lines.append(
+            f"{DETECTABLE}: the smallest difference from {study.baseline} that is found with a "
+            f"probability of {POWER:.0%} after the correction, the median over rows"
+        )
     if not summary.overlap:
         lines.append("no row was judged on a text that it was fitted on")
     if summary.alike and len(study.criteria) > 1:
@@ -128,8 +162,13 @@ def text(cell: Cell, digits: int = 3) -> str:
         change = "undefined" if cell.comparison else "–"
     else:
         deviation = "–" if math.isnan(cell.sd) else f"{cell.sd:.{digits}f}"
-        change = f"{cell.mean:z.{digits}f} ± {deviation}".replace("-", "−")
+        change = f"{number(cell.mean, digits)} ± {deviation}"
     return f"{change} ({mark(cell)})" if cell.verdict else change
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Return a number with its sign, or `–` if it is undefined."""
+    return "–" if math.isnan(value) else f"{value:z.{digits}f}".replace("-", "−")
 
 
 def mark(cell: Cell) -> str:
@@ -191,6 +230,8 @@ def _line(summary: Summary, cell: Cell) -> dict[str, Any]:
         "low": finite(test.low) if test else None,
         "high": finite(test.high) if test else None,
         "confidence": test.confidence if test else None,
+        "detectable": finite(cell.detectable),
+        "floor": finite(summary.chance[cell.criterion, cell.measure]),
         "verdict": cell.verdict,
         "verdict_holm": cell.verdict_holm,
         "fairer_by_more": finite(posterior.left) if posterior else None,

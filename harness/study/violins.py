@@ -53,7 +53,7 @@ def violins(summary: Summary) -> dict[str, Any]:
     """Return a figure: a violin for each row and criterion, with a menu of measures.
 
     Each point is a fold. A measure whose score rises as it gets fairer is shown as its score, any
-    other as the distance from fair.
+    other as the distance from fair. In a study that judges pooled scores, a fold may be below 0.
 
     Parameters
     ----------
@@ -168,6 +168,12 @@ def _trace(summary: Summary, measure: str, group: Group) -> dict[str, Any]:
 
 
 def _axis(study: StudyPart, measure: str) -> str:
-    rises = study.measures[measure].rises
-    unit = "score, higher is fairer" if rises else "distance from fair, lower is fairer"
+    part = study.measures[measure]
+    unit = "score, higher is fairer" if part.rises else "distance from fair, lower is fairer"
+    if study.judging == "pooled":
+        unit = "score plus the floor of the fold, higher is fairer"
+        if part.signed:
+            unit = "what the fold adds to the pooled distance from fair, lower is fairer"
+        elif not part.rises:
+            unit = "distance from fair less the floor of the fold, lower is fairer"
     return escape(f"{measure}: {unit}")

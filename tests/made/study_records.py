@@ -32,6 +32,7 @@ def study_part(**changed: Any) -> StudyPart:
         "seed": 42,
         "normalize": True,
         "protocol": "nested",
+        "judging": "pooled",
         "alpha": 0.05,
         "baseline": "old",
         "rows": ("none", "normalize", "old", "new"),
@@ -46,6 +47,7 @@ def records_of(
     distances: Mapping[str, Mapping[str, Sequence[float | None]]],
     *,
     params: Mapping[str, Mapping[str, Sequence[dict[str, Any]]]] | None = None,
+    found: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]] | None = None,
     held_out: int = 3,
     train: int = 6,
     **changed: Any,
@@ -60,6 +62,8 @@ def records_of(
         Distances from fair of all folds by row and measure, the same under every criterion.
     params
         The hyper-parameters that each criterion chose in each fold, by row.
+    found
+        By row, further fields of `Judged`: for each measure, the number of each fold.
     held_out, train
         Numbers of pairs.
     changed
@@ -91,6 +95,10 @@ def records_of(
                     {measure: folds[place] for measure, folds in measures.items()},
                     (params or {}).get(row, {}),
                     place,
+                    {
+                        field: {measure: folds[place] for measure, folds in of_measures.items()}
+                        for field, of_measures in (found or {}).get(row, {}).items()
+                    },
                 ),
                 **changed,
             }
@@ -105,6 +113,7 @@ def _results(
     values: dict[str, float | None],
     params: Mapping[str, Sequence[dict[str, Any]]],
     place: int,
+    more: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the inner results and the judged values of a row in a fold."""
     settings = {repr(setting): setting for chosen in params.values() for setting in chosen}
@@ -114,7 +123,9 @@ def _results(
             for setting in settings.values()
         ),
         "judged": {
-            criterion: Judged(params=params[criterion][place] if params else {}, values=values)
+            criterion: Judged(
+                params=params[criterion][place] if params else {}, values=values, **more
+            )
             for criterion in study.criteria
         },
     }

@@ -55,6 +55,11 @@ def test_changes_from_other_lengths_are_noted_where_no_plugin_brings_unit_length
     assert as_they_come.notes == ()
 
 
+def test_records_that_compare_distances_of_single_folds_are_noted():
+    (note,) = only(records_of(study_part(judging="distances"), DISTANCES)).notes
+    assert has(note, "mean distances", "run the study again")
+
+
 def test_an_incomplete_study_names_the_rows_that_lack_folds(records):
     summary = only(records[:-1])
     assert not summary.complete

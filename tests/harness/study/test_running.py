@@ -5,7 +5,6 @@ import json
 import pytest
 
 from harness.errors import InvalidFile, UnknownName, UsageError
-from harness.study.bench import Outcome
 from harness.study.judging import best
 
 OF_THE_RUN = {"id", "run", "created", "seconds", "environment"}
@@ -40,11 +39,18 @@ def test_the_setting_chosen_is_the_best_of_the_inner_folds(once):
     for record in once.records:
         for criterion, judged in record.judged.items():
             if record.inner:
-                means = {
-                    k: sum(fit.values[criterion] for fit in record.inner if fit.params["k"] == k)
-                    for k in (1, 2)
-                }
-                assert judged.params == {"k": min(means, key=means.get)}
+                distances = {s.params["k"]: s.values[criterion] for s in record.settings}
+                assert judged.params == {"k": min(distances, key=distances.get)}
+
+
+def test_scores_with_a_sign_are_pooled_over_the_inner_folds_and_others_are_averaged(once):
+    record = next(record for record in once.records if record.row == "hard-debias")
+    for setting in record.settings:
+        fits = [fit.values for fit in record.inner if fit.params == setting.params]
+        assert setting.values["ECT"] == pytest.approx(sum(f["ECT"] for f in fits) / len(fits))
+        assert setting.values["WEAT"] <= sum(f["WEAT"] for f in fits) / len(fits) + 1e-12
+    pooled = [s.values["WEAT"] for r in once.records for s in r.settings]
+    assert len(set(pooled)) == len(pooled)
 
 
 def test_in_the_published_protocol_the_outer_fold_chooses(run, content):
@@ -52,6 +58,8 @@ def test_in_the_published_protocol_the_outer_fold_chooses(run, content):
     for record in run().records:
         if record.row == "hard-debias":
             assert {fit.fold for fit in record.inner} == {0}
+            chosen = [(s.params, s.values) for s in record.settings]
+            assert chosen == [(fit.params, fit.values) for fit in record.inner]
 
 
 def test_a_second_run_makes_no_new_records(once, run):
@@ -146,15 +154,21 @@ def test_an_unknown_study_or_file_is_an_error(folder):
         running.run_study("small", workers=0)
 
 
-def test_the_best_setting_is_the_first_with_the_least_mean_of_those_defined_in_every_fold():
-    def outcomes(*values):
-        return [Outcome({"M": value}, {}) for value in values]
+def test_the_best_setting_is_the_first_with_the_least_distance():
+    assert best([0.5, 0.15]) == 1
+    assert best([0.5, None]) == 0
+    assert best([0.2, 0.2]) == 0
+    assert best([None, None]) == 0
+    assert best([None]) == 0
 
-    assert best([outcomes(0.5, 0.5), outcomes(0.1, 0.2)], "M") == 1
-    assert best([outcomes(0.5, 0.5), outcomes(0.1, None)], "M") == 0
-    assert best([outcomes(0.3, 0.1), outcomes(0.1, 0.3)], "M") == 0
-    assert best([outcomes(None), outcomes(None)], "M") == 0
-    assert best([[]], "M") == 0
+
+def test_a_setting_that_is_undefined_in_an_inner_fold_has_no_distance(run, content):
+    content["mitigators"] = {"half-sibling-regression": {"grid": {"alpha": [0, 1]}}}
+    for record in run().records:
+        for setting in record.settings:
+            defined = [fit.values["WEAT"] for fit in record.inner if fit.params == setting.params]
+            assert (setting.values["WEAT"] is None) == (None in defined)
+            assert (setting.values["WEAT"] is None) == (setting.params == {"alpha": 0})
 
 
 def test_an_unknown_model_is_an_error_before_any_model_runs(run, content, folder):

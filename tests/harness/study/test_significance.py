@@ -9,9 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import stats
 
 from harness.errors import InvalidOption
-from harness.study.significance import corrected_t_test, holm, verdict
+from harness.study.significance import corrected_t_test, detectable, holm, verdict
 
 NINTH = 1 / 9
 VALUES = st.floats(-1, 1).map(lambda x: round(x, 6))
@@ -236,3 +237,41 @@ def test_other_arguments_out_of_range_are_refused():
         holm([0.5, 1.5])
     with pytest.raises(InvalidOption, match="alpha=5"):
         verdict(corrected_t_test([1.0, 2.0], test_to_train=0.1), alpha=5)
+
+
+# --- power ----------------------------------------------------------------------------------
+
+
+def test_a_detectable_difference_is_found_with_the_stated_power():
+    rng = np.random.default_rng(0)
+    draws = rng.normal(size=(4_000, 10))
+    found = corrected_t_test(stats.zscore(draws[0], ddof=1), test_to_train=1e-9)
+    size = detectable(found, level=0.01, power=0.8)
+    p_values = stats.ttest_1samp(draws + size, 0, axis=1).pvalue
+    assert np.mean(p_values <= 0.01) == pytest.approx(0.8, abs=0.03)
+
+
+def test_with_many_folds_it_is_a_sum_of_two_normal_quantiles():
+    noise = stats.zscore(np.random.default_rng(0).normal(size=5_000), ddof=1)
+    found = corrected_t_test(noise, test_to_train=NINTH)
+    expected = (stats.norm.isf(0.025) + stats.norm.isf(0.2)) * found.error
+    assert detectable(found, level=0.05, power=0.8) == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_stricter_level_detects_only_larger_differences():
+    found = corrected_t_test([1.0, 2.0, 3.0], test_to_train=NINTH)
+    sizes = [detectable(found, level=0.05 / n, power=0.8) for n in (1, 10, 100)]
+    assert 0 < sizes[0] < sizes[1] < sizes[2]
+
+
+def test_equal_differences_detect_every_difference_and_one_detects_none():
+    assert detectable(corrected_t_test([0.0, 0.0], test_to_train=1), level=0.05, power=0.8) == 0
+    one = corrected_t_test([1.0], test_to_train=1)
+    assert math.isnan(detectable(one, level=0.05, power=0.8))
+
+
+@pytest.mark.parametrize("wrong", [{"level": 0.0}, {"power": 1.0}])
+def test_a_level_or_power_out_of_range_is_an_error(wrong):
+    found = corrected_t_test([1.0, 2.0], test_to_train=1)
+    with pytest.raises(InvalidOption, match=next(iter(wrong))):
+        detectable(found, **{"level": 0.05, "power": 0.8, **wrong})

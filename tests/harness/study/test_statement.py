@@ -25,7 +25,7 @@ def test_the_statement_lists_the_rows_by_verdict():
         "bad": {"WEAT": [0.9, 0.91, 0.92], "ECT": [0.4, 0.3, 0.2]},
     }
     study = study_part(rows=("none", "normalize", "old", "new", "bad"))
-    first, *verdicts, last = statement_of(records_of(study, distances))
+    first, *verdicts, last, power = statement_of(records_of(study, distances))
     assert all(fact in first for fact in ("old", "Holm", "4 comparisons", "0.05"))
     assert verdicts == [
         "fairer: new by WEAT",
@@ -33,6 +33,8 @@ def test_the_statement_lists_the_rows_by_verdict():
         "not told apart: new by ECT; bad by ECT",
     ]
     assert "not shown to be equal" in last
+    assert "80%" in power
+    assert "by WEAT" in power
 
 
 def test_a_verdict_that_differs_by_criterion_names_the_criterion():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from study_records import records_of, study_part
+from study_records import MEASURES, records_of, study_part
 
 from harness.study.summary import summarize
 
@@ -60,6 +60,78 @@ def test_a_measure_that_rises_as_it_gets_fairer_is_shown_as_its_score():
     found = cell(summary_of(), "new", "ECT")
     assert found.values == pytest.approx((0.6, 0.7, 0.8))
     assert found.mean == pytest.approx(0.3)
+
+
+# --- pooled scores and floors -------------------------------------------------------------------
+
+SIGNED = {
+    "WEAT": MEASURES["WEAT"].model_copy(update={"signed": True}),
+    "ECT": MEASURES["ECT"],
+}
+SCORES = {
+    "none": [[2.0], [2.0], [2.0]],
+    "normalize": [[-1.0], [-1.2], [-1.4]],
+    "old": [[0.3], [-0.1], [0.4]],
+    "new": [[0.3], [-0.5], [0.2]],
+}
+"""Scores of WEAT less their fair value, by fold and scenario."""
+FLOORS = [0.1, 0.1, 0.4]
+
+
+def pooled_summary(**changed):
+    found = {
+        row: {
+            "signed": {"WEAT": folds},
+            "floors": {"WEAT": [0.9] * 3, "ECT": FLOORS if row == "old" else [0.1, None, 0.1]},
+            "spreads": {"WEAT": [[0.3], [0.4], [0.5]]},
+        }
+        for row, folds in SCORES.items()
+    }
+    return summary_of(made={"found": found}, measures=SIGNED, **changed)
+
+
+def test_a_score_with_a_sign_is_pooled_before_its_size_is_taken():
+    summary = pooled_summary()
+    assert cell(summary, "old", "WEAT").values == pytest.approx((0.3, -0.1, 0.4))
+    # |0.6 / 3| − |−3.6 / 3|
+    assert cell(summary, "old", "WEAT").mean == pytest.approx(-1.0)
+    # 0 of the new row: no direction, no distance
+    assert cell(summary, "new", "WEAT").comparison.mean == pytest.approx(-0.2)
+
+
+def test_the_floor_is_subtracted_from_a_score_without_a_sign():
+    # distances .4, .3, .2; a measure that does not depend on sides in a fold has no floor there
+    summary = pooled_summary()
+    assert cell(summary, "old", "ECT").values == pytest.approx((0.7, 0.8, 1.2))
+    assert cell(summary, "new", "ECT").values == pytest.approx((0.7, 0.7, 0.9))
+
+
+def test_as_published_distances_are_compared_as_they_are():
+    summary = pooled_summary(judging="distances", protocol="published")
+    assert cell(summary, "old", "WEAT").values == (0.5, 0.5, 0.5)
+    assert cell(summary, "old", "ECT").values == pytest.approx((0.6, 0.7, 0.8))
+    # from (1.0 + 1.2 + 1.4) / 3 to the floor
+    assert summary.chance["WEAT", "WEAT"] == pytest.approx(0.9 - 1.2)
+
+
+def test_the_floor_of_the_table_is_what_swapped_sides_leave_after_the_baseline():
+    summary = pooled_summary()
+    # √(2/π) · √(.09 + .16 + .25) / 3, counted from 1.2
+    floor = math.sqrt(2 / math.pi) * math.sqrt(0.5) / 3
+    assert summary.chance["WEAT", "WEAT"] == pytest.approx(floor - 1.2)
+    # nothing above the floor, which ECT shows as a rise from (.4 + .5 + .7) / 3 above it
+    assert summary.chance["WEAT", "ECT"] == pytest.approx((0.4 + 0.5 + 0.7) / 3)
+
+
+def test_without_recorded_floors_there_is_none():
+    assert all(map(math.isnan, summary_of().chance.values()))
+
+
+def test_detectable_is_the_median_over_rows():
+    found = summary_of()
+    assert found.detectable("WEAT", "WEAT") == cell(found, "new", "WEAT").detectable
+    alone = {row: values for row, values in DISTANCES.items() if row != "new"}
+    assert math.isnan(summary_of(alone, rows=tuple(alone)).detectable("WEAT", "WEAT"))
 
 
 # --- comparisons ------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def test_the_menu_shows_one_measure_at_a_time(figure):
     assert [button["label"] for button in menu["buttons"]] == ["WEAT", "ECT"]
     shown, title = menu["buttons"][1]["args"]
     assert shown["visible"] == [False, False, True, True]
-    assert title == {"yaxis.title.text": "ECT: score, higher is fairer"}
+    assert title == {"yaxis.title.text": "ECT: score plus the floor of the fold, higher is fairer"}
     assert figure["data"][3]["y"][:3] == pytest.approx([0.6, 0.7, 0.8])
 
 
