@@ -119,6 +119,7 @@ STUDY: dict[str, Any] = {
     "seed": 42,
     "normalize": True,
     "protocol": "nested",
+    "judging": "pooled",
     "alpha": 0.05,
     "baseline": "hard-debias",
     "rows": ("none", "normalize", "hard-debias", "good", "bad", "same"),
@@ -167,7 +168,11 @@ def study_records(*, model: str = "glove", text: str = "", **changes: Any) -> li
         ]
         chosen = [(fold + c) % len(values) for c in range(len(study["criteria"]))]
         judged = {
-            name: {"params": grid[k] if grid else {}, "values": values[k]}
+            name: {
+                "params": grid[k] if grid else {},
+                "values": values[k],
+                "floors": dict.fromkeys(values[k], 0.0),
+            }
             for name, k in zip(study["criteria"], chosen, strict=True)
         }
         content = {

@@ -125,15 +125,28 @@ def test_the_page_has_the_question_the_set_up_and_the_results(tmp_path, make_stu
     tests = rows(page, "tests")
     assert [row[1] for row in tests[1:]] == [*["good"] * 2, *["bad"] * 2, *["same"] * 2] * 2
     assert tests[1][-1] == "fairer"
-    assert len(tests[1]) == 12, "with three probabilities for the region of practical equivalence"
+    assert len(tests[1]) == 13, "with three probabilities for the region of practical equivalence"
     assert rows(page, "measures")[2] == [
         "ECT",
         "ect",
         "coherence",
         "1",
         "the score",
+        "in each fold, less its floor",
         "career",
     ]
+
+
+def test_the_table_ends_with_its_floor_and_what_its_tests_detect(tmp_path, make_study) -> None:
+    records = make_study()
+    (study,) = studies.compile_studies(records)
+    page = build(records, tmp_path)
+    (changes, _) = tables.changes(study.summary)
+    assert [row for row, *_ in changes.foot] == ["floor", "detectable"]
+    shown = [row for row in rows(page, "changes") if row[0] in ("floor", "detectable")]
+    assert shown[:2] == [list(row) for row in changes.foot]
+    detectable = study.summary.cells["WEAT", "good", "WEAT"].detectable
+    assert float(rows(page, "tests")[1][-2]) == pytest.approx(detectable, abs=1e-3)
 
 
 def test_criteria_with_equal_choices_share_one_table(tmp_path, make_study) -> None:
