@@ -52,6 +52,13 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
                 del settings[name]
         return settings
 
+    def check_options(self) -> None:
+        """Raise InvalidOption if an option is out of its range.
+
+        It is called when the mitigator is named, before anything is encoded. `fit` should call it,
+        too, for a mitigator that is made in Python.
+        """
+
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return the texts that `fit` learns from.
 

@@ -254,4 +254,5 @@ class Registry:
         if not isinstance(mitigator, Mitigator):
             raise HarnessError(f"{what} is not a subclass of harness.Mitigator")
         check_needs(mitigator, what)
+        mitigator.check_options()
         return mitigator

@@ -1,7 +1,6 @@
 """Residual bias after debiasing (Gonen and Goldberg 2019).
 
-The most biased words are found in the vectors before debiasing. The scores say whether the
-vectors after debiasing still keep them together.
+The most biased words are those before debiasing. The scores say whether they are still together.
 """
 
 from __future__ import annotations
@@ -12,16 +11,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import bootstrap, nulls
 from harness.plugins.metrics.statistics.contributions import to_pearson
 from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES
 from harness.plugins.metrics.statistics.separability import (
     Classifier,
+    Indices,
+    Shuffle,
     Sides,
     fold_predictions,
     matched_accuracy,
@@ -53,7 +53,7 @@ class Spaces:
     now: Floats
     before: Floats
     left_out: int
-    rows: npt.NDArray[np.intp]
+    rows: Indices
 
 
 @metric(
@@ -75,6 +75,7 @@ class Spaces:
             help="accuracy of a classifier of the two sides of the words most biased before",
         ),
     },
+    later_options=("null_draws",),
 )
 def residual_bias(
     vocabulary: Reals,
@@ -88,6 +89,7 @@ def residual_bias(
     sample: int = 1_000,
     classifier: Classifier = "rbf-svm",
     folds: int = 10,
+    null_draws: int = nulls.DRAWS,
     confidence: float = bootstrap.CONFIDENCE,
     resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
@@ -104,6 +106,10 @@ def residual_bias(
     - neighbours: Pearson correlation, over a sample of words, between a word's bias and the share
       of its k nearest neighbours now whose bias is positive.
     - recoverability: cross-validated accuracy of a classifier of the two sides.
+
+    Read the scores after a mitigation. Before it, the sides are the ends of a direction of the same
+    vectors, so any vectors, noise too, are near 1. The floors are what the same clusters,
+    neighbours and predictions give for sides that are shuffled.
 
     Parameters
     ----------
@@ -126,6 +132,8 @@ def residual_bias(
         `rbf-svm`, as published, or `logistic`, which finds only linear differences.
     folds
         Number of folds of the stratified cross-validation.
+    null_draws
+        Number of times that the sides are shuffled for the floors; 0 for no floor.
     confidence, resamples
         Level and number of resamples of the interval of `neighbours` over
         the sampled words.
@@ -191,14 +199,15 @@ def residual_bias(
         confidence=confidence,
         bounds=(-1, 1),
     )
+    shuffle = Shuffle(rng.spawn(1)[0], null_draws)  # leaves the draws of `rng` as they are
     return {
-        "clustering": _clustering(spaces, sides, seed),
-        "neighbours": _neighbours(spaces, bias, sampled, k, interval),
-        "recoverability": _recoverability(spaces, sides, classifier, folds, seed),
+        "clustering": _clustering(spaces, sides, seed, shuffle),
+        "neighbours": _neighbours(spaces, bias, sampled, k, interval, shuffle),
+        "recoverability": _recoverability(spaces, sides, classifier, folds, seed, shuffle),
     }
 
 
-def _not_about_the_concept(texts: Mapping[str, Sequence[str]]) -> npt.NDArray[np.intp]:
+def _not_about_the_concept(texts: Mapping[str, Sequence[str]]) -> Indices:
     """Return the rows of the vocabulary without pair words and specific words, in any case."""
     listed = {
         text.lower()
@@ -217,7 +226,7 @@ def _undefined(n: int, most_biased: int, k: int, folds: int) -> str | None:
     return None
 
 
-def _clustering(spaces: Spaces, sides: Sides, seed: int) -> Score:
+def _clustering(spaces: Spaces, sides: Sides, seed: int, shuffle: Shuffle) -> Score:
     """Return the accuracy of two clusters of the sides."""
     clusters, clusters_before = (
         two_clusters(x[sides.rows], seed) for x in (spaces.now, spaces.before)
@@ -232,11 +241,12 @@ def _clustering(spaces: Spaces, sides: Sides, seed: int) -> Score:
         n=len(sides.rows),
         details={"before": before, "left_out": spaces.left_out},
         samples=[_of_sides(spaces, sides, hits.astype(np.float64), {"cluster": clusters})],
+        null=shuffle.accuracies(clusters, sides.labels, matched=True),
     )
 
 
 def _neighbours(
-    spaces: Spaces, bias: Floats, sampled: npt.NDArray[np.intp], k: int, interval_of: Any
+    spaces: Spaces, bias: Floats, sampled: Indices, k: int, interval_of: Any, shuffle: Shuffle
 ) -> Score:
     """Return the correlation of the sampled words' bias with the bias of their neighbours."""
     shares, shares_before = (
@@ -258,11 +268,12 @@ def _neighbours(
                 spaces.rows[sampled],
             )
         ],
+        null=shuffle.correlations(shares, bias[sampled]),
     )
 
 
 def _recoverability(
-    spaces: Spaces, sides: Sides, classifier: Classifier, folds: int, seed: int
+    spaces: Spaces, sides: Sides, classifier: Classifier, folds: int, seed: int, shuffle: Shuffle
 ) -> Score:
     """Return the cross-validated accuracy of a classifier of the sides."""
     predictions, predictions_before = (
@@ -281,6 +292,7 @@ def _recoverability(
             "deviation": float(now.std(ddof=1)),
         },
         samples=[_of_sides(spaces, sides, predictions.contributions, columns)],
+        null=shuffle.accuracies(predictions.predicted, sides.labels),
     )
 
 

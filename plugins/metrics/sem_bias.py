@@ -8,12 +8,14 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines, unit_rows
-from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap
-from harness.scores import Samples, Scale, Score
+from harness.metrics import Contrast, metric
+from harness.plugins.metrics.statistics import bootstrap, nulls
+from harness.scores import Null, Samples, Scale, Score
 
 KINDS = ("definition", "stereotype", "none")
+SCORES = (*KINDS, "preference")
 PAIRS = ("definition", "stereotype", "none_a", "none_b")
+NO_LEAD = 1e-9  # difference of two cosines that is rounding
 QUESTION = tuple(f"{pair}_{side}" for pair in PAIRS for side in (1, 2))
 
 
@@ -35,7 +37,16 @@ QUESTION = tuple(f"{pair}_{side}" for pair in PAIRS for side in (1, 2))
             bounds=(0, 1),
             help="share of questions that choose a pair without gender, such as dog, cat",
         ),
+        "preference": Scale(
+            ideal=0.5,
+            bounds=(0, 1),
+            help="share of pairs without gender that the stereotyped pair outdoes on he, she",
+        ),
     },
+    contrast=Contrast(
+        sides=("stereotype_1", "stereotype_2"), towards=("direction_1", "direction_2")
+    ),
+    later_options=("null_draws",),
 )
 def sem_bias(
     direction_1: Reals,
@@ -50,6 +61,7 @@ def sem_bias(
     none_b_2: Reals,
     *,
     unit_length: bool = True,
+    null_draws: int = nulls.DRAWS,
     confidence: float = bootstrap.CONFIDENCE,
     resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
@@ -63,6 +75,11 @@ def sem_bias(
     0 has cosine 0. Of equal cosines, the definitional pair is chosen first, then the stereotyped
     one.
 
+    Random vectors choose the stereotyped pair in a quarter of the questions, and vectors with a
+    stereotype in fewer, because the definitional pair wins. `preference` leaves it out: it is the
+    share of comparisons in which cos(x − y, g) is greater for the stereotyped pair than for a pair
+    without gender. Equal cosines count one half. Without bias it is 0.5.
+
     Parameters
     ----------
     direction_1, direction_2
@@ -75,6 +92,9 @@ def sem_bias(
         (n, d) vectors of the two pairs without gender.
     unit_length
         Whether all vectors are set to length 1 first, so that long vectors have no more weight.
+    null_draws
+        Number of times that the sides of the stereotyped pairs are swapped at random, for the floor
+        and the p-value of `preference`; 0 for neither.
     confidence, resamples
         Level and number of resamples of the intervals over stereotyped
         pairs. Each stereotyped pair is in many questions, which are therefore not independent.
@@ -87,9 +107,10 @@ def sem_bias(
     Returns
     -------
     dict of Score
-        `definition`, higher is better; `stereotype` and `none`, lower is better. Each is in [0, 1]
-        and their sum is 1. Samples: each question with the kind that is `chosen` and the cosine
-        of each pair; it contributes 1 to the kind that it chooses. There is no p-value.
+        `preference`, in [0, 1], fair at 0.5, with a two-sided p-value. `definition`, higher is
+        better; `stereotype` and `none`, lower is better; each is in [0, 1] and their sum is 1.
+        Samples: each question with the kind that is `chosen` and the cosine of each pair; it
+        contributes 1 to the kind that it chooses.
 
     Raises
     ------
@@ -103,12 +124,12 @@ def sem_bias(
     n = len(definition_1)
     if n == 0 or len(direction_1) == 0:
         reason = "there are no questions" if n == 0 else "no pair defines the direction"
-        return {kind: Score(float("nan"), n=n, reason=reason) for kind in KINDS}
+        return {name: Score(float("nan"), n=n, reason=reason) for name in SCORES}
     scaled = unit_rows if unit_length else np.asarray
     g = (scaled(direction_1) - scaled(direction_2)).mean(axis=0)
     if not np.any(g):
         reason = "the two sides of the direction are equal"
-        return {kind: Score(float("nan"), n=n, reason=reason) for kind in KINDS}
+        return {name: Score(float("nan"), n=n, reason=reason) for name in SCORES}
     pairs = (
         (definition_1, definition_2),
         (stereotype_1, stereotype_2),
@@ -121,6 +142,7 @@ def sem_bias(
     chosen = np.minimum(cosines.argmax(axis=0), KINDS.index("none"))
     columns = {"chosen": [KINDS[code] for code in chosen]}
     columns |= {f"cosine_{name}": cosine for name, cosine in zip(PAIRS, cosines, strict=True)}
+    pair_of = np.arange(n) if texts is None else _stereotypes(texts)
     scores = {}
     for code, kind in enumerate(KINDS):
         hits = (chosen == code).astype(np.float64)
@@ -128,14 +150,44 @@ def sem_bias(
             partial(_share, hits),
             [n],
             rng=rng,
-            clusters=[_stereotypes(texts)] if texts else None,
+            clusters=[pair_of] if texts else None,
             resamples=resamples,
             confidence=confidence,
             bounds=(0, 1),
         )
         samples = [Samples(QUESTION, hits, columns)]
         scores[kind] = Score(float(hits.mean()), interval=interval, n=n, samples=samples)
+    wins = _wins(cosines[1], cosines[2:])
+    interval = bootstrap.percentile_interval(
+        partial(_share, wins),
+        [n],
+        rng=rng,
+        clusters=[pair_of],
+        resamples=resamples,
+        confidence=confidence,
+    )
+    null = None
+    if null_draws:
+        stay = nulls.shuffled_sides(n, rng=rng, clusters=pair_of, draws=null_draws) > 0
+        swapped = _wins(-cosines[1], cosines[2:])
+        null = Null(np.where(stay, wins, swapped).mean(axis=1), nulls.SIDES)
+    value = float(wins.mean())
+    scores["preference"] = Score(
+        value,
+        p_value=None if null is None else nulls.two_sided(value, null.values, ideal=0.5),
+        interval=interval,
+        n=n,
+        samples=[Samples(QUESTION, wins, columns)],
+        null=null,
+    )
     return scores
+
+
+def _wins(stereotyped: Floats, others: Floats) -> Floats:
+    """Return for (n,) cosines the share of (2, n) others that each exceeds; a tie is one half."""
+    leads = stereotyped - others
+    wins: Floats = np.where(np.abs(leads) <= NO_LEAD, 0.5, leads > 0).mean(axis=0)
+    return wins
 
 
 def _stereotypes(texts: Mapping[str, Sequence[str]]) -> bootstrap.Codes:

@@ -41,6 +41,11 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
             bounds=(0, 1),
             help="balanced accuracy of a linear classifier of these words; chance is 0.5",
         ),
+        "f1_tuned": Scale(
+            ideal="higher",
+            bounds=(0, 1),
+            help="F1 of that classifier, with the threshold that is best on its training words",
+        ),
     },
 )
 def specific_words(
@@ -64,8 +69,11 @@ def specific_words(
     words. Balanced accuracy, the mean recall of the two classes, is that of an SVM with equal
     weights for both classes. Both are means over stratified folds.
 
-    F1 is 0 if the classifier finds no word, which costs least with few seeds among many words in
-    few dimensions. In 300 dimensions it is the paper's 0.627.
+    F1 as published is 0 if the classifier finds no word, which costs least with few seeds among
+    many words in few dimensions: the words of a class of 0.6 % are ordered well, but all lie on
+    the other side of the boundary. `f1_tuned` therefore puts the threshold of each fold where F1
+    is greatest on the words that the fold was trained on. In 300 dimensions both are about the
+    paper's 0.627.
 
     Parameters
     ----------
@@ -93,9 +101,9 @@ def specific_words(
     Returns
     -------
     dict of Score
-        `f1` and `balanced_accuracy`, in [0, 1], higher is better; chance is 0.5 for balanced
-        accuracy. `n` is the number of words. Details: `seeds`, the number of seeds among `words`;
-        `words`; `c`; `grid`; `folds`, the value on each fold; `deviation`, their standard
+        `f1`, `f1_tuned` and `balanced_accuracy`, in [0, 1], higher is better; chance is 0.5 for
+        balanced accuracy. `n` is the number of words. Details: `seeds`, the number of seeds among
+        `words`; `words`; `c`; `grid`; `folds`, the value on each fold; `deviation`, their standard
         deviation. The table `words` of `f1` is the extended list, most specific first: `word`, its
         `margin` (positive: specific) and the input that it is `of`. The paper's S is the words of
         `seeds` and `rest`; those of `words` were checked and rejected by people. Figure `map` of
@@ -125,19 +133,22 @@ def specific_words(
     if min(positives, len(y) - positives) < folds:
         reason = f"{positives} seeds among {len(y)} words are too few for {folds} folds"
         undefined = Score(float("nan"), n=len(y), reason=reason)
-        return {"f1": undefined, "balanced_accuracy": undefined}
+        return {"f1": undefined, "balanced_accuracy": undefined, "f1_tuned": undefined}
     parts = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
     svm, balanced = _svm(c, None), _svm(c, "balanced")
     if grid:
         values = {"C": list(grid)}
         balanced = GridSearchCV(balanced, values, scoring="balanced_accuracy", cv=folds)
-    f1, accuracy = [], []
-    found, found_balanced = np.zeros((2, len(y)), dtype=bool)
+    f1, accuracy, tuned = [], [], []
+    found, found_balanced, found_tuned = np.zeros((3, len(y)), dtype=bool)
     fold_of, contribution = np.zeros(len(y), dtype=np.intp), np.zeros(len(y))
     for fold, (train, test) in enumerate(parts.split(x, y)):
         predicted = svm.fit(x[train], y[train]).predict(x[test])
         f1.append(f1_score(y[test], predicted, zero_division=0))
         found[test], fold_of[test] = predicted, fold
+        threshold = _best_threshold(y[train], svm.decision_function(x[train]))
+        found_tuned[test] = svm.decision_function(x[test]) >= threshold
+        tuned.append(f1_score(y[test], found_tuned[test], zero_division=0))
         predicted = balanced.fit(x[train], y[train]).predict(x[test])
         accuracy.append(balanced_accuracy_score(y[test], predicted))
         found_balanced[test] = predicted
@@ -159,10 +170,21 @@ def specific_words(
         drawn = _map(texts, y, x @ between, -svm.decision_function(x))
         of_words = dataclasses.replace(of_words, figures={"map": drawn})
     of_balanced = Samples("words", contribution, columns | {"found": found_balanced})
+    of_tuned = Samples("words", columns=columns | {"found": found_tuned})
     return {
         "f1": of_words,
         "balanced_accuracy": _score(accuracy, len(y), counts, {}, of_balanced),
+        "f1_tuned": _score(tuned, len(y), counts, {}, of_tuned),
     }
+
+
+def _best_threshold(y: Flags, margins: Floats) -> float:
+    """Return the margin above which the F1 of (n,) words is greatest, midway between two words."""
+    order = np.argsort(-margins, kind="stable")
+    hits = np.cumsum(y[order])
+    f1 = 2 * hits / (np.arange(1, len(y) + 1) + hits[-1])
+    last = int(np.argmax(f1))
+    return float(margins[order[last : last + 2]].mean())
 
 
 def _map(

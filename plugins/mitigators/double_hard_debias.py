@@ -111,6 +111,14 @@ class DoubleHardDebias(Mitigator):
         """Return the words that hard debiasing is fitted on."""
         return HardDebias(k=self.k, equalize=self.equalize).fitting_texts(concept)
 
+    def check_options(self) -> None:
+        """Raise InvalidOption if an option is out of its range."""
+        for name in ("n_components", "n_words"):
+            if getattr(self, name) < 1:
+                raise InvalidOption(
+                    f"double-hard-debias: {name}={getattr(self, name)}; expected 1 or more"
+                )
+
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Find the component of frequency, then the concept's subspace; return self.
 
@@ -122,11 +130,7 @@ class DoubleHardDebias(Mitigator):
             If the concept has no definitional pairs, or the embedder knows too few of them or has
             no vocabulary.
         """
-        for name in ("n_components", "n_words"):
-            if getattr(self, name) < 1:
-                raise InvalidOption(
-                    f"double-hard-debias: {name}={getattr(self, name)}; expected 1 or more"
-                )
+        self.check_options()
         plain = self._hard_debias(embedder, concept, equalize=False)
         words = vocabulary_of(embedder)
         surveyed = survey(words, plain.subspace_[0], unit=self.normalize)

@@ -72,6 +72,11 @@ class HalfSiblingRegression(Mitigator):
         """Return the words about the concept, as written and in lower case."""
         return listed_words.with_lower_case(_about(concept))
 
+    def check_options(self) -> None:
+        """Raise InvalidOption if an option is out of its range."""
+        if not self.alpha >= 0:
+            raise InvalidOption(f"half-sibling-regression: alpha={self.alpha}; expected 0 or more")
+
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Find the matrix that gives the residuals; return self.
 
@@ -83,8 +88,7 @@ class HalfSiblingRegression(Mitigator):
             If the concept has no words, the embedder knows none of them, or with alpha 0 they
             span all dimensions.
         """
-        if not self.alpha >= 0:
-            raise InvalidOption(f"half-sibling-regression: alpha={self.alpha}; expected 0 or more")
+        self.check_options()
         requirement = "half-sibling-regression needs a concept with words about it"
         concept = require(concept, _about, requirement)
         words = _about(concept)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from harness.arrays import Floats, unit_rows
 from harness.concept import Concept
-from harness.embedder import Embedder
 from harness.errors import InvalidOption
 from harness.plugins.mitigators.subspaces.projection import Solver
 from harness.plugins.mitigators.subspaces.subspace_debias import SubspaceDebias
@@ -78,21 +77,13 @@ class HardDebias(SubspaceDebias):
         self.solver = solver
         self.seed = seed
 
-    def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
-        """Find the subspace and the equalised vectors; return self.
-
-        Raises
-        ------
-        InvalidOption
-            If `k` is below 1, or `subspace` or `solver` is unknown.
-        NotApplicable
-            If the concept has no definitional pairs, or the embedder knows too few of them.
-        """
+    def check_options(self) -> None:
+        """Raise InvalidOption if `k` is below 1, or `subspace` or `solver` is unknown."""
+        super().check_options()
         if self.subspace not in ("centred-pairs", "unit-differences"):
             raise InvalidOption(
                 f"hard-debias: subspace={self.subspace}; expected centred-pairs or unit-differences"
             )
-        return super().fit(embedder, concept)
 
     def _defining_sets(self, concept: Concept) -> Sequence[Sequence[str]]:
         return concept.definitional_pairs

@@ -127,7 +127,7 @@ class Inlp(Mitigator):
             If the concept has no definitional pairs, or the embedder knows too few of them or has
             too few words.
         """
-        self._check_options()
+        self.check_options()
         requirement = "inlp needs a concept with definitional_pairs"
         concept = require(concept, lambda concept: concept.definitional_pairs, requirement)
         if embedder.info.kind == "word":
@@ -224,7 +224,8 @@ class Inlp(Mitigator):
             directions = np.vstack([directions, np.linalg.qr(new.T)[0].T])
         self.directions_, self.projection_ = directions, projection
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
+        """Raise InvalidOption if an option is out of its range."""
         if self.n_iterations < 1:
             raise InvalidOption(f"inlp: n_iterations={self.n_iterations}; expected 1 or more")
         if self.n_words < 5:

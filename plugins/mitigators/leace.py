@@ -105,6 +105,11 @@ class Leace(Mitigator):
         texts = [text for members in self._sets(concept) for text in members]
         return list(dict.fromkeys(texts)) if self.templates else with_lower_case(texts)
 
+    def check_options(self) -> None:
+        """Raise InvalidOption if an option is out of its range."""
+        if self.shrinkage is not None and not 0 <= self.shrinkage <= 1:
+            raise InvalidOption(f"leace: shrinkage={self.shrinkage}; expected 0 to 1")
+
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Find W⁺ P W from labelled words and the vocabulary; return self.
 
@@ -116,8 +121,7 @@ class Leace(Mitigator):
             If the concept has neither pairs nor sets, the embedder knows too few of their words,
             the groups have equal means, or Σ_XX is 0 where the groups differ.
         """
-        if self.shrinkage is not None and not 0 <= self.shrinkage <= 1:
-            raise InvalidOption(f"leace: shrinkage={self.shrinkage}; expected 0 to 1")
+        self.check_options()
         requirement = "leace needs definitional_pairs or definitional_sets"
         concept = require(concept, defining_sets, requirement)
         name = embedder.info.name

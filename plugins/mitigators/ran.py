@@ -123,7 +123,7 @@ class Ran(Mitigator):
             If the concept has no definitional pairs, or the embedder knows too few of them or has
             no vocabulary.
         """
-        self._check_options()
+        self.check_options()
         self._hard = fit_subspace("ran", embedder, concept, subspace=self.subspace)
         self.direction_, self.missing_ = self._hard.subspace_[0], self._hard.missing_
         self._vocabulary = vocabulary_of(embedder)
@@ -154,7 +154,8 @@ class Ran(Mitigator):
             )
         return moved
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
+        """Raise InvalidOption if an option is out of its range."""
         weights = (self.repulsion, self.attraction, self.neutralisation)
         if not all(0 <= weight < np.inf for weight in weights) or not any(weights):
             raise InvalidOption(

@@ -78,6 +78,11 @@ class SentDebias(Mitigator):
         sets = sets_in_templates(defining_sets(concept))
         return list(dict.fromkeys(text for texts in sets for text in texts))
 
+    def check_options(self) -> None:
+        """Raise InvalidOption if an option is out of its range."""
+        if self.k is not None and self.k < 1:
+            raise InvalidOption(f"sent-debias: k={self.k}; expected 1 or more")
+
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Find the subspace; return self.
 
@@ -88,8 +93,7 @@ class SentDebias(Mitigator):
         NotApplicable
             If the concept has neither pairs nor sets, or they span fewer than k dimensions.
         """
-        if self.k is not None and self.k < 1:
-            raise InvalidOption(f"sent-debias: k={self.k}; expected 1 or more")
+        self.check_options()
         requirement = "sent-debias needs definitional_pairs or definitional_sets"
         concept = require(concept, defining_sets, requirement)
         defining = defining_sets(concept)

@@ -101,6 +101,13 @@ class SoftDebias(Mitigator):
         """Return the words of the definitional pairs, as written and in lower case."""
         return pair_words(concept)
 
+    def check_options(self) -> None:
+        """Raise InvalidOption if an option is out of its range."""
+        if not 0 < self.lam < np.inf:
+            raise InvalidOption(f"soft-debias: lam={self.lam}; expected a number above 0")
+        if self.scale not in ("mean", "sum"):
+            raise InvalidOption(f"soft-debias: scale={self.scale}; expected mean or sum")
+
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Find T from the pairs and the whole vocabulary; return self.
 
@@ -112,10 +119,7 @@ class SoftDebias(Mitigator):
             If the concept has no definitional pairs, or the embedder knows too few of them, has no
             vocabulary, or has one that does not span its dimensions.
         """
-        if not 0 < self.lam < np.inf:
-            raise InvalidOption(f"soft-debias: lam={self.lam}; expected a number above 0")
-        if self.scale not in ("mean", "sum"):
-            raise InvalidOption(f"soft-debias: scale={self.scale}; expected mean or sum")
+        self.check_options()
         hard = fit_subspace("soft-debias", embedder, concept, k=self.k, subspace=self.subspace)
         self.subspace_, self.missing_ = hard.subspace_, hard.missing_
         words = vocabulary_of(embedder)

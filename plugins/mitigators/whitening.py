@@ -116,7 +116,7 @@ class Whitening(Mitigator):
         NotApplicable
             If the sample varies in fewer directions than `k`.
         """
-        self._check_options()
+        self.check_options()
         x = self._sample(embedder, concept)
         n, d = x.shape
         k = d if self.k is None else self.k
@@ -158,7 +158,8 @@ class Whitening(Mitigator):
     def _prepared(self, vectors: Reals) -> Floats:
         return unit_rows(vectors) if self.normalize else np.asarray(vectors, dtype=np.float64)
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
+        """Raise InvalidOption if an option is out of its range."""
         if self.k is not None and self.k < 1:
             raise InvalidOption(f"whitening: k={self.k}; expected 1 or more")
         if self.shrinkage is not None and not 0 <= self.shrinkage <= 1:

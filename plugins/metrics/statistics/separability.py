@@ -12,6 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats
+from harness.plugins.metrics.statistics import nulls
+from harness.plugins.metrics.statistics.bootstrap import Codes
+from harness.scores import Null
 
 BLOCK = 512  # words whose cosines with all other words are held at once
 
@@ -75,6 +78,55 @@ class FoldPredictions:
         return contributions
 
 
+@dataclass(frozen=True)
+class Shuffle:
+    """Draws what clusters, neighbours and predictions show by chance: they stay, sides move.
+
+    Parameters
+    ----------
+    rng
+        Random number generator.
+    draws
+        Number of times that the sides are shuffled; 0 for no null.
+    """
+
+    rng: np.random.Generator
+    draws: int = nulls.DRAWS
+
+    def accuracies(
+        self,
+        answers: Indices,
+        labels: Indices,
+        *,
+        groups: Codes | None = None,
+        matched: bool = False,
+    ) -> Null | None:
+        """Return the accuracies of (n,) answers, 0 or 1, with the (n,) labels shuffled.
+
+        With `groups`, (n,) codes, the labels of a group are swapped together; else single labels
+        are permuted. `matched` counts the better of both matchings.
+        """
+        if not self.draws:
+            return None
+        if groups is None:
+            shuffled = self.rng.permuted(np.tile(labels, (self.draws, 1)), axis=1)
+            what = nulls.LABELS
+        else:
+            signs = nulls.shuffled_sides(
+                len(labels), rng=self.rng, clusters=groups, draws=self.draws
+            )
+            shuffled, what = np.where(signs > 0, labels, 1 - labels), nulls.SIDES
+        accuracies = (shuffled == answers).mean(axis=1)
+        return Null(np.maximum(accuracies, 1 - accuracies) if matched else accuracies, what)
+
+    def correlations(self, x: Floats, y: Floats) -> Null | None:
+        """Return the correlations of (n,) x with shuffled (n,) y."""
+        if not self.draws:
+            return None
+        values = nulls.shuffled_correlations(x, y, rng=self.rng, draws=self.draws)
+        return Null(values, nulls.LABELS)
+
+
 def two_clusters(x: Floats, seed: int) -> Indices:
     """Return the (n,) cluster, 0 or 1, of each word by k-means.
 
@@ -126,8 +178,32 @@ def positive_neighbour_shares(
     return shares
 
 
+def nearest_in_other_groups(x: Floats, groups: Codes, k: int) -> Indices:
+    """Return the (n, k) rows of the nearest neighbours of each item in other groups.
+
+    Parameters
+    ----------
+    x
+        (n, d) vectors of length 1.
+    groups
+        (n,) codes of items that are no neighbours of each other.
+    k
+        Number of neighbours.
+    """
+    cosines = x @ x.T
+    cosines[groups[:, None] == groups] = -np.inf
+    nearest: Indices = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
+    return nearest
+
+
 def fold_predictions(
-    x: Floats, labels: Indices, classifier: Classifier, folds: int, seed: int
+    x: Floats,
+    labels: Indices,
+    classifier: Classifier,
+    folds: int,
+    seed: int,
+    *,
+    groups: Codes | None = None,
 ) -> FoldPredictions:
     """Return the predictions of a classifier for the words that it was not trained on.
 
@@ -143,10 +219,14 @@ def fold_predictions(
         Number of folds of the stratified cross-validation.
     seed
         Seed of the folds.
+    groups
+        (n,) codes of items that are in one fold, such as the sentences of one person; None where
+        each item is its own group.
     """
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
 
-    splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(x, labels))
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    splits = list(kind(folds, shuffle=True, random_state=seed).split(x, labels, groups))
     predicted = cross_val_predict(_model(classifier), x, labels, cv=splits)
     fold_of = np.empty(len(labels), dtype=np.intp)
     for fold, (_, test) in enumerate(splits):

@@ -19,6 +19,7 @@ from harness.mitigator import Mitigator
 from harness.plugins.mitigators.fitting import listed_words
 from harness.plugins.mitigators.fitting.concept_requirements import require
 from harness.plugins.mitigators.subspaces.projection import (
+    SOLVERS,
     Solver,
     equalized,
     neutralized,
@@ -82,6 +83,15 @@ class SubspaceDebias(Mitigator):
         ]
         return listed_words.with_lower_case(word for members in sets for word in members)
 
+    def check_options(self) -> None:
+        """Raise InvalidOption if an option is out of its range."""
+        if self.k is not None and self.k < 1:
+            raise InvalidOption(f"{self.name}: k={self.k}; expected 1 or more")
+        if self.solver not in SOLVERS:
+            raise InvalidOption(
+                f"{self.name}: solver={self.solver}; expected one of {', '.join(SOLVERS)}"
+            )
+
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Find the subspace and the equalised vectors; return self.
 
@@ -92,8 +102,7 @@ class SubspaceDebias(Mitigator):
         NotApplicable
             If the concept has no definitional pairs or sets, or the embedder too few of them.
         """
-        if self.k is not None and self.k < 1:
-            raise InvalidOption(f"{self.name}: k={self.k}; expected 1 or more")
+        self.check_options()
         requirement = f"{self.name} needs a concept with {self.defined_by}"
         concept = require(concept, self._defining_sets, requirement)
         texts = self.fitting_texts(concept)

@@ -12,7 +12,12 @@ from harness.plugins.metrics.statistics.weighted import auc, pearson, spearman
 from harness.registry.registry import Registry
 
 # F1 is no mean of words, and a cosine of two directions none of pairs
-NO_MEAN = {("specific-words", "f1"), ("direction-agreement", "cosine"), ("rnsb", "gap")}
+NO_MEAN = {
+    ("specific-words", "f1"),
+    ("specific-words", "f1_tuned"),
+    ("direction-agreement", "cosine"),
+    ("rnsb", "gap"),
+}
 WEAT = {"targets_1": 5, "targets_2": 3, "attributes_1": 4, "attributes_2": 6}
 RND = {"targets_1": 5, "targets_2": 3, "attributes": 7}
 PAIRS = {"pairs_1": 6, "pairs_2": 6}
@@ -28,6 +33,7 @@ SIZES = {  # rows of each input with vectors
     "mac": {"targets_1": 5, "targets_2": 3, "attributes_1": 4, "attributes_2": 6},
     "concept-direction": PAIRS | {"attributes": 9},
     "concept-plane": PAIRS | {"attributes": 9},
+    "residual-sides": {"side_1": 9, "side_2": 9},
     "direct-bias": PAIRS | {"neutral": 8},
     "indirect-bias": PAIRS | {"words": 20, "poles_1": 2, "poles_2": 2},
     "explained-variance": PAIRS | {"words": 30},
@@ -84,6 +90,7 @@ OPTIONS = {
     "senteval-probe": {"folds": 2},
     "explained-variance": {"draws": 3},
     "retrieval": {"k": 4},
+    "residual-sides": {"k": 3, "folds": 3},
     "indirect-bias": {"extremes": 3, "least_similarity": 0.2},
 }
 CASES = [

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
-from harness.plugins.metrics.sem_bias import sem_bias
+from harness.plugins.metrics.sem_bias import KINDS, PAIRS, sem_bias
 
 SIDES = [
     f"{kind}_{side}" for kind in ("definition", "stereotype", "none_a", "none_b") for side in (1, 2)
@@ -27,7 +27,7 @@ def random_inputs(seed: int, n: int = 40):
 
 
 def values(scores):
-    return {name: score.value for name, score in scores.items()}
+    return {kind: scores[kind].value for kind in KINDS}
 
 
 def test_three_questions_by_hand():
@@ -92,3 +92,49 @@ def test_undefined_shares_have_a_reason(case):
     for score in run(direction, pairs).values():
         assert np.isnan(score.value)
         assert score.reason
+
+
+def questions(seed, *, bias, n=40, d=30):
+    """Return the inputs of questions whose stereotyped pairs differ by `bias` along he − she."""
+    rng = np.random.default_rng(seed)
+    g = rng.standard_normal(d) / np.sqrt(d)
+    arrays = {f"{pair}_{side}": rng.standard_normal((n, d)) for pair in PAIRS for side in (1, 2)}
+    arrays["stereotype_1"] = arrays["stereotype_1"] + bias * g
+    arrays["stereotype_2"] = arrays["stereotype_2"] - bias * g
+    arrays["definition_1"] = arrays["definition_1"] + 9 * g
+    return arrays | {"direction_1": g[None], "direction_2": -g[None]}
+
+
+def preference(seed, bias, **options):
+    arrays = questions(seed, bias=bias)
+    rng = np.random.default_rng(seed)
+    return sem_bias(**arrays, rng=rng, resamples=0, **options)["preference"]
+
+
+def test_the_preference_rises_with_the_bias_of_the_stereotyped_pairs():
+    values = [np.mean([preference(seed, bias).value for seed in range(5)]) for bias in (0, 1, 2, 4)]
+    assert values == sorted(values)
+    assert values[0] == pytest.approx(0.5, abs=0.07)
+    assert values[-1] > 0.8
+
+
+def test_without_a_stereotype_the_preference_is_at_its_floor():
+    above, p_values = [], []
+    for seed in range(30):
+        score = preference(seed, 0.0)
+        above.append(abs(score.value - 0.5) - np.abs(score.null.values - 0.5).mean())
+        p_values.append(score.p_value)
+    assert abs(np.mean(above)) < 0.02
+    assert np.mean(np.array(p_values) < 0.05) <= 0.15
+
+
+def test_the_stereotyped_pair_beats_the_two_pairs_without_gender_by_hand():
+    g = np.array([[1.0, 0.0]])
+    pair = {"stereotype": [0.6, 0.8], "definition": [1.0, 0.1]}
+    pair |= {"none_a": [0.8, 0.6], "none_b": [0.0, 1.0]}
+    arrays = {f"{name}_1": np.array([row]) for name, row in pair.items()}
+    arrays |= {f"{name}_2": np.zeros((1, 2)) for name in pair}
+    score = sem_bias(
+        **arrays, direction_1=g, direction_2=-g, rng=np.random.default_rng(0), resamples=0
+    )["preference"]
+    assert score.value == 0.5, "it beats one of the two"

@@ -16,6 +16,7 @@ from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.subspaces.projection import equalized
+from harness.registry.registry import Registry
 
 WORDS = ("she", "he", "her", "his", "girl", "boy", "king", "queen", "nurse", "engineer", "beard")
 GENDER = Concept(
@@ -306,6 +307,20 @@ def test_equalised_words_have_length_one_where_wefe_divides_by_another_length():
 def test_invalid_options_are_errors(options):
     with pytest.raises(InvalidOption, match=next(iter(options))):
         HardDebias(**options).fit(vocabulary(), GENDER)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["hard-debias?k=0", "hard-debias?solver=svd", "sent-debias?k=0", "leace?shrinkage=2",
+     "soft-debias?lam=0", "inlp?n_words=1", "half-sibling-regression?alpha=-1",
+     "double-hard-debias?n_words=0", "whitening?k=0", "ran?learning_rate=0",
+     "multiclass-hard-debias?k=0"],
+)  # fmt: skip
+def test_an_invalid_option_is_refused_when_the_mitigator_is_named(name):
+    """Before anything is encoded or scored."""
+    option = name.partition("?")[2].partition("=")[0]
+    with pytest.raises(InvalidOption, match=option):
+        Registry().mitigator(name)
 
 
 def test_a_clone_has_the_parameters_but_is_not_fitted():
