@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import intervals
 from harness.plugins.metrics.statistics.contributions import to_pearson, to_spearman
 from harness.plugins.metrics.statistics.weighted import pearson, spearman
-from harness.scores import Samples, Scale, Score
+from harness.scores import Interval, Samples, Scale, Score
+
+Contribution: TypeAlias = Callable[[Floats, Floats], Floats]
+Correlation: TypeAlias = Callable[..., Floats]
+Indices: TypeAlias = npt.NDArray[np.intp]
+IntervalOf: TypeAlias = Callable[..., Interval | None]
+EQUAL = "all ratings or all predictions are equal"
+POOLED = ("pooled_spearman", "pooled_pearson")
+TOO_FEW = "fewer than three rated summaries"
 
 
 @metric(
@@ -22,12 +33,22 @@ from harness.scores import Samples, Scale, Score
         "spearman": Scale(
             ideal="higher",
             bounds=(-1, 1),
-            help="rank correlation of similarity to references and human ratings",
+            help="rank correlation of similarity to references and human ratings, in a document",
         ),
         "pearson": Scale(
             ideal="higher",
             bounds=(-1, 1),
-            help="correlation of similarity to references and human ratings",
+            help="correlation of similarity to references and human ratings, within a document",
+        ),
+        "pooled_spearman": Scale(
+            ideal="higher",
+            bounds=(-1, 1),
+            help="rank correlation over the summaries of all documents, as published",
+        ),
+        "pooled_pearson": Scale(
+            ideal="higher",
+            bounds=(-1, 1),
+            help="correlation over the summaries of all documents, as published",
         ),
     },
 )
@@ -39,16 +60,18 @@ def reference_correlation(
     reference_documents: Floats,
     *,
     of_references: Literal["max", "mean"] = "max",
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
 ) -> dict[str, Score]:
     """Correlation of human ratings of summaries with their cosines to reference summaries.
 
-    The predicted rating of a summary is its largest cosine with a reference of its document. The
-    predictions and ratings of all documents are pooled before they are correlated, as in the
-    paper. MTEB reports the mean of the correlations within documents instead; it is
-    `within_documents` in the details.
+    The predicted rating of a summary is its largest cosine with a reference of its document.
+    `spearman` and `pearson` are means over documents of the correlation of the summaries of one
+    document, as in MTEB. The pooled ones correlate the summaries of all documents at once, as in
+    the paper. They also grow if cosines and ratings of whole documents rise and fall together,
+    such as where some documents have references without names: that says nothing of which summary
+    of a document is better.
 
     Parameters
     ----------
@@ -68,10 +91,12 @@ def reference_correlation(
     Returns
     -------
     dict of Score
-        `spearman` and `pearson`, in [−1, 1], higher is better. `n` is the number of summaries;
-        summaries of documents without references are left out. Details: `within_documents`;
-        `documents`, the number of documents. There is no p-value. At least three summaries are
-        needed. Samples: each summary with its `document`, `predicted` rating and `rating`.
+        `spearman`, `pearson`, `pooled_spearman` and `pooled_pearson`, in [−1, 1], higher is better;
+        random vectors give 0 up to chance. `n` is the number of summaries that count: those of
+        documents without references are left out and, within documents, those of documents where
+        all ratings or all predictions are equal. Details: `documents`, their number. There is no
+        p-value. At least three summaries are needed. Samples: each summary with its `document`,
+        `predicted` rating and `rating`.
 
     Raises
     ------
@@ -86,46 +111,91 @@ def reference_correlation(
     """
     predicted = _predictions(summaries, references, documents, reference_documents, of_references)
     defined = np.isfinite(predicted)
-    x, y = predicted[defined], np.asarray(ratings, dtype=np.float64)[defined]
-    codes = np.unique(np.asarray(documents)[defined], return_inverse=True)[1]
-    n_documents = len(np.unique(codes))
+    rated = _Rated(
+        predicted[defined],
+        np.asarray(ratings, dtype=np.float64)[defined],
+        np.asarray(documents)[defined],
+        np.flatnonzero(defined),
+    )
+    interval = partial(
+        intervals.jackknife_interval,
+        rng=rng,
+        resamples=resamples,
+        confidence=confidence,
+        bounds=(-1, 1),
+    )
+    scores = {}
+    for name, correlation, contribution in (
+        ("spearman", spearman, to_spearman),
+        ("pearson", pearson, to_pearson),
+    ):
+        scores[name] = _within(rated, correlation, contribution, interval)
+        scores[f"pooled_{name}"] = _pooled(rated, correlation, contribution, interval)
+    return {name: scores[name] for name in ("spearman", "pearson", *POOLED)}
 
-    def score(correlation: Callable[..., Floats], contribution: Callable[..., Floats]) -> Score:
-        if len(y) < 3:
-            return Score(float("nan"), n=len(y), reason="fewer than three rated summaries")
-        value = float(correlation(x, y)[0])
-        if np.isnan(value):
-            return Score(value, n=len(y), reason="all ratings or all predictions are equal")
-        members = [codes == i for i in range(n_documents)]
-        correlations = [float(correlation(x[i], y[i])[0]) for i in members]
-        within = [r for r in correlations if np.isfinite(r)]
-        return Score(
-            value,
-            interval=bootstrap.percentile_interval(
-                partial(correlation, x, y),
-                [len(y)],
-                rng=rng,
-                clusters=[codes],
-                resamples=resamples,
-                confidence=confidence,
-                bounds=(-1, 1),
-            ),
-            n=len(y),
-            details={
-                "within_documents": float(np.mean(within)) if within else None,
-                "documents": n_documents,
-            },
-            samples=[
-                Samples(
-                    "summaries",
-                    contribution(x, y),
-                    {"document": documents[defined], "predicted": x, "rating": y},
-                    np.flatnonzero(defined),
-                )
-            ],
-        )
 
-    return {"spearman": score(spearman, to_spearman), "pearson": score(pearson, to_pearson)}
+@dataclass(frozen=True)
+class _Rated:
+    """(n,) predicted and human ratings of summaries, their documents and their rows."""
+
+    x: Floats
+    y: Floats
+    documents: Floats
+    rows: Indices
+
+    def samples(self, contributions: Floats) -> list[Samples]:
+        columns = {"document": self.documents, "predicted": self.x, "rating": self.y}
+        return [Samples("summaries", contributions, columns, self.rows)]
+
+
+def _within(
+    rated: _Rated, correlation: Correlation, contribution: Contribution, interval: IntervalOf
+) -> Score:
+    """Return the mean over documents of the correlation within each."""
+    n = len(rated.y)
+    if n < 3:
+        return Score(float("nan"), n=n, reason=TOO_FEW)
+    members = [rated.documents == document for document in np.unique(rated.documents)]
+    of_document = np.array([correlation(rated.x[i], rated.y[i])[0] for i in members])
+    counted = np.isfinite(of_document)
+    if not counted.any():
+        return Score(float("nan"), n=n, reason=f"{EQUAL} in each document")
+    of_document = of_document[counted]
+    members = [i for i, counts in zip(members, counted, strict=True) if counts]
+    n = sum(int(i.sum()) for i in members)
+    contributions = np.full(len(rated.y), np.nan)
+    for i in members:
+        weight = n / len(members) / i.sum()  # each document counts once, whatever its size
+        contributions[i] = contribution(rated.x[i], rated.y[i]) * weight
+    ends = interval(lambda counts: counts @ of_document / counts.sum(axis=1), [len(members)])
+    if ends is not None:
+        ends = dataclasses.replace(ends, method=ends.method.replace("items", "documents"))
+    return Score(
+        float(of_document.mean()),
+        interval=ends,
+        n=n,
+        details={"documents": len(members)},
+        samples=rated.samples(contributions),
+    )
+
+
+def _pooled(
+    rated: _Rated, correlation: Correlation, contribution: Contribution, interval: IntervalOf
+) -> Score:
+    """Return the correlation over the summaries of all documents."""
+    n = len(rated.y)
+    if n < 3:
+        return Score(float("nan"), n=n, reason=TOO_FEW)
+    value = float(correlation(rated.x, rated.y)[0])
+    if np.isnan(value):
+        return Score(value, n=n, reason=EQUAL)
+    return Score(
+        value,
+        interval=interval(partial(correlation, rated.x, rated.y), [n], clusters=[rated.documents]),
+        n=n,
+        details={"documents": len(np.unique(rated.documents))},
+        samples=rated.samples(contribution(rated.x, rated.y)),
+    )
 
 
 def _predictions(

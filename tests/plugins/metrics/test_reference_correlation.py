@@ -33,10 +33,12 @@ def test_only_references_of_the_same_document_count():
     predicted = [0.9, 0.5, 0.1, np.sqrt(1 - 0.04)]
     ratings = [5, 3, 1, 2]
     scores = run(summaries, references, ratings, documents, of)
-    assert scores["pearson"].value == pytest.approx(pearsonr(predicted, ratings)[0])
-    assert scores["spearman"].value == pytest.approx(spearmanr(predicted, ratings)[0])
-    assert scores["pearson"].n == 4
-    assert scores["pearson"].details == {"within_documents": pytest.approx(1.0), "documents": 2}
+    assert scores["pooled_pearson"].value == pytest.approx(pearsonr(predicted, ratings)[0])
+    assert scores["pooled_spearman"].value == pytest.approx(spearmanr(predicted, ratings)[0])
+    assert scores["pooled_pearson"].n == 4
+    assert scores["pooled_pearson"].details == {"documents": 2}
+    assert scores["pearson"].value == pytest.approx(1.0)  # of the document with three summaries
+    assert (scores["pearson"].n, scores["pearson"].details) == (3, {"documents": 1})
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["max", "mean"]))
@@ -55,9 +57,11 @@ def test_pooled_and_within_document_correlations_equal_scipy(seed, of_references
         ]
     )
     for name, peer in (("spearman", spearmanr), ("pearson", pearsonr)):
-        assert scores[name].value == pytest.approx(peer(predicted, ratings)[0])
+        assert scores[f"pooled_{name}"].value == pytest.approx(peer(predicted, ratings)[0])
         within = [peer(predicted[documents == d], ratings[documents == d])[0] for d in range(4)]
-        assert scores[name].details["within_documents"] == pytest.approx(np.mean(within))
+        assert scores[name].value == pytest.approx(np.mean(within))
+        contributions = scores[name].samples[0].contribution
+        assert np.mean(contributions) == pytest.approx(np.mean(within))
 
 
 def test_a_document_without_references_is_left_out():
@@ -70,10 +74,10 @@ def test_the_interval_resamples_documents():
     rng = np.random.default_rng(4)
     s, r = rng.standard_normal((60, 4)), rng.standard_normal((10, 4))
     scores = run(s, r, rng.standard_normal(60), np.arange(60) // 6, np.arange(10), resamples=200)
-    assert "of clusters" in scores["pearson"].interval.method
-    assert (
-        scores["pearson"].interval.low < scores["pearson"].value < scores["pearson"].interval.high
-    )
+    assert "of documents" in scores["pearson"].interval.method
+    assert "of clusters" in scores["pooled_pearson"].interval.method
+    for score in scores.values():
+        assert score.interval.low < score.value < score.interval.high
     single = run(s, r[:1], rng.standard_normal(60), np.zeros(60), [0], resamples=200)
     assert single["pearson"].interval is None
 
@@ -90,3 +94,28 @@ def test_undefined_correlations_have_a_reason(arrays, reason):
     for score in run(*arrays).values():
         assert np.isnan(score.value)
         assert reason in score.reason
+
+
+def test_levels_of_whole_documents_raise_the_pooled_correlation_only():
+    rng = np.random.default_rng(5)
+    documents = np.repeat(np.arange(30), 8)
+    level = rng.uniform(0.1, 0.8, 30)[documents]  # cosines and ratings of a document rise together
+    ratings = level + 0.1 * rng.standard_normal(240)
+    summaries = at(*(level + 0.1 * rng.standard_normal(240)))
+    scores = run(summaries, np.tile([1, 0], (30, 1)), ratings, documents, np.arange(30))
+    assert scores["pooled_spearman"].value > 0.7
+    assert abs(scores["spearman"].value) < 0.15
+
+
+def test_random_vectors_predict_nothing():
+    rng = np.random.default_rng(6)
+    documents = np.repeat(np.arange(60), 16)
+    scores = run(
+        rng.standard_normal((960, 50)),
+        rng.standard_normal((120, 50)),
+        rng.uniform(1, 5, 60)[documents] + rng.standard_normal(960),
+        documents,
+        np.repeat(np.arange(60), 2),
+    )
+    for score in scores.values():
+        assert abs(score.value) < 0.1
