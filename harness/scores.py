@@ -63,7 +63,7 @@ class Interval:
     level
         Confidence level, between 0 and 1.
     method
-        How it was computed, such as `percentile bootstrap of clusters`.
+        How it was computed, such as `jackknife t of clusters`.
     """
 
     low: float

@@ -19,7 +19,7 @@
 `comparison`          paired comparison of two rows: differences and their means
 `items`               two rows item by item, by a column of their samples
 `sides`               the rows of a comparison: mitigators, models or runs
-`resampling`          bootstrap intervals of paired differences
+`resampling`          intervals of paired differences, by the jackknife
 `scale`               the distance of a value to its ideal
 `html`                these tables as HTML, for notebooks
 `frames`              sequences of records as data frames

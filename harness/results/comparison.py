@@ -1,7 +1,7 @@
 """Paired comparison of two rows: of two models, two mitigators, or two runs of one.
 
 Scores are paired by task, scenario, metric and score, and only if the task has the same content.
-Over tasks it gives the mean difference of the distance to the ideal, with a bootstrap interval.
+Over tasks it gives the mean difference of the distance to the ideal, with its interval.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Pair:
     value_a, value_b
         Their values.
     interval
-        Bootstrap interval of the difference over paired items; None without samples.
+        Interval of the difference over paired items; None without samples.
     """
 
     a: Record
@@ -82,7 +82,7 @@ class Mean:
     difference
         Mean of the paired differences, `b` less `a`: negative if `b` is nearer to the ideal.
     interval
-        Bootstrap interval of the difference over tasks; None with too few tasks.
+        Interval of the difference over tasks; None with too few tasks.
     """
 
     measures: str

@@ -1,51 +1,45 @@
-"""Bootstrap intervals of paired differences: over tasks, and over the items of a task."""
+"""Intervals of paired differences by the jackknife: over tasks, and over the items of a task."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from harness import jackknife
 from harness.results.record_parts import IntervalPart
 
 if TYPE_CHECKING:
-    from numpy.random import Generator as Rng
-
-    from harness.arrays import Reals
+    from harness.arrays import Floats, Reals
 
 LEVEL = 0.95
 """Confidence level of the intervals."""
 FEWEST = 6
-"""Fewest tasks or clusters for an interval: a bootstrap over fewer is overconfident."""
-RESAMPLES = 2_000
-BLOCK = 2_000_000
-"""Number of draws in memory at once."""
+"""Fewest tasks or clusters for an interval."""
 Pair: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any]]
 """The rows of one item."""
-_SEED = 0  # fixed: the same records give the same interval
 
 
 def over_tasks(differences: Reals) -> IntervalPart | None:
-    """Return the percentile interval of the mean of (n,) differences; None for few tasks."""
+    """Return Student's interval of the mean of (n,) differences; None for few tasks."""
     import numpy as np
 
-    n = len(differences)
+    d = np.asarray(differences, dtype=np.float64)
+    n = len(d)
     if n < FEWEST:
         return None
-    rng = np.random.default_rng(_SEED)
-    means = differences[rng.integers(n, size=(RESAMPLES, n))].mean(axis=1)
-    return _percentiles(means, "percentile bootstrap of tasks")
+    return _interval(float(d.mean()), [(d.sum() - d) / (n - 1)], "jackknife t of tasks")
 
 
 def over_items(
     a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]]
 ) -> IntervalPart | None:
-    """Return the percentile interval of the difference of two scores, over their items.
+    """Return the interval of the difference of two scores, over their items.
 
-    Items are paired, and their clusters are resampled within each input. If targets and attributes
-    split the score in two ways, both vary. What the items share, such as the spread in an effect
-    size, stays as it is.
+    Items are paired, and their clusters are left out in turn, within each input. If targets and
+    attributes split the score in two ways, both vary. What the items share, such as the spread in
+    an effect size, stays as it is.
 
     Parameters
     ----------
@@ -57,8 +51,6 @@ def over_items(
     IntervalPart or None
         None if the scores are no means of the same items, or there are few clusters.
     """
-    import numpy as np
-
     if [item(row) for row in a] != [item(row) for row in b]:
         return None
     if [_is_counted(row) for row in a] != [_is_counted(row) for row in b]:
@@ -67,8 +59,7 @@ def over_items(
     if not pairs:
         return None
     difference = fmean(_difference(pair) for pair in pairs)
-    rng = np.random.default_rng(_SEED)
-    values = np.full(RESAMPLES, difference)
+    left_out: list[Floats] = []
     for part in _parts(pairs):
         strata: dict[Any, dict[Any, list[float]]] = {}
         for i, pair in enumerate(part):
@@ -77,8 +68,8 @@ def over_items(
             clusters.setdefault(cluster, []).append(_difference(pair))
         if sum(map(len, strata.values())) < FEWEST:
             return None
-        values += _resampled(strata.values(), rng) - difference
-    return _percentiles(values, "percentile bootstrap of clusters of paired items")
+        left_out += [difference + _changes(clusters, len(part)) for clusters in strata.values()]
+    return _interval(difference, left_out, "jackknife t of clusters of paired items")
 
 
 def _parts(pairs: Sequence[Pair]) -> list[list[Pair]]:
@@ -98,21 +89,20 @@ def _parts(pairs: Sequence[Pair]) -> list[list[Pair]]:
     return list(roles.values())
 
 
-def _resampled(strata: Iterable[Mapping[Any, Sequence[float]]], rng: Rng) -> Reals:
-    """Return resampled means: clusters are drawn with replacement within each stratum."""
+def _changes(clusters: Mapping[Any, Sequence[float]], items: int) -> Floats:
+    """Return by how much the mean of all items changes without each cluster of an input.
+
+    The input keeps its share of the items.
+    """
     import numpy as np
 
-    total, count = np.zeros(RESAMPLES), np.zeros(RESAMPLES)
-    for clusters in strata:
-        n = len(clusters)
-        sums = np.array([sum(values) for values in clusters.values()])
-        sizes = np.array([len(values) for values in clusters.values()])
-        for start in range(0, RESAMPLES, step := max(1, BLOCK // n)):
-            size = min(step, RESAMPLES - start)
-            drawn = rng.multinomial(n, np.full(n, 1 / n), size=size)
-            total[start : start + size] += drawn @ sums
-            count[start : start + size] += drawn @ sizes
-    return np.asarray(total / count)
+    sums = np.array([sum(values) for values in clusters.values()])
+    sizes = np.array([len(values) for values in clusters.values()])
+    total, n = sums.sum(), sizes.sum()
+    rest = n - sizes
+    without = np.divide(total - sums, rest, out=np.full(len(sums), np.nan), where=rest > 0)
+    changes: Floats = (without - total / n) * n / items
+    return changes
 
 
 def _difference(pair: Pair) -> float:
@@ -130,8 +120,14 @@ def item(row: Mapping[str, Any]) -> dict[str, str]:
     return {key: row[key] for key in keys if isinstance(row.get(key), str)}
 
 
-def _percentiles(values: Reals, method: str) -> IntervalPart:
+def _interval(value: float, left_out: Sequence[Floats], method: str) -> IntervalPart | None:
     import numpy as np
 
-    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return IntervalPart(low=float(low), high=float(high), level=LEVEL, method=method)
+    if np.allclose(np.concatenate(left_out), value, rtol=1e-12, atol=1e-12):
+        ends = jackknife.Ends(value, value)  # all differences are equal
+    else:
+        found = jackknife.t_interval(value, left_out, confidence=LEVEL)
+        if found is None:
+            return None
+        ends = found
+    return IntervalPart(low=ends.low, high=ends.high, level=LEVEL, method=method)

@@ -36,7 +36,7 @@ def legend(summary: Summary) -> tuple[str, ...]:
         )
         lines.append(f"{HOLM} p Holm ≤ {ALPHA}".replace("0.", "."))
     lines.append(
-        f"{ITEMS} the 95 % interval over the items of the task (words or texts, bootstrap) "
+        f"{ITEMS} the 95 % interval over the items of the task (words or texts) "
         "excludes 0: true of these very models, whatever other seeds give"
     )
     return tuple(lines)
