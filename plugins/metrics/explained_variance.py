@@ -12,7 +12,7 @@ from harness.plugins.metrics.statistics.pair_components import (
     pair_components,
     unit_differences,
 )
-from harness.scores import Samples, Scale, Score
+from harness.scores import Null, Samples, Scale, Score
 
 ROUNDING = 1e-9  # of a share: a random draw equal up to rounding counts as a hit
 
@@ -100,6 +100,7 @@ def explained_variance(
         details=details,
         figures={"components": figure},
         samples=samples,
+        null=None if null is None else Null(null[:, 0], "pairs of random words"),
     )
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import metric
 from harness.plugins.metrics.drawings import concept_figures
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import bootstrap, nulls
 from harness.plugins.metrics.statistics.pair_components import NO_OVERLAP
-from harness.scores import Samples, Scale, Score
+from harness.scores import Null, Samples, Scale, Score
 
 
 @metric(
@@ -23,6 +23,7 @@ from harness.scores import Samples, Scale, Score
             help="share of words that are closer to the word of their own side, over pairs",
         )
     },
+    later_options=("null_draws",),
 )
 def pair_accuracy(
     pairs_1: Reals,
@@ -30,6 +31,7 @@ def pair_accuracy(
     words_1: Reals,
     words_2: Reals,
     *,
+    null_draws: int = nulls.DRAWS,
     confidence: float = bootstrap.CONFIDENCE,
     resamples: int = bootstrap.RESAMPLES,
     rng: np.random.Generator,
@@ -51,6 +53,8 @@ def pair_accuracy(
         (n, d) vectors of the pairs.
     words_1, words_2
         (m, d) and (k, d) vectors of words that belong to the first and to the second side.
+    null_draws
+        Number of times that the sides of the words are shuffled for the floor; 0 for no floor.
     confidence, resamples
         Level and number of resamples of the interval over words; the pairs
         are fixed.
@@ -101,6 +105,12 @@ def pair_accuracy(
         confidence=confidence,
         bounds=(0, 1),
     )
+    null = None
+    if null_draws:
+        towards_first = np.concatenate([by_word[0], 1 - by_word[1]])
+        in_first = nulls.shuffled_members((m, k), rng=rng, draws=null_draws)
+        values = (1 + nulls.differences_of_means(towards_first, in_first)) / 2
+        null = Null(values, "sides of the words")
     tables, figures = {}, {}
     if texts is not None:
         names = list(zip(texts["pairs_1"], texts["pairs_2"], strict=True))
@@ -120,6 +130,7 @@ def pair_accuracy(
             Samples("words_1", shares[0], {"share": by_word[0]}),
             Samples("words_2", shares[1], {"share": by_word[1]}),
         ],
+        null=null,
     )
 
 
