@@ -93,9 +93,9 @@ def association_test(
     of `proportion` does: with the sides of 20 target pairs swapped at random, that test rejects
     11 % at 5 %. With `paired_targets` the sides of pairs are swapped, else the members of both
     sets are drawn anew; targets of the same word or cluster move together. The same assignments
-    give the floors. That of `auc` rises with the bias, because half of the pairs swapped still
-    point along the same direction, only not as far; so `auc` orders no models by its distance
-    above the floor.
+    give the floor of `association`. The floor of `auc` assigns the attributes to their sets at
+    random: with random targets its floor would rise with the bias, because half of the pairs
+    swapped still point along the same direction, only not as far.
 
     `proportion` is k/N. k1 counts s_11 > s_21 and s_22 > s_12: attributes closer to their own
     targets (equation 5); k2 counts s_11 > s_21 and s_12 > s_22: attributes closer to T_1, the
@@ -183,7 +183,7 @@ def association_test(
         x, y, a, b, paired=paired_targets, clusters=clusters, texts=texts
     )
     shuffled = contrast.shuffled(permutations=permutations, rng=rng)
-    nulls = contrast.nulls(shuffled)
+    nulls = contrast.nulls(shuffled, rng=rng)
     ends = contrast.intervals(resamples=resamples, confidence=confidence, rng=rng)
     values = {"association": contrast.association, "auc": contrast.auc}
     samples: dict[str, Callable[[], list[Samples]]] = {

@@ -100,11 +100,9 @@ def test_with_shuffled_sides_the_permutation_rejects_as_often_as_it_says(swapped
     assert np.mean(p_values <= 0.5) == pytest.approx(0.5, abs=0.07)
 
 
-@pytest.mark.parametrize("name", ["association", "auc"])
-def test_with_shuffled_sides_a_score_is_at_its_floor_on_average(name, occupations, swapped):
-    ideal = {"association": 0.0, "auc": 0.5}[name]
-    floor = np.abs(score(occupations)[name].null.values - ideal).mean()
-    shown = np.abs([by_score[name].value - ideal for by_score in swapped])
+def test_with_shuffled_sides_the_association_is_at_its_floor_on_average(occupations, swapped):
+    floor = np.abs(score(occupations)["association"].null.values).mean()
+    shown = np.abs([by_score["association"].value for by_score in swapped])
     assert shown.mean() == pytest.approx(floor, rel=0.15)
 
 
@@ -133,10 +131,12 @@ def test_the_association_above_its_floor_rises_with_the_bias(task, paired, regis
 
 
 @pytest.mark.parametrize(("task", "paired"), [("gender-occupations", True), ("age-traits", False)])
-def test_the_auc_above_its_floor_falls_where_the_bias_is_large(task, paired, registry, minilm):
-    # half of the pairs swapped still point along the same direction: the floor comes after it
-    above = above_floors("auc", task, paired, registry, minilm)
-    assert above[-1] < 0.6 * max(above), above
+def test_the_auc_above_its_floor_rises_until_the_sets_are_apart(task, paired, registry, minilm):
+    # not from 0: sets of equal means may have an AUC on either side of .5
+    above = above_floors("auc", task, paired, registry, minilm)[1:]
+    assert np.all(np.diff(above) >= 0), above
+    assert above[0] < 0.1
+    assert above[-1] > 0.8
 
 
 @pytest.mark.parametrize(
@@ -157,6 +157,8 @@ def test_the_count_calls_worse_what_removes_the_association(
     for name, value in expected.items():
         assert by_score[name].value == pytest.approx(value, abs=1e-3), name
     floor, p_value = by_score["association"].floor.mean, by_score["association"].p_value
+    assert by_score["association"].primary
+    assert by_score["auc"].floor.mean == pytest.approx(0.070, abs=0.01)
     if mitigator == "hard-debias":
         assert floor == pytest.approx(0.0012, abs=1e-4)
         assert p_value > 0.2

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats
+from harness.plugins.metrics.statistics import nulls
 from harness.plugins.metrics.statistics.intervals import Codes, jackknife_interval
 from harness.plugins.metrics.statistics.target_shuffles import (
     Shuffled,
@@ -99,14 +100,21 @@ class AttributeContrast:
             rng=rng,
         )
 
-    def nulls(self, shuffled: Shuffled) -> dict[str, Null]:
-        """Return both scores where the targets are assigned at random."""
+    def nulls(self, shuffled: Shuffled, *, rng: np.random.Generator) -> dict[str, Null]:
+        """Return the association with targets assigned at random, and the AUC with attributes.
+
+        The AUC with random targets is no floor: it rises with the bias, because half of the pairs
+        swapped still point along the same direction, only not as far.
+        """
         directions = shuffled.weights @ np.vstack([self.x, self.y])
         associations = directions @ (self.a.mean(axis=0) - self.b.mean(axis=0))
-        areas = aucs(directions @ self.a.T, directions @ self.b.T)
+        in_first = nulls.shuffled_members(
+            (len(self.a), len(self.b)), rng=rng, clusters=self.clusters
+        )
+        differences = np.concatenate([self.a, self.b]) @ self.direction
         return {
             "association": Null(associations, shuffled.shuffled),
-            "auc": Null(areas, shuffled.shuffled),
+            "auc": Null(nulls.areas(differences, in_first), nulls.ATTRIBUTES),
         }
 
     def intervals(

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import rankdata
 
 from harness.arrays import Floats
 from harness.plugins.metrics.statistics.bootstrap import Codes
@@ -71,6 +72,18 @@ def differences_of_means(values: Floats, in_first: Masks) -> Floats:
     sums = in_first @ values
     differences: Floats = sums / sizes - (values.sum() - sums) / (len(values) - sizes)
     return differences
+
+
+def areas(values: Floats, in_first: Masks) -> Floats:
+    """Return the (draws,) AUCs of (n + m,) values in the first set against those in the second.
+
+    By the sum of ranks; NaN if a set is empty.
+    """
+    ranks = rankdata(values)
+    n = in_first.sum(axis=1)
+    pairs = n * (len(values) - n)
+    hits = in_first @ ranks - n * (n + 1) / 2
+    return np.where(pairs > 0, hits / np.where(pairs > 0, pairs, 1), np.nan)
 
 
 def shuffled_sides(
