@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from harness.leaderboard.cells import NOISE
+from harness.leaderboard.cells import BASELINES, NOISE
 
+NOISY = 0.5
+"""Distance above the floor that random vectors should not reach."""
 LISTED = 3
 """Most tasks that a line names."""
 
@@ -30,6 +32,7 @@ def notices(
     ranked = grid.filter(pl.col("not_ranked").is_null())
     return (
         *_unguarded(tasks, rows),
+        *_noisy(ranked, rows),
         *_narrow(ranked, "bias"),
         *_narrow(ranked, "usefulness"),
         *_contents(grid, others, tasks),
@@ -54,6 +57,23 @@ def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
     if "model" not in rows["role"]:
         lines.append("models are ranked without a mitigator: evaluate --mitigator none, too")
     return lines
+
+
+def _noisy(ranked: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
+    """Return a line on the bias tasks on which random vectors are far above the floor."""
+    noise = rows.filter(pl.col("name").is_in(NOISE), pl.col("mitigator") == BASELINES[0])
+    high = (
+        ranked.filter(measures="bias")
+        .join(noise.select("row"), on="row", how="semi")
+        .group_by("task")
+        .agg(pl.col("measure").mean())
+        .filter(pl.col("measure") >= NOISY)
+        .sort("measure", "task", descending=[True, False])
+    )
+    if high.is_empty():
+        return []
+    listed = _listed(high["task"].to_list())
+    return [f"{listed} at least {NOISY} for random vectors: this is not bias"]
 
 
 def _narrow(grid: pl.DataFrame, measures: str) -> list[str]:

@@ -81,6 +81,13 @@ def test_a_board_without_reference_rows_and_controls_says_how_to_get_them(make_r
     assert advice(records) == ""
 
 
+def test_a_task_on_which_random_vectors_have_a_high_score_is_reported(make_rows) -> None:
+    records = make_rows({**eight(), "random-texts": {"x": 1.9, "y": 0.2}})
+    (notice,) = notices(records)
+    assert has(notice, "task 'x'", "random vectors")
+    assert "'y'" not in notice
+
+
 def test_a_board_without_unmitigated_rows_says_so(make_rows) -> None:
     records = make_rows(eight(), mitigator__name="hard-debias", mitigator__fingerprint="h")
     assert "--mitigator none" in advice(records)

@@ -112,12 +112,17 @@ BOARDS = 1000
 
 
 def boards(means_: np.ndarray, sizes: tuple[int, ...], correlation: float) -> np.ndarray:
-    """Return (boards, rows, families) means of tasks that correlate within their families."""
+    """Return (boards, rows, families) means of tasks that correlate within their families.
+
+    The tasks have errors of their items, too, larger in some rows and families than in others.
+    """
     rng = np.random.default_rng(1)
     shape = (BOARDS, len(means_), len(sizes))
     shared = rng.normal(size=shape) * np.sqrt(correlation)
     own = rng.normal(size=shape) * np.sqrt((1 - correlation) / np.array(sizes))
-    return means_[:, None] + shared + own
+    spread = np.linspace(0.1, 0.5, len(means_))[:, None] * np.linspace(1, 2, len(sizes))
+    items = rng.normal(size=shape) * spread / np.sqrt(sizes)
+    return means_[:, None] + shared + own + items
 
 
 def is_covered(truth: np.ndarray, losses: np.ndarray) -> bool:
@@ -141,7 +146,7 @@ def test_the_sets_tell_clearly_different_rows_apart() -> None:
     for board in boards(UNEQUAL, MANY, 0.3)[:200]:
         low, high = rank_sets(board)
         widths.append(high - low)
-    assert np.mean(widths) < 4, "of at most 7"
+    assert np.mean(widths) < 4.5, "of at most 7"
 
 
 def test_percentiles_over_tasks_call_equal_rows_different() -> None:

@@ -40,13 +40,17 @@ def test_the_quick_one_has_bias_and_usefulness_for_both_kinds(registry):
         measured = [file.measures for file in files(registry, "quick") if kind in file.kinds]
         assert measured.count("bias") >= 5
         assert measured.count("usefulness") >= 3
+        assert measured.count("control") == 1
 
 
 @pytest.mark.parametrize(("name", "kind"), [("words", "word"), ("encoders", "text")])
-def test_those_of_a_kind_have_tasks_of_that_kind_alone_and_no_controls(registry, name, kind):
+def test_those_of_a_kind_have_tasks_of_that_kind_alone_and_the_required_controls(
+    registry, name, kind
+):
     chosen = files(registry, name)
     assert all(kind in file.kinds for file in chosen)
-    assert {file.measures for file in chosen} == {"bias", "usefulness"}
+    assert {file.measures for file in chosen if not file.required} == {"bias", "usefulness"}
+    assert [file.measures for file in chosen if file.required] == ["control", "control"]
 
 
 def test_their_tasks_agree_with_those_of_their_papers(benchmarks):
