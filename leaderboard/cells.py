@@ -16,7 +16,7 @@ import polars as pl
 from harness.errors import UnknownName
 from harness.results import scale
 from harness.results.record import Record
-from harness.scores import Ideal, in_words, is_within
+from harness.scores import Bounds, Ideal, in_words, is_within
 
 BASELINES = ("none", "normalize")
 """Mitigators that all others are compared with."""
@@ -73,6 +73,9 @@ REFERENCES = ("random-words", "random-texts", "constant-words", "constant-texts"
 """Names of the reference models, without options: random and constant vectors. Never ranked."""
 NOISE = REFERENCES[:2]
 """Those whose vectors are random."""
+
+ROOM = 0.1
+"""Share of the range of a score by which its bounds in two records may differ."""
 
 _BY_AGE = ("created", "id")
 _TASK = ("kind", "task")
@@ -250,6 +253,12 @@ def _measured(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.drop("own_bounds").hstack(pl.DataFrame(lines, schema=schema, orient="row"))
 
 
+def _widened(low: float | None, high: float | None) -> Bounds:
+    """Return bounds with room for those of another record: some depend on the number of items."""
+    room = 0.0 if low is None or high is None else ROOM * (high - low)
+    return (None if low is None else low - room, None if high is None else high + room)
+
+
 def _measure(
     value: float | None,
     text: str,
@@ -265,9 +274,10 @@ def _measure(
     if value is None:
         return None, None, None
     bounds = (low, high)
-    for limits in (bounds, (own[0], own[1])):
-        if not is_within(value, limits):
-            return None, None, f"the value {value:g} is outside {in_words(limits)}"
+    if not is_within(value, (own[0], own[1])):
+        return None, None, f"the value {value:g} is outside {in_words((own[0], own[1]))}"
+    if not is_within(value, _widened(low, high)):
+        return None, None, f"the value {value:g} is outside {in_words(bounds)}"
     ideal: Ideal = "higher" if text == "higher" else "lower" if text == "lower" else float(text)
     distance = scale.distance(value, ideal, bounds)
     if measures == "control":

@@ -87,6 +87,14 @@ def test_bounds_of_one_record_do_not_let_its_value_in(make_rows) -> None:
     assert rows_of(only(records), "rank")["cheat/none"] is None
 
 
+def test_bounds_may_depend_on_the_number_of_items(make_record) -> None:
+    records = [
+        make_record(model__name="a", value=2.03, bounds=(-2.05, 2.05)),
+        make_record(model__name="b", value=1.0, bounds=(-2.0, 2.0), created="2026-02-01T00:00:00Z"),
+    ]
+    assert only(records).lacks.is_empty()
+
+
 def test_a_score_with_neither_bounds_nor_unit_is_shown_and_not_ranked(make_rows) -> None:
     records = make_rows({"a": {"x": 3.0}, "b": {"x": 40.0}}, bounds=(None, None))
     records += make_rows({"a": {"y": 1.0}, "b": {"y": 0.5}})
