@@ -101,11 +101,13 @@ def _ends(interval: IntervalPart) -> str:
 
 def _conclusion(mean: Mean, names: tuple[str, str], comparison: Comparison) -> str:
     """Return how often each is nearer to the ideal, and the mean difference with its interval."""
+    from harness.results import means
+
     nearer = [pair.nearer for pair in comparison.pairs if pair.a.task.measures == mean.measures]
     lines = [
         f"{mean.measures}: of {output.counted(len(nearer), 'score')}, {names[0]} is nearer to the "
         f"ideal on {nearer.count('a')}, {names[1]} on {nearer.count('b')}",
-        f"  mean distance of {mean.n}: {mean.a:.3f} and {mean.b:.3f}, "
+        f"  {means.NAMES[mean.measures]} ({mean.n}): {mean.a:.3f} and {mean.b:.3f}, "
         f"difference {mean.difference:+z.3f}",
     ]
     if mean.interval:

@@ -15,6 +15,7 @@
 `outcome`             what ran on each model, and every reason once
 `tables`              the tables of an evaluation, as cells
 `formats`             these tables as texts, LaTeX and Markdown
+`means`               means over tasks, each family with one vote
 `averages`            means over tasks, and how scores agree
 `comparison`          paired comparison of two rows: differences and their means
 `items`               two rows item by item, by a column of their samples

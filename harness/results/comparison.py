@@ -54,9 +54,8 @@ class Pair:
 
     @property
     def distances(self) -> tuple[float, float] | None:
-        """The distances of both to the ideal, on the scale of `a`; None without bounds."""
-        a = scale.distance(self.value_a, self.a.ideal, self.a.bounds)
-        b = scale.distance(self.value_b, self.a.ideal, self.a.bounds)
+        """What counts of both in a mean, such as the distance above the floor; None if neither."""
+        a, b = self.a.counted, self.b.counted
         return None if a is None or b is None else (a, b)
 
     @property
@@ -69,16 +68,16 @@ class Pair:
 
 @dataclass(frozen=True)
 class Mean:
-    """Mean distances to the ideal, over tasks.
+    """Means over tasks of what counts, such as distances above the floor.
 
     Parameters
     ----------
     measures
         `bias` or `usefulness`.
     n
-        Number of scores: those with bounds.
+        Number of scores that count in both rows.
     a, b
-        Mean distance of each row, 0 to 1.
+        Mean of each row.
     difference
         Mean of the paired differences, `b` less `a`: negative if `b` is nearer to the ideal.
     interval

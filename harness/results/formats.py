@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from harness.results import markup
+from harness.results import markup, means
 from harness.results.record import STARS
 from harness.results.tables import DIGITS, Cell, Row, Section
 
@@ -85,8 +85,13 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
     if any(section.limit is not None for section in sections):
         lines.append("smoke run (--limit): the scores only show that it runs; never ranked")
     if any(section.mean for section in sections):
-        lines.append("mean distance: 0 at the ideal, 1 at the farthest value; lower is better")
-        lines.append("(n of m): of m tasks, n have bounds and a value in all columns")
+        lines += [
+            f"{name}: {means.HELP[name]}; lower is better"
+            for name in dict.fromkeys(
+                means.NAMES[section.measures] for section in sections if section.mean
+            )
+        ]
+        lines.append("(n of m): n of m tasks count in all columns; a family has one vote")
     return lines
 
 

@@ -17,6 +17,7 @@ from harness import folders
 from harness.digest import digest
 from harness.errors import UsageError
 from harness.results import samples as sample_files
+from harness.results import scale
 from harness.results.record_parts import (
     Coverage,
     Environment,
@@ -125,6 +126,20 @@ class Record(Line):
         record = self.model_copy(update=update)
         record._rows, record._drawings, record._sample_rows = dict(rows), dict(drawings), samples
         return record
+
+    @property
+    def counted(self) -> float | None:
+        """Return what counts in means over tasks: how far the value is above its floor.
+
+        For bias 0 is what chance shows; for usefulness 0 is the ideal. None if the task is not
+        ranked, if the mitigator was fitted on texts that it judges, or if the score has neither
+        bounds nor a unit.
+        """
+        is_leak = self.task.measures == "bias" and bool(self.overlap)
+        if self.value is None or self.task.unranked or is_leak:
+            return None
+        floor = None if self.floor is None else self.floor.mean
+        return scale.above_floor(self.value, self.ideal, self.bounds, floor=floor, unit=self.unit)
 
     @property
     def rows(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:

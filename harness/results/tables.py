@@ -10,10 +10,9 @@ import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from harness import labels, names
-from harness.results import scale
+from harness.results import means, scale
 from harness.results.over_seeds import standard_error
 from harness.results.record import Record, stars
 from harness.results.record_parts import IntervalPart
@@ -172,7 +171,7 @@ def _section(model: str, measures: str, records: Sequence[Record]) -> Section:
         measures=measures,
         columns=columns,
         rows=tuple(_row(*named[key], line, columns) for key, line in lines.items()),
-        mean=None if measures == "control" else _mean(list(lines.values()), columns),
+        mean=None if measures == "control" else _mean(measures, list(lines.values()), columns),
         one_sided=() if measures == "usefulness" else tuple(dict.fromkeys(one_sided)),
         limit=max((record.limit for record in records if record.limit is not None), default=None),
     )
@@ -271,25 +270,18 @@ def _with_best(
     ]
 
 
-def _mean(lines: Sequence[Mapping[str, Record]], columns: Sequence[str]) -> Row | None:
-    """Return the mean distance to the ideal, over the tasks that all columns have."""
-    complete: list[dict[str, float]] = []
-    for line in lines:
-        distances = {
-            column: scale.distance(record.value, record.ideal, record.bounds)
-            for column, record in line.items()
-            if record.value is not None
-        }
-        known = {column: value for column, value in distances.items() if value is not None}
-        if len(known) == len(columns):
-            complete.append(known)
-    if len(complete) < 2:
+def _mean(
+    measures: str, lines: Sequence[Mapping[str, Record]], columns: Sequence[str]
+) -> Row | None:
+    """Return the mean over families of the tasks that count in all columns, as on a leaderboard."""
+    counted = means.over_families(lines, columns)
+    if counted is None:
         return None
-    means = {column: fmean(known[column] for known in complete) for column in columns}
-    base = means.get(names.NONE)
+    by_column, n = counted
+    base = by_column.get(names.NONE)
     cells = [
         Cell(mean, change=None if base is None or column == names.NONE else mean - base)
-        for column, mean in means.items()
+        for column, mean in by_column.items()
     ]
-    title = f"mean distance ({len(complete)} of {len(lines)})"
-    return Row(title, "", "0", tuple(_with_best(cells, columns, means)))
+    title = f"{means.NAMES[measures]} ({n} of {len(lines)})"
+    return Row(title, "", "0", tuple(_with_best(cells, columns, by_column)))

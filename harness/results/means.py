@@ -1,0 +1,51 @@
+"""Means over tasks, as on a leaderboard: each family of tasks has one vote."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from harness.results.record import Record
+
+NAMES = {"bias": "mean above the floor", "usefulness": "mean distance"}
+"""Name of the mean of each kind of task."""
+HELP = {
+    "mean above the floor": "less what chance shows; 0 is no bias",
+    "mean distance": "0 at the ideal, 1 at the farthest value",
+}
+"""What each mean is; the lower, the better."""
+
+
+def over_families(
+    lines: Sequence[Mapping[str, Record]], columns: Sequence[str]
+) -> tuple[dict[str, float], int] | None:
+    """Return the mean of each column over the tasks that count in all of them, and their number.
+
+    Parameters
+    ----------
+    lines
+        One line a task: its record of each column.
+    columns
+        The columns. A task counts if `Record.counted` has a value in each.
+
+    Returns
+    -------
+    tuple or None
+        None with fewer than two tasks that count.
+    """
+    families: defaultdict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
+    for line in lines:
+        counted = {column: record.counted for column, record in line.items()}
+        known = {column: value for column, value in counted.items() if value is not None}
+        if len(known) == len(columns):
+            first = next(iter(line.values()))
+            families[first.category, first.task.family].append(known)
+    n = sum(map(len, families.values()))
+    if n < 2:
+        return None
+    means = {
+        column: fmean(fmean(known[column] for known in family) for family in families.values())
+        for column in columns
+    }
+    return means, n
