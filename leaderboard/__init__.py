@@ -1,4 +1,18 @@
-"""The leaderboard: turns records into rankings and static pages; adds `harness leaderboard`."""
+"""The leaderboard: turns records into rankings and static pages; adds `harness leaderboard`.
+
+| module | what it does |
+| --- | --- |
+| `cells.py` | Chooses the records that count, and measures each: bias above the floor, usefulness. |
+| `grid.py` | A line for every row and task: which tasks are ranked, means of rows, what rows lack. |
+| `usable.py` | Which rows are usable: required controls, and more use than random vectors. |
+| `ranking.py` | Means over families with their intervals; ranks with simultaneous sets of ranks. |
+| `effects.py` | Paired effects of mitigators on models, and mitigators ranked over models. |
+| `board.py` | Puts these together: a `Board` for each kind of embedder. |
+| `notices.py` | What weakens the ranks of a board. |
+| `published.py` | Bias against published quality. |
+| `studies.py` | Studies in the results. |
+| `site.py` | The files: pages (`page.py`, `plot.py`, `study_page.py`), CSV, JSON, attachments. |
+"""
 
 from __future__ import annotations
 
