@@ -2,8 +2,8 @@
 
 | module | what it does |
 | --- | --- |
-| `cells.py` | Chooses the records that count, and measures each: bias above the floor, usefulness. |
-| `grid.py` | A line for every row and task: which tasks are ranked, means of rows, what rows lack. |
+| `cells.py` | Chooses the records that count, and measures each |
+| `grid.py` | A line for every row and task; which tasks are ranked, means of rows, what rows lack |
 | `usable.py` | Which rows are usable: required controls, and more use than random vectors. |
 | `ranking.py` | Means over families with their intervals; ranks with simultaneous sets of ranks. |
 | `effects.py` | Paired effects of mitigators on models, and mitigators ranked over models. |
