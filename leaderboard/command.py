@@ -39,7 +39,7 @@ def build(
 ) -> None:
     """Build a leaderboard of the records and studies in RESULTS, files or folders."""
     from harness.errors import UsageError
-    from harness.leaderboard import site, studies
+    from harness.leaderboard import references, site, studies
     from harness.leaderboard.board import compile_boards
     from harness.leaderboard.cells import of_tasks
     from harness.names import split
@@ -49,10 +49,12 @@ def build(
     reading, study_reading = results_files.read(results), studies.read(results)
     whole, smoke = smoke_runs.set_aside(reading.records)
     notices = tuple(filter(None, (*reading.notices, *study_reading.notices, smoke)))
-    for notice in notices:
-        click.echo(notice, err=True)
     scored = any(record.primary for record in whole)
     records = of_tasks(whole, _names(split(tasks), whole)) if tasks and scored else whole
+    records, lacking = references.added(records)
+    notices = (*notices, *lacking)
+    for notice in notices:
+        click.echo(notice, err=True)
     boards = compile_boards(records)
     compared = studies.compile_studies(study_reading.records)
     if not boards and not compared:

@@ -46,7 +46,7 @@ def mitigators(grid: pl.DataFrame, unusable: pl.DataFrame) -> pl.DataFrame:
     reasons, models = _comparable(rows, changes, unusable)
     ranked = [name for name, reason in reasons.items() if not reason]
     block = changes.filter(
-        pl.col("mitigator").is_in(ranked), pl.struct(_MODEL).is_in(models.to_struct())
+        pl.col("mitigator").is_in(ranked), pl.struct(_MODEL).is_in(models.to_struct().implode())
     ).filter(pl.len().over("task") == len(ranked) * models.height)
     over = {
         measures: block.filter(measures=measures)

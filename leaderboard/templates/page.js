@@ -36,9 +36,9 @@ document.addEventListener("click", (event) => {
   const cell = event.target.closest("td[data-tip]");
   if (!cell) return;
   const line = cell.closest(".scroll").nextElementSibling;
-  const name = cell.parentElement.querySelector(".model").textContent.trim();
-  const under = cell.parentElement.querySelector(".mitigator").textContent.trim();
-  line.textContent = `${name} · ${under}: ${cell.dataset.tip}`;
+  const names = [...cell.parentElement.querySelectorAll(".model, .mitigator")];
+  const row = names.map((name) => name.textContent.trim()).join(" · ");
+  line.textContent = `${row}: ${cell.dataset.tip}`;
 });
 
 // A table wider than its container is marked, and fades at the edge.

@@ -42,6 +42,7 @@ def test_the_wheel_has_all_files_that_are_read_at_run_time(wheel: Path, source_t
         ("tasks", "harness/tasks", ("*.yaml", "*.tsv", "*.gz", "*.md", "LICENSE.*")),
         ("harness/stubs", "harness/stubs", ("*",)),
         ("leaderboard/templates", "harness/leaderboard/templates", ("*",)),
+        ("leaderboard", "harness/leaderboard", ("*.gz",)),
         ("plugins/embedders", "harness/plugins/embedders", ("*.yaml", "*.gz")),
     ):
         paths = [path for pattern in patterns for path in (source_tree / folder).rglob(pattern)]

@@ -4,7 +4,7 @@ import pytest
 
 from harness.leaderboard import site
 from harness.leaderboard.board import compile_boards
-from harness.leaderboard.plot import published_plot
+from harness.leaderboard.published_plot import published_plot
 
 HOSTILE = '</script><img src=x onerror="1">'
 TASKS = ("gender-occupations", "age-traits")

@@ -138,7 +138,7 @@ def test_a_task_of_one_row_is_reported_everywhere_unless_the_tasks_are_chosen(
     assert f"text embeddings: {notice}" in result.stderr
     page = Page((tmp_path / "site/index.html").read_text("utf-8"))
     assert notice in page.text
-    assert page.tables["text ranking"][2][0] == "1e+99", "one row has no rank"
+    assert page.tables["text models"][2][0] == "1e+99", "one model has no rank"
     tasks = ("--tasks", "seat-*,age-traits", "--tasks", "name-triplets,s*")
     result = command(results, "--out", tmp_path / "site", *tasks)
     assert "3 models ranked on 7 bias tasks and 2 usefulness tasks" in result.stdout
@@ -175,7 +175,8 @@ def test_control_tasks_are_marked_as_not_ranked(tmp_path, make_rows) -> None:
 
 def test_page_csv_and_json_have_the_same_numbers(tmp_path, make_many) -> None:
     records = make_many()
-    del records[-3]  # a bias task: its row is incomplete
+    model = next(i for i, r in enumerate(records) if r.model.name == "e5-small")
+    del records[model]  # a bias task of a row without a mitigator
     written = site.write(compile_boards(records), tmp_path, title="T")
     tables = Page(written.page.read_text("utf-8")).tables
     rows = list(csv.DictReader(io.StringIO(written.csv.read_text("utf-8"))))
@@ -192,14 +193,19 @@ def test_page_csv_and_json_have_the_same_numbers(tmp_path, make_many) -> None:
                 assert (cell, row[f"task:{task}"]) == ("1e+99", "")
             else:
                 assert float(cell) == float(row[f"task:{task}"]) == number
-    for cells, row, entry in zip(tables["text ranking"][2:], rows, board["rows"], strict=False):
-        if entry["rank"] is None:
-            assert (cells[0], row["rank"]) == ("1e+99", "")
-        else:
-            assert int(cells[0]) == int(row["rank"]) == entry["rank"]
-        assert float(cells[4]) == float(row["bias"]) == entry["bias"]
-    assert len(tables["text ranking"]) == 2 + 11
-    assert len(tables["text incomplete"]) == 2 + 1
+    assert len(tables["text models"]) == 2 + 2
+    for cells, row, entry in zip(tables["text models"][2:], rows, board["rows"], strict=False):
+        assert int(cells[0]) == int(row["rank"]) == entry["rank"]
+        assert float(cells[3]) == float(row["bias"]) == entry["bias"]
+    (lacking,) = tables["text not ranked"][2:]
+    assert lacking[0] == "e5-small"
+    assert "no value on 1 task" in lacking[1]
+    changes = {(e["model"], e["mitigator"]): e for e in board["effects"] if e["baseline"] == "none"}
+    for cells in tables["text effects"][2:]:
+        assert float(cells[2]) == changes[cells[0], cells[1]]["bias"]
+    for cells, entry in zip(tables["text mitigators"][2:], board["mitigators"], strict=True):
+        assert (int(cells[0]), cells[2]) == (entry["rank"], entry["mitigator"])
+        assert float(cells[4]) == entry["bias"]
 
 
 def test_a_hostile_name_is_escaped_everywhere(tmp_path, make_record) -> None:
@@ -215,7 +221,7 @@ def test_a_hostile_name_is_escaped_everywhere(tmp_path, make_record) -> None:
             environment={"harness": HOSTILE, "python": HOSTILE, "platform": HOSTILE,
                          "device": HOSTILE, "packages": {HOSTILE: HOSTILE}},
         )
-        for mitigator, value in ((HOSTILE, 1.0), (HOSTILE * 2, 0.5), ("none", None))
+        for mitigator, value in (("none", 1.0), (HOSTILE, 0.5), (HOSTILE * 2, None))
         for task in ("bias", "usefulness")
     ]  # fmt: skip
     plain = page_of([make_record(), make_record(task__measures="usefulness", task__name="u",
@@ -265,20 +271,20 @@ def test_the_tip_of_a_value_has_its_statistics_and_coverage(tmp_path, make_recor
 @pytest.mark.parametrize("measures", ["bias", "usefulness"])
 def test_one_row_of_one_measure_makes_a_page_without_plot(measures, tmp_path, make_record) -> None:
     page = page_of([make_record(task__measures=measures)], tmp_path)
-    assert len(page.tables["text ranking"]) == 3
+    assert len(page.tables["text models"]) == 3
     assert "plot-text" not in " ".join(page.attributes)
 
 
 def test_incomplete_rows_alone_make_a_page(tmp_path, make_rows) -> None:
     page = page_of(make_rows({"a": {"x": 1.0}, "b": {"y": 1.0}}), tmp_path)
-    assert "text ranking" not in page.tables
-    assert len(page.tables["text incomplete"]) == 4
-    assert "no row is ranked" in "".join(page.text)
+    assert "text models" not in page.tables
+    assert len(page.tables["text not ranked"]) == 4
+    assert "no model is ranked" in "".join(page.text)
 
 
 def test_scores_without_bounds_make_a_page(tmp_path, make_record) -> None:
     page = page_of([make_record(bounds=(None, None), ideal="lower")], tmp_path)
-    assert "rank only" in "".join(page.text)
+    assert "neither bounds nor a unit" in "".join(page.text)
 
 
 def test_an_empty_results_folder_is_an_error(tmp_path) -> None:
@@ -351,3 +357,78 @@ def test_adding_the_command_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_reference_rows_stand_below_the_models_and_are_never_ranked(tmp_path, make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}, "random-texts": {"x": 0.01}})
+    records += make_rows({"constant-texts": {"x": None}}, reason="all texts have the same vector")
+    page = page_of(records, tmp_path)
+    table = page.tables["text models"][2:]
+    assert [cells[2] for cells in table] == ["b", "a", "random-texts", "constant-texts"]
+    assert [cells[0] for cells in table] == ["1", "2", "1e+99", "1e+99"]
+    assert "text not ranked" not in page.tables
+    assert "text effects" not in page.tables
+
+
+def test_a_model_that_is_not_usable_stands_below_with_its_reason(tmp_path, make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}, "noise": {"x": 0.0}})
+    control = {"task__measures": "control", "task__required": True}
+    records += make_rows({"a": {"c": 1.0}, "b": {"c": 1.0}}, p_value=0.001, **control)
+    records += make_rows({"noise": {"c": 0.1}}, p_value=0.4, **control)
+    page = page_of(records, tmp_path)
+    assert [cells[2] for cells in page.tables["text models"][2:]] == ["b", "a"]
+    (row,) = page.tables["text not ranked"][2:]
+    assert row[0] == "noise"
+    assert "not usable, fails the control 'c': p = 0.4" in row[1]
+
+
+def test_a_leak_is_marked_and_does_not_count(tmp_path, make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0, "y": 1.0}, "b": {"x": 1.0, "y": 1.0}})
+    mitigated = {"mitigator__name": "hard-debias", "mitigator__fingerprint": "h"}
+    records += make_rows({"a": {"x": 0.5}}, **mitigated)
+    records += make_rows({"a": {"y": 0.1}}, overlap=("she",), **mitigated)
+    page = page_of(records, tmp_path)
+    (effect,) = page.tables["text effects"][2:]
+    assert float(effect[2]) == -0.25, "the leaky task does not count"
+    assert effect[5] == "1", "one leak"
+    text = (tmp_path / "index.html").read_text("utf-8")
+    assert re.search(r'does not count: leak[^"]*"[^>]*>0.100<span class="marks">†<', text)
+
+
+def test_a_task_that_is_not_ranked_is_shown_with_its_reason(tmp_path, make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}})
+    records += make_rows({"a": {"y": 1.0}}, task__unranked="not monotone in planted bias")
+    text = "".join(page_of(records, tmp_path).text)
+    assert "Shown and not ranked: y (not monotone in planted bias)" in text
+
+
+def test_a_reversal_and_the_sides_of_a_p_value_are_said(tmp_path, make_record) -> None:
+    two = make_record(value=-1.0, p_value=0.02, details={"alternative": "two-sided",
+                                                         "reversed": True})  # fmt: skip
+    one = make_record(value=1.0, p_value=0.02, task__name="one", task__digest="one",
+                      details={"alternative": "greater"})  # fmt: skip
+    text = site.write(compile_boards([one, two]), tmp_path, title="T").page.read_text("utf-8")
+    tips = re.findall(r'data-tip="(weat[^"]*)"[^>]*>([^<]*)<span class="marks">([^<]*)<', text)
+    shown = {value: (tip, marks) for tip, value, marks in tips}
+    assert "p = 0.02, two-sided; reversed" in shown["−1.000"][0]
+    assert shown["−1.000"][1] == "*↔"
+    assert "p = 0.02, one-sided" in shown["1.000"][0]
+    assert shown["1.000"][1] == "*"
+
+
+def test_a_change_without_evidence_has_no_arrow(tmp_path, make_rows) -> None:
+    rows = {"a": {f"t{i}": 1.0 + 0.01 * i for i in range(8)}}
+    records = [r.model_copy(update={"category": r.task.name}) for r in make_rows(rows)]
+    for name, change in (("better", -0.5), ("unsure", 0.0)):
+        values = {
+            "a": {t: v + change + 0.1 * (-1) ** i for i, (t, v) in enumerate(rows["a"].items())}
+        }
+        more = make_rows(values, mitigator__name=name, mitigator__fingerprint=name)
+        records += [r.model_copy(update={"category": r.task.name}) for r in more]
+    page = page_of(records, tmp_path)
+    better, unsure = page.tables["text effects"][2:]
+    text = (tmp_path / "index.html").read_text("utf-8")
+    assert (better[1], unsure[1]) == ("better", "unsure")
+    assert float(better[4]) < 0.05 < float(unsure[4])
+    assert text.count('<span class="marks">▲') == 1
+    assert "no evidence of a change against none" in text
