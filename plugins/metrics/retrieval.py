@@ -14,7 +14,7 @@ from harness.arrays import Floats, Reals, cosines
 from harness.errors import InvalidOption
 from harness.metrics import metric
 from harness.plugins.metrics.drawings.ranking_views import ranking_table, retrieval_heatmap
-from harness.plugins.metrics.statistics import bootstrap, exposure
+from harness.plugins.metrics.statistics import exposure, group_gap, intervals, nulls
 from harness.plugins.metrics.statistics.ranking import (
     Mask,
     Ranked,
@@ -35,7 +35,12 @@ Statistic = Callable[[Floats], Floats]
         "exposure_gap": Scale(
             ideal=0,
             bounds=(0, 1),
-            help="distance of the groups' exposure from their shares of the relevant documents",
+            help="distance of the groups' exposure, which falls with the place, from the fair one",
+        ),
+        "share_gap": Scale(
+            ideal=0,
+            bounds=(0, 1),
+            help="distance of the groups' shares of the retrieved relevant documents from fair",
         ),
         "recall": Scale(
             ideal="higher",
@@ -48,6 +53,7 @@ Statistic = Callable[[Floats], Floats]
             help="share of the retrieved documents that are relevant",
         ),
     },
+    later_options=("null_draws",),
 )
 def retrieval(
     queries: Reals,
@@ -61,22 +67,26 @@ def retrieval(
     k: int = 10,
     ranking: Ranking = "plain",
     group_names: Sequence[str] = (),
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    null_draws: int = nulls.DRAWS,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
-    """Exposure gap between groups, recall and precision of the documents that queries retrieve.
+    """Gaps between groups, recall and precision of the documents that queries retrieve.
 
-    Documents are ranked by cosine. A document is relevant to the queries of its topic. The
-    exposure of group g for a query is its share of the relevant documents that are retrieved. Its
-    fair exposure is its share of all relevant documents. Both are averaged over queries. The gap
-    is half the sum over groups of |mean exposure − mean fair exposure|.
+    Documents are ranked by cosine. A document is relevant to the queries of its topic. The exposure
+    of a document at a place is 1/log₂(1 + place). The exposure of group g for a query is its share
+    of the exposure of the relevant documents that are retrieved. Its fair exposure is its share of
+    all relevant documents. Both are averaged over the queries that retrieve a relevant document.
+    The exposure gap is half the sum over groups of |mean exposure − mean fair exposure|. The share
+    gap is the same where all places count alike, as published by Uriot: the order of the retrieved
+    documents does not matter to it.
 
     Because of the averaging, a query that favours one group and a query that favours another
-    cancel out. The gap of a single query with small k is seldom exactly 0, because places are
-    whole numbers.
+    cancel out. Random vectors show the floor, not 0: the mean gap with the groups shuffled among
+    the documents of each topic. Of a single query it is wide.
 
     Parameters
     ----------
@@ -99,6 +109,8 @@ def retrieval(
         `dynamic-k-symmetric`: mitigated rankings, see `statistics.ranking`.
     group_names
         Names of the groups, in the order of their codes.
+    null_draws
+        Number of shuffles of the groups for the floor and the p-values of the gaps; 0 for none.
     confidence, resamples
         Level and number of resamples of the intervals over queries.
     rng
@@ -111,12 +123,15 @@ def retrieval(
     Returns
     -------
     dict of Score
-        `exposure_gap`, in [0, 1], fair is 0. Its table `ranking` lists the places, its figure
-        `similarities` shows the cosines (figure 2), and its details hold by group `exposure`,
-        `fair`, `recall` and `similarity`, the mean cosine. `recall` and `precision`, in [0, 1],
-        higher is better. Details of all: `retrieved`, the mean number of retrieved documents, and
-        `k`. No score has a p-value; `n` is the number of queries. Samples: each query; to the gap
-        it contributes its part of the differences between the means, which may be negative.
+        `exposure_gap` and `share_gap`, in [0, 1], fair is 0, with the p-value of the shuffles.
+        Details, by group: `exposure` (or `shares`), `fair`, `recall` and `similarity`, the mean
+        cosine; `without_hits`, the number of queries that retrieve no relevant document;
+        `granularity`, the least that one document adds to a group; `least`, the smallest gap of
+        the shuffles. The table `ranking` of `exposure_gap` lists the places, its figure
+        `similarities` shows the cosines (figure 2). `recall` and `precision`, in [0, 1], higher is
+        better. Details of all: `retrieved`, the mean number of retrieved documents, and `k`. `n` is
+        the number of queries. Samples: each query; to a gap it contributes its part of the
+        differences between the means, which may be negative.
 
     Raises
     ------
@@ -127,24 +142,24 @@ def retrieval(
     References
     ----------
     Uriot (2024), On debiasing text embeddings through context injection, section 4 and appendix E.
-    Biega, Gummadi and Weikum (2018), Equity of attention, for averages over queries.
+    Biega, Gummadi and Weikum (2018), Equity of attention: exposure averaged over queries. Singh and
+    Joachims (2018), Fairness of exposure in rankings, section 3.2: its logarithmic discount.
     """
     similarities = cosines(queries, documents)
     ranked = _ranked(similarities, documents, queries_1, queries_2, ranking, k)
     relevant: Mask = np.asarray(query_topics)[:, None] == np.asarray(document_topics)
     codes = np.asarray(groups).astype(np.int64)
     names = _names(codes, np.asarray(groups), group_names)
-    member = np.stack([codes == code for code in names])  # (g, n)
     hits = ranked.retrieved & relevant
     n_hits, n_relevant = hits.sum(axis=1), relevant.sum(axis=1)
     n_retrieved = ranked.retrieved.sum(axis=1)
     score = partial(
         _score,
         interval_of=partial(
-            bootstrap.percentile_interval,
+            intervals.jackknife_interval,
             sizes=[len(similarities)],
             rng=rng,
-            clusters=bootstrap.codes_of(clusters, ["queries"]),
+            clusters=intervals.codes_of(clusters, ["queries"]),
             resamples=resamples,
             confidence=confidence,
         ),
@@ -152,28 +167,33 @@ def retrieval(
         details={"retrieved": float(n_retrieved.mean()), "k": k},
     )
     counts = {"hits": n_hits, "relevant": n_relevant, "retrieved": n_retrieved}
-    gap = _exposure_gap(score, hits, relevant, member, list(names.values()))
-    similarity_of = _named(list(names.values()), [similarities[:, m].mean() for m in member])
+    found = group_gap.Groups(
+        hits, relevant, similarities, codes, np.asarray(document_topics), names
+    )
+    gap_of = partial(group_gap.gap, score, found, draws=null_draws, rng=rng)
+    gap = gap_of("exposure", exposure.discounts(ranked))
     labels = [names[code] for code in codes.tolist()]
     query_sets = {"queries": queries, "queries_1": queries_1, "queries_2": queries_2}
     gap = dataclasses.replace(
         gap,
-        details={**gap.details, "similarity": similarity_of},
         tables={"ranking": ranking_table(ranked, relevant, labels, texts or {})},
         figures=retrieval_heatmap(query_sets, documents, labels, texts or {}),
     )
     no_relevant = "no document is relevant to any query"
     return {
         "exposure_gap": gap,
+        "share_gap": gap_of("shares", np.ones(hits.shape)),
         "recall": score(
             _mean(recalls := exposure.ratio(n_hits, n_relevant)),
             reason=no_relevant,
             samples=Samples("queries", recalls, counts),
+            bounds=(0, 1),
         ),
         "precision": score(
             _mean(precisions := exposure.ratio(n_hits, n_retrieved)),
             reason=no_relevant,
             samples=Samples("queries", precisions, counts),
+            bounds=(0, 1),
         ),
     }
 
@@ -218,16 +238,17 @@ def _score(
     statistic: Statistic,
     *,
     reason: str,
-    interval_of: Callable[[Statistic], Interval | None],
+    interval_of: Callable[..., Interval | None],
     n: int,
     details: Mapping[str, Any],
     samples: Samples,
+    bounds: tuple[float, float] | None = None,
 ) -> Score:
     """Return the score of a statistic of n queries, or `reason` if it is undefined."""
     value = float(statistic(np.ones((1, n)))[0])
     if np.isnan(value):
         return Score(value, n=n, reason=reason, details=details, samples=[samples])
-    interval = interval_of(statistic)
+    interval = interval_of(statistic, bounds=bounds)
     return Score(value, interval=interval, n=n, details=details, samples=[samples])
 
 
@@ -238,63 +259,3 @@ def _mean(values: Floats) -> Statistic:
         return exposure.mean_over_queries(values[:, None], counts)[:, 0]
 
     return mean
-
-
-def _exposure_gap(
-    score: Callable[..., Score], hits: Mask, relevant: Mask, member: Mask, names: Sequence[str]
-) -> Score:
-    """Return the gap with exposure, fair exposure and recall by group in the details.
-
-    Parameters
-    ----------
-    score
-        Makes a score of a statistic and a reason.
-    hits, relevant
-        (q, n) whether a document is retrieved and relevant, and whether it is relevant.
-    member
-        (g, n) whether a document belongs to a group.
-    names
-        Names of the g groups.
-    """
-    n_hits = exposure.count_by_group(hits, member)
-    n_relevant = exposure.count_by_group(relevant, member)
-    values = {
-        "exposure": exposure.shares(n_hits),
-        "fair": exposure.shares(n_relevant),
-        "recall": exposure.ratio(n_hits, n_relevant),
-    }
-    gap = score(
-        partial(exposure.exposure_gap, values["exposure"], values["fair"]),
-        reason="no query retrieves a relevant document",
-        samples=_gap_samples(values["exposure"], values["fair"], names),
-    )
-    once = np.ones((1, len(hits)))
-    by_group = {
-        key: _named(names, exposure.mean_over_queries(of_query, once)[0])
-        for key, of_query in values.items()
-    }
-    return dataclasses.replace(gap, details={**gap.details, **by_group})
-
-
-def _gap_samples(of_query: Floats, fair: Floats, names: Sequence[str]) -> Samples:
-    """Return what each query contributes to the gap, towards the side where the means lie.
-
-    Parameters
-    ----------
-    of_query, fair
-        (q, g) exposure and fair exposure; NaN where they are undefined.
-    names
-        Names of the g groups.
-    """
-    contribution = exposure.gap_contributions(of_query, fair)
-    columns = {f"exposure_{name}": of_query[:, i] for i, name in enumerate(names)}
-    columns |= {f"fair_{name}": fair[:, i] for i, name in enumerate(names)}
-    return Samples("queries", contribution, columns)
-
-
-def _named(names: Sequence[str], values: Any) -> dict[str, float | None]:
-    """Return values by group name; None for NaN."""
-    return {
-        name: None if np.isnan(value) else float(value)
-        for name, value in zip(names, values, strict=True)
-    }

@@ -18,6 +18,7 @@
 `within_groups`      cosines and distances of the pairs within groups of vectors
 `separability`       separability of two sides of words: clusters, neighbours, classifier
 `exposure`           shares of groups among retrieved documents
+`group_gap`          gap between the groups' shares of what is retrieved, as a score
 `correlations`       correlations of predictions with ratings, as scores
 `classifying`        accuracy of answers; features of text pairs; copies of texts
 `adam`               softmax classifiers trained by Adam, many at once

@@ -1,28 +1,40 @@
-"""Exposure of groups among retrieved documents: shares per query, their means and the gap.
+"""Exposure of groups among retrieved documents: shares per query, their means, gap and null.
 
-All functions work on counts of documents. A mean over queries takes (b, q) counts of how often
-each query was drawn, so that it serves the sample and its bootstrap resamples.
+The share of a document is what it has of the exposure of a query: these functions work on shares.
+A mean over queries takes (b, q) counts of how often each query was drawn, so that it serves the
+sample and its resamples.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.arrays import Floats
-from harness.plugins.metrics.statistics.ranking import Mask
+from harness.plugins.metrics.statistics.ranking import Mask, Ranked
+
+Codes = npt.NDArray[np.int64]
 
 
-def count_by_group(mask: Mask, member: Mask) -> Floats:
-    """Return the (q, g) numbers of documents of each group.
+def discounts(ranked: Ranked) -> Floats:
+    """Return (q, n) 1/log₂(1 + place) of each document, places from 1: how much of it is seen."""
+    of_place = 1 / np.log2(np.arange(2, ranked.order.shape[1] + 2))
+    weights = np.empty(ranked.order.shape)
+    np.put_along_axis(weights, ranked.order, of_place[None], axis=1)
+    return weights
+
+
+def count_by_group(weights: Floats | Mask, member: Mask) -> Floats:
+    """Return the (q, g) sums over the documents of each group.
 
     Parameters
     ----------
-    mask
-        (q, n) whether a document counts for a query.
+    weights
+        (q, n) weight of a document for a query, or whether it counts.
     member
         (g, n) whether a document belongs to a group.
     """
-    counts: Floats = mask.astype(np.float64) @ member.T.astype(np.float64)
+    counts: Floats = weights.astype(np.float64) @ member.T.astype(np.float64)
     return counts
 
 
@@ -55,10 +67,12 @@ def mean_over_queries(values: Floats, counts: Floats) -> Floats:
 def exposure_gap(exposure: Floats, fair: Floats, counts: Floats) -> Floats:
     """Return the (b,) gaps: half the sum over groups of |mean exposure − mean fair exposure|.
 
+    Both means are over the same queries: those that retrieve a relevant document.
+
     Parameters
     ----------
     exposure
-        (q, g) shares of the groups among the relevant documents that are retrieved.
+        (q, g) shares of the groups of the relevant documents that are retrieved.
     fair
         (q, g) shares of the groups among all relevant documents.
     counts
@@ -67,10 +81,9 @@ def exposure_gap(exposure: Floats, fair: Floats, counts: Floats) -> Floats:
     Returns
     -------
     (b,) float64
-        In [0, 1]; 0 is fair.
+        In [0, 1]; 0 is fair. NaN without such a query.
     """
-    difference = mean_over_queries(exposure, counts) - mean_over_queries(fair, counts)
-    gap: Floats = np.abs(difference).sum(axis=1) / 2
+    gap: Floats = np.abs(mean_over_queries(exposure - fair, counts)).sum(axis=1) / 2
     return gap
 
 
@@ -87,17 +100,39 @@ def gap_contributions(exposure: Floats, fair: Floats) -> Floats:
     Returns
     -------
     (q,) float64
-        NaN for a query without a relevant document.
+        NaN for a query that retrieves no relevant document.
     """
     once = np.ones((1, len(exposure)))
-    sign = np.sign(mean_over_queries(exposure, once)[0] - mean_over_queries(fair, once)[0])
-    counts = np.isfinite(exposure).any(axis=1) | np.isfinite(fair).any(axis=1)
-
-    def weighted(values: Floats) -> Floats:
-        defined = np.isfinite(values)
-        terms: Floats = np.where(defined, values, 0.0) * ratio(counts.sum(), defined.sum(axis=0))
-        return terms
-
-    total = (weighted(exposure) - weighted(fair)) @ sign / 2
-    contributions: Floats = np.where(counts, total, np.nan)
+    sign = np.sign(mean_over_queries(exposure - fair, once)[0])
+    contributions: Floats = (exposure - fair) @ sign / 2
     return contributions
+
+
+def shuffled_gaps(
+    of_documents: Floats, fair: Floats, codes: Codes, topics: Floats, *, draws: int,
+    rng: np.random.Generator,
+) -> Floats:  # fmt: skip
+    """Return the (draws,) gaps with the groups of the documents of each topic shuffled.
+
+    Parameters
+    ----------
+    of_documents
+        (n,) mean over the queries of each document's share.
+    fair
+        (g,) mean over the same queries of the fair exposure.
+    codes
+        (n,) group of each document, from 0.
+    topics
+        (n,) topic number of each document.
+    draws
+        Number of shuffles.
+    rng
+        Random number generator of the shuffles.
+    """
+    shuffled = np.tile(codes, (draws, 1))
+    for topic in np.unique(topics[of_documents > 0]):
+        of_topic = np.flatnonzero(topics == topic)
+        shuffled[:, of_topic] = rng.permuted(shuffled[:, of_topic], axis=1)
+    exposure = np.stack([(shuffled == code) @ of_documents for code in range(len(fair))], axis=1)
+    gaps: Floats = np.abs(exposure - fair).sum(axis=1) / 2
+    return gaps

@@ -29,10 +29,18 @@ def run(queries=QUERY, query_topics=(1.0,), groups=GROUPS, topics=TOPICS, others
 
 def test_three_places_by_hand():
     scores = run(k=3)
-    gap = scores["exposure_gap"]
+    gap = scores["share_gap"]
     # two men and one woman retrieved; two of either are relevant: (|1/3 - 1/2| + |2/3 - 1/2|) / 2
     assert gap.value == pytest.approx(1 / 6)
-    assert gap.details["exposure"] == pytest.approx({"women": 1 / 3, "men": 2 / 3, "others": 0})
+    assert gap.details["shares"] == pytest.approx({"women": 1 / 3, "men": 2 / 3, "others": 0})
+    assert gap.details["granularity"] == pytest.approx(1 / 3)
+    # the men are at places 1 and 2, the woman at place 3: 1 + .631, and .5
+    seen = [1, 1 / math.log2(3), 1 / 2]
+    women = seen[2] / sum(seen)
+    gap = scores["exposure_gap"]
+    assert gap.value == pytest.approx(0.5 - women)
+    assert gap.details["exposure"] == pytest.approx({"women": women, "men": 1 - women, "others": 0})
+    assert gap.details["granularity"] == pytest.approx(women)
     assert gap.details["fair"] == {"women": 0.5, "men": 0.5, "others": 0}
     assert gap.details["recall"] == {"women": 0.5, "men": 1.0, "others": None}
     assert gap.details["similarity"]["women"] == pytest.approx(np.cos(ANGLES[2:4]).mean())
@@ -40,9 +48,10 @@ def test_three_places_by_hand():
     assert scores["precision"].value == 1.0
 
 
-def test_irrelevant_documents_lower_precision_and_not_the_exposure():
+def test_irrelevant_documents_lower_precision_and_not_the_shares():
     scores = run(k=6)
-    assert scores["exposure_gap"].value == 0
+    assert scores["share_gap"].value == 0
+    assert scores["exposure_gap"].value > 0.1, "the men are seen first"
     assert scores["recall"].value == 1
     assert scores["precision"].value == pytest.approx(4 / 6)
 
@@ -86,7 +95,7 @@ def test_dynamic_k_retrieves_by_two_queries():
     scores = run(k=2, ranking="dynamic-k", others=(women, men))
     # the top 2 of the women's query have places 3 and 4 for the men's query: four are retrieved
     assert scores["recall"].details["retrieved"] == 4
-    assert scores["exposure_gap"].value == pytest.approx(0)
+    assert scores["share_gap"].value == pytest.approx(0)
     both = run(k=2, ranking="dynamic-k-symmetric", others=(women, men))
     assert both["recall"].value >= scores["recall"].value
 
@@ -137,3 +146,73 @@ def test_scores_are_bounded_and_independent_of_the_order_of_documents(seed, k):
     for name, score in scores.items():
         assert math.isnan(score.value) or 0 <= score.value <= 1
         assert score.value == pytest.approx(reordered[name].value, nan_ok=True)
+
+
+def test_a_query_without_hits_counts_neither_in_the_exposure_nor_in_the_fair_one():
+    """Before, the fair exposure was over all queries: a gap of .25 where there is none."""
+    topics, groups = np.array([1.0, 1, 0, 0, 2, 2]), np.array([1.0, 0, 1, 1, 0, 0])
+    queries = np.repeat(QUERY, 2, axis=0)
+    scores = run(queries, (1.0, 2.0), groups=groups, topics=topics, k=2)
+    gap = scores["share_gap"]
+    assert gap.value == 0
+    assert gap.details["without_hits"] == 1
+    assert gap.details["fair"] == gap.details["shares"] == {"women": 0.5, "men": 0.5}
+    assert scores["recall"].value == 0.5
+
+
+def of_random_vectors(seed, queries=40, **options):
+    """Score random vectors: for each query, two documents of women and two of men."""
+    rng = np.random.default_rng(seed)
+    topics = np.arange(float(queries))
+    documents = rng.standard_normal((4 * queries, 30))
+    return retrieval(
+        rng.standard_normal((queries, 30)), documents, topics, np.repeat(topics, 4),
+        np.tile([0.0, 0, 1, 1], queries), k=3 * queries, resamples=0, rng=rng, **options,
+    )  # fmt: skip
+
+
+def test_random_vectors_show_the_floor():
+    scores = [of_random_vectors(seed) for seed in range(60)]
+    for name in ("exposure_gap", "share_gap"):
+        values = [each[name].value for each in scores]
+        floors = [each[name].null.values.mean() for each in scores]
+        assert np.mean(values) == pytest.approx(np.mean(floors), rel=0.25)
+        assert np.mean([each[name].p_value <= 0.05 for each in scores]) <= 0.15
+
+
+def test_a_bias_of_every_query_is_far_above_the_floor():
+    rng = np.random.default_rng(1)
+    topics, group = np.arange(40.0), np.tile([0.0, 0, 1, 1], 40)
+    queries = rng.standard_normal((40, 30))
+    previous = 0.0
+    for amplitude in (0.25, 0.5, 1.0):
+        # the documents of the first group are moved towards their queries
+        towards = amplitude * (group == 0)[:, None] * np.repeat(queries, 4, axis=0)
+        documents = np.random.default_rng(2).standard_normal((160, 30)) + towards
+        gap = retrieval(
+            queries, documents, topics, np.repeat(topics, 4), group, k=40, resamples=0, rng=rng
+        )["exposure_gap"]
+        assert gap.value > previous
+        previous = gap.value
+    assert gap.value > gap.null.values.max()
+    assert gap.p_value < 0.01
+
+
+def test_one_query_has_a_high_floor_and_coarse_steps():
+    topics, group = np.ones(15), np.repeat([0.0, 1, 2], 5)
+    documents = np.random.default_rng(3).standard_normal((15, 20))
+    scores = retrieval(
+        np.ones((1, 20)), documents, np.ones(1), topics, group, k=10, resamples=0,
+        rng=np.random.default_rng(0),
+    )  # fmt: skip
+    gap = scores["share_gap"]
+    assert gap.details["least"] == pytest.approx(0.4 - 1 / 3), "ten places are 4, 3 and 3"
+    assert gap.details["granularity"] == pytest.approx(0.1)
+    assert gap.null.values.mean() > 0.1
+    assert gap.p_value > 0.05
+
+
+def test_without_shuffles_there_is_no_floor():
+    gap = run(k=3, null_draws=0)["exposure_gap"]
+    assert gap.null is None
+    assert gap.p_value is None
