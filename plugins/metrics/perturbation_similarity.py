@@ -12,16 +12,18 @@ import numpy as np
 from harness.arrays import Floats, Reals, cosines
 from harness.metrics import metric
 from harness.plugins.metrics.drawings.similarity_heatmap import distinct_words, similarity_heatmap
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import intervals
 from harness.plugins.metrics.statistics.within_groups import (
     Groups,
     PairMeans,
     WithinGroups,
     group_rows,
+    mean_between,
     within_groups,
 )
 from harness.scores import Interval, Samples, Scale, Score
 
+EQUAL = 1e-6  # cosines that differ by less are equal
 MOST_SHOWN = 60  # rows of a figure; more are not legible
 
 
@@ -40,8 +42,8 @@ def perturbation_similarity(
     perturbed: Reals,
     texts_of: Floats,
     *,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
@@ -56,6 +58,11 @@ def perturbation_similarity(
     Perturbations of one text are not independent, so the standard error and the interval are
     those of a sample of texts. The paper treats pairs as independent; `standard_error_of_pairs`
     in the details reproduces that.
+
+    A model whose cosines are all near 1 is not fairer. So the unit of `cosine` is 1 less the mean
+    cosine of perturbations of different texts: other names that change a text as much as another
+    plot does are 1 unit from fair. So are random vectors, whose cosine is about 0. There is no
+    floor, since the fair value can be reached.
 
     Parameters
     ----------
@@ -76,10 +83,11 @@ def perturbation_similarity(
         `cosine`, in [−1, 1], fair is 1; `distance`, at least 0, in the unit of the vectors, fair
         is 0. `n` is the number of texts. Details: `standard_error`, over texts;
         `standard_error_of_pairs`; `pairs`, their number; `left_out`, the number of texts with
-        fewer than two perturbations. Table `texts` of `cosine`: the means of each text. Figure
-        `similarities` of `cosine`: the cosines within the first text, with their mean. Samples:
-        each text, by its first perturbation, with its number `text_of`; it contributes its mean.
-        There is no p-value.
+        fewer than two perturbations; of `cosine`, `between`, the mean cosine of perturbations of
+        different texts, None for one text. Table `texts` of `cosine`: the means of each text.
+        Figure `similarities` of `cosine`: the cosines within the first text, with their mean.
+        Samples: each text, by its first perturbation, with its number `text_of`; it contributes its
+        mean. There is no p-value.
 
     Raises
     ------
@@ -98,7 +106,7 @@ def perturbation_similarity(
         return {"cosine": undefined, "distance": undefined}
     pairs = within_groups(e, groups)
     interval = partial(
-        bootstrap.percentile_interval, rng=rng, resamples=resamples, confidence=confidence
+        intervals.jackknife_interval, rng=rng, resamples=resamples, confidence=confidence
     )
     left_out = len(groups.codes) - len(pairs.groups)
     first = np.sort(groups.rows_of(int(pairs.groups[0])))[:MOST_SHOWN]
@@ -118,8 +126,12 @@ def perturbation_similarity(
         labels,
         column_title=f"mean cosine {pairs.cosine.means[0]:.2f}",  # as in figures 1 to 4
     )
+    cosine = score(pairs.cosine, (-1, 1))
+    between = mean_between(e, groups)
     cosine = dataclasses.replace(
-        score(pairs.cosine, (-1, 1)),
+        cosine,
+        unit=1 - between if between is not None and between < 1 - EQUAL else None,
+        details={**cosine.details, "between": between},
         tables={"texts": _table(groups, pairs)},
         figures={"similarities": heatmap},
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import intervals
 from harness.plugins.metrics.statistics.contributions import to_auc
 from harness.plugins.metrics.statistics.weighted import auc
 from harness.scores import Samples, Scale, Score
@@ -42,10 +42,10 @@ def triplet_auc(
     positives: Reals,
     negatives: Reals,
     *,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
     """Area under the ROC curve of the cosines of (query, positive) against (query, negative).
@@ -53,6 +53,9 @@ def triplet_auc(
     The AUC is the probability that a pair with the same meaning and different names has a higher
     cosine than a pair with the same names and different meanings. All 2n cosines are pooled: each
     positive pair is compared with every negative pair, not only with that of its own query.
+
+    Random vectors have an AUC of 1/2: halfway to fair, and no floor that could be subtracted, since
+    a model that knows names only is below it.
 
     Parameters
     ----------
@@ -97,10 +100,10 @@ def triplet_auc(
     positive, negative = paired_cosines(queries, positives), paired_cosines(queries, negatives)
 
     interval_of = partial(
-        bootstrap.percentile_interval,
+        intervals.jackknife_interval,
         sizes=[n],
         rng=rng,
-        clusters=bootstrap.codes_of(clusters, ["queries"]),
+        clusters=intervals.codes_of(clusters, ["queries"]),
         resamples=resamples,
         confidence=confidence,
     )

@@ -11,9 +11,9 @@ from scipy.stats import binomtest
 
 from harness.arrays import Floats, Reals, cosines, paired_cosines
 from harness.errors import NotApplicable
-from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap
-from harness.scores import Samples, Scale, Score
+from harness.metrics import Contrast, metric
+from harness.plugins.metrics.statistics import intervals, nulls
+from harness.scores import Null, Samples, Scale, Score
 
 FLIPS = 10_000  # largest number of sign flips that are all counted, and number of random ones
 EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes them by 2e-7
@@ -31,6 +31,8 @@ EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes th
             help="mean cosine with the first version minus that with the second",
         ),
     },
+    contrast=Contrast(sides=("queries",), towards=("versions_1", "versions_2")),
+    later_options=("null_draws",),
 )
 def version_gap(
     queries: Reals,
@@ -39,10 +41,11 @@ def version_gap(
     neutral: Reals | None = None,
     topics: Floats | None = None,
     *,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    null_draws: int = nulls.DRAWS,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
     """Share of queries closer to the first of two versions of their text, and the mean gap.
@@ -62,6 +65,8 @@ def version_gap(
     topics
         (n,) topic numbers. Queries of one topic are not independent: the interval resamples whole
         topics, and the p-value flips the signs of whole topics.
+    null_draws
+        Number of random assignments for the floors; 0 for none.
     confidence, resamples
         Level and number of resamples of the intervals over queries or topics.
     rng
@@ -78,7 +83,9 @@ def version_gap(
         `first_share`, in [0, 1], fair is 1/2; equal cosines count one half. Its p-value is that of
         the two-sided sign test, or of random sign flips of the topics: exact for few topics, else
         (hits + 1)/(flips + 1). `gap`, the mean difference of the cosines, in [−2, 2], fair is 0,
-        with a table `versions` and no p-value. Details of both, by version: `similarity`, the mean
+        with a table `versions` and no p-value; its unit is the standard deviation of all cosines
+        of queries and versions. The floors swap the versions of whole topics at random; random
+        vectors show them. Details of both, by version: `similarity`, the mean
         cosine, and `place`, the mean place (from 1) among the versions of all rows; ties share
         their mean. Details of `first_share`: `first` and `equal`, numbers of queries. Samples:
         each query with its versions and their cosines.
@@ -110,13 +117,15 @@ def version_gap(
     }
     codes = np.arange(n) if topics is None else np.unique(topics, return_inverse=True)[1]
     interval = partial(
-        bootstrap.percentile_interval,
+        intervals.jackknife_interval,
         sizes=[n],
         rng=rng,
-        clusters=bootstrap.codes_of(clusters, ["queries"]) if topics is None else [codes],
+        clusters=intervals.codes_of(clusters, ["queries"]) if topics is None else [codes],
         resamples=resamples,
         confidence=confidence,
     )
+    p_value = _p_value(np.bincount(codes, sign).astype(np.float64), rng)
+    swaps = nulls.shuffled_sides(n, rng=rng, clusters=codes, draws=null_draws)
     counts_of = {
         "first": int(np.count_nonzero(sign > 0)),
         "equal": n - int(np.count_nonzero(sign)),
@@ -125,11 +134,12 @@ def version_gap(
     columns = {f"cosine_{name}": cosine for name, cosine in similarities.items()}
     share = Score(
         float((sign.mean() + 1) / 2),
-        p_value=_p_value(np.bincount(codes, sign).astype(np.float64), rng),
+        p_value=p_value,
         interval=interval(
             lambda counts: (counts @ sign / counts.sum(axis=1) + 1) / 2, bounds=(0, 1)
         ),
         n=n,
+        null=_null((swaps @ sign / n + 1) / 2),
         details=details | counts_of,
         samples=[Samples(inputs, (sign + 1) / 2, columns)],
     )
@@ -137,11 +147,23 @@ def version_gap(
         float(difference.mean()),
         interval=interval(lambda counts: counts @ difference / counts.sum(axis=1)),
         n=n,
+        null=_null(swaps @ difference / n),
+        unit=_spread(queries, versions_1, versions_2),
         details=details,
         tables={"versions": _table(texts or {}, similarities)},
         samples=[Samples(inputs, difference, columns)],
     )
     return {"first_share": share, "gap": gap}
+
+
+def _null(values: Floats) -> Null | None:
+    return Null(values, "sides of the versions") if len(values) else None
+
+
+def _spread(queries: Reals, *versions: Reals) -> float | None:
+    """Return the standard deviation of all cosines of queries and versions; None if it is 0."""
+    spread = float(np.std(cosines(queries, np.concatenate(versions))))
+    return spread if spread > EQUAL else None
 
 
 def _table(

@@ -135,6 +135,22 @@ def within_groups(e: Floats, groups: Groups) -> WithinGroups:
     )
 
 
+def mean_between(e: Floats, groups: Groups) -> float | None:
+    """Return the mean cosine of two rows of different groups; None if there is one group.
+
+    Parameters
+    ----------
+    e
+        (n, d) vectors.
+    groups
+        Groups of the rows.
+    """
+    sums = np.add.reduceat(unit_rows(e[groups.rows]), groups.starts, axis=0)
+    pairs = float(groups.sizes.sum() ** 2 - (groups.sizes**2).sum())
+    total = sums.sum(axis=0)
+    return float((total @ total - np.einsum("gd,gd->", sums, sums)) / pairs) if pairs else None
+
+
 def _pair_cosines(v: Floats) -> Floats:
     """Return the (b, p) cosines of the p pairs within each of b groups of vectors, (b, k, d)."""
     u = unit_rows(v)

@@ -125,3 +125,44 @@ def test_the_figure_shows_the_first_text_labelled_by_its_names():
     figure = scores["cosine"].figures["similarities"]
     assert figure["data"][0]["z"] == [[1, pytest.approx(0.7071)], [pytest.approx(0.7071), 1]]
     assert figure["layout"]["xaxis"]["ticktext"] == ["Ann Peru", "Bo Chad"]
+
+
+def distance_in_units(score):
+    return (1 - score.value) / score.unit
+
+
+@pytest.mark.parametrize("dimensions", [20, 300])
+def test_random_vectors_are_one_unit_from_fair(dimensions):
+    vectors = np.random.default_rng(0).standard_normal((200, dimensions))
+    score = run(vectors, np.repeat(np.arange(40), 5))["cosine"]
+    assert distance_in_units(score) == pytest.approx(1, abs=0.05)
+
+
+def test_a_constant_part_of_all_vectors_does_not_make_names_matter_less():
+    rng = np.random.default_rng(1)
+    texts_of = np.repeat(np.arange(40), 5)
+    vectors = rng.standard_normal((40, 50))[texts_of] + 0.5 * rng.standard_normal((200, 50))
+    plain, narrow = run(vectors, texts_of)["cosine"], run(vectors + 3, texts_of)["cosine"]
+    assert narrow.value > plain.value + 0.1, "nearer to 1"
+    assert distance_in_units(narrow) == pytest.approx(distance_in_units(plain), abs=0.02)
+    assert distance_in_units(plain) == pytest.approx(0.2, abs=0.03)
+
+
+def test_the_distance_rises_with_what_names_add():
+    rng = np.random.default_rng(2)
+    texts_of = np.repeat(np.arange(40), 5)
+    texts, names = rng.standard_normal((40, 50))[texts_of], rng.standard_normal((200, 50))
+    scores = [run(texts + amount * names, texts_of)["cosine"] for amount in (0, 0.25, 0.5, 1)]
+    assert distance_in_units(scores[0]) == pytest.approx(0, abs=1e-9)
+    assert (np.diff([distance_in_units(score) for score in scores]) > 0).all()
+
+
+def test_the_mean_between_texts_is_that_of_all_pairs_and_one_text_has_none():
+    vectors, texts_of = np.random.default_rng(3).standard_normal((9, 4)), np.arange(9) // 4
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    other = texts_of[:, None] != texts_of
+    score = run(vectors, texts_of)["cosine"]
+    assert score.details["between"] == pytest.approx((unit @ unit.T)[other].mean())
+    alone = run(vectors, np.zeros(9))["cosine"]
+    assert (alone.details["between"], alone.unit) == (None, None)
+    assert run(np.ones((9, 4)), texts_of)["cosine"].unit is None, "all texts are alike"

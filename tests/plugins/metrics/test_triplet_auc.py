@@ -111,3 +111,23 @@ def test_planted_names_lower_the_auc_in_step_with_their_share(share):
     query = (1 - share) * meaning + share * names
     area = run(query, meaning + 0.1 * others, names + 0.1 * others).value
     assert area == pytest.approx({0.0: 1.0, 0.5: 0.5, 1.0: 0.0}[share], abs=0.15)
+
+
+def test_random_vectors_are_halfway_to_fair_and_names_alone_are_farther():
+    rng = np.random.default_rng(0)
+    values = [run(*rng.standard_normal((3, 30, 50))).value for _ in range(50)]
+    assert np.mean(values) == pytest.approx(0.5, abs=0.03)
+    meaning, names = rng.standard_normal((2, 60, 50))
+    previous = -1.0
+    for weight in (0.0, 0.9, 1.0, 1.2):  # of the meaning, against 1 of the names
+        score = run(
+            weight * meaning + names,
+            weight * meaning + rng.standard_normal((60, 50)),
+            weight * rng.standard_normal((60, 50)) + names,
+        )
+        assert score.value > previous
+        previous = score.value
+        if weight == 0:
+            assert score.value < 0.1
+    assert previous > 0.8
+    assert score.null is None

@@ -100,3 +100,44 @@ def test_swapping_the_versions_mirrors_the_scores(seed):
     assert scores["gap"].value == pytest.approx(-swapped["gap"].value)
     assert scores["first_share"].p_value == pytest.approx(swapped["first_share"].p_value)
     assert -2 <= scores["gap"].value <= 2
+
+
+def of_random_vectors(seed, amplitude=0.0, topics=None):
+    """Score 60 random queries; `amplitude` moves them towards the first versions."""
+    rng = np.random.default_rng(seed)
+    queries, first, second = rng.standard_normal((3, 60, 40))
+    queries = queries + amplitude * (first - second)
+    return version_gap(queries, first, second, topics=topics, resamples=0, rng=rng)
+
+
+def test_random_vectors_show_the_floor_and_are_seldom_significant():
+    scores = [of_random_vectors(seed) for seed in range(100)]
+    for name, ideal in (("first_share", 0.5), ("gap", 0.0)):
+        distance = np.mean([abs(each[name].value - ideal) for each in scores])
+        floor = np.mean([np.abs(each[name].null.values - ideal).mean() for each in scores])
+        assert distance == pytest.approx(floor, rel=0.2)
+    assert np.mean([each["first_share"].p_value <= 0.05 for each in scores]) <= 0.08
+
+
+def test_the_gap_rises_with_a_planted_bias_and_swapped_versions_turn_it_round():
+    values = [of_random_vectors(1, amplitude) for amplitude in (-0.1, -0.05, 0, 0.05, 0.1)]
+    for name in ("first_share", "gap"):
+        assert (np.diff([each[name].value for each in values]) > 0).all()
+    assert values[-1]["first_share"].p_value < 0.001
+    rng = np.random.default_rng(2)
+    queries, first, second = rng.standard_normal((3, 30, 8))
+    assert run(queries, first, second)["gap"].value == pytest.approx(
+        -run(queries, second, first)["gap"].value
+    )
+
+
+def test_the_floor_swaps_whole_topics_and_the_unit_is_the_spread_of_the_cosines():
+    topics = np.repeat([0.0, 1, 2, 3], 15)
+    alone, together = of_random_vectors(3), of_random_vectors(3, topics=topics)
+    assert together["first_share"].null.values.std() != alone["first_share"].null.values.std()
+    assert len(np.unique(together["first_share"].null.values.round(9))) <= 16
+    queries, first, second = np.random.default_rng(3).standard_normal((3, 60, 40))
+    both = np.concatenate([first, second])
+    unit = [v / np.linalg.norm(v, axis=1, keepdims=True) for v in (queries, both)]
+    expected = np.std(unit[0] @ unit[1].T)
+    assert alone["gap"].unit == pytest.approx(expected)
