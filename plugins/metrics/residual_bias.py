@@ -15,7 +15,7 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap, nulls
+from harness.plugins.metrics.statistics import intervals, nulls
 from harness.plugins.metrics.statistics.contributions import to_pearson
 from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES
 from harness.plugins.metrics.statistics.separability import (
@@ -90,8 +90,8 @@ def residual_bias(
     classifier: Classifier = "rbf-svm",
     folds: int = 10,
     null_draws: int = nulls.DRAWS,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
     texts: Mapping[str, Sequence[str]],
 ) -> dict[str, Score]:
@@ -193,11 +193,7 @@ def residual_bias(
     sampled = np.sort(rng.choice(n, size=min(sample, n), replace=False))
     seed = int(rng.integers(2**31))
     interval = partial(
-        bootstrap.percentile_interval,
-        rng=rng,
-        resamples=resamples,
-        confidence=confidence,
-        bounds=(-1, 1),
+        intervals.jackknife_interval, rng=rng, resamples=resamples, confidence=confidence
     )
     shuffle = Shuffle(rng.spawn(1)[0], null_draws)  # leaves the draws of `rng` as they are
     return {
@@ -256,7 +252,7 @@ def _neighbours(
     value = float(now()[0])
     return Score(
         value,
-        interval=interval_of(now, [len(sampled)]),
+        interval=interval_of(now, [len(sampled)], bounds=(-1, 1)),
         n=len(sampled),
         reason="the neighbours of all words have the same bias" if np.isnan(value) else None,
         details={"before": float(before()[0]), "left_out": spaces.left_out},
