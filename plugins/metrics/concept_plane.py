@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from harness.arrays import Floats, Reals
 from harness.metrics import metric
 from harness.plugins.metrics.concept_direction import find_direction
-from harness.plugins.metrics.statistics import bootstrap, concept_scores
+from harness.plugins.metrics.statistics import bootstrap, concept_nulls, concept_scores
+from harness.plugins.metrics.statistics.concept_nulls import Pool, held_out
 from harness.plugins.metrics.statistics.concept_scores import Direction
-from harness.plugins.metrics.statistics.pair_components import (
-    Components,
-    components_of,
-)
+from harness.plugins.metrics.statistics.concept_search import along_a_component, in_a_plane
+from harness.plugins.metrics.statistics.pair_components import components_of
 from harness.scores import Score
 
-ROUNDING = 1e-12  # AUCs that differ by less are equal
-RIDGE = 1e-9  # of the scatter: it makes the classifier of two pairs unique
 
-
-@metric("concept-plane", scores=concept_scores.SCALES)
+@metric(
+    "concept-plane",
+    scores=concept_scores.SCALES,
+    contrast=concept_scores.CONTRAST,
+    later_options=("null_draws",),
+)
 def concept_plane(
     pairs_1: Reals,
     pairs_2: Reals,
@@ -38,6 +38,7 @@ def concept_plane(
     projections: int = 10_000,
     confidence: float = bootstrap.CONFIDENCE,
     resamples: int = bootstrap.RESAMPLES,
+    null_draws: int = concept_nulls.DRAWS,
     rng: np.random.Generator,
     clusters: Mapping[str, bootstrap.Codes] | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,
@@ -53,8 +54,8 @@ def concept_plane(
     Two components separate the pairs better than one even if the pairs have nothing in common:
     there are n(n − 1)/2 planes to choose from. Of 100 sets of 20 pairs of random words (GloVe 6B,
     50 dimensions), 42 have an AUC of .8 or more, and 7 along one component. So compare
-    `held_out`, not the AUC: the share of pairs that are the right way round along a g that was
-    found without them.
+    `held_out` and the p-values, not the AUC: `held_out` is the share of pairs that are the right
+    way round along a g that was found without them.
 
     Parameters
     ----------
@@ -72,8 +73,10 @@ def concept_plane(
     confidence, resamples
         Level and number of resamples of the percentile bootstrap interval over attributes; g is
         fixed.
+    null_draws
+        Number of shuffled pairs for both p-values and floors; 0 for none.
     rng
-        Random number generator of the resamples and random directions.
+        Random number generator of the shuffled pairs, random directions and resamples.
     clusters
         Cluster codes by input name, (m,): items made from one word or template share a code.
     texts
@@ -100,6 +103,8 @@ def concept_plane(
     return concept_scores.scores_along(
         g,
         inputs,
+        search=in_a_plane,
+        null_draws=null_draws,
         projections=projections,
         confidence=confidence,
         resamples=resamples,
@@ -117,85 +122,20 @@ def find_in_plane(x_1: Floats, x_2: Floats) -> Direction | None:
     components, line = components_of(x_2 - x_1), find_direction(x_1, x_2)
     if components is None or line is None:
         return None
-    held_out = {
-        "held_out": _held_out(x_1, x_2, plane=True),
-        "held_out_of_one": _held_out(x_1, x_2, plane=False),
-    }
-    g = _classifier(x_1, x_2, components)
-    if g is None:
-        return dataclasses.replace(line, details=held_out)
-    i, j = g.plane
+    pool = Pool.of(x_1, x_2, np.empty((0, x_1.shape[1])))
+    of_plane = {"held_out": held_out(pool, in_a_plane)}
+    held_outs = of_plane | {"held_out_of_one": held_out(pool, along_a_component)}
+    if len(components.vectors) < 2:
+        return dataclasses.replace(line, details=held_outs)
+    z_1, z_2 = x_1 @ components.vectors.T, x_2 @ components.vectors.T
+    g = in_a_plane(z_1, z_2, components.explained)
+    i, j = g.components
     a, b = components.vectors[[i, j]]
     return Direction(
-        vector=g.weights[0] * a + g.weights[1] * b,
+        vector=g.weights[i] * a + g.weights[j] * b,
         auc=g.auc,
         component=(i, j),
         explained=float(components.explained[[i, j]].sum()),
-        other=g.weights[1] * a - g.weights[0] * b,
-        details=held_out,
+        other=g.weights[j] * a - g.weights[i] * b,
+        details=held_outs,
     )
-
-
-@dataclass(frozen=True)
-class _Classifier:
-    """The best plane, as indices of two components, and the unit weights of g on them."""
-
-    plane: tuple[int, int]
-    weights: Floats
-    auc: float
-
-
-def _classifier(x_1: Floats, x_2: Floats, components: Components) -> _Classifier | None:
-    """Return Fisher's classifier in the plane where its AUC is highest; None without a plane.
-
-    Of planes with the same AUC it is the one that explains most.
-    """
-    k = len(components.vectors)
-    if k < 2:
-        return None
-    i, j = np.triu_indices(k, 1)
-    order = np.argsort(-(components.explained[i] + components.explained[j]), kind="stable")
-    planes = np.stack([i[order], j[order]], axis=1)
-    z_1, z_2 = x_1 @ components.vectors.T, x_2 @ components.vectors.T
-    scatter = np.cov(z_1.T, bias=True) + np.cov(z_2.T, bias=True)
-    scatter = scatter + RIDGE * max(float(np.trace(scatter)), 1.0) * np.eye(k)
-    gap = z_2.mean(axis=0) - z_1.mean(axis=0)
-    blocks = scatter[planes[:, :, None], planes[:, None, :]]
-    w = np.linalg.solve(blocks, gap[planes][:, :, None])[:, :, 0]
-    w /= np.linalg.norm(w, axis=1, keepdims=True)
-    areas = _areas(*((z[:, planes] * w).sum(axis=2) for z in (z_1, z_2)))
-    w = np.where(areas[:, None] < 0.5, -w, w)
-    areas = np.maximum(areas, 1 - areas)
-    best = int(np.flatnonzero(areas >= areas.max() - ROUNDING)[0])
-    return _Classifier((int(planes[best, 0]), int(planes[best, 1])), w[best], float(areas[best]))
-
-
-def _areas(first: Floats, second: Floats) -> Floats:
-    """Return (p,) AUCs of (n, p) projections: P(second > first) + ½ P(equal)."""
-    above = second[:, None, :] - first[None, :, :]
-    areas: Floats = (above > 0).mean(axis=(0, 1)) + (above == 0).mean(axis=(0, 1)) / 2
-    return areas
-
-
-def _held_out(x_1: Floats, x_2: Floats, *, plane: bool) -> float | None:
-    """Return the share of pairs that are the right way round along a g found without them."""
-    if len(x_1) < 2:
-        return None
-    right = []
-    for left_out in range(len(x_1)):
-        kept = np.arange(len(x_1)) != left_out
-        vector = _vector(x_1[kept], x_2[kept], plane=plane)
-        gap = 0.0 if vector is None else float((x_2[left_out] - x_1[left_out]) @ vector)
-        right.append(1.0 if gap > 0 else 0.5 if gap == 0 else 0.0)
-    return float(np.mean(right))
-
-
-def _vector(x_1: Floats, x_2: Floats, *, plane: bool) -> Floats | None:
-    """Return the vector of g; None if no pair differs."""
-    components = components_of(x_2 - x_1)
-    g = _classifier(x_1, x_2, components) if plane and components is not None else None
-    if g is None or components is None:
-        line = find_direction(x_1, x_2)
-        return None if line is None else line.vector
-    vector: Floats = g.weights @ components.vectors[list(g.plane)]
-    return vector

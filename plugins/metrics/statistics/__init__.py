@@ -13,6 +13,8 @@
 `word_sets`          vectors and means of word sets; the reason for an empty set
 `pair_components`    direction of a concept: principal components of pairs
 `concept_scores`     correlation with labels and AUC along a concept's direction
+`concept_search`     searches for a concept's direction among the components of its pairs
+`concept_nulls`      the same searches on shuffled pairs, and on all pairs but one
 `analogy_search`     word pairs with the difference most parallel to a direction
 `ranking`            documents that a query retrieves: top k and dynamic k
 `within_groups`      cosines and distances of the pairs within groups of vectors

@@ -6,6 +6,7 @@ directions, and how well g separates the pairs. `concept_direction` and `concept
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,13 +14,24 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
+from harness.metrics import Contrast
 from harness.plugins.metrics.drawings import direction_figures
 from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics.concept_nulls import (
+    WORDS,
+    Pool,
+    held_out,
+    shuffled_aucs,
+    shuffled_correlations,
+)
+from harness.plugins.metrics.statistics.concept_search import Search
 from harness.plugins.metrics.statistics.contributions import to_auc, to_pearson
+from harness.plugins.metrics.statistics.nulls import SIDES, TIE, two_sided
 from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES
 from harness.plugins.metrics.statistics.weighted import pearson, spearman
-from harness.scores import Interval, Samples, Scale, Score
+from harness.scores import Interval, Null, Samples, Scale, Score
 
+CONTRAST = Contrast(sides=("attributes",), towards=("pairs_1", "pairs_2"), labels="labels")
 CHUNK = 1_000  # random directions projected at once
 SCALES = {
     "correlation": Scale(
@@ -102,7 +114,9 @@ def scores_along(
     g: Direction | None,
     inputs: Inputs,
     *,
+    search: Search,
     projections: int,
+    null_draws: int,
     confidence: float,
     resamples: int,
     rng: np.random.Generator,
@@ -111,7 +125,7 @@ def scores_along(
 ) -> dict[str, Score]:
     """Return the scores `correlation` and `auc` of a direction; options as in the metrics.
 
-    They are undefined if g is None, because no pair differs.
+    They are undefined if g is None, because no pair differs. `search` is how g was found.
     """
     if g is None:
         undefined = Score(float("nan"), n=len(inputs.x_1), reason=EQUAL_SIDES)
@@ -121,7 +135,11 @@ def scores_along(
         name: (texts or {}).get(name) or [f"{name} {i}" for i in range(1, len(rows) + 1)]
         for name, rows in (("pairs_1", x_1), ("pairs_2", x_2), ("attributes", a))
     }
-    area = _auc_score(g, x_1, x_2, (names["pairs_1"], names["pairs_2"]))
+    pool = Pool.of(x_1, x_2, a)
+    aucs = shuffled_aucs(pool, search, draws=null_draws, rng=rng)
+    if "held_out" not in g.details:
+        g = dataclasses.replace(g, details={**g.details, "held_out": held_out(pool, search)})
+    area = _auc_score(g, aucs, x_1, x_2, (names["pairs_1"], names["pairs_2"]))
     a_g = a @ g.vector
     rho = float(pearson(a_g, y)[0]) if len(y) > 1 else float("nan")
     if np.isnan(rho):
@@ -137,21 +155,33 @@ def scores_along(
         bounds=(-1, 1),
     )
     null = _null(a, y, projections, rng) if projections > 0 else None
-    correlation = _correlation_score(rho, interval, null, g, a_g, y, names["attributes"])
+    shuffled = shuffled_correlations(pool, search, y, draws=null_draws, rng=rng)
+    correlation = _correlation_score(rho, interval, shuffled, null, g, a_g, y, names["attributes"])
     return {"correlation": correlation, "auc": area}
 
 
 def _auc_score(
-    g: Direction, x_1: Floats, x_2: Floats, texts: tuple[Sequence[str], Sequence[str]]
+    g: Direction,
+    shuffled: Floats,
+    x_1: Floats,
+    x_2: Floats,
+    texts: tuple[Sequence[str], Sequence[str]],
 ) -> Score:
+    """Return the score AUC; `shuffled` are those of swapped sides, of which it is the p-value."""
     plane = np.stack([g.vector, g.other], axis=1)
     first, second = x_1 @ plane, x_2 @ plane
     rows = zip(*texts, first[:, 0].tolist(), second[:, 0].tolist(), strict=True)
     columns = ("first", "second", "projection_1", "projection_2")
+    details, p_value = g.as_details(), None
+    if len(shuffled):
+        hits = int(np.count_nonzero(shuffled >= g.auc - TIE))
+        p_value = (hits + 1) / (len(shuffled) + 1)
+        details |= {"alternative": "greater", "shuffled": SIDES, "floor": float(shuffled.mean())}
     return Score(
         g.auc,
+        p_value=p_value,
         n=len(x_1),
-        details=g.as_details(),
+        details=details,
         tables={"pairs": [dict(zip(columns, row, strict=True)) for row in rows]},
         figures={"separation": direction_figures.separation(first, second, texts, auc=g.auc)},
         samples=[
@@ -167,28 +197,32 @@ def _auc_score(
 def _correlation_score(
     rho: float,
     interval: Interval | None,
+    shuffled: Floats,
     null: Floats | None,
     g: Direction,
     a_g: Floats,
     y: Floats,
     texts: Sequence[str],
 ) -> Score:
-    """Return the score ρ with its p-value, table and figures; `null` as from `_null`."""
-    p_value = None
-    details = {"spearman": float(spearman(a_g, y)[0]), **g.as_details()}
+    """Return the score ρ with its p-values, table and figures.
+
+    `shuffled` are the correlations of words paired anew, `null` those of random directions.
+    """
+    details: dict[str, object] = {"spearman": float(spearman(a_g, y)[0]), **g.as_details()}
     figures = {"labels": direction_figures.against_labels(a_g, y, texts, correlation=rho)}
     if null is not None:
         hits = int(np.count_nonzero(np.abs(null) >= abs(rho) - 1e-12))
-        p_value = (hits + 1) / (len(null) + 1)
-        details["null_spread"] = float(null.std())
+        isotropic = (hits + 1) / (len(null) + 1)
+        details |= {"p_isotropic": isotropic, "null_spread": float(null.std())}
         figures["null"] = direction_figures.null_distribution(
-            null, correlation=rho, p_value=p_value
+            null, correlation=rho, p_value=isotropic
         )
     columns = ("text", "label", "projection")
     rows = zip(texts, y.tolist(), a_g.tolist(), strict=True)
     return Score(
         rho,
-        p_value=p_value,
+        p_value=two_sided(rho, shuffled),
+        null=Null(shuffled, WORDS) if len(shuffled) else None,
         interval=interval,
         n=len(y),
         details=details,

@@ -44,7 +44,8 @@ def test_a_planted_direction_is_found_and_points_to_the_second_side():
         spearmanr(attributes @ g.vector, labels).statistic
     )
     assert correlation.value > 0.8
-    assert correlation.p_value == pytest.approx(1 / 201)
+    assert correlation.details["p_isotropic"] == pytest.approx(1 / 201)
+    assert correlation.p_value < 0.1
 
 
 def test_two_pairs_by_hand():
@@ -106,8 +107,12 @@ def test_p_values_are_uniform_for_unrelated_attributes():
         first, second = rng.standard_normal((2, 6, 10))
         attributes = rng.standard_normal((20, 10)) @ np.diag(np.arange(1.0, 11.0))
         scores = run(first, second, attributes, rng.uniform(0, 1, 20), unit_length=False)
-        p_values.append(scores["correlation"].p_value)
-    assert kstest(p_values, "uniform").pvalue > 0.005
+        p_values.append([scores["correlation"].details["p_isotropic"], scores["auc"].p_value])
+        p_values[-1].append(scores["correlation"].p_value)
+    isotropic, of_sides, of_pairs = np.array(p_values).T
+    for uniform in (isotropic, of_pairs):
+        assert kstest(uniform, "uniform").pvalue > 0.005
+    assert np.mean(of_sides <= 0.1) <= 0.15  # an AUC of six pairs has few values
 
 
 def test_at_unit_length_the_lengths_of_attributes_have_no_effect():
@@ -165,9 +170,9 @@ def test_tables_and_figures_show_texts_and_projections():
     assert max(sides[0]["x"]) < min(sides[1]["x"])
 
 
-def test_without_projections_there_is_no_p_value_and_no_null_figure():
+def test_without_projections_there_is_no_published_p_value_and_no_null_figure():
     correlation = run(*planted(8), projections=0)["correlation"]
-    assert correlation.p_value is None
+    assert "p_isotropic" not in correlation.details
     assert set(correlation.figures) == {"labels"}
 
 
@@ -177,3 +182,50 @@ def test_the_null_spread_of_independent_attributes_is_that_of_independent_items(
         "correlation"
     ]
     assert 0.1 < correlation.details["null_spread"] < 0.3  # 1/√29 = .19
+
+
+def test_the_floor_of_the_auc_is_that_of_the_whole_search_on_pairs_with_swapped_sides():
+    rng = np.random.default_rng(10)
+    first, second = rng.standard_normal((2, 8, 30))
+    scores = run(first, second, *planted(10, d=30)[2:], unit_length=False, null_draws=400)
+    swapped = []
+    for _ in range(400):
+        swap = rng.random((8, 1)) < 0.5
+        swapped.append(
+            find_direction(np.where(swap, second, first), np.where(swap, first, second)).auc
+        )
+    assert scores["auc"].details["floor"] == pytest.approx(np.mean(swapped), abs=0.01)
+    share = np.mean(np.array(swapped) >= scores["auc"].value - 1e-12)
+    assert scores["auc"].p_value == pytest.approx(share, abs=0.07)
+
+
+def test_the_null_of_the_correlation_is_that_of_the_whole_search_on_words_paired_anew():
+    rng = np.random.default_rng(11)
+    first, second = rng.standard_normal((2, 8, 30))
+    _, _, attributes, labels = planted(11, d=30)
+    score = run(first, second, attributes, labels, unit_length=False, null_draws=400)["correlation"]
+    words, found = np.vstack([first, second]), []
+    for _ in range(400):
+        order = rng.permutation(16)
+        g = find_direction(words[order[:8]], words[order[8:]])
+        found.append(pearsonr(attributes @ g.vector, labels).statistic)
+    assert score.null.shuffled == "words of the pairs"
+    assert np.abs(score.null.values).mean() == pytest.approx(np.abs(found).mean(), rel=0.15)
+
+
+def test_pairs_held_out_are_the_right_way_round_for_a_concept_and_half_of_them_for_none():
+    concept = run(*planted(12))["auc"].details["held_out"]
+    rng = np.random.default_rng(12)
+    unrelated = [
+        run(*rng.standard_normal((2, 10, 20)), *planted(12, d=20)[2:], projections=0)["auc"].details
+        for _ in range(20)
+    ]
+    assert concept == 1.0
+    assert np.mean([details["held_out"] for details in unrelated]) == pytest.approx(0.5, abs=0.1)
+
+
+def test_without_shuffled_pairs_there_is_no_p_value_and_no_floor():
+    scores = run(*planted(13), null_draws=0)
+    assert scores["auc"].p_value is None
+    assert scores["correlation"].p_value is None
+    assert scores["correlation"].null is None
