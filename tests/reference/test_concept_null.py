@@ -14,6 +14,7 @@ import pytest
 
 from harness import tasks
 from harness.plugins.metrics.concept_direction import concept_direction
+from harness.plugins.metrics.concept_plane import concept_plane
 
 ANALOGIES = Path(tasks.__file__).parent / "analogies" / "data" / "google_questions-words.txt.gz"
 TASKS = ("gender-occupations", "age-traits", "wealth-ethnicities")
@@ -101,3 +102,25 @@ def test_along_another_relation_the_isotropic_null_rejects_more_than_it_says(
     assert rejected["age-traits"] == pytest.approx(0.09, abs=0.03), rejected
     assert rejected["gender-occupations"] < 0.05, rejected
     assert rejected["wealth-ethnicities"] < 0.08, rejected
+
+
+@pytest.mark.parametrize(
+    ("task", "aucs", "floors"),
+    [
+        ("gender-occupations", (1.0, 1.0), (0.71, 0.78)),
+        ("age-traits", (0.986, 0.996), (0.71, 0.78)),
+        ("wealth-ethnicities", (0.915, 0.959), (0.67, 0.73)),
+    ],
+)
+def test_a_plane_raises_the_auc_by_less_than_its_floor(task, aucs, floors, registry, minilm):
+    inputs = registry.task(task).scenarios[0].inputs
+    arrays = [minilm(inputs[name].texts) for name in ("pairs_1", "pairs_2", "attributes")]
+    options = {"projections": 0, "resamples": 0, "null_draws": 60}
+    line, plane = (
+        metric(*arrays, inputs["labels"].numbers, rng=np.random.default_rng(0), **options)["auc"]
+        for metric in (concept_direction, concept_plane)
+    )
+    assert (line.value, plane.value) == pytest.approx(aucs, abs=2e-3)
+    assert (line.details["floor"], plane.details["floor"]) == pytest.approx(floors, abs=0.02)
+    gain = plane.value - line.value
+    assert plane.details["floor"] - line.details["floor"] > gain
