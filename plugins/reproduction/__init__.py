@@ -5,6 +5,7 @@
 `schema`     a file of rows, as a person writes it
 `rows`       reads the files of rows and checks them
 `selection`  what a row selects: a score of a task, or a cell of a study
+`standing`   whether that is a valid score
 `running`    finds the selected values: runs tasks, reads studies
 `values`     the values that are kept beside the rows
 `status`     reproduced, differs or needs: computed from expected and found values

@@ -227,4 +227,5 @@ def _as_json(result: Result) -> dict[str, Any]:
         "command": result.command or None,
         "status": result.status,
         "why": result.why or None,
+        "valid": result.valid or None,
     }

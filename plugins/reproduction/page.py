@@ -22,6 +22,10 @@ the rows in `tasks/reproduction/`. Every status is computed:
 - **differs**: by more than the tolerance, or the claim does not hold, and the row says why;
 - **needs**: something that is not here, such as a model, a data set or a key.
 
+A number that reproduces may still say nothing about bias. The column *valid score* is computed,
+too: **yes** if a ranked task ranks by this score, **no** with the reason if it is published but
+not valid ([claims](claims.md) has the measurements), and – if nothing is ranked by it.
+
 `harness reproduce PAPER` runs what the rows of a paper need. `--model NAME` shows your own model
 beside the printed values, for instance all-mpnet-base-v2 on `uriot-2024`. A task whose data is
 missing gives rows without a value.
@@ -97,13 +101,14 @@ def _section(file: PaperFile, results: Sequence[Result]) -> str:
             _escaped(result.row.claim),
             _escaped(expected(result)),
             _escaped(text(result.here, result.row)),
+            _escaped(result.valid or "–"),
             _escaped(result.model or "–"),
             str(commands.index(result.command) + 1) if result.command else "–",
             _escaped(status(result)),
         )
         for result in results
     ]
-    columns = ("item", "claim", "printed", "here", "model", "command", "status")
+    columns = ("item", "claim", "printed", "here", "valid score", "model", "command", "status")
     parts = [
         f"## {file.paper.name}",
         f"{_escaped(file.paper.title)}. {_escaped(file.paper.citation)}.",

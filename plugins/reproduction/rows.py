@@ -11,6 +11,7 @@ from harness.errors import UnknownName
 from harness.plugins.reproduction import selection
 from harness.plugins.reproduction.schema import Paper, Row
 from harness.plugins.reproduction.selection import Selection
+from harness.plugins.reproduction.standing import standing
 from harness.registry.files import files
 from harness.task import yaml_files
 from harness.task.mistakes import Collector
@@ -34,11 +35,14 @@ class PaperFile:
         What it says.
     selections
         What each row with a score or study selects, by the row's id.
+    standings
+        Whether that is a valid score, by the row's id; as from `standing`.
     """
 
     path: Path
     paper: Paper
     selections: Mapping[str, Selection]
+    standings: Mapping[str, str]
 
     def rows(self) -> Iterable[tuple[Row, Selection | None]]:
         """Yield each row with what it selects; None for a row that states its answer."""
@@ -83,7 +87,8 @@ def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, PaperFil
                         selected = selection.of(row, registry)
                     if selected is not None:
                         selections[row.id] = selected
-            papers[paper.name] = PaperFile(path, paper, selections)
+            standings = {id_: standing(of_row, registry) for id_, of_row in selections.items()}
+            papers[paper.name] = PaperFile(path, paper, selections, standings)
     mistakes.check()
     return papers
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -47,6 +48,9 @@ class Result:
         What gave it.
     problem
         What is wrong with the row, for its author; empty if nothing is.
+    valid
+        Whether it stands on a valid score: `yes`, `no: ` with the reason, or empty if the row has
+        no score that ranks anything.
     """
 
     row: Row
@@ -58,6 +62,7 @@ class Result:
     model: str
     command: str
     problem: str = ""
+    valid: str = ""
 
 
 def results(
@@ -100,7 +105,8 @@ def of_model(
             status = "not printed" if expected is None else _compared(row, expected, here)
         why = missing.get(row.id, "") if here is None else ""
         command = selection.command.replace(selection.model, model, 1)
-        computed.append(Result(row, paper.paper.name, expected, here, status, why, model, command))
+        result = Result(row, paper.paper.name, expected, here, status, why, model, command)
+        computed.append(dataclasses.replace(result, valid=paper.standings[row.id]))
     return sorted(computed, key=_place)
 
 
@@ -164,7 +170,16 @@ def _result(
     elif status == "reproduced" and row.reason:
         problem = "reproduces, so its 'reason' is out of date: remove it, or make it a 'note'"
     return Result(
-        row, paper.paper.name, row.printed, here, status, why, row.model or "", command, problem
+        row,
+        paper.paper.name,
+        row.printed,
+        here,
+        status,
+        why,
+        row.model or "",
+        command,
+        problem,
+        paper.standings.get(row.id, ""),
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from harness.plugins.reproduction import page, rows, running, status, values
 from harness.plugins.reproduction.selection import ScoreSelection
+from harness.plugins.reproduction.standing import NOT_VALID
 from harness.registry.registry import Registry
 
 PAGE = Path(__file__).parents[3] / "docs" / "reproduction.md"
@@ -55,6 +56,22 @@ def test_every_table_and_figure_of_a_paper_has_a_row(papers, paper):
 def test_every_row_has_a_status_and_a_row_that_differs_a_reason(papers, results):
     assert status.problems(list(papers.values()), results) == []
     assert {result.status for result in results} == set(status.SHOWN)
+
+
+def test_a_row_says_whether_it_stands_on_a_valid_score(results):
+    valid = {result.row.id: result.valid for result in results}
+    assert valid["uriot-table-4-gender-neutral"].startswith("no: an offset")
+    assert valid["uriot-table-2"] == ""
+    by_kind = [text.partition(":")[0] for text in valid.values()]
+    assert {"yes", "no", ""} == set(by_kind)
+
+
+def test_scores_that_are_not_valid_are_known_scores_with_a_reason():
+    registry = Registry()
+    for key, reason in NOT_VALID.items():
+        metric, score = key.split("/")
+        assert score in registry.metric(metric).scores, key
+        assert reason
 
 
 def test_the_page_is_what_the_rows_and_recorded_values_give(papers, results):
