@@ -1,0 +1,100 @@
+"""The numbers of docs/tasks.md are those of its commands.
+
+Each table is repeated here by the command above it, or by the tests that `ELSEWHERE` names.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.commands.main import run
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
+Cell = tuple[str, str, str]
+PERSONS, OCCUPATIONS = "persons", "occupations"
+REPEATED: dict[str, dict[str, Cell]] = {
+    "glove-6b-50d": {
+        "direct bias": ("direct-bias", "neutral", "direct_bias"),
+        "correlation": ("profession-stereotypes", "neutral", "spearman"),
+        "a stereotyped pair": ("sem-bias", "all", "preference"),
+        "accuracy": ("residual-bias", "default", "recoverability"),
+    },
+    "residual-bias-sentences": {
+        "accuracy on persons": ("residual-bias-sentences", PERSONS, "recoverability"),
+        "neighbours": ("residual-bias-sentences", PERSONS, "neighbours"),
+        "accuracy on stereotyped": ("residual-bias-sentences", OCCUPATIONS, "recoverability"),
+    },
+}
+"""By the first cell of a table's header, the score of each row, by how the row begins."""
+ELSEWHERE = {
+    "effect size, fair at 0": "tests/reference/test_seat.py",
+    "AUC, right at 1": "tests/reference/test_names_found.py",
+    "cosine, all-MiniLM-L6-v2": "tests/reference/test_names_perturbations.py",
+    "": "tests/reference/test_open_texts.py",
+}
+"""Tests that repeat what a table says, or the part of it that takes less than minutes."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page and the command above it."""
+
+    command: str
+    header: list[str]
+    rows: list[list[str]]
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.replace("\\|", "¦").strip("|").split("|")]
+
+
+def tables() -> list[Table]:
+    found, command, lines = [], "", PAGE.splitlines()
+    for number, line in enumerate(lines):
+        if line.startswith("$ harness eval"):
+            command = line.removeprefix("$ ")
+        if re.match(r"\| --- |\|  \| -", line) or line.startswith("| --- "):
+            below = lines[number + 1 :]
+            end = next(i for i, row in enumerate([*below, ""]) if not row.startswith("|"))
+            found.append(Table(command, cells(lines[number - 1]), [*map(cells, below[:end])]))
+    return found
+
+
+def number(cell: str) -> float:
+    return float(cell.replace("−", "-"))
+
+
+def test_each_table_is_repeated_by_a_test():
+    firsts = [table.header[0] for table in tables()]
+    assert len(firsts) >= 6
+    assert set(firsts) == {*REPEATED, *ELSEWHERE}
+    for path in ELSEWHERE.values():
+        assert (ROOT / path).is_file()
+
+
+@pytest.mark.parametrize("first", REPEATED)
+def test_a_table_is_what_its_command_gives(first, tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    (table,) = [table for table in tables() if table.header[0] == first]
+    _, *arguments = shlex.split(table.command)
+    assert run([*arguments, "--results", str(tmp_path / "results")]) == 0
+    values = {
+        (record.mitigator.label, record.task.name, record.scenario, record.score): record.value
+        for record in harness.read_results(tmp_path / "results")
+    }
+    scores = REPEATED[first]
+    for label, *row in table.rows:
+        (score,) = [score for start, score in scores.items() if label.startswith(start)]
+        for mitigator, cell in zip(table.header[1:], row, strict=True):
+            rounding = 0.5 * 10 ** -len(cell.partition(".")[2])
+            # a classifier or a mitigator may decide a sentence otherwise on another machine
+            room = 0.01 if first == "residual-bias-sentences" else 0.002
+            value = values[mitigator, *score]
+            assert value == pytest.approx(number(cell), abs=rounding + room), (label, mitigator)
