@@ -33,6 +33,7 @@ NOT_RUN = {
     r"python3 -m venv .*": "makes an environment; test_packaging.py makes them",
     r"\. .*/bin/activate": "needs an environment",
     r"harness .*--devices cuda.*": "needs two GPUs",
+    r"harness eval .*residual-bias(-sentences)?": "test_tasks_page.py runs it",
     r"harness train .*--device cuda.*": "needs a GPU",
     r"harness train .*sts-train.csv.*": "takes a minute",
     r"torchrun .*": "needs several GPUs",

@@ -10,6 +10,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import harness
@@ -20,6 +21,10 @@ PAGE = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
 Cell = tuple[str, str, str]
 PERSONS, OCCUPATIONS = "persons", "occupations"
 REPEATED: dict[str, dict[str, Cell]] = {
+    "effect size, fair at 0": {
+        f"C{test}, ": (f"seat-c{test}", "sentence", "effect_size")
+        for test in ("6", "6b", "7", "7b", "8", "8b")
+    },
     "glove-6b-50d": {
         "direct bias": ("direct-bias", "neutral", "direct_bias"),
         "correlation": ("profession-stereotypes", "neutral", "spearman"),
@@ -34,7 +39,6 @@ REPEATED: dict[str, dict[str, Cell]] = {
 }
 """By the first cell of a table's header, the score of each row, by how the row begins."""
 ELSEWHERE = {
-    "effect size, fair at 0": "tests/reference/test_seat.py",
     "AUC, right at 1": "tests/reference/test_names_found.py",
     "cosine, all-MiniLM-L6-v2": "tests/reference/test_names_perturbations.py",
     "": "tests/reference/test_open_texts.py",
@@ -90,7 +94,15 @@ def test_a_table_is_what_its_command_gives(first, tmp_path, monkeypatch):
         for record in harness.read_results(tmp_path / "results")
     }
     scores = REPEATED[first]
+    seat = [row[1:] for row in table.rows if row[0].startswith("C")]
     for label, *row in table.rows:
+        if label.startswith("mean of"):  # of the rows above it
+            size = abs if "¦" in label else float
+            means = [
+                np.mean([size(number(cell)) for cell in cells]) for cells in zip(*seat, strict=True)
+            ]
+            assert [*map(number, row)] == pytest.approx(means, abs=0.011), label
+            continue
         (score,) = [score for start, score in scores.items() if label.startswith(start)]
         for mitigator, cell in zip(table.header[1:], row, strict=True):
             rounding = 0.5 * 10 ** -len(cell.partition(".")[2])
