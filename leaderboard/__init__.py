@@ -11,7 +11,12 @@
 | `notices.py` | What weakens the ranks of a board. |
 | `published.py` | Bias against published quality. |
 | `studies.py` | Studies in the results. |
-| `site.py` | The files: pages (`page.py`, `plot.py`, `study_page.py`), CSV, JSON, attachments. |
+| `references.py` | The shipped records of random and constant vectors, and how they are computed. |
+| `site.py` | The files: pages (`page.py`, `study_page.py`), CSV, JSON, attachments. |
+| `pareto.py` | The plot of bias against usefulness; `published_plot.py`: against published quality. |
+| `model_table.py` | The tables of models. |
+| `mitigator_tables.py` | The tables of effects and of mitigators. |
+| `task_table.py` | The table of the scores themselves. |
 """
 
 from __future__ import annotations

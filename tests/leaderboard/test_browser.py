@@ -237,7 +237,7 @@ def test_the_index_leads_to_a_study_with_its_table_and_plot(text, open_page, mak
     page.locator("#studies a").click()
     page.wait_for_selector("#violins .violinlayer .violins path")
     assert page.locator("h1").inner_text() == f"A small study{text}"
-    assert page.locator('table[data-name="changes"] tbody tr').count() == 2 * 5
+    assert page.locator('table[data-name="changes"] tbody tr').count() == 2 * (5 + 2)
     assert f"WEAT{text}" in page.locator("#violins .legendtext").all_text_contents()
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
     assert page.evaluate("window.hacked") is None
