@@ -13,7 +13,8 @@
 | `studies.py` | Studies in the results. |
 | `references.py` | The shipped records of random and constant vectors, and how they are computed. |
 | `site.py` | The files: pages (`page.py`, `study_page.py`), CSV, JSON, attachments. |
-| `pareto.py` | The plot of bias against usefulness; `published_plot.py`: against published quality. |
+| `pareto.py` | The plot of bias against usefulness. |
+| `published_plot.py` | The plot of bias against published quality. |
 | `model_table.py` | The tables of models. |
 | `mitigator_tables.py` | The tables of effects and of mitigators. |
 | `task_table.py` | The table of the scores themselves. |
