@@ -17,6 +17,7 @@ NO_MEAN = {
     ("specific-words", "f1_tuned"),
     ("direction-agreement", "cosine"),
     ("rnsb", "gap"),
+    ("same", "stereotype"),
 }
 WEAT = {"targets_1": 5, "targets_2": 3, "attributes_1": 4, "attributes_2": 6}
 RND = {"targets_1": 5, "targets_2": 3, "attributes": 7}
