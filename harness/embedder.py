@@ -129,6 +129,8 @@ class Embedder(Protocol):
     - `batch_tokens` is its token budget of a batch, which replaces the device's;
     - `truncated(texts)` returns whether each text is longer than the model's longest input;
       records count these texts;
+    - `ranks(words)` returns the place of each word in a vocabulary in order of frequency, 1 for the
+      most frequent word and 0 for an unknown one; or None if the order is another;
     - `token_states(texts)` is described in `harness.token_states`.
 
     An embedder with prompts by role (`info.role_prompts`) is a `RoleEmbedder`.

@@ -133,6 +133,17 @@ class StoredEmbedder:
                 f"{len(failed)} of its texts could not be encoded; the first is {failed[0][:60]!r}"
             ) from None
 
+    def ranks(self, words: Sequence[str]) -> Sequence[int] | None:
+        """Return the rank of each word by frequency; None if the embedder does not say."""
+        ranks = getattr(self.embedder, "ranks", None)
+        if not callable(ranks):
+            return None
+        try:
+            found: Sequence[int] | None = ranks(words)
+        except Exception:  # a model may raise anything, and scores do not depend on this
+            return None
+        return found
+
     def truncated(self, texts: Sequence[str]) -> list[bool] | None:
         """Return whether the embedder truncates each text; None if it does not say."""
         truncated = getattr(self.embedder, "truncated", None)

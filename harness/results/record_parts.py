@@ -129,6 +129,17 @@ class IntervalPart(Part):
     """How it was computed."""
 
 
+class Frequency(Part):
+    """How frequent the words of a score are, by their places in the model's vocabulary."""
+
+    ranks: dict[str, int] = Field(default_factory=dict)
+    """Typical rank (geometric mean) of the words of each input; 1 is the most frequent word."""
+    unlike: dict[str, float] = Field(default_factory=dict)
+    """Contrasted inputs whose typical ranks differ by a factor of 3 or more, with that factor."""
+    rare: tuple[str, ...] = ()
+    """Words that are not among the 50,000 most frequent ones."""
+
+
 class Coverage(Part):
     """How many of the distinct texts of the score had a usable vector."""
 
@@ -140,6 +151,8 @@ class Coverage(Part):
     """Texts without a usable vector."""
     truncated: int | None = None
     """Number of texts that the model truncated; null if the model does not say."""
+    frequency: Frequency | None = None
+    """How frequent the words are; null if the model has no vocabulary in order of frequency."""
 
 
 class Environment(Part):

@@ -15,6 +15,7 @@
 `job_runner`          a job becomes records, or a reason why not
 `scoring`             vectors of one task become scores
 `leaks`               texts of a task that a mitigator was fitted on, as the model reads them
+`frequency`           how frequent the words of a score are
 `metric_inputs`       the arrays, clusters and texts that a metric gets of a task
 `sample_rows`         the texts of each item of a score, and what it contributes
 `recording`           scores become records

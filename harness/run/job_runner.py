@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import DiskError, HarnessError, NotApplicable, one_line
 from harness.results.not_run import Kind, NotRun
 from harness.results.record import Record
-from harness.run import recording, scoring
+from harness.run import frequency, recording, scoring
 from harness.run.plan import Job
 from harness.run.settings import Settings
 
@@ -29,11 +30,15 @@ class JobRunner:
     def __init__(self, vectors: StoredEmbedder, settings: Settings, run: str) -> None:
         self.vectors, self.settings, self.run_id = vectors, settings, run
         self.without_samples: dict[str, None] = {}  # metrics, in order
+        self.records: list[Record] = []
 
     @property
     def notices(self) -> list[str]:
         """What the user should know of the jobs that were run, a line each."""
-        return [f"{metric} gives no samples" for metric in self.without_samples]
+        return [
+            *(f"{metric} gives no samples" for metric in self.without_samples),
+            *frequency.notices(self.records, self.vectors.info.name),
+        ]
 
     def run(self, job: Job) -> list[Record] | NotRun:
         """Return the records of a job, or why there are none.
@@ -54,6 +59,11 @@ class JobRunner:
                 raise
             return self._not_run(job, one_line(error), "failed")
 
+    def _with_frequency(self, result: scoring.MetricScores) -> scoring.MetricScores:
+        found = frequency.frequency_of(result.measurement, self.vectors.ranks)
+        coverage = result.coverage.model_copy(update={"frequency": found})
+        return dataclasses.replace(result, coverage=coverage)
+
     def _not_run(self, job: Job, reason: str, kind: Kind) -> NotRun:
         return NotRun(self.vectors.info.name, job.part.label, job.task.name, reason, kind)
 
@@ -68,6 +78,7 @@ class JobRunner:
             reading=self.vectors.reading,
             samples=self.settings.samples,
         )
+        results = [self._with_frequency(result) for result in results]
         self.without_samples |= {
             str(result.measurement.metric): None for result in results if result.lacks_samples
         }
@@ -77,11 +88,13 @@ class JobRunner:
             seed=self.settings.seed,
             environment=recording.environment(",".join(self.vectors.engine.devices) or "default"),
         )
-        return [
+        records = [
             record
             for result in results
             for record in recording.make_records(job, result, provenance)
         ]
+        self.records += records
+        return records
 
 
 def notices_of(jobs: Sequence[Job], model: str) -> list[str]:

@@ -23,6 +23,9 @@ from harness.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from harness.arrays import Reals, Vectors
 
+SELECTION = 10_000
+"""A vocabulary of fewer words is taken for a selection."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -128,6 +131,27 @@ class WordVectors:
         vectors[known] = self._plain[rows[known]]
         return vectors
 
+    def ranks(self, words: Sequence[str]) -> list[int] | None:
+        """Return the place of each word in the vocabulary, from 1; 0 for a word without a row.
+
+        None if the vocabulary is in alphabetical order or so small that it is a selection: its
+        order then says nothing of frequency. Files and packages of word vectors have the most
+        frequent word first.
+        """
+        if len(self.words) < SELECTION or self._is_alphabetical:
+            return None
+        return [self._row(word) + 1 if self._has_row(word) else 0 for word in words]
+
+    @functools.cached_property
+    def _is_alphabetical(self) -> bool:
+        head = [word.lower() for word in self.words[:1_000]]
+        return head == sorted(head)
+
+    def _has_row(self, text: str) -> bool:
+        """Return whether a text is a word of the vocabulary, and not an alias of another word."""
+        row = self._row(text)
+        return row >= 0 and _plain_form(self.words[row]) == _plain_form(text)
+
     @functools.cached_property
     def _plain(self) -> Vectors:
         """The vectors as a plain array, which is faster to index than a memory map."""
@@ -152,6 +176,10 @@ class WordVectors:
             if form in self._rows:
                 return self._rows[form]
         return -1
+
+
+def _plain_form(text: str) -> str:
+    return text.lower().replace("_", " ")
 
 
 def first_of_each(words: list[str], vectors: Vectors) -> Table:
