@@ -47,13 +47,15 @@ class Validity(Strict):
     spread: float | None = None
     """Standard deviation of these distances."""
     rejected: float | None = None
-    """Share of shuffled sides that are found to be biased at the level of 5 %."""
+    """Share of shuffled sides that are found to be biased at the level of 5 %; None
+    for a score without p-values."""
     planted: dict[str, float | None] = Field(default_factory=dict)
     """Score by the amplitude of planted bias."""
     detectable: float | None = None
     """Smallest planted amplitude that is found in 80 % of draws."""
     constant: float | None = None
-    """Score on vectors that are all the same; None, as it should be, if it has none."""
+    """What the metric itself gives for vectors that are all the same. The harness records no
+    value of such vectors, whatever the metric gives."""
     reliability: float | None = None
     """Correlation of halves of the words over models of different bias, for the whole length."""
     without_one: tuple[float, float] | None = None

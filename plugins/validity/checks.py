@@ -17,12 +17,17 @@ from harness.plugins.validity.instrument import Instrument, Reading, mean_distan
 from harness.run.metric_inputs import MetricInputs
 from harness.run.scoring import random_generator
 
+SPLITS = 4
+"""Number of times that the words are cut in two."""
 NOISE = (50, 300, 768)
 """Numbers of dimensions of the random vectors."""
 POWER = 0.8
 """Share of draws in which a detectable bias is found."""
 STEPS = tuple(2.0 ** (-k / 2) for k in range(12, -1, -1))
 """Amplitudes that are tried for the detectable one: from 1/64 to 1, each √2 times the last."""
+LEVEL = 0.05
+"""A bias is found if its p-value is not above this or, for a score without p-values, if it is
+farther from the ideal than all but this share of shuffled sides."""
 FEWEST = 20
 """Least number of draws with a value that a share or a correlation is computed from."""
 
@@ -36,23 +41,23 @@ class Draws:
     noise
         Sets of random vectors, for each number of dimensions.
     shuffled
-        Shuffled sides: the standard error of a share of .05 is .015 with 200.
+        Shuffled sides: the standard error of a share of .05 is .018 with 150.
     power
         Draws for each amplitude.
     halves
-        Models of a random amplitude whose halves are compared.
+        Models of a random amplitude whose halves are compared, for each split.
     templates
         Random halves of the templates.
     words
         Largest number of words that are left out, each alone.
     """
 
-    noise: int = 100
-    shuffled: int = 200
-    power: int = 100
-    halves: int = 200
+    noise: int = 30
+    shuffled: int = 150
+    power: int = 40
+    halves: int = 25
     templates: int = 20
-    words: int = 100
+    words: int = 40
 
 
 def check(instrument: Instrument, *, seed: int, draws: Draws | None = None) -> dict[str, Any]:
@@ -82,7 +87,8 @@ class _Checks:
         noise: dict[str, float | None] = {}
         for d in NOISE:
             readings = [
-                read(changes.noise(self.inputs, d, rng), rng) for _ in range(self.draws.noise)
+                self.instrument.read_floor(changes.noise(self.inputs, d, rng), rng)
+                for _ in range(self.draws.noise)
             ]
             above = [r.above_floor for r in readings if r.above_floor is not None]
             noise[str(d)] = float(np.mean(above)) if above else None
@@ -127,19 +133,30 @@ class _Checks:
         readings = [read(drawn(0), rng) for _ in range(self.draws.shuffled)]
         floor = mean_distance(readings)
         figures["floor"], figures["spread"] = floor or (None, None)
-        figures["rejected"] = _share_seen(readings)
-        if figures["rejected"] is not None:
-            figures["detectable"] = detectable(
-                lambda amplitude: _share_seen(
-                    [read(drawn(amplitude), rng) for _ in range(self.draws.power)]
-                )
+        tested = [reading.p_value for reading in readings if reading.p_value is not None]
+        if len(tested) >= FEWEST:
+            figures["rejected"] = float(np.mean(np.array(tested) <= LEVEL))
+        farthest = _quantile([reading.distance for reading in readings])
+        figures["detectable"] = detectable(
+            lambda amplitude: _share_found(
+                [read(drawn(amplitude), rng) for _ in range(self.draws.power)], farthest
             )
-        pairs = []
-        for _ in range(self.draws.halves):
-            both = changes.halves(instrument, drawn(rng.random()), rng)
-            pairs.append([read(half, rng).value for half in both])
-        figures["reliability"] = reliability(np.reshape(pairs, (-1, 2)))
+        )
+        figures["reliability"] = reliability([self._halves(drawn, i) for i in range(SPLITS)])
         return figures
+
+    def _halves(self, drawn: Callable[[float], MetricInputs], split: int) -> Floats:
+        """Return the scores of both halves of the words, (n, 2), for n models of different bias.
+
+        What is not shuffled is cut in the same way for all: the choice of a half that moves all
+        models alike changes no order.
+        """
+        rng, scores = self._rng(f"split {split}"), []
+        for _ in range(self.draws.halves):
+            inputs = drawn(rng.random())
+            both = changes.halves(self.instrument, inputs, self._rng(f"cut {split}"))
+            scores.append([self.instrument.read(half, rng).value for half in both])
+        return np.reshape(scores, (-1, 2))
 
     def _rng(self, purpose: str) -> np.random.Generator:
         return random_generator(self.seed, "validity", purpose, self.instrument.metric.name)
@@ -161,18 +178,22 @@ def detectable(share_seen: Callable[[float], float | None]) -> float | None:
     return STEPS[low] if low < len(STEPS) else None
 
 
-def reliability(halves: Floats) -> float | None:
-    """Return the reliability of a score from the scores of both halves of its words, (n, 2).
+def reliability(splits: Sequence[Floats]) -> float | None:
+    """Return the reliability of a score from the scores of halves, (n, 2) for each split in two.
 
-    r is the correlation of the halves over n models of different bias, and the whole is twice as
-    long: 2r / (1 + r) (Spearman 1910; Brown 1910). None if too few are defined.
+    r is the correlation of the halves over n models of different bias, averaged over the splits,
+    and the whole is twice as long: 2r / (1 + r) (Spearman 1910; Brown 1910). None if too few
+    scores are defined.
     """
-    defined = halves[np.isfinite(halves).all(axis=1)]
-    if len(defined) < FEWEST:
-        return None
-    if (defined.std(axis=0) < 1e-12).any():
-        return 0.0  # a score that does not move tells no models apart
-    r = float(np.corrcoef(defined[:, 0], defined[:, 1])[0, 1])
+    correlations = []
+    for halves in splits:
+        defined = halves[np.isfinite(halves).all(axis=1)]
+        if len(defined) < FEWEST:
+            return None
+        if (defined.std(axis=0) < 1e-12).any():
+            return 0.0  # a score that does not move tells no models apart
+        correlations.append(np.corrcoef(defined[:, 0], defined[:, 1])[0, 1])
+    r = float(np.mean(correlations))
     return 2 * r / (1 + r) if r > 0 else r
 
 
@@ -180,10 +201,21 @@ def _shifted(inputs: MetricInputs, contrast: Contrast, amplitude: float) -> Metr
     return with_arrays(inputs, planting.shifted(inputs.arrays, contrast, amplitude))
 
 
-def _share_seen(readings: Sequence[Reading]) -> float | None:
-    """Return in what share of readings a bias is seen; None if they have no p-value."""
-    tested = [reading for reading in readings if reading.p_value is not None]
-    return sum(r.is_seen for r in tested) / len(tested) if len(tested) >= FEWEST else None
+def _share_found(readings: Sequence[Reading], farthest: float) -> float | None:
+    """Return in what share of readings a bias is found; None if too few have a value."""
+    defined = [reading for reading in readings if math.isfinite(reading.value)]
+    if len(defined) < FEWEST:
+        return None
+    found = [
+        reading.distance > farthest if reading.p_value is None else reading.p_value <= LEVEL
+        for reading in defined
+    ]
+    return sum(found) / len(found)
+
+
+def _quantile(distances: Sequence[float]) -> float:
+    defined = [distance for distance in distances if math.isfinite(distance)]
+    return float(np.quantile(defined, 1 - LEVEL)) if defined else math.inf
 
 
 def _range(readings: Sequence[Reading]) -> tuple[float, float] | None:

@@ -18,10 +18,9 @@ from harness.results.scale import loss
 from harness.run.metric_inputs import MetricInputs
 from harness.scores import Score
 
-LEVEL = 0.05
-"""A bias counts as seen if its p-value is not above this."""
-CHEAPER = {"resamples": 20, "permutations": 199}
+CHEAPER = {"resamples": 20, "permutations": 199, "null_draws": 99}
 """Options of metrics that cost time here and change no value; intervals are not read."""
+WITHOUT_FLOOR = CHEAPER | {"null_draws": 0}
 Rows = npt.NDArray[np.intp]
 
 
@@ -36,8 +35,7 @@ class Reading:
     distance
         Its distance from the ideal.
     p_value
-        Its own p-value or else, from the values with shuffled sides, the share that are as far from
-        the ideal; None if there is neither.
+        Its p-value; None if it has none.
     above_floor
         Distance above its own floor, in standard deviations of the floor; None without a floor.
     """
@@ -46,11 +44,6 @@ class Reading:
     distance: float
     p_value: float | None
     above_floor: float | None
-
-    @property
-    def is_seen(self) -> bool:
-        """Whether a bias is found."""
-        return self.p_value is not None and self.p_value <= LEVEL
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +77,24 @@ class Instrument:
         sides = tuple(name for name in contrast.sides if name in self.inputs.arrays)
         return Contrast(sides, contrast.towards, contrast.labels) if sides else None
 
+    @functools.cached_property
+    def has_p_values(self) -> bool:
+        """Whether the score has a p-value on the inputs as they are; it may need the floor."""
+        return self.read_floor(self.inputs, np.random.default_rng(0)).p_value is not None
+
     def read(self, inputs: MetricInputs, rng: np.random.Generator) -> Reading:
-        """Return what the score shows on inputs."""
+        """Return what the score shows on inputs, without its own floor where that is for free."""
+        return self._read(inputs, rng, CHEAPER if self.has_p_values else WITHOUT_FLOOR)
+
+    def read_floor(self, inputs: MetricInputs, rng: np.random.Generator) -> Reading:
+        """Return what the score shows on inputs, also above its own floor."""
+        return self._read(inputs, rng, CHEAPER)
+
+    def _read(
+        self, inputs: MetricInputs, rng: np.random.Generator, options: Mapping[str, Any]
+    ) -> Reading:
         metric = self.metric
-        cheaper = {name: value for name, value in CHEAPER.items() if name in metric.options}
+        cheaper = {name: value for name, value in options.items() if name in metric.options}
         try:
             scores = metric.measure(
                 inputs.arrays,
@@ -105,16 +112,13 @@ class Instrument:
         bounds = score.bounds or scale.bounds
         value = float(score.value) if math.isfinite(score.value) else math.nan
         distance = loss(value, scale.ideal, bounds)
-        p_value, above = score.p_value, None
+        above = None
         if score.null is not None and not isinstance(scale.ideal, str):
             null = np.asarray(score.null.values, dtype=np.float64)
             null = np.abs(null[np.isfinite(null)] - scale.ideal)
-            if p_value is None and len(null) and math.isfinite(value):
-                hits = np.count_nonzero(null >= distance - 1e-12 * max(distance, 1.0))
-                p_value = float((hits + 1) / (len(null) + 1))
             if len(null) and null.std() > 0:
                 above = float((distance - null.mean()) / null.std())
-        return Reading(value, distance, p_value, above)
+        return Reading(value, distance, score.p_value, above)
 
 
 def with_arrays(inputs: MetricInputs, arrays: Mapping[str, Any]) -> MetricInputs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,7 +105,7 @@ def measure(
             label = f"{embedder.info.name}: validating"
             with settings.progress.stage(label, len(plan.jobs), "tasks") as advance:
                 for job in plan.jobs:
-                    for metric in _metrics_of(job.task, added):
+                    for metric in _metrics_of(job.task, added, any_metric=bool(tasks)):
                         row = _validity(job.task, metric, vectors, seed, draws)
                         if isinstance(row, str):
                             measured.skipped.append(f"{job.task.name}: {row}")
@@ -130,9 +130,10 @@ def _tasks_of(registry: Registry, metrics: Sequence[str]) -> list[str]:
     return [task for name in metrics or primary for task in primary[name]]
 
 
-def _metrics_of(task: Task, metrics: Iterable[Metric]) -> Iterator[str]:
-    """Yield the metrics to validate on a task: the named ones, or its primary one."""
-    yield from [metric.name for metric in metrics] or [task.file.primary.metric]
+def _metrics_of(task: Task, metrics: Sequence[Metric], *, any_metric: bool) -> list[str]:
+    """Return the metrics to validate on a task: its primary one, or any of the named ones."""
+    names = [metric.name for metric in metrics]
+    return names if names and any_metric else [task.file.primary.metric]
 
 
 def _validity(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.plugins.validity import verdict
-from harness.plugins.validity.checks import NOISE, Draws
+from harness.plugins.validity.checks import NOISE, SPLITS, Draws
 from harness.plugins.validity.planting import AMPLITUDES
 from harness.results import markup
 from harness.task.validity import Validity
@@ -32,15 +32,16 @@ Differences between the texts of a side stay.
 | noise | distance of random vectors above the floor, in its standard deviations: 0 is right |
 | planted | the score at amplitude {", ".join(f"{a:g}" for a in AMPLITUDES)} |
 | found | the smallest amplitude that is found at the 5 % level in 80 % of draws |
-| rejected | share of shuffled sides that are found biased at the 5 % level: .05 is right |
+| rejected | share of shuffled sides with a p-value of at most .05: .05 is right |
 | reliability | agreement of random halves of the words, for the whole length (Spearman–Brown) |
 | without one | lowest and highest score without one of the words |
 | templates | lowest and highest score with a random half of the templates |
 
 Random vectors have {", ".join(map(str, NOISE))} dimensions, {_DRAWS.noise} draws each. Sides are
 shuffled {_DRAWS.shuffled} times, and {_DRAWS.power} times for each planted amplitude. The
-reliability is that over {_DRAWS.halves} models whose amplitudes spread evenly from 0 to 1: shuffled
-sides with a planted bias.
+reliability is that over {_DRAWS.halves} models whose amplitudes spread evenly from 0 to 1 (shuffled
+sides with a planted bias), averaged over {SPLITS} ways to cut the words in two. A score without
+p-values finds a bias if it is farther from the ideal than 95 % of shuffled sides.
 
 A score that breaks one of these **limits** does not rank:
 
@@ -49,7 +50,8 @@ A score that breaks one of these **limits** does not rank:
   models apart is the choice of the words. Four tasks of {verdict.RELIABILITY:g} together have .8.
 - It finds bias in at most {verdict.REJECTED:.0%} of shuffled sides.
 - Random vectors stand at most {verdict.ABOVE_NOISE:g} standard deviations above the floor.
-- Vectors that are all the same have no value.
+
+Vectors that are all the same have no value in any task: the harness sees to that.
 
 The file of such a task states `unranked` with the reason: it is shown, but not ranked. A dash is a
 part that cannot be measured; the last column says why.

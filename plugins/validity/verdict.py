@@ -13,11 +13,11 @@ from harness.results.scale import loss
 from harness.scores import Scale
 
 ABOVE_NOISE = 0.5
-"""Random vectors may stand this many standard deviations of the floor above it, on average. The
-mean of 100 draws is within .2 in 95 % of cases."""
+"""Random vectors may stand this many standard deviations of the floor above it, on average over all
+dimensions. The mean of 90 draws is within .2 in 95 % of cases."""
 REJECTED = 0.10
-"""Share of shuffled sides that may be found biased at the level of 5 %: twice the level. With 200
-draws a correct test is above it once in 800 times."""
+"""Share of shuffled sides that may be found biased at the level of 5 %: twice the level. With 150
+draws a correct test is above it once in 250 times."""
 RELIABILITY = 0.5
 """Least reliability. Below it more than half of what tells models apart is the choice of the
 words. A family that averages four tasks of .5 has .8 (Spearman–Brown)."""
@@ -43,10 +43,9 @@ def failures(figures: Mapping[str, Any], scale: Scale) -> tuple[str, ...]:
     if rejected is not None and rejected > REJECTED:
         failed.append(f"finds bias in {rejected:.0%} of shuffled sides")
     above = [value for value in figures.get("noise", {}).values() if value is not None]
-    if above and max(above) > ABOVE_NOISE:
-        failed.append(f"random vectors stand {max(above):.1f} SD above the floor")
-    if figures.get("constant") is not None:
-        failed.append(f"has a value on constant vectors, {figures['constant']:.2f}")
+    if above and sum(above) / len(above) > ABOVE_NOISE:
+        mean = sum(above) / len(above)
+        failed.append(f"random vectors stand {mean:.1f} SD above the floor")
     return tuple(failed)
 
 
@@ -63,6 +62,6 @@ def _sensitivity(figures: Mapping[str, Any], scale: Scale) -> list[str]:
             failed.append(f"does not move with planted bias{turned}")
         elif any(b < a - step for a, b in itertools.pairwise(away)):
             failed.append(f"not monotone in planted bias{turned}")
-    if figures.get("rejected") is not None and figures.get("detectable") is None:
+    if figures.get("detectable") is None:
         failed.append(f"planted bias of amplitude 1 is found in less than {POWER:.0%} of draws")
     return failed

@@ -12,7 +12,7 @@ from harness.plugins.validity.instrument import Instrument
 from harness.run.metric_inputs import MetricInputs
 from harness.scores import Null, Scale, Score
 
-FEW = checks.Draws(noise=80, shuffled=100, power=40, halves=60, templates=5, words=10)
+FEW = checks.Draws(noise=80, shuffled=100, power=40, halves=30, templates=5, words=10)
 CONTRAST = Contrast(sides=("x", "y"), towards=("a", "b"))
 SCALES = {"difference": Scale(ideal=0, bounds=(-4, 4))}
 
@@ -48,7 +48,7 @@ def one_sided(x, y, a, b, *, rng):
 
 @metric("raw", scores=SCALES, contrast=CONTRAST)
 def raw(x, y, a, b, *, rng):
-    """Its p-value takes all for independent, and a value stands where there is no difference."""
+    """Reject everything, and give a value where there is no difference."""
     score = association(x, y, a, b, rng)
     value = 0.0 if np.isnan(score.value) else score.value
     return Score(value, p_value=min(score.p_value or 1.0, 0.04))
@@ -106,7 +106,7 @@ def test_a_wrong_p_value_and_a_value_of_constant_vectors_fail():
     figures, failed = failures(raw)
     assert figures["rejected"] == 1
     assert "finds bias in 100% of shuffled sides" in failed
-    assert any("constant vectors" in line for line in failed)
+    assert figures["constant"] == 0
 
 
 def test_a_metric_without_a_contrast_says_what_cannot_be_measured():
@@ -134,9 +134,10 @@ def test_reliability_is_that_of_spearman_and_brown():
     rng = np.random.default_rng(0)
     true = rng.standard_normal(20_000)
     halves = true[:, None] + rng.standard_normal((20_000, 2))  # r is .5
-    assert checks.reliability(halves) == pytest.approx(2 / 3, abs=0.01)
-    assert checks.reliability(halves[:5]) is None
-    assert checks.reliability(halves * 0) == 0
+    assert checks.reliability([halves]) == pytest.approx(2 / 3, abs=0.01)
+    assert checks.reliability(np.split(halves, 4)) == pytest.approx(2 / 3, abs=0.02)
+    assert checks.reliability([halves[:5]]) is None
+    assert checks.reliability([halves * 0]) == 0
 
 
 def test_the_smallest_amplitude_with_enough_power_is_found():
