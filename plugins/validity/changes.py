@@ -68,15 +68,23 @@ def shuffled(
 def halves(
     instrument: Instrument, inputs: MetricInputs, rng: np.random.Generator
 ) -> tuple[MetricInputs, MetricInputs]:
-    """Return both halves of inputs: each set of words, pairs or texts is cut in two at random."""
+    """Return both halves of inputs: each set of words, pairs or texts is cut in two at random.
+
+    Pairs that give a direction are in both, and so is what is alone in its set.
+    """
     first: dict[str, Rows] = {}
     second: dict[str, Rows] = {}
     of_group: dict[str, Any] = {}
     for name, group in instrument.groups.items():
+        if name in instrument.whole:
+            continue
         clusters = inputs.clusters[name]
         if group not in of_group:
             codes = rng.permutation(np.unique(clusters))
-            of_group[group] = codes[: len(codes) // 2 + int(rng.random() < len(codes) % 2 / 2)]
+            more = int(rng.random() < len(codes) % 2 / 2)
+            of_group[group] = codes[: len(codes) // 2 + more] if len(codes) > 1 else None
+        if of_group[group] is None:
+            continue
         inside = np.isin(clusters, of_group[group])
         first[name], second[name] = np.flatnonzero(inside), np.flatnonzero(~inside)
     return with_rows(inputs, first), with_rows(inputs, second)

@@ -26,8 +26,8 @@ POWER = 0.8
 STEPS = tuple(2.0 ** (-k / 2) for k in range(12, -1, -1))
 """Amplitudes that are tried for the detectable one: from 1/64 to 1, each √2 times the last."""
 LEVEL = 0.05
-"""A bias is found if its p-value is not above this or, for a score without p-values, if it is
-farther from the ideal than all but this share of shuffled sides."""
+"""A bias is found if the score is farther from the ideal than all but this share of shuffled
+sides. A p-value rejects if it is not above this."""
 FEWEST = 20
 """Least number of draws with a value that a share or a correlation is computed from."""
 
@@ -55,7 +55,7 @@ class Draws:
     noise: int = 30
     shuffled: int = 150
     power: int = 40
-    halves: int = 25
+    halves: int = 40
     templates: int = 20
     words: int = 40
 
@@ -203,14 +203,10 @@ def _shifted(inputs: MetricInputs, contrast: Contrast, amplitude: float) -> Metr
 
 def _share_found(readings: Sequence[Reading], farthest: float) -> float | None:
     """Return in what share of readings a bias is found; None if too few have a value."""
-    defined = [reading for reading in readings if math.isfinite(reading.value)]
+    defined = [reading.distance for reading in readings if math.isfinite(reading.value)]
     if len(defined) < FEWEST:
         return None
-    found = [
-        reading.distance > farthest if reading.p_value is None else reading.p_value <= LEVEL
-        for reading in defined
-    ]
-    return sum(found) / len(found)
+    return float(np.mean(np.array(defined) > farthest))
 
 
 def _quantile(distances: Sequence[float]) -> float:

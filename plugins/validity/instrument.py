@@ -77,6 +77,12 @@ class Instrument:
         sides = tuple(name for name in contrast.sides if name in self.inputs.arrays)
         return Contrast(sides, contrast.towards, contrast.labels) if sides else None
 
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The pairs of the groups, if they are pairs: they give the direction of the concept."""
+        towards = self.contrast.towards if self.contrast else ()
+        return towards if len({self.groups[name] for name in towards}) == 1 else ()
+
     @functools.cached_property
     def has_p_values(self) -> bool:
         """Whether the score has a p-value on the inputs as they are; it may need the floor."""

@@ -31,7 +31,7 @@ Differences between the texts of a side stay.
 | floor | distance from the ideal with the sides shuffled at random: mean ± standard deviation |
 | noise | distance of random vectors above the floor, in its standard deviations: 0 is right |
 | planted | the score at amplitude {", ".join(f"{a:g}" for a in AMPLITUDES)} |
-| found | the smallest amplitude that is found at the 5 % level in 80 % of draws |
+| found | the smallest amplitude that is found in 80 % of draws |
 | rejected | share of shuffled sides with a p-value of at most .05: .05 is right |
 | reliability | agreement of random halves of the words, for the whole length (Spearman–Brown) |
 | without one | lowest and highest score without one of the words |
@@ -40,17 +40,21 @@ Differences between the texts of a side stay.
 Random vectors have {", ".join(map(str, NOISE))} dimensions, {_DRAWS.noise} draws each. Sides are
 shuffled {_DRAWS.shuffled} times, and {_DRAWS.power} times for each planted amplitude. The
 reliability is that over {_DRAWS.halves} models whose amplitudes spread evenly from 0 to 1 (shuffled
-sides with a planted bias), averaged over {SPLITS} ways to cut the words in two. A score without
-p-values finds a bias if it is farther from the ideal than 95 % of shuffled sides.
+sides with a planted bias), averaged over {SPLITS} ways to cut the words in two; pairs
+of the groups stay whole. A bias is found if
+the score is farther from the ideal than 95 % of shuffled sides.
 
 A score that breaks one of these **limits** does not rank:
 
-- It rises with the amplitude, towards both sides of fair, and finds amplitude 1.
+- It moves with the amplitude, towards both sides of fair, and finds amplitude 1.
+- Without a bias it is at most {verdict.ABOVE_FAIR:g} standard deviations above the floor.
 - Its reliability is at least {verdict.RELIABILITY:g}. Below that, more than half of what tells
   models apart is the choice of the words. Four tasks of {verdict.RELIABILITY:g} together have .8.
-- It finds bias in at most {verdict.REJECTED:.0%} of shuffled sides.
 - Random vectors stand at most {verdict.ABOVE_NOISE:g} standard deviations above the floor.
 
+A share of rejected sides above .1 does not keep a score from its rank, since p-values rank
+nothing. It says that the p-value takes the words of the sides as they are, such as one that swaps
+the pairs of the groups: it is evidence about these words, not about others like them.
 Vectors that are all the same have no value in any task: the harness sees to that.
 
 The file of such a task states `unranked` with the reason: it is shown, but not ranked. A dash is a

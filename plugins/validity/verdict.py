@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.plugins.validity.checks import POWER
@@ -15,9 +14,8 @@ from harness.scores import Scale
 ABOVE_NOISE = 0.5
 """Random vectors may stand this many standard deviations of the floor above it, on average over all
 dimensions. The mean of 90 draws is within .2 in 95 % of cases."""
-REJECTED = 0.10
-"""Share of shuffled sides that may be found biased at the level of 5 %: twice the level. With 150
-draws a correct test is above it once in 250 times."""
+ABOVE_FAIR = 3.0
+"""Without a bias the score may stand this many standard deviations of the floor above it."""
 RELIABILITY = 0.5
 """Least reliability. Below it more than half of what tells models apart is the choice of the
 words. A family that averages four tasks of .5 has .8 (Spearman–Brown)."""
@@ -39,9 +37,6 @@ def failures(figures: Mapping[str, Any], scale: Scale) -> tuple[str, ...]:
     reliability = figures.get("reliability")
     if reliability is not None and reliability < RELIABILITY:
         failed.append(f"reliability {reliability:.2f}, below {RELIABILITY:g}")
-    rejected = figures.get("rejected")
-    if rejected is not None and rejected > REJECTED:
-        failed.append(f"finds bias in {rejected:.0%} of shuffled sides")
     above = [value for value in figures.get("noise", {}).values() if value is not None]
     if above and sum(above) / len(above) > ABOVE_NOISE:
         mean = sum(above) / len(above)
@@ -54,14 +49,25 @@ def _sensitivity(figures: Mapping[str, Any], scale: Scale) -> list[str]:
     if any(value is None for value in planted.values()):
         return ["has no value where bias is planted"]
     failed = []
-    for side in (1, -1):
-        away = [loss(planted[side * a if a else a], scale.ideal, scale.bounds) for a in AMPLITUDES]
-        step = 1e-6 * max(map(abs, away), default=1.0)
-        turned = "" if side == 1 else " the other way round"
-        if away[-1] - away[0] <= step or not all(map(math.isfinite, away)):
-            failed.append(f"does not move with planted bias{turned}")
-        elif any(b < a - step for a, b in itertools.pairwise(away)):
-            failed.append(f"not monotone in planted bias{turned}")
+    values = [planted[a] for a in sorted(planted)]
+    away = {a: loss(value, scale.ideal, scale.bounds) for a, value in planted.items()}
+    sides = [[away[side * a if a else a] for a in AMPLITUDES] for side in (1, -1)]
+    step = 1e-6 * max(away.values(), default=1.0)
+    if any(side[-1] - side[0] <= step for side in sides):
+        failed.append("does not move with planted bias, or to one side only")
+    elif not (_is_monotone(values, step) or all(_rises(side, step) for side in sides)):
+        failed.append("not monotone in planted bias")
+    floor, spread = figures.get("floor"), figures.get("spread")
+    if floor is not None and spread is not None and away[0.0] > floor + ABOVE_FAIR * spread:
+        failed.append(f"shows {planted[0.0]:.3f} where there is no bias")
     if figures.get("detectable") is None:
         failed.append(f"planted bias of amplitude 1 is found in less than {POWER:.0%} of draws")
     return failed
+
+
+def _rises(values: Sequence[float], step: float) -> bool:
+    return all(b >= a - step for a, b in itertools.pairwise(values))
+
+
+def _is_monotone(values: Sequence[float], step: float) -> bool:
+    return _rises(values, step) or _rises(values[::-1], step)

@@ -1,0 +1,139 @@
+"""`harness validate-metric`: what it prints, records and refuses."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from harness.commands.main import run
+
+WORDS = {name: [f"{name}{i}" for i in range(8)] for name in ("math", "arts", "male", "female")}
+TASK = """\
+name: sums
+version: 3
+title: Sums and songs
+description: Words of sums and songs, male and female terms.
+source: made up
+licence: CC0-1.0
+measures: bias
+category: gender
+kinds: [word]
+sets: {sets}
+inputs:
+  targets_1: {{set: math}}
+  targets_2: {{set: arts}}
+  attributes_1: {{set: male}}
+  attributes_2: {{set: female}}
+metrics: {{weat: {{}}}}
+primary: {{metric: weat, score: {score}}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a folder with a task and a file of vectors that have the bias of the stereotype."""
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    lines = []
+    for name, words in WORDS.items():
+        side = 1.0 if name in ("math", "male") else -1.0
+        for word in words:
+            vector = rng.standard_normal(20)
+            vector[0] += side * (2 if name in ("male", "female") else 1)
+            lines.append(" ".join([word, *(f"{x:.4f}" for x in vector)]))
+    (tmp_path / "tiny.txt").write_text("\n".join(lines) + "\n")
+    tasks = tmp_path / "tasks"
+    tasks.mkdir()
+    (tasks / "sums.yaml").write_text(TASK.format(sets=json.dumps(WORDS), score="effect_size"))
+    return tmp_path
+
+
+def validate(*arguments):
+    return run(["validate-metric", *arguments, "--include", "tasks"])
+
+
+MEASURE = ("weat", "--task", "sums", "--model", "tiny.txt")
+
+
+def test_a_metric_is_validated_on_a_task_and_model(folder, capsys):
+    assert validate(*MEASURE, "--json") == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["task"], row["version"], row["metric"]) == ("sums", 3, "weat")
+    assert row["model"] == "tiny"
+    assert row["value"] > 0.5
+    assert row["own"] > 0.2
+    assert row["constant"] is None
+    values = [row["planted"][a] for a in ("-1", "-0.5", "-0.25", "0", "0.25", "0.5", "1")]
+    assert values == sorted(values)
+    assert row["rejected"] < 0.1
+    assert row["failures"] == []
+
+
+def test_the_same_seed_gives_the_same_rows(folder, capsys):
+    rows = []
+    for seed in "005":
+        validate(*MEASURE, "--json", "--seed", seed)
+        rows.append(json.loads(capsys.readouterr().out)[0] | {"seed": 0})
+    assert rows[0] == rows[1] != rows[2]
+
+
+def test_the_table_counts_what_is_valid(folder, capsys):
+    assert validate(*MEASURE) == 0
+    shown = capsys.readouterr().out
+    assert "reliability" in shown
+    assert "1 valid, 0 not valid" in shown
+
+
+def test_recorded_rows_are_shown_with_the_task_and_on_the_page(folder, capsys):
+    assert validate(*MEASURE, "--record") == 0
+    (row,) = json.loads((folder / "tasks" / "validity.json").read_text())
+    assert row["task"] == "sums"
+    capsys.readouterr()
+    assert validate("--recorded", "--task", "sums", "--json", "--out", "page.md") == 0
+    assert json.loads(capsys.readouterr().out) == [row]
+    assert "| sums | tiny |" in (folder / "page.md").read_text()
+    assert run(["show", "task", "sums", "--include", "tasks", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)["validity"]["tiny"]
+    assert facts["reliability"] == row["reliability"]
+    assert facts["floor"] == row["floor"]
+    assert facts["result"] == "valid"
+
+
+def test_a_later_version_of_a_task_says_that_an_older_one_was_measured(folder, capsys):
+    validate(*MEASURE, "--record")
+    path = folder / "tasks" / "sums.yaml"
+    path.write_text(path.read_text().replace("version: 3", "version: 4"))
+    capsys.readouterr()
+    run(["show", "task", "sums", "--include", "tasks"])
+    assert "measured on: version 3" in capsys.readouterr().out
+
+
+def test_a_damaged_file_of_rows_is_one_line(folder, capsys):
+    (folder / "tasks" / "validity.json").write_text("{")
+    assert run(["show", "task", "sums", "--include", "tasks"]) != 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "validity.json" in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("weet",), "weet"),
+        (("weat", "--task", "sum"), "sum"),
+        (("weat", "--model", "no-such-model"), "no-such-model"),
+        (("similarity-correlation",), "--task"),
+        (("--recorded", "--record"), "--record"),
+    ],
+)
+def test_a_mistake_is_one_line(folder, capsys, arguments, word):
+    assert validate(*arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert word in line
+
+
+def test_a_task_without_the_inputs_is_not_measured(folder, capsys):
+    assert validate("direct-bias", *MEASURE[1:]) == 1
+    assert "not measured: sums" in capsys.readouterr().err
