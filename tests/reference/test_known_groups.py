@@ -94,6 +94,14 @@ class Meaningless:
         return vectors if self.info.name == "noise" else np.ones_like(vectors)
 
 
+def meaningless(kind: str) -> list[Meaningless]:
+    return [Meaningless(name, kind) for name in ("noise", "ones")]
+
+
+def references(kind: str) -> list[str]:
+    return [f"random-{kind}s", f"constant-{kind}s"]
+
+
 def board(known: Known, kind: str, tasks: tuple[str, ...], *more: object, cache) -> Board:
     """Return the board of the planted models, and of the strongest under four mitigators."""
     VECTORS.update({(kind, a): vectors for a, vectors in known.replaced.items()})
