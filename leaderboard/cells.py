@@ -194,7 +194,7 @@ def _line(record: Record) -> dict[str, Any]:
         **task.model_dump(
             include={"version", "digest", "title", "measures", "unranked", "required"}
         ),
-        "family": f"{record.category}/{task.family or record.metric}",
+        "family": record.family,
         "ideal": str(record.ideal),
         "low_bound": record.bounds[0],
         "high_bound": record.bounds[1],

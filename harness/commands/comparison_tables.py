@@ -111,6 +111,6 @@ def _conclusion(mean: Mean, names: tuple[str, str], comparison: Comparison) -> s
         f"difference {mean.difference:+z.3f}",
     ]
     if mean.interval:
-        interval = f"{mean.interval.level:.0%} interval of the difference over tasks"
+        interval = f"{mean.interval.level:.0%} interval of the difference over families"
         lines.append(f"  {interval}: {_ends(mean.interval)}")
     return "\n".join(lines)

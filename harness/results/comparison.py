@@ -7,6 +7,7 @@ Over tasks it gives the mean difference of the distance to the ideal, with its i
 from __future__ import annotations
 
 import contextlib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,7 +69,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Mean:
-    """Means over tasks of what counts, such as distances above the floor.
+    """Means over families of what counts, such as distances above the floor.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class Mean:
     difference
         Mean of the paired differences, `b` less `a`: negative if `b` is nearer to the ideal.
     interval
-        Interval of the difference over tasks; None with too few tasks.
+        Interval of the difference over families; None with too few families.
     """
 
     measures: str
@@ -227,17 +228,20 @@ def _samples(record: Record, folder: Path | str | None) -> Sequence[Mapping[str,
 
 def _mean(measures: str, pairs: Sequence[Pair]) -> Mean | None:
     chosen = [pair for pair in pairs if pair.a.task.measures == measures]
-    distances = [pair.distances for pair in chosen if pair.distances]
-    if not distances:
+    families: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    for pair in chosen:
+        if pair.distances:
+            families[pair.a.family].append(pair.distances)
+    if not families:
         return None
     import numpy as np
 
-    a, b = np.array(distances).T
+    a, b = np.array([np.mean(family, axis=0) for family in families.values()]).T
     return Mean(
         measures=measures,
-        n=len(distances),
+        n=sum(map(len, families.values())),
         a=float(a.mean()),
         b=float(b.mean()),
         difference=float((b - a).mean()),
-        interval=resampling.over_tasks(b - a),
+        interval=resampling.over_families(b - a),
     )

@@ -34,13 +34,12 @@ def over_families(
     tuple or None
         None with fewer than two tasks that count.
     """
-    families: defaultdict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
+    families: defaultdict[str, list[dict[str, float]]] = defaultdict(list)
     for line in lines:
         counted = {column: record.counted for column, record in line.items()}
         known = {column: value for column, value in counted.items() if value is not None}
         if len(known) == len(columns):
-            first = next(iter(line.values()))
-            families[first.category, first.task.family].append(known)
+            families[next(iter(line.values())).family].append(known)
     n = sum(map(len, families.values()))
     if n < 2:
         return None

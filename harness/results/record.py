@@ -128,6 +128,11 @@ class Record(Line):
         return record
 
     @property
+    def family(self) -> str:
+        """Return the category and the family of methods, which together have one vote."""
+        return f"{self.category}/{self.task.family or self.metric}"
+
+    @property
     def counted(self) -> float | None:
         """Return what counts in means over tasks: how far the value is above its floor.
 

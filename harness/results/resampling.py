@@ -1,4 +1,4 @@
-"""Intervals of paired differences by the jackknife: over tasks, and over the items of a task."""
+"""Intervals of paired differences by the jackknife: over families of tasks, and over items."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 """Confidence level of the intervals."""
 FEWEST = 6
-"""Fewest tasks or clusters for an interval."""
+"""Fewest families or clusters for an interval."""
 Pair: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any]]
 """The rows of one item."""
 
 
-def over_tasks(differences: Reals) -> IntervalPart | None:
-    """Return Student's interval of the mean of (n,) differences; None for few tasks."""
+def over_families(differences: Reals) -> IntervalPart | None:
+    """Return Student's interval of the mean of (n,) differences; None for few families."""
     import numpy as np
 
     d = np.asarray(differences, dtype=np.float64)
     n = len(d)
     if n < FEWEST:
         return None
-    return _interval(float(d.mean()), [(d.sum() - d) / (n - 1)], "jackknife t of tasks")
+    return _interval(float(d.mean()), [(d.sum() - d) / (n - 1)], "jackknife t of families of tasks")
 
 
 def over_items(

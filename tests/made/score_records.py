@@ -49,11 +49,20 @@ def similarity(task: str, mitigator: str, value: float | None, **more: Any) -> R
 
 
 def many(n_mitigators: int, n_tasks: int = 8, *, longest: str = "") -> list[Record]:
-    """Return records of one model: bias and usefulness of mitigators, the first of them `none`."""
+    """Return records of one model: bias and usefulness of mitigators, the first of them `none`.
+
+    Each task of bias is a family of its own.
+    """
     mitigators = ["none", *(f"mitigator-{i}{longest}" for i in range(1, n_mitigators))]
     return [
         *(
-            record(f"association-{t}", mitigator, 1.5 - 0.1 * m - 0.01 * t, p_value=0.004)
+            record(
+                f"association-{t}",
+                mitigator,
+                1.5 - 0.1 * m - 0.01 * t,
+                p_value=0.004,
+                category=f"category-{t}",
+            )
             for t in range(n_tasks)
             for m, mitigator in enumerate(mitigators)
         ),

@@ -14,7 +14,11 @@ from harness.results.sides import between, between_runs
 
 
 def row(mitigator, values, **more):
-    return [record(f"t{i}", mitigator, value, **more) for i, value in enumerate(values)]
+    """Return a record of each value; each task is a family of its own."""
+    return [
+        record(f"t{i}", mitigator, value, **{"category": f"c{i}", **more})
+        for i, value in enumerate(values)
+    ]
 
 
 def test_scores_are_paired_by_task_whatever_their_order():
@@ -33,7 +37,7 @@ def test_weights_that_had_one_name_are_never_mixed_in_a_side():
     assert [(pair.a.task.name, pair.value_a) for pair in found.pairs] == [("t0", 2.0)]
 
 
-def test_the_mean_is_of_distances_and_has_an_interval_over_tasks():
+def test_the_mean_is_of_distances_and_has_an_interval_over_families():
     rng = np.random.default_rng(1)
     a = row("none", rng.uniform(0.5, 2.0, 20))
     b = row("x", rng.uniform(0.0, 1.0, 20))
@@ -55,7 +59,24 @@ def test_equal_differences_have_an_interval_without_width():
     assert (mean.interval.low, mean.difference, mean.interval.high) == (-0.25, -0.25, -0.25)
 
 
-def test_few_tasks_have_no_interval():
+def test_a_family_has_one_vote_however_many_tasks_it_has():
+    a = [*row("none", [1.0] * 8), *row("none", [1.0] * 20, category="many", digest="d")]
+    b = [*row("x", [0.5] * 8), *row("x", [1.0] * 20, category="many", digest="d")]
+    a = [r.model_copy(update={"scenario": r.category}) for r in a]
+    b = [r.model_copy(update={"scenario": r.category}) for r in b]
+    (mean,) = compare(a, b).means
+    assert mean.n == 28
+    assert mean.difference == pytest.approx(-0.25 * 8 / 9)
+
+
+def test_twenty_tasks_of_one_family_have_no_interval():
+    (mean,) = compare(
+        row("none", [1.0] * 20, category="c"), row("x", [0.5] * 20, category="c")
+    ).means
+    assert mean.interval is None
+
+
+def test_few_families_have_no_interval():
     (mean,) = compare(row("none", [1.0] * 5), row("x", [0.5] * 5)).means
     assert mean.interval is None
 
