@@ -79,9 +79,7 @@ def _view(board: Board) -> dict[str, Any]:
         "mitigator_columns": mitigator_tables.columns(board),
         "rows": rows,
         "tasks": tasks,
-        "shown_only": [
-            task for task in tasks if task["not_ranked"] and task["measures"] != "control"
-        ],
+        "shown_only": task_table.shown_only(tasks),
         "task_groups": task_table.groups(tasks),
         "warnings": task_table.warnings(board),
         "others": board.others.to_dicts(),

@@ -43,17 +43,26 @@ def groups(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+def shown_only(tasks: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return the tasks that are shown and not ranked, by reason; controls are left out."""
+    by_reason: dict[str, list[str]] = {}
+    for task in tasks:
+        if task["not_ranked"] and task["measures"] != "control":
+            by_reason.setdefault(task["not_ranked"], []).append(task["task"])
+    return by_reason
+
+
 def value(task: Mapping[str, Any], cell: Mapping[str, Any] | None, reason: str | None) -> Cell:
     """Return the cell of a row's value on a task; the tip has its p-value, floor and so on."""
     if cell is None or cell["value"] is None:
         return Cell("–", LAST, f"no value: {reason}")
     tip = [f"{task['metric']} {task['score']} {cell['value']:.6g}; {_reading(task)}"]
-    if cell["measure"] is not None:
+    if _counts(task, cell):
         is_bias = task["measures"] == "bias"
         counts = "above the floor" if is_bias else "usefulness"
         tip.append(f"{counts}: {short(cell['measure'])}")
-    elif reason or task["not_ranked"]:
-        tip.append(f"does not count: {reason or task['not_ranked']}")
+    else:
+        tip.append(f"does not count: {task['not_ranked'] or reason}")
     if cell["floor"] is not None:
         floor = f"floor {cell['floor']:.3g} ± {cell['floor_sd']:.2g}"
         tip.append(f"{floor}: its distance from the ideal with shuffled sides")
@@ -102,9 +111,13 @@ def warnings(board: Board) -> list[dict[str, str]]:
 _SIDES = {"two-sided": ", two-sided", "greater": ", one-sided", "less": ", one-sided"}
 
 
+def _counts(task: Mapping[str, Any], cell: Mapping[str, Any]) -> bool:
+    return task["not_ranked"] is None and cell["measure"] is not None
+
+
 def _tint(task: Mapping[str, Any], cell: Mapping[str, Any]) -> float | None:
     """Return the distance that the tint shows: none for a value that does not count."""
-    if cell["measure"] is None:
+    if not _counts(task, cell):
         return None
     distance = cell["measure"] if task["measures"] == "bias" else 1 - cell["measure"]
     return min(max(float(distance), 0.0), 1.0)

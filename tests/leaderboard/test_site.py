@@ -399,7 +399,10 @@ def test_a_task_that_is_not_ranked_is_shown_with_its_reason(tmp_path, make_rows)
     records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}})
     records += make_rows({"a": {"y": 1.0}}, task__unranked="not monotone in planted bias")
     text = "".join(page_of(records, tmp_path).text)
-    assert "Shown and not ranked: y (not monotone in planted bias)" in text
+    assert "y: not monotone in planted bias" in text
+    html = (tmp_path / "index.html").read_text("utf-8")
+    (tag,) = re.findall(r"<td[^>]*does not count: not monotone in planted bias[^>]*>", html)
+    assert "gauge" not in tag, "the tint shows what counts"
 
 
 def test_a_reversal_and_the_sides_of_a_p_value_are_said(tmp_path, make_record) -> None:
