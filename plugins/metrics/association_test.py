@@ -88,14 +88,15 @@ def association_test(
     proportion of occupations is .479 although the AUC is .883, and .625 after hard debiasing,
     which leaves an AUC of .572.
 
-    The p-value of `association` and `auc` assigns the targets to the two sides at random, and is
-    two-sided by the association. It does not take attributes for independent, as the binomial test
-    of `proportion` does: with the sides of 20 target pairs swapped at random, that test rejects
-    11 % at 5 %. With `paired_targets` the sides of pairs are swapped, else the members of both
-    sets are drawn anew; targets of the same word or cluster move together. The same assignments
-    give the floor of `association`. The floor of `auc` assigns the attributes to their sets at
-    random: with random targets its floor would rise with the bias, because half of the pairs
-    swapped still point along the same direction, only not as far.
+    The p-value of `association` and `auc` is two-sided, by the association. It is the larger of
+    two: with the targets assigned to the two sides at random, and with the attributes assigned to
+    their sets. With `paired_targets` the sides of pairs are swapped, else the members of both sets
+    are drawn anew; targets of the same word or cluster move together. Neither takes attributes for
+    independent, as the binomial test of `proportion` does: with the sides of 20 target pairs
+    swapped at random, that test rejects 11 % at 5 %. The floor of `association` is the larger of
+    both assignments, too. The floor of `auc` assigns the attributes: with random targets it would
+    rise with the bias, because half of the pairs swapped still point along the same direction,
+    only not as far.
 
     `proportion` is k/N. k1 counts s_11 > s_21 and s_22 > s_12: attributes closer to their own
     targets (equation 5); k2 counts s_11 > s_21 and s_12 > s_22: attributes closer to T_1, the
@@ -150,8 +151,9 @@ def association_test(
         `reading`. With `debiasing` and `table-1` also `p_k1` and `p_k2`, the p-values of both
         tests. `association`, in [−4, 4], fair is 0; its unit is the standard deviation of all
         cosines of targets and attributes. `auc`, in [0, 1], fair is 1/2. Details of both:
-        `p_kind`, `exact` or the number of permutations; `shuffled`, what was assigned at random,
-        and `units`, how many of them move on their own; `alternative`. Samples: each attribute
+        `p_targets` and `p_attributes`, the two p-values; `p_kind` of the larger, `exact` or the
+        number of permutations; `shuffled_targets`, what of the targets was assigned at random, and
+        `units`, how many of them move on their own; `alternative`. Samples: each attribute
         with the `difference` s_1j − s_2j, and for `association` also each target. If no attribute
         has a difference beyond rounding, all scores are missing; they are fair if a mitigator
         removed the differences.
@@ -182,8 +184,7 @@ def association_test(
     contrast = AttributeContrast.of(
         x, y, a, b, paired=paired_targets, clusters=clusters, texts=texts
     )
-    shuffled = contrast.shuffled(permutations=permutations, rng=rng)
-    nulls = contrast.nulls(shuffled, rng=rng)
+    chance = contrast.by_chance(permutations=permutations, rng=rng)
     ends = contrast.intervals(resamples=resamples, confidence=confidence, rng=rng)
     values = {"association": contrast.association, "auc": contrast.auc}
     samples: dict[str, Callable[[], list[Samples]]] = {
@@ -193,17 +194,12 @@ def association_test(
     for name, value in values.items():
         scores[name] = Score(
             value,
-            p_value=shuffled.p_value,
+            p_value=chance.p_value,
             interval=ends[name],
             n=n,
-            details={
-                "p_kind": shuffled.p_kind,
-                "shuffled": shuffled.shuffled,
-                "units": shuffled.units,
-                "alternative": "two-sided",
-            },
+            details=chance.details,
             samples=samples[name],
-            null=nulls[name],
+            null=chance.nulls[name],
             unit=contrast.spread if name == "association" else None,
         )
     return scores

@@ -100,6 +100,22 @@ def test_with_shuffled_sides_the_permutation_rejects_as_often_as_it_says(swapped
     assert np.mean(p_values <= 0.5) == pytest.approx(0.5, abs=0.07)
 
 
+def test_with_shuffled_attributes_random_targets_alone_would_reject_half(occupations):
+    """The direction of gender is real, so two random sets of occupations differ along it."""
+    rng = np.random.default_rng(21)
+    both = np.vstack([occupations[name] for name in ATTRIBUTES])
+    first = len(occupations["attributes_1"])
+    p_values, of_targets = [], []
+    for seed in range(200):
+        shuffled = np.split(rng.permutation(both), [first])
+        vectors = occupations | dict(zip(ATTRIBUTES, shuffled, strict=True))
+        result = score(vectors, seed, permutations=199)["association"]
+        p_values.append(result.p_value)
+        of_targets.append(result.details["p_targets"])
+    assert np.mean(np.array(of_targets) <= 0.05) > 0.4
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.09
+
+
 def test_with_shuffled_sides_the_association_is_at_its_floor_on_average(occupations, swapped):
     floor = np.abs(score(occupations)["association"].null.values).mean()
     shown = np.abs([by_score["association"].value for by_score in swapped])

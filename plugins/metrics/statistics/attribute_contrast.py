@@ -15,8 +15,8 @@ import numpy as np
 from harness.arrays import Floats
 from harness.plugins.metrics.statistics import nulls
 from harness.plugins.metrics.statistics.intervals import Codes, jackknife_interval
+from harness.plugins.metrics.statistics.partitions import partition_test
 from harness.plugins.metrics.statistics.target_shuffles import (
-    Shuffled,
     Units,
     shuffled_targets,
     target_units,
@@ -24,6 +24,25 @@ from harness.plugins.metrics.statistics.target_shuffles import (
 from harness.plugins.metrics.statistics.weighted import auc, aucs
 from harness.plugins.metrics.statistics.word_sets import means
 from harness.scores import Interval, Null
+
+
+@dataclass(frozen=True)
+class Chance:
+    """What the association and the AUC are without a bias.
+
+    Parameters
+    ----------
+    p_value
+        Two-sided, of the association.
+    details
+        What it is made of.
+    nulls
+        Values of both scores by chance, by the name of the score.
+    """
+
+    p_value: float
+    details: Mapping[str, object]
+    nulls: Mapping[str, Null]
 
 
 @dataclass(frozen=True)
@@ -88,34 +107,52 @@ class AttributeContrast:
         """Standard deviation of all cosines of targets and attributes."""
         return float((np.vstack([self.x, self.y]) @ np.vstack([self.a, self.b]).T).std())
 
-    def shuffled(self, *, permutations: int, rng: np.random.Generator) -> Shuffled:
-        """Return random assignments of the targets to sides, and the test of the association."""
-        between = self.a.mean(axis=0) - self.b.mean(axis=0)
-        return shuffled_targets(
-            self.x @ between,
-            self.y @ between,
-            paired=self.paired,
-            units=self.units,
-            permutations=permutations,
-            rng=rng,
-        )
+    def by_chance(self, *, permutations: int, rng: np.random.Generator) -> Chance:
+        """Return what both scores show by chance, and the test of the association.
 
-    def nulls(self, shuffled: Shuffled, *, rng: np.random.Generator) -> dict[str, Null]:
-        """Return the association with targets assigned at random, and the AUC with attributes.
-
-        The AUC with random targets is no floor: it rises with the bias, because half of the pairs
-        swapped still point along the same direction, only not as far.
+        The targets are assigned to their sides at random, and the attributes to their sets. Random
+        targets alone would find a chance difference between the attribute sets, and random
+        attributes alone one between the targets: the test takes the larger p-value, and the
+        association has the larger floor. The AUC with random targets is no floor: it rises with
+        the bias, because half of the pairs swapped still point along the same direction.
         """
-        directions = shuffled.weights @ np.vstack([self.x, self.y])
-        associations = directions @ (self.a.mean(axis=0) - self.b.mean(axis=0))
+        between = self.a.mean(axis=0) - self.b.mean(axis=0)
+        sides = self.x @ between, self.y @ between
+        targets = shuffled_targets(
+            *sides, paired=self.paired, units=self.units, permutations=permutations, rng=rng
+        )
+        sets = self.a @ self.direction, self.b @ self.direction
+        attributes = partition_test(
+            *sets,
+            rng=rng,
+            clusters=self.clusters,
+            alternative="two-sided",
+            exact_limit=permutations,
+            permutations=permutations,
+        )
         in_first = nulls.shuffled_members(
             (len(self.a), len(self.b)), rng=rng, clusters=self.clusters
         )
-        differences = np.concatenate([self.a, self.b]) @ self.direction
-        return {
-            "association": Null(associations, shuffled.shuffled),
-            "auc": Null(nulls.areas(differences, in_first), nulls.ATTRIBUTES),
-        }
+        differences = np.concatenate(sets)
+        associations = (
+            Null(targets.weights @ np.concatenate(sides), targets.shuffled),
+            Null(nulls.differences_of_means(differences, in_first), nulls.ATTRIBUTES),
+        )
+        return Chance(
+            p_value=max(targets.p_value, attributes.p_value),
+            details={
+                "p_targets": targets.p_value,
+                "p_attributes": attributes.p_value,
+                "p_kind": (targets if targets.p_value >= attributes.p_value else attributes).kind,
+                "shuffled_targets": targets.shuffled,
+                "units": targets.units,
+                "alternative": "two-sided",
+            },
+            nulls={
+                "association": max(associations, key=lambda null: np.abs(null.values).mean()),
+                "auc": Null(nulls.areas(differences, in_first), nulls.ATTRIBUTES),
+            },
+        )
 
     def intervals(
         self, *, resamples: int, confidence: float, rng: np.random.Generator

@@ -37,7 +37,7 @@ class Shuffled:
         (draws, n + m): weights of the targets whose sum is the difference of the sides' means.
     p_value
         Share of assignments with a difference of the means at least as far from 0 as the observed.
-    p_kind
+    kind
         `exact` if all assignments were counted, else their number.
     shuffled
         What was assigned at random.
@@ -47,7 +47,7 @@ class Shuffled:
 
     weights: Floats
     p_value: float
-    p_kind: str
+    kind: str
     shuffled: str
     units: int
 
