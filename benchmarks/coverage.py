@@ -17,13 +17,14 @@ import numpy as np
 from scipy.stats import norm
 
 from harness.arrays import unit_rows
-from harness.plugins.metrics.statistics.association import resampled_effect_sizes
+from harness.plugins.metrics.statistics.association import (
+    resampled_associations,
+    resampled_effect_sizes,
+)
 from harness.plugins.metrics.statistics.intervals import jackknife_interval
 from harness.plugins.metrics.statistics.weighted import auc, pearson, spearman
-from harness.plugins.metrics.statistics.word_sets import means
 
 DIMENSIONS = 300
-OF_ATTRIBUTES = 4.0  # how far their sets are apart, in standard deviations to each side
 SIZES = (5, 8, 25)
 Statistic = Callable[..., np.ndarray]
 Bounds = tuple[float, float] | None
@@ -53,17 +54,27 @@ class EffectSize:
 
     name, sets, bounds = "effect size d", 4, (-2.0, 2.0)
     nominal = (0.0, 1.43, 1.83)
+    apart = 4.0  # the attribute sets, in standard deviations to each side
 
     def truth(self, nominal: float) -> float:
         """Return the statistic of infinitely many words."""
         s = first_axis(shift_of(nominal))
         return 2 * s.mean() / np.sqrt(s.var() + s.mean() ** 2) if nominal else 0.0
 
+    def words(self, rng: np.random.Generator, n: int, nominal: float) -> list[np.ndarray]:
+        """Return the vectors of the four sets."""
+        shift = shift_of(nominal)
+        return [words(rng, n, side) for side in (shift, -shift, self.apart, -self.apart)]
+
     def draw(self, rng: np.random.Generator, n: int, nominal: float) -> Statistic:
         """Return the statistic of a sample, as a function of counts."""
-        shift = shift_of(nominal)
-        sets = [words(rng, n, side) for side in (shift, -shift, OF_ATTRIBUTES, -OF_ATTRIBUTES)]
-        return lambda *counts: resampled_effect_sizes(*sets, counts, ddof=1)
+        return partial(resampled_effect_sizes, *self.words(rng, n, nominal), ddof=1)
+
+
+class VagueEffectSize(EffectSize):
+    """d where the attributes hardly show what they stand for, so that few of them attenuate it."""
+
+    name, apart = "effect size d, vague attributes", 2.0
 
 
 class Association(EffectSize):
@@ -73,21 +84,12 @@ class Association(EffectSize):
 
     def truth(self, nominal: float) -> float:
         """Return the statistic of infinitely many words."""
-        of_attributes = first_axis(OF_ATTRIBUTES).mean()
+        of_attributes = first_axis(self.apart).mean()
         return 4 * of_attributes * first_axis(shift_of(nominal)).mean() if nominal else 0.0
 
     def draw(self, rng: np.random.Generator, n: int, nominal: float) -> Statistic:
         """Return the statistic of a sample, as a function of counts."""
-        shift = shift_of(nominal)
-        x, y, a, b = (
-            words(rng, n, side) for side in (shift, -shift, OF_ATTRIBUTES, -OF_ATTRIBUTES)
-        )
-
-        def difference(*counts: np.ndarray) -> np.ndarray:
-            targets = means(counts[0], x) - means(counts[1], y)
-            return np.einsum("bd,bd->b", targets, means(counts[2], a) - means(counts[3], b))
-
-        return difference
+        return partial(resampled_associations, *self.words(rng, n, nominal))
 
 
 class Correlation:
@@ -159,6 +161,7 @@ class MeanOverlap(Share):
 
 STATISTICS = (
     EffectSize(),
+    VagueEffectSize(),
     Association(),
     Correlation(pearson, "Pearson's correlation"),
     Correlation(spearman, "Spearman's correlation"),

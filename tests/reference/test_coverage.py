@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +14,8 @@ from harness.plugins.metrics.statistics.association import resampled_effect_size
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
 simulated = SimpleNamespace(**runpy.run_path(str(SCRIPT)))
+VAGUE = simulated.STATISTICS[1]
+VALID = [kind for kind in simulated.STATISTICS if kind is not VAGUE]
 SAMPLES = 250  # the standard error of a coverage of .95 is .014
 
 
@@ -23,7 +26,7 @@ def test_the_percentile_bootstrap_missed_large_effects():
     assert share < 0.65
 
 
-@pytest.mark.parametrize("kind", simulated.STATISTICS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", VALID, ids=lambda kind: kind.name)
 def test_intervals_of_25_words_a_set_cover_the_truth_as_often_as_they_say(kind):
     for nominal in kind.nominal:
         share, none = simulated.coverage(kind, 25, nominal, SAMPLES)
@@ -35,30 +38,37 @@ def test_intervals_of_25_words_a_set_cover_the_truth_as_often_as_they_say(kind):
 
 
 @pytest.mark.parametrize("n", [5, 8])
-@pytest.mark.parametrize("kind", simulated.STATISTICS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", VALID, ids=lambda kind: kind.name)
 def test_intervals_of_few_words_are_wide_rather_than_wrong(kind, n):
     for nominal in kind.nominal:
         assert simulated.coverage(kind, n, nominal, SAMPLES)[0] >= 0.9, nominal
 
 
-@pytest.mark.parametrize(("n", "lowest"), [(8, 0.87), (25, 0.89)])
-def test_effect_sizes_of_real_words_are_covered_less_well(registry, glove_50d, n, lowest):
-    """Names against the words of the concept; the percentile bootstrap covers .81 and .83."""
+def test_large_effect_sizes_of_few_vague_attributes_are_covered_less_often():
+    """The limit that docs/using.md states."""
+    assert 0.78 <= simulated.coverage(VAGUE, 8, 1.83, SAMPLES)[0] < 0.9
+    for nominal in VAGUE.nominal:
+        assert simulated.coverage(VAGUE, 25, nominal, SAMPLES)[0] >= 0.9
+
+
+@pytest.mark.parametrize("n", [8, 25])
+def test_effect_sizes_of_real_words_are_covered(registry, glove_50d, n):
+    """Names against the words of the concept; the percentile bootstrap covers .88 and .87."""
     pairs = [registry.concept(name).definitional_pairs for name in ("gender-names", "gender-45")]
     sets = [[side[i] for side in of_kind] for of_kind in pairs for i in (0, 1)]
     vectors = [glove_50d.encode([word.lower() for word in words]) for words in sets]
     people = [v[np.isfinite(v).all(axis=1)].astype(float) for v in vectors]
     people = [v / np.linalg.norm(v, axis=1, keepdims=True) for v in people]
     truth = resampled_effect_sizes(
-        *people, tuple(np.full((1, len(v)), 1e6 / len(v)) for v in people), ddof=1
+        *people, *(np.full((1, len(v)), 1e6 / len(v)) for v in people), ddof=1
     )[0]
     rng = np.random.default_rng(0)
     covered = 0
     for _ in range(SAMPLES):
         drawn = [v[rng.integers(len(v), size=n)] for v in people]
         low, high = simulated.jackknife(
-            lambda *counts, drawn=drawn: resampled_effect_sizes(*drawn, counts, ddof=1),
+            partial(resampled_effect_sizes, *drawn, ddof=1),
             [n] * 4, (-2.0, 2.0), rng,
         )  # fmt: skip
         covered += low <= truth <= high
-    assert covered / SAMPLES >= lowest
+    assert covered / SAMPLES >= 0.91
