@@ -12,6 +12,7 @@ from typing import Any
 
 from harness.leaderboard import mitigator_tables, model_table, ranking, task_table
 from harness.leaderboard.board import Board
+from harness.leaderboard.cells import BASELINES
 from harness.leaderboard.pareto import pareto_plot
 from harness.leaderboard.published_plot import published_plot
 from harness.leaderboard.rendering import MADE_BY, inline, template
@@ -72,7 +73,9 @@ def _view(board: Board) -> dict[str, Any]:
         "usefulness_tasks": len(board.names("usefulness")),
         "columns": model_table.columns(board),
         "ranked": ranked,
-        "references": [row for row in rows if row["role"] == "reference"],
+        "references": [
+            row for row in rows if row["role"] == "reference" and row["mitigator"] == BASELINES[0]
+        ],
         "unranked": [row for row in models if row not in ranked],
         "effects": mitigator_tables.effects(board),
         "mitigators": mitigator_tables.mitigators(board),

@@ -39,7 +39,9 @@ def pareto_plot(board: Board) -> str | None:
 
     mitigated = shifted(board, models)
     references = board.rows.filter(
-        pl.col("bias").is_not_null() & pl.col("usefulness").is_not_null(), role="reference"
+        pl.col("bias").is_not_null() & pl.col("usefulness").is_not_null(),
+        role="reference",
+        mitigator=BASELINES[0],
     )
     figure = go.Figure()
     _add_front(figure, models)

@@ -362,6 +362,8 @@ def test_adding_the_command_loads_nothing_heavy() -> None:
 def test_reference_rows_stand_below_the_models_and_are_never_ranked(tmp_path, make_rows) -> None:
     records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}, "random-texts": {"x": 0.01}})
     records += make_rows({"constant-texts": {"x": None}}, reason="all texts have the same vector")
+    records += make_rows({"random-texts": {"x": 0.0}}, mitigator__name="hard-debias",
+                         mitigator__fingerprint="h")  # fmt: skip
     page = page_of(records, tmp_path)
     table = page.tables["text models"][2:]
     assert [cells[2] for cells in table] == ["b", "a", "random-texts", "constant-texts"]
