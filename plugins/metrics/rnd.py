@@ -13,6 +13,7 @@ from harness.plugins.metrics.statistics import bootstrap, nulls, word_sets
 from harness.scores import Null, Samples, Scale, Score
 
 Distance = Literal["norm", "cos"]
+EQUAL = 1e-9  # standard deviation of distances that is rounding
 Delta = Callable[[Floats, Floats], Floats]
 
 
@@ -110,6 +111,11 @@ def rnd(
     x, y, *sets = (word_sets.rows(array, unit_length=unit_length) for array in arrays.values())
     delta = _norms if distance == "norm" else _cosines
 
+    spread = np.concatenate([delta(np.vstack([x, y]), a).ravel() for a in sets]).std()
+    if spread <= EQUAL:
+        reason = "all words have equal vectors"
+        return Score(float("nan"), n=n, reason=reason, without_difference=0.0, details=details)
+
     def differences(*counts: Floats) -> Floats:
         mu_1, mu_2 = word_sets.means(counts[0], x), word_sets.means(counts[1], y)
         of_sets = []
@@ -158,7 +164,6 @@ def rnd(
         else:
             values = _of_shuffled_targets(np.vstack([x, y]), sets[0], in_first, delta)
             null = Null(values, nulls.MEMBERS)
-    spread = np.concatenate([delta(np.vstack([x, y]), a).ravel() for a in sets]).std()
     return Score(
         value,
         p_value=nulls.two_sided(value, null.values) if null and len(sets) > 1 else None,
@@ -167,7 +172,7 @@ def rnd(
         details=details,
         samples=samples,
         null=null,
-        unit=float(spread) or None,
+        unit=float(spread),
     )
 
 

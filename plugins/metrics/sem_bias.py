@@ -122,7 +122,7 @@ def sem_bias(
     Zhao et al. (2018), Learning gender-neutral word embeddings: the SemBias data and measure.
     """
     n = len(definition_1)
-    if n == 0 or len(direction_1) == 0:
+    if min(n, len(direction_1), len(direction_2)) == 0:
         reason = "there are no questions" if n == 0 else "no pair defines the direction"
         return {name: Score(float("nan"), n=n, reason=reason) for name in SCORES}
     scaled = unit_rows if unit_length else np.asarray
