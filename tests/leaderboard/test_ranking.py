@@ -106,9 +106,9 @@ def test_a_set_contains_its_rank(table: dict[str, list[float]]) -> None:
 EQUAL = np.zeros(8)
 UNEQUAL = np.array([0.0, 0.0, 0.0, 0.8, 0.8, 1.6, 1.6, 3.0])
 FEW = (14, 3, 2, 1, 1, 1)  # the number of tasks of each family
-MANY = (8, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1)
-BOARDS = 1000
-"""The Monte Carlo error of a coverage of .95 is then .007."""
+MANY = (8, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1)
+BOARDS = 2000
+"""The Monte Carlo error of a coverage of .96 is then .004."""
 
 
 def boards(means_: np.ndarray, sizes: tuple[int, ...], correlation: float) -> np.ndarray:
@@ -138,7 +138,7 @@ def is_covered(truth: np.ndarray, losses: np.ndarray) -> bool:
 @pytest.mark.parametrize("truth", [EQUAL, UNEQUAL], ids=["equal", "unequal"])
 def test_all_sets_hold_the_true_ranks_with_95_percent(truth, sizes, correlation) -> None:
     covered = np.mean([is_covered(truth, board) for board in boards(truth, sizes, correlation)])
-    assert covered >= 0.95 - 0.007
+    assert covered >= 0.95
 
 
 def test_the_sets_tell_clearly_different_rows_apart() -> None:
@@ -171,7 +171,7 @@ def test_intervals_of_means_hold_the_true_mean_with_95_percent(sizes, correlatio
     lines = boards(np.zeros(1), sizes, correlation)[:, 0]
     frame = measures({f"b{i}": list(line) for i, line in enumerate(lines)})
     ends = means(frame, ["row"])
-    assert ((ends["low"] <= 0) & (ends["high"] >= 0)).mean() >= 0.95 - 0.007
+    assert ((ends["low"] <= 0) & (ends["high"] >= 0)).mean() >= 0.95 - 0.01
 
 
 def test_a_thousand_rows_are_ranked() -> None:
