@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from harness.errors import InvalidFile, suggestion
 from harness.metrics import Metric
 from harness.scores import Ideal
@@ -15,8 +17,12 @@ from harness.study.study_file import MeasureFile
 from harness.task import yaml_files
 from harness.task.resolving import resolve as resolve_task
 from harness.task.schema import Source
-from harness.task.task import Task
+from harness.task.task import Measurement, Task
 
+DIMENSIONS = 16
+"""Of the random vectors that show whether a score has a sign."""
+EQUAL = 1e-6
+"""Scores that differ by at most this are equal: vectors have the seven digits of float32."""
 TABLES = {
     "definitional_pairs": "concept.definitional_pairs",
     "definitional_sets": "concept.definitional_sets",
@@ -38,6 +44,8 @@ class Measure:
         The metric, and the name of its score.
     held_out
         By scenario, the inputs that are the held-out pairs.
+    signed
+        Whether the score turns round its fair value when the sides of all pairs are swapped.
     """
 
     name: str
@@ -45,17 +53,12 @@ class Measure:
     metric: Metric
     score: str
     held_out: Mapping[str, frozenset[str]]
+    signed: bool
 
     @property
     def ideal(self) -> Ideal:
         """The fair value."""
         return self.metric.scores[self.score].ideal
-
-    @property
-    def signed(self) -> bool:
-        """Whether a score can lie on both sides of its fair value."""
-        scale = self.metric.scores[self.score]
-        return not isinstance(scale.ideal, str) and scale.ideal not in scale.bounds
 
     @property
     def rises(self) -> bool:
@@ -101,7 +104,10 @@ def measure(source: StudyDocument, label: str) -> Measure:
             f"metric '{metric.name}' needs a whole vocabulary; a study judges listed words only",
             key,
         )
-    return Measure(label, task, metric, score, _held_out(source, task, key))
+    held_out = _held_out(source, task, key)
+    scenario = task.scenarios[0]
+    signed = _is_signed(metric, score, scenario.measurements[0], held_out[scenario.name])
+    return Measure(label, task, metric, score, held_out, signed)
 
 
 def _as_task(source: StudyDocument, use: MeasureFile, metric: Metric, score: str) -> dict[str, Any]:
@@ -176,3 +182,38 @@ def _held_out(
             )
         held_out[scenario.name] = frozenset(names)
     return held_out
+
+
+def _is_signed(
+    metric: Metric, score: str, measurement: Measurement, held_out: frozenset[str]
+) -> bool:
+    """Return whether a score of random vectors turns round its fair value with swapped sides."""
+    fair = metric.scores[score].ideal
+    inputs = measurement.inputs
+    sides = [name for name, input_ in inputs.items() if input_.name in held_out]
+    if isinstance(fair, str) or len(sides) != 2:
+        return False
+    rng = np.random.default_rng(0)
+    arrays = {
+        name: rng.normal(size=(len(input_), DIMENSIONS))
+        if input_.numbers is None
+        else input_.numbers
+        for name, input_ in inputs.items()
+    }
+    first, second = sides
+    swapped = {**arrays, first: arrays[second], second: arrays[first]}
+    options = metric.options | dict(measurement.options)
+    try:
+        a, b = (
+            metric.measure(
+                of,
+                options,
+                rng=np.random.default_rng(0),
+                clusters={name: input_.clusters for name, input_ in inputs.items()},
+                texts={name: input_.texts or () for name, input_ in inputs.items()},
+            )[score].value
+            for of in (arrays, swapped)
+        )
+    except Exception:  # a metric may raise anything; it is reported when the study runs
+        return False
+    return abs(a - fair) > EQUAL and abs(a + b - 2 * fair) <= EQUAL

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from harness.arrays import Floats
-from harness.study.measures import Measure
+from harness.study.measures import EQUAL, Measure
 
-EQUAL = 1e-6
-"""Scores that differ by at most this are equal: vectors have the seven digits of float32."""
 Scenarios = tuple[float | None, ...]
 """A number for each scenario of a measure; None where undefined."""
 

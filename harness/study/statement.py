@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isfinite
+from collections.abc import Mapping, Sequence
+from math import isfinite, nan
 from statistics import median
 
 from harness.study.cells import POWER, Cell
@@ -13,7 +13,13 @@ VERDICTS = {"better": "fairer", "worse": "less fair", "equal": "not told apart"}
 """Verdicts in the words of the statement."""
 
 
-def statement(study: StudyPart, cells: Sequence[Cell], family: int) -> tuple[str, ...]:
+def statement(
+    study: StudyPart,
+    cells: Sequence[Cell],
+    family: int,
+    *,
+    chance: Mapping[tuple[str, str], float],
+) -> tuple[str, ...]:
     """Return which rows differ significantly from the baseline, and which do not, in sentences.
 
     Parameters
@@ -22,6 +28,8 @@ def statement(study: StudyPart, cells: Sequence[Cell], family: int) -> tuple[str
         The study and all its cells.
     family
         Number of comparisons of Holm's family.
+    chance
+        By criterion and measure, the change of the floor.
     """
     compared = [cell for cell in cells if cell.comparison]
     if not compared:
@@ -41,6 +49,11 @@ def statement(study: StudyPart, cells: Sequence[Cell], family: int) -> tuple[str
             "they may differ."
         )
         lines.append(_power(study, compared))
+        if measures := _without_room(study, cells, chance):
+            lines.append(
+                f"Less than that is left between {study.baseline} and the floor by "
+                f"{', '.join(measures)}: a fairer row would not be found."
+            )
     if study.rope:
         level = 1 - study.alpha
         within = [c for c in compared if c.posterior and c.posterior.rope >= level]
@@ -53,12 +66,27 @@ def statement(study: StudyPart, cells: Sequence[Cell], family: int) -> tuple[str
 
 def _power(study: StudyPart, cells: Sequence[Cell]) -> str:
     """Return which differences the tests would have found, in a sentence."""
-    sizes = {
-        measure: [c.detectable for c in cells if c.measure == measure and isfinite(c.detectable)]
-        for measure in study.measures
-    }
-    shown = ", ".join(f"{median(found):.3g} by {name}" for name, found in sizes.items() if found)
+    sizes = {measure: _detectable(cells, measure) for measure in study.measures}
+    shown = ", ".join(f"{size:.3g} by {name}" for name, size in sizes.items() if isfinite(size))
     return f"A difference of this size would be found with a probability of {POWER:.0%}: {shown}."
+
+
+def _without_room(
+    study: StudyPart, cells: Sequence[Cell], chance: Mapping[tuple[str, str], float]
+) -> list[str]:
+    """Return the measures by which a row at the floor would not be found to be fairer."""
+    rooms: dict[str, list[float]] = {}
+    for cell in cells:
+        if cell.row == study.baseline:
+            room = abs(chance[cell.criterion, cell.measure] - cell.mean)
+            rooms.setdefault(cell.measure, []).append(room)
+    return [name for name, of_name in rooms.items() if max(of_name) < _detectable(cells, name)]
+
+
+def _detectable(cells: Sequence[Cell], measure: str) -> float:
+    """Return the median over rows of the smallest difference that is found; NaN without a test."""
+    sizes = [c.detectable for c in cells if c.measure == measure and isfinite(c.detectable)]
+    return median(sizes) if sizes else nan
 
 
 def _rows(study: StudyPart, cells: Sequence[Cell]) -> str:

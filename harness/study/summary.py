@@ -145,7 +145,7 @@ def _summary(records: Sequence[StudyRecord], registry: Registry) -> Summary:
         notes=notes.notes(
             study, kept, ignored=len(records) - len(kept), tests=tests, unit=references.unit
         ),
-        statement=statement(study, list(table.by_key.values()), table.family),
+        statement=statement(study, list(table.by_key.values()), table.family, chance=table.chance),
     )
 
 

@@ -184,3 +184,12 @@ def test_a_study_at_unit_length_needs_a_mitigator_of_unit_length(resolved_with, 
     spec = MitigatorSpec(name="leace", target="harness.plugins.mitigators.leace:Leace")
     with pytest.raises(InvalidFile, match=r"small\.yaml.*normalize: .*unit_length"):
         resolved_with({"leace": spec})
+
+
+def test_a_measure_has_a_sign_if_swapped_sides_turn_it_round_its_fair_value(resolved, content):
+    content["measures"] = {
+        name: {"metric": name}
+        for name in ("weat-association", "weat", "rnd", "ripa", "ect", "rnsb", "mac")
+    }
+    signed = {measure.name for measure in resolved().measures if measure.signed}
+    assert signed == {"weat-association", "weat", "rnd", "ripa"}
