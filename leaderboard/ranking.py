@@ -38,7 +38,9 @@ LEVEL = 0.95
 """Confidence level of intervals and of sets of ranks."""
 QUANTILE = 0.96
 """Quantile of the largest statistic under flips beyond which rows differ. A little above `LEVEL`,
-since the test is exact only if differences are symmetric, and those of real tasks are not quite."""
+since the test is exact only if differences are symmetric, and those of real tasks are not quite.
+Where one of 8 equal rows has errors that are four times as large and as skewed as exponential
+(log-normal) ones, the sets hold in 94 % (90 %) of simulated boards."""
 ENOUGH_FAMILIES = 6
 """Fewest families for intervals and sets of ranks. With 5, not even rows that differ in the same
 direction in each family differ by their signs at 5 % (2 · 2⁻⁵ = .0625)."""
