@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Reals, cosines
-from harness.metrics import metric
+from harness.metrics import Contrast, metric
 from harness.plugins.metrics.statistics import bootstrap, word_sets
 from harness.plugins.metrics.statistics.contributions import to_spearman
 from harness.plugins.metrics.statistics.weighted import spearman
@@ -27,6 +27,7 @@ INPUTS = ("targets_1", "targets_2", "attributes")
         )
     },
     disjoint=(("targets_1", "targets_2"),),
+    contrast=Contrast(sides=("attributes",), towards=("targets_1", "targets_2")),
 )
 def ect(
     targets_1: Reals,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import metric
+from harness.metrics import Contrast, metric
 from harness.plugins.metrics.statistics import bootstrap, word_sets
 from harness.scores import Samples, Scale, Score
 
@@ -21,6 +21,7 @@ from harness.scores import Samples, Scale, Score
             help="mean cosine distance between targets and attribute sets; 1 is no association",
         )
     },
+    contrast=Contrast(sides=("attributes_1", "attributes_2"), towards=("targets_1", "targets_2")),
 )
 def mac(
     targets_1: Reals,
