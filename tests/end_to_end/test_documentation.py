@@ -34,6 +34,7 @@ NOT_RUN = {
     r"\. .*/bin/activate": "needs an environment",
     r"harness .*--devices cuda.*": "needs two GPUs",
     r"harness eval .*residual-bias(-sentences)?": "test_tasks_page.py runs it",
+    r"harness eval .*-answers,summeval": "takes minutes; test_tasks_page.py has its values",
     r"harness train .*--device cuda.*": "needs a GPU",
     r"harness train .*sts-train.csv.*": "takes a minute",
     r"torchrun .*": "needs several GPUs",
