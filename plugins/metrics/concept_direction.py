@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap, concept_nulls, concept_scores
+from harness.plugins.metrics.statistics import concept_nulls, concept_scores, intervals
 from harness.plugins.metrics.statistics.concept_scores import Direction
 from harness.plugins.metrics.statistics.concept_search import along_a_component
 from harness.plugins.metrics.statistics.pair_components import components_of
@@ -30,11 +30,11 @@ def concept_direction(
     *,
     unit_length: bool = True,
     projections: int = 10_000,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     null_draws: int = concept_nulls.DRAWS,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
     """Correlation of the attributes' projections on a concept's direction with human labels.
@@ -73,7 +73,7 @@ def concept_direction(
     projections
         Number of random directions; 0 for no p-value.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap interval over attributes; g is
+        Level and number of resamples of the interval over attributes; g is
         fixed.
     null_draws
         Number of shuffled pairs for both p-values and floors; 0 for none.

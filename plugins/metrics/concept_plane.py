@@ -14,7 +14,7 @@ import numpy as np
 from harness.arrays import Floats, Reals
 from harness.metrics import metric
 from harness.plugins.metrics.concept_direction import find_direction
-from harness.plugins.metrics.statistics import bootstrap, concept_nulls, concept_scores
+from harness.plugins.metrics.statistics import concept_nulls, concept_scores, intervals
 from harness.plugins.metrics.statistics.concept_nulls import Pool, held_out
 from harness.plugins.metrics.statistics.concept_scores import Direction
 from harness.plugins.metrics.statistics.concept_search import along_a_component, in_a_plane
@@ -36,11 +36,11 @@ def concept_plane(
     *,
     unit_length: bool = True,
     projections: int = 10_000,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     null_draws: int = concept_nulls.DRAWS,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
     """Correlation of projections with labels, along a direction in a plane of two components.
@@ -71,7 +71,7 @@ def concept_plane(
     projections
         Number of random directions for the p-value of equation 3; 0 for no p-value.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap interval over attributes; g is
+        Level and number of resamples of the interval over attributes; g is
         fixed.
     null_draws
         Number of shuffled pairs for both p-values and floors; 0 for none.

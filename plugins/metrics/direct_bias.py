@@ -11,7 +11,7 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import Contrast, metric
 from harness.plugins.metrics.drawings import word_projections
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import intervals
 from harness.plugins.metrics.statistics.nulls import DRAWS
 from harness.plugins.metrics.statistics.pair_components import (
     EQUAL_SIDES,
@@ -47,10 +47,10 @@ def direct_bias(
     c: float = 1.0,
     subspace: Subspace = "unit-differences",
     null_draws: int = DRAWS,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> Score:
     """Direct bias of neutral words along a concept's direction.
@@ -120,11 +120,11 @@ def direct_bias(
         means: Floats = counts @ values / counts.sum(axis=1)
         return means
 
-    interval = bootstrap.percentile_interval(
+    interval = intervals.jackknife_interval(
         mean,
         [len(values)],
         rng=rng,
-        clusters=bootstrap.codes_of(clusters, ["neutral"]),
+        clusters=intervals.codes_of(clusters, ["neutral"]),
         resamples=resamples,
         confidence=confidence,
         bounds=(0, 1),

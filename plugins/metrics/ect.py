@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.arrays import Reals, cosines
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import bootstrap, word_sets
+from harness.plugins.metrics.statistics import intervals, word_sets
 from harness.plugins.metrics.statistics.contributions import to_spearman
 from harness.plugins.metrics.statistics.weighted import spearman
 from harness.scores import Samples, Scale, Score
@@ -35,10 +35,10 @@ def ect(
     attributes: Reals,
     *,
     unit_length: bool = False,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
 ) -> Score:
     """Embedding coherence test (ECT).
 
@@ -91,11 +91,11 @@ def ect(
     if np.isnan(value):
         reason = "all attributes are equally similar to a target set"
         return Score(value, n=n, reason=reason, details=details)
-    interval = bootstrap.percentile_interval(
+    interval = intervals.jackknife_interval(
         partial(spearman, cosines_1, cosines_2),
         [n],
         rng=rng,
-        clusters=bootstrap.codes_of(clusters, ["attributes"]),
+        clusters=intervals.codes_of(clusters, ["attributes"]),
         resamples=resamples,
         confidence=confidence,
         bounds=(-1, 1),

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import intervals
 from harness.plugins.metrics.statistics.classifying import (
     Codes,
     accuracy,
@@ -53,8 +53,8 @@ def linear_probe(
     grid: Sequence[float] = GRID,
     folds: int = 10,
     inner_folds: int = 3,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
     texts: Mapping[str, Sequence[str]],
 ) -> Score:

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import bootstrap, word_sets
+from harness.plugins.metrics.statistics import intervals, word_sets
 from harness.scores import Samples, Scale, Score
 
 
@@ -31,10 +31,10 @@ def mac(
     targets_3: Reals | None = None,
     attributes_3: Reals | None = None,
     *,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
 ) -> Score:
     """Mean average cosine similarity (MAC): despite its name, a mean of cosine distances.
 
@@ -51,7 +51,7 @@ def mac(
     attributes_1, attributes_2, attributes_3
         (a, d) vectors of the sets A_j; the second and third are optional.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap interval over targets and
+        Level and number of resamples of the interval over targets and
         attributes.
     rng
         Random number generator of the resamples.
@@ -97,11 +97,11 @@ def mac(
         return mean
 
     sizes = [len(unit) for unit in units]
-    interval = bootstrap.percentile_interval(
+    interval = intervals.jackknife_interval(
         distances,
         sizes,
         rng=rng,
-        clusters=bootstrap.codes_of(clusters, list(sets)),
+        clusters=intervals.codes_of(clusters, list(sets)),
         resamples=resamples,
         confidence=confidence,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, metric
 from harness.plugins.metrics.drawings import word_projections
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import intervals
 from harness.plugins.metrics.statistics.contributions import to_spearman
 from harness.plugins.metrics.statistics.nulls import DRAWS, LABELS, shuffled_correlations
 from harness.plugins.metrics.statistics.pair_components import (
@@ -47,10 +47,10 @@ def occupation_projection(
     *,
     subspace: Subspace = "unit-differences",
     null_draws: int = DRAWS,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> Score:
     """Spearman correlation of the projections of occupations with human ratings of stereotypes.
@@ -125,11 +125,11 @@ def occupation_projection(
         figures["ratings"] = word_projections.against_ratings(
             projections, y, texts["occupations"], spearman=value
         )
-    interval = bootstrap.percentile_interval(
+    interval = intervals.jackknife_interval(
         partial(spearman, projections, y),
         [len(y)],
         rng=rng,
-        clusters=bootstrap.codes_of(clusters, ["occupations"]),
+        clusters=intervals.codes_of(clusters, ["occupations"]),
         resamples=resamples,
         confidence=confidence,
         bounds=(-1, 1),

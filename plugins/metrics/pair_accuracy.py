@@ -9,7 +9,7 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import metric
 from harness.plugins.metrics.drawings import concept_figures
-from harness.plugins.metrics.statistics import bootstrap, nulls
+from harness.plugins.metrics.statistics import intervals, nulls
 from harness.plugins.metrics.statistics.pair_components import NO_OVERLAP
 from harness.scores import Null, Samples, Scale, Score
 
@@ -32,10 +32,10 @@ def pair_accuracy(
     words_2: Reals,
     *,
     null_draws: int = nulls.DRAWS,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> Score:
     """Share of words that pairs put on their own side.
@@ -96,11 +96,11 @@ def pair_accuracy(
         means = [counts @ shares / counts.sum(axis=1) for counts, shares in sides]
         return np.asarray((means[0] + means[1]) / 2)
 
-    interval = bootstrap.percentile_interval(
+    interval = intervals.jackknife_interval(
         mean,
         [m, k],
         rng=rng,
-        clusters=bootstrap.codes_of(clusters, ["words_1", "words_2"]),
+        clusters=intervals.codes_of(clusters, ["words_1", "words_2"]),
         resamples=resamples,
         confidence=confidence,
         bounds=(0, 1),

@@ -14,7 +14,7 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
 from harness.plugins.metrics.statistics import nulls
-from harness.plugins.metrics.statistics.bootstrap import Codes
+from harness.plugins.metrics.statistics.intervals import Codes
 from harness.plugins.metrics.statistics.separability import (
     Classifier,
     Indices,

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import bootstrap, nulls, word_sets
+from harness.plugins.metrics.statistics import intervals, nulls, word_sets
 from harness.scores import Null, Samples, Scale, Score
 
 TARGETS = ("targets_1", "targets_2")
@@ -35,10 +35,10 @@ def ripa(
     *,
     unit_length: bool = False,
     null_draws: int = nulls.DRAWS,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
 ) -> Score:
     """Relational inner product association (RIPA).
 
@@ -67,7 +67,7 @@ def ripa(
     null_draws
         Number of random assignments for the floor; 0 for no floor and no p-value.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap interval over pairs and
+        Level and number of resamples of the interval over pairs and
         attributes.
     rng
         Random number generator of the resamples.
@@ -128,10 +128,10 @@ def ripa(
         products: Floats = np.einsum("bd,bd->b", mean, between)
         return products
 
-    codes = bootstrap.codes_of(clusters, ("targets_1", *attribute_sets))
+    codes = intervals.codes_of(clusters, ("targets_1", *attribute_sets))
     if codes is not None and codes[0] is not None:
         codes[0] = codes[0][spans]
-    interval = bootstrap.percentile_interval(
+    interval = intervals.jackknife_interval(
         associations,
         [len(directions), *map(len, sets)],
         rng=rng,

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import bootstrap, nulls, word_sets
+from harness.plugins.metrics.statistics import intervals, nulls, word_sets
 from harness.scores import Null, Samples, Scale, Score
 
 Distance = Literal["norm", "cos"]
@@ -39,10 +39,10 @@ def rnd(
     distance: Distance = "norm",
     unit_length: bool = False,
     null_draws: int = nulls.DRAWS,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
 ) -> Score:
     """Relative norm distance (RND).
 
@@ -72,7 +72,7 @@ def rnd(
     null_draws
         Number of random assignments for the floor; 0 for no floor and no p-value.
     confidence, resamples
-        Level and number of resamples of the percentile bootstrap interval over targets and
+        Level and number of resamples of the interval over targets and
         attributes.
     rng
         Random number generator of the resamples.
@@ -126,8 +126,8 @@ def rnd(
         return difference
 
     sizes = [len(rows) for rows in (x, y, *sets)]
-    codes = bootstrap.codes_of(clusters, list(arrays))
-    interval = bootstrap.percentile_interval(
+    codes = intervals.codes_of(clusters, list(arrays))
+    interval = intervals.jackknife_interval(
         differences,
         sizes,
         rng=rng,

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import bootstrap, nulls
+from harness.plugins.metrics.statistics import intervals, nulls
 from harness.scores import Null, Samples, Scale, Score
 
 KINDS = ("definition", "stereotype", "none")
@@ -62,8 +62,8 @@ def sem_bias(
     *,
     unit_length: bool = True,
     null_draws: int = nulls.DRAWS,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
@@ -146,7 +146,7 @@ def sem_bias(
     scores = {}
     for code, kind in enumerate(KINDS):
         hits = (chosen == code).astype(np.float64)
-        interval = bootstrap.percentile_interval(
+        interval = intervals.jackknife_interval(
             partial(_share, hits),
             [n],
             rng=rng,
@@ -158,7 +158,7 @@ def sem_bias(
         samples = [Samples(QUESTION, hits, columns)]
         scores[kind] = Score(float(hits.mean()), interval=interval, n=n, samples=samples)
     wins = _wins(cosines[1], cosines[2:])
-    interval = bootstrap.percentile_interval(
+    interval = intervals.jackknife_interval(
         partial(_share, wins),
         [n],
         rng=rng,
@@ -190,7 +190,7 @@ def _wins(stereotyped: Floats, others: Floats) -> Floats:
     return wins
 
 
-def _stereotypes(texts: Mapping[str, Sequence[str]]) -> bootstrap.Codes:
+def _stereotypes(texts: Mapping[str, Sequence[str]]) -> intervals.Codes:
     """Return the (n,) code of the stereotyped pair of each question."""
     pairs = zip(texts["stereotype_1"], texts["stereotype_2"], strict=True)
     codes: dict[tuple[str, str], int] = {}

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from harness.arrays import Floats, Reals
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap, senteval
+from harness.plugins.metrics.statistics import intervals, senteval
 from harness.plugins.metrics.statistics.classifying import (
     Codes,
     accuracy,
@@ -50,8 +50,8 @@ def senteval_probe(
     *,
     folds: int = 10,
     hidden: int = 0,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
     texts: Mapping[str, Sequence[str]],
 ) -> Score:

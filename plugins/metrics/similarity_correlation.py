@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import intervals
 from harness.plugins.metrics.statistics.correlations import correlation_scores
 from harness.scores import Scale, Score
 
@@ -29,10 +29,10 @@ def similarity_correlation(
     texts_2: Reals,
     ratings: Floats,
     *,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
 ) -> dict[str, Score]:
     """Correlation of the cosines of text pairs with human ratings of their similarity.
 

@@ -15,7 +15,7 @@ import numpy as np
 from harness.arrays import Floats, Reals
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import intervals
 from harness.plugins.metrics.statistics.adam import Schedule, train
 from harness.plugins.metrics.statistics.classifying import pair_features
 from harness.plugins.metrics.statistics.correlations import correlation_scores
@@ -52,10 +52,10 @@ def trained_relatedness(
     test_ratings: Floats,
     *,
     levels: Sequence[float] = LEVELS,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None = None,
+    clusters: Mapping[str, intervals.Codes] | None = None,
 ) -> dict[str, Score]:
     """Correlation of human ratings of text pairs with ratings that were learnt from other pairs.
 

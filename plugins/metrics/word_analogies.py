@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import intervals
 from harness.scores import Samples, Scale, Score
 
 EPSILON = 0.001  # Levy and Goldberg 2014
@@ -49,8 +49,8 @@ def word_analogies(
     d: Reals,
     vocabulary: Reals,
     *,
-    confidence: float = bootstrap.CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
     texts: Mapping[str, Sequence[str]],
     rng: np.random.Generator,
 ) -> dict[str, Score]:
@@ -116,7 +116,7 @@ def word_analogies(
     scores = {}
     for method, name in enumerate(("accuracy_3cosadd", "accuracy_3cosmul")):
         right = answers[method] == questions[:, 3]
-        interval = bootstrap.percentile_interval(
+        interval = intervals.jackknife_interval(
             _accuracy(right, pairs),
             [int(pairs.max()) + 1],
             rng=rng,

@@ -5,7 +5,6 @@
 `intervals`          confidence intervals over items or clusters, by the jackknife
 `attribute_contrast` contrast of two attribute sets between two target sets
 `target_shuffles`    target words assigned to two sides at random, and the test of it
-`bootstrap`          percentile bootstrap intervals over items or clusters
 `partitions`         permutation test of two sets, exact or sampled
 `without_one`        range of a statistic when one word is left out
 `contributions`      what each item contributes to a correlation, AUC or difference of means

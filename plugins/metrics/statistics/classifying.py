@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats, Reals
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import intervals
 from harness.scores import Samples, Score
 
 Codes: TypeAlias = npt.NDArray[np.int64]
@@ -46,7 +46,7 @@ def accuracy(
     """
     hits = np.asarray(answers == truth, dtype=np.float64)
     counts = np.unique(truth, return_counts=True)[1]
-    interval = bootstrap.percentile_interval(
+    interval = intervals.jackknife_interval(
         lambda drawn: drawn @ hits / drawn.sum(axis=1),
         [len(hits)],
         rng=rng,

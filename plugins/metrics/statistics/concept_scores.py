@@ -16,7 +16,7 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast
 from harness.plugins.metrics.drawings import direction_figures
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import intervals
 from harness.plugins.metrics.statistics.concept_nulls import (
     WORDS,
     Pool,
@@ -120,7 +120,7 @@ def scores_along(
     confidence: float,
     resamples: int,
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None,
+    clusters: Mapping[str, intervals.Codes] | None,
     texts: Mapping[str, Sequence[str]] | None,
 ) -> dict[str, Score]:
     """Return the scores `correlation` and `auc` of a direction; options as in the metrics.
@@ -145,11 +145,11 @@ def scores_along(
     if np.isnan(rho):
         reason = "fewer than two attributes, or all labels or all projections are equal"
         return {"correlation": Score(rho, n=len(y), reason=reason), "auc": area}
-    interval = bootstrap.percentile_interval(
+    interval = intervals.jackknife_interval(
         partial(pearson, a_g, y),
         [len(y)],
         rng=rng,
-        clusters=bootstrap.codes_of(clusters, ["attributes"]),
+        clusters=intervals.codes_of(clusters, ["attributes"]),
         resamples=resamples,
         confidence=confidence,
         bounds=(-1, 1),

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats
-from harness.plugins.metrics.statistics import bootstrap
+from harness.plugins.metrics.statistics import intervals
 from harness.plugins.metrics.statistics.contributions import to_pearson, to_spearman
 from harness.plugins.metrics.statistics.weighted import correlation_p_value, pearson, spearman
 from harness.scores import Samples, Score
@@ -21,7 +21,7 @@ def correlation_scores(
     name: str,
     inputs: tuple[str, ...],
     rng: np.random.Generator,
-    clusters: Mapping[str, bootstrap.Codes] | None,
+    clusters: Mapping[str, intervals.Codes] | None,
     resamples: int,
     confidence: float,
 ) -> dict[str, Score]:
@@ -57,11 +57,11 @@ def correlation_scores(
             reason = f"all ratings or all {name}s are equal"
             scores[score] = Score(value, n=n, reason=reason)
             continue
-        interval = bootstrap.percentile_interval(
+        interval = intervals.jackknife_interval(
             partial(correlation, predicted, ratings),
             [n],
             rng=rng,
-            clusters=bootstrap.codes_of(clusters, inputs[:1]),
+            clusters=intervals.codes_of(clusters, inputs[:1]),
             resamples=resamples,
             confidence=confidence,
             bounds=(-1, 1),

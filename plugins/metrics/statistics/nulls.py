@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.stats import rankdata
 
 from harness.arrays import Floats
-from harness.plugins.metrics.statistics.bootstrap import Codes
+from harness.plugins.metrics.statistics.intervals import Codes
 
 DRAWS = 500
 """Number of assignments: the standard error of a floor is then some 3 % of its value."""

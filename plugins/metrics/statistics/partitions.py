@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats
 from harness.errors import InvalidOption
-from harness.plugins.metrics.statistics.bootstrap import Codes
+from harness.plugins.metrics.statistics.intervals import Codes
 
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
 Chosen: TypeAlias = npt.NDArray[np.bool_]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats
 from harness.plugins.metrics.statistics import nulls
-from harness.plugins.metrics.statistics.bootstrap import Codes
+from harness.plugins.metrics.statistics.intervals import Codes
 from harness.scores import Null
 
 BLOCK = 512  # words whose cosines with all other words are held at once

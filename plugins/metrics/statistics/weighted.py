@@ -1,6 +1,6 @@
 """Correlations, ranks and AUC of items with multiplicities, for many resamples at once.
 
-The same formulas serve the sample itself (every item counts once) and its bootstrap resamples.
+The same formulas serve the sample itself (every item counts once) and its resamples.
 """
 
 from __future__ import annotations
