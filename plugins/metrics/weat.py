@@ -17,7 +17,6 @@ from harness.plugins.metrics.statistics.association import (
     effect_size,
     resampled_associations,
     resampled_effect_sizes,
-    shuffled_associations,
 )
 from harness.plugins.metrics.statistics.without_one import without_one
 from harness.scores import Null, Scale, Score
@@ -186,7 +185,7 @@ def weat(
     associations = partial(resampled_associations, *units)
     effects = partial(resampled_effect_sizes, *units, ddof=ddof)
     masks = nulls.shuffled_members((len(s_1), len(s_2)), rng=rng, clusters=moved, draws=null_draws)
-    shuffled = shuffled_associations(s_1, s_2, masks)
+    shuffled = nulls.differences_of_means(np.concatenate([s_1, s_2]), masks)
     association = float(s_1.mean() - s_2.mean())
     details = {
         "statistic": float(s_1.sum() - s_2.sum()),

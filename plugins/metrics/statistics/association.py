@@ -6,7 +6,6 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.plugins.metrics.statistics.contributions import to_difference
-from harness.plugins.metrics.statistics.nulls import Masks
 from harness.plugins.metrics.statistics.word_sets import means
 from harness.scores import Samples
 
@@ -82,22 +81,6 @@ def association_samples(
         parts = zip((1, 2), to_difference(s[0], s[1], scale), s, strict=True)
         samples += [Samples(f"{kind}_{i}", part, {"association": own}) for i, part, own in parts]
     return samples
-
-
-def shuffled_associations(s_1: Floats, s_2: Floats, in_first: Masks) -> Floats:
-    """Return the (draws,) differences of the mean associations of random target sets.
-
-    Parameters
-    ----------
-    s_1, s_2
-        (n,) and (m,) differential associations of the two target sets.
-    in_first
-        (draws, n + m): which targets are in the first set.
-    """
-    s = np.concatenate([s_1, s_2])
-    sums, sizes = in_first @ s, in_first.sum(axis=1)
-    differences: Floats = sums / sizes - (s.sum() - sums) / (len(s) - sizes)
-    return differences
 
 
 def resampled_associations(
