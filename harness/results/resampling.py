@@ -51,7 +51,7 @@ def over_items(
     IntervalPart or None
         None if the scores are no means of the same items, or there are few clusters.
     """
-    if [item(row) for row in a] != [item(row) for row in b]:
+    if not _are_same_items([item(row) for row in a], [item(row) for row in b]):
         return None
     if [_is_counted(row) for row in a] != [_is_counted(row) for row in b]:
         return None
@@ -103,6 +103,26 @@ def _changes(clusters: Mapping[Any, Sequence[float]], items: int) -> Floats:
     without = np.divide(total - sums, rest, out=np.full(len(sums), np.nan), where=rest > 0)
     changes: Floats = (without - total / n) * n / items
     return changes
+
+
+def _are_same_items(a: Sequence[Mapping[str, str]], b: Sequence[Mapping[str, str]]) -> bool:
+    """Return whether two lists name the same items in the same order.
+
+    Texts that differ are no names, such as a model's answer to a question, if the others still
+    tell apart all items.
+    """
+    if len(a) != len(b):
+        return False
+    answers = {
+        key
+        for x, y in zip(a, b, strict=True)
+        for key in x.keys() | y.keys()
+        if x.get(key) != y.get(key)
+    }
+    if not answers:
+        return True
+    names = [tuple(text for key, text in x.items() if key not in answers) for x in a]
+    return all(names) and len(set(names)) == len({tuple(x.values()) for x in a})
 
 
 def _difference(pair: Pair) -> float:

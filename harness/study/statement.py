@@ -52,7 +52,7 @@ def statement(
         if measures := _without_room(study, cells, chance):
             lines.append(
                 f"Less than that is left between {study.baseline} and the floor by "
-                f"{', '.join(measures)}: a fairer row would not be found."
+                f"{', '.join(measures)}: a row at the floor would often be missed."
             )
     if study.rope:
         level = 1 - study.alpha
@@ -74,7 +74,7 @@ def _power(study: StudyPart, cells: Sequence[Cell]) -> str:
 def _without_room(
     study: StudyPart, cells: Sequence[Cell], chance: Mapping[tuple[str, str], float]
 ) -> list[str]:
-    """Return the measures by which a row at the floor would not be found to be fairer."""
+    """Return the measures by which a row at the floor is found less often than `POWER`."""
     rooms: dict[str, list[float]] = {}
     for cell in cells:
         if cell.row == study.baseline:

@@ -262,3 +262,21 @@ def test_targets_and_attributes_both_vary_if_each_alone_makes_the_score():
 
     both, one = width("targets", "attributes"), width("targets")
     assert both == pytest.approx(np.sqrt(2) * one, rel=0.1), "variances add"
+
+
+def test_answers_that_differ_do_not_prevent_an_interval_over_the_questions():
+    def rows(answers, contributions):
+        questions = [(f"a{i}", f"b{i % 3}") for i in range(len(answers))]
+        return [
+            {"first": first, "second": second, "answer": answer, "contribution": contribution}
+            for (first, second), answer, contribution in zip(
+                questions, answers, contributions, strict=True
+            )
+        ]
+
+    a = rows(["x"] * 9, [0.0] * 9)
+    b = rows(["x", "y", "z"] * 3, [0.0, 1.0, 1.0] * 3)
+    interval = resampling.over_items(a, b)
+    assert interval is not None
+    assert interval.low < 2 / 3 < interval.high
+    assert resampling.over_items(a, b[::-1]) is None, "other questions"
