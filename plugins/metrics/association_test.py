@@ -153,7 +153,8 @@ def association_test(
         cosines of targets and attributes. `auc`, in [0, 1], fair is 1/2. Details of both:
         `p_targets` and `p_attributes`, the two p-values; `p_kind` of the larger, `exact` or the
         number of permutations; `shuffled_targets`, what of the targets was assigned at random, and
-        `units`, how many of them move on their own; `alternative`. Samples: each attribute
+        `units`, how many of them move on their own; `alternative`; `reversed`, whether the
+        association is negative with a p-value below .05. Samples: each attribute
         with the `difference` s_1j − s_2j, and for `association` also each target. If no attribute
         has a difference beyond rounding, all scores are missing; they are fair if a mitigator
         removed the differences.

@@ -11,6 +11,7 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, metric
 from harness.plugins.metrics.statistics import intervals, nulls, partitions, word_sets
 from harness.plugins.metrics.statistics.association import (
+    SIGNIFICANT,
     association_samples,
     deviation_of,
     differential_association,
@@ -24,8 +25,6 @@ from harness.scores import Null, Scale, Score
 EXACT_IN_JSON = 2**53  # JSON readers may round larger integers
 SCORES = ("association", "effect_size")
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
-SIGNIFICANT = 0.05
-"""Largest two-sided p-value of an association that is called reversed."""
 
 
 @metric(

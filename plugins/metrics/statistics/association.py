@@ -9,6 +9,9 @@ from harness.plugins.metrics.statistics.contributions import to_difference
 from harness.plugins.metrics.statistics.word_sets import means
 from harness.scores import Samples
 
+SIGNIFICANT = 0.05
+"""Largest two-sided p-value of an association that is called reversed."""
+
 
 def differential_association(targets: Reals, attributes_1: Reals, attributes_2: Reals) -> Floats:
     """Return s(w, A, B): by how much each target is closer to A than to B.

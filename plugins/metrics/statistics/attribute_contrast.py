@@ -14,6 +14,7 @@ import numpy as np
 
 from harness.arrays import Floats
 from harness.plugins.metrics.statistics import nulls
+from harness.plugins.metrics.statistics.association import SIGNIFICANT
 from harness.plugins.metrics.statistics.intervals import Codes, jackknife_interval
 from harness.plugins.metrics.statistics.partitions import partition_test
 from harness.plugins.metrics.statistics.target_shuffles import (
@@ -138,8 +139,9 @@ class AttributeContrast:
             Null(targets.weights @ np.concatenate(sides), targets.shuffled),
             Null(nulls.differences_of_means(differences, in_first), nulls.ATTRIBUTES),
         )
+        p_value = max(targets.p_value, attributes.p_value)
         return Chance(
-            p_value=max(targets.p_value, attributes.p_value),
+            p_value=p_value,
             details={
                 "p_targets": targets.p_value,
                 "p_attributes": attributes.p_value,
@@ -147,6 +149,7 @@ class AttributeContrast:
                 "shuffled_targets": targets.shuffled,
                 "units": targets.units,
                 "alternative": "two-sided",
+                "reversed": self.association < 0 and p_value < SIGNIFICANT,
             },
             nulls={
                 "association": max(associations, key=lambda null: np.abs(null.values).mean()),

@@ -96,8 +96,9 @@ def test_the_printed_reading_gives_the_p_values_of_table_4(a, b, first, second, 
     assert score.p_value == pytest.approx(p_value, rel=1e-9)
 
 
-def random(*arrays):
-    return association_test(*arrays, resamples=0, permutations=9, rng=np.random.default_rng(0))
+def random(*arrays, permutations=9):
+    rng = np.random.default_rng(0)
+    return association_test(*arrays, resamples=0, permutations=permutations, rng=rng)
 
 
 @given(seeds)
@@ -228,3 +229,10 @@ def test_intervals_contain_the_values_and_resample_targets_and_attributes(paired
     for name in ("association", "auc"):
         interval = by_score[name].interval
         assert interval.low < by_score[name].value < interval.high
+
+
+def test_a_significant_association_of_the_other_targets_is_reversed():
+    t_1, t_2, a_1, a_2 = sets(6, 12, 12, 15, 16)
+    turned = random(t_1 + 1, t_2 - 1, a_1 - 1, a_2 + 1, permutations=99)["association"]
+    right = random(t_1 + 1, t_2 - 1, a_1 + 1, a_2 - 1, permutations=99)["association"]
+    assert (turned.details["reversed"], right.details["reversed"]) == (True, False)
