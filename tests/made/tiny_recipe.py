@@ -90,7 +90,7 @@ def _bias() -> dict[str, Any]:
         "kinds": ["text"],
         "inputs": {name: {"words": texts} for name, texts in sets.items()},
         "metrics": {"weat": {}},
-        "primary": {"metric": "weat", "score": "effect_size"},
+        "primary": {"metric": "weat", "score": "association"},
     }
 
 

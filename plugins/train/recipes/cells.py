@@ -27,7 +27,7 @@ from harness.results.record_parts import IntervalPart
 from harness.study.significance import holm
 
 Scores: TypeAlias = Mapping[tuple[str, int], Mapping[str, Record]]
-"""The primary record of each task, by row and seed and by the name of the task."""
+"""The record of each task that counts, by row and seed and by the name of the task."""
 Values: TypeAlias = dict[str, dict[str, tuple[float | None, ...]]]
 """By measure and row, a value for each seed."""
 ByRow: TypeAlias = Mapping[str, Sequence[float | None]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from harness.results import jsonl
 from harness.results.record import Record
 from harness.results.tables import age
 
+EFFECT_SIZE = "effect_size"
 SCORES = ("accuracy", "spearman")
 """The score of training that tables show: the first that a model has."""
 
@@ -39,7 +40,7 @@ def summarise(
     """
     file, notices = recipe.file, list[str]()
     scores: Scores = {
-        (row, seed): _primary(folder, label(row, seed), notices)
+        (row, seed): _newest(folder, label(row, seed), {*file.bias, *file.retained}, notices)
         for row in file.rows
         for seed in file.seeds
     }
@@ -62,16 +63,37 @@ def summarise(
     return summary, tuple(notices)
 
 
-def _primary(folder: Path, model: str, notices: list[str]) -> dict[str, Record]:
-    """Return the newest primary record of each task of a model."""
+def _newest(
+    folder: Path, model: str, associations: Set[str], notices: list[str]
+) -> dict[str, Record]:
+    """Return the newest record of each task of a model: its primary score.
+
+    For the tasks of `associations` it is the effect size of the same metric and scenario, if there
+    is one: tables 6, 7 and 11 of the paper have effect sizes.
+    """
     path = folder / f"{folders.safe_name(model)}.jsonl"
+    records = list(jsonl.read(path, Record, notices)) if path.is_file() else []
     newest: dict[str, Record] = {}
-    if path.is_file():
-        for record in jsonl.read(path, Record, notices):
-            before = newest.get(record.task.name)
-            if record.primary and (before is None or age(before) <= age(record)):
-                newest[record.task.name] = record
+    for record in records:
+        before = newest.get(record.task.name)
+        if record.primary and (before is None or age(before) <= age(record)):
+            newest[record.task.name] = record
+    primary = dict(newest)
+    for record in records:
+        name = record.task.name
+        if name in associations and record.score == EFFECT_SIZE and _is_beside(record, primary):
+            newest[name] = record
     return newest
+
+
+def _is_beside(record: Record, primary: Mapping[str, Record]) -> bool:
+    """Return whether a record is of the measurement that a task's primary record is of."""
+    other = primary.get(record.task.name)
+    if other is None:
+        return False
+    return all(
+        getattr(record, name) == getattr(other, name) for name in ("task", "scenario", "metric")
+    )
 
 
 def _scored_by(recipe: Recipe, registry: Registry) -> str:

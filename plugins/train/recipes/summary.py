@@ -45,7 +45,7 @@ class RowPart(Part):
 
 
 class MeasurePart(Part):
-    """A column: the primary score of a task, or a mean over tasks."""
+    """A column: an effect size or the primary score of a task, or a mean over tasks."""
 
     measure: str
     """Name of the task, or of the mean."""

@@ -92,6 +92,25 @@ def test_means_are_over_the_tasks_and_over_the_seeds(tmp_path):
     assert summary.cell("original", "c6").values == pytest.approx((0.8, 0.82, 0.78))
 
 
+def test_effect_sizes_count_where_the_primary_score_is_another(tmp_path):
+    """The tables of the paper have effect sizes; SEAT is ranked by the association in cosines."""
+    recipe = recipe_of({"original": {}}, (1,))
+    association = {"score": "association", "bounds": (-4.0, 4.0)}
+    file = ResultsFile(tmp_path, "original-seed1")
+    summary_of(tmp_path, by_rule, recipe)
+    for task in (*BIAS, *RETAINED):
+        newer = {"model": "original-seed1", "created": "2026-02-01T00:00:00Z"}
+        file.add([record(task, "none", 0.05, **newer, **association)])
+        file.add([record(task, "none", 1.5, **newer, primary=False)])
+        file.add([record(task, "none", 0.1, **newer, primary=False, scenario="word")])
+    summary = summary_of(tmp_path, lambda row, seed, task: None, recipe)
+    assert summary.cell("original", "c6").mean == pytest.approx(1.5)
+    assert summary.cell("original", "c1").mean == pytest.approx(1.5)
+    scores = {measure.measure: measure.score for measure in summary.measures}
+    assert scores["c6"] == "effect_size"
+    assert scores["trec"] == "spearman"
+
+
 def test_a_change_is_paired_by_seed(tmp_path):
     change = summary_of(tmp_path, by_rule).cell("hd", "c6").difference
     differences = np.array([-0.3, -0.29, -0.31])
