@@ -5,6 +5,8 @@
 `intervals`          confidence intervals over items or clusters, by the jackknife
 `attribute_contrast` contrast of two attribute sets between two target sets
 `target_shuffles`    target words assigned to two sides at random, and the test of it
+`nulls`              random assignments to sides, and what scores show on them
+`random_directions`  directions between random words, which those of concepts are read against
 `partitions`         permutation test of two sets, exact or sampled
 `without_one`        range of a statistic when one word is left out
 `contributions`      what each item contributes to a correlation, AUC or difference of means
