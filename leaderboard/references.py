@@ -26,6 +26,7 @@ _LISTED = 5
 """Most tasks that a notice names."""
 _DETAILS = ("alternative", "reversed")
 """Details that a board shows."""
+_LONG_AGO = "1970-01-01T00:00:00+00:00"
 _Key: TypeAlias = tuple[str, str, str]
 """Kind, task and digest."""
 
@@ -140,9 +141,13 @@ def _name(record: Record) -> str:
 
 
 def _small(record: Record) -> Record:
-    """Return a record without what a board does not read."""
+    """Return a record without what a board does not read, and older than any other.
+
+    The facts of a task are those of its latest record, so that a reference decides none.
+    """
     details = {key: record.details[key] for key in _DETAILS if key in record.details}
-    return record.model_copy(update={"details": details, "tables": {}, "figures": {}})
+    update = {"run": "references", "created": _LONG_AGO, "details": details}
+    return record.model_copy(update=update | {"tables": {}, "figures": {}})
 
 
 def _notice(kind: str, tasks: list[str]) -> str:

@@ -12,10 +12,17 @@ from harness.leaderboard import references
 from harness.leaderboard.board import compile_boards
 from harness.registry.registry import Registry
 
+MEND = "`python -m harness.leaderboard.references` computes them"
+
 
 @pytest.fixture(scope="module")
 def shipped():
     return references.shipped()
+
+
+def test_the_shipped_references_cover_the_shipped_tasks_as_they_are() -> None:
+    outdated = references.outdated(Registry())
+    assert outdated == [], f"no reference records of {', '.join(outdated)}: {MEND}"
 
 
 def test_there_is_a_record_for_each_reference_and_task(shipped) -> None:
@@ -74,6 +81,11 @@ def test_references_never_decide_which_content_or_seed_is_ranked(weat) -> None:
     own[1] = weat(seed=7, model__fingerprint="other")
     (board,) = compile_boards(references.added(own)[0])
     assert board.tasks["seed"].to_list() == [7]
+
+
+def test_references_never_decide_the_facts_of_a_task(weat) -> None:
+    (board,) = compile_boards(references.added([weat(task__unranked="my reason")])[0])
+    assert board.tasks["not_ranked"].to_list() == ["my reason"]
 
 
 def test_the_tasks_without_a_reference_are_named_with_the_command(weat, make_record) -> None:
