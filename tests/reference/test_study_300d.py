@@ -49,7 +49,7 @@ def test_inner_folds_choose_the_alpha_of_table_v_by_every_criterion_but_ect(expe
 
 @pytest.fixture(scope="module")
 def weat(tmp_path_factory):
-    """Return WEAT's distance from fair in each fold, by row."""
+    """Return WEAT's mean distance from fair: the mean size over folds, and pooled, by row."""
     if packages.folder(spacy_vectors.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     folder_of_studies = TASKS / "studies"
@@ -74,18 +74,25 @@ def weat(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     path = folder / "reduced.yaml"
     path.write_text(yaml.safe_dump(study))
-    by_row = {}
-    for record in running.run_study(path, results=folder).records:
-        by_row.setdefault(record.row, []).append(record.judged["WEAT"].values["WEAT"])
-    return {row: np.array(folds) for row, folds in by_row.items()}
+    run = running.run_study(path, results=folder)
+    (summary,) = run.summaries
+    sizes = {}
+    for record in run.records:
+        sizes.setdefault(record.row, []).append(record.judged["WEAT"].values["WEAT"])
+    return {
+        row: (np.mean(folds), np.mean(summary.cells["WEAT", row, "WEAT"].values))
+        for row, folds in sizes.items()
+    }
 
 
 @pytest.mark.parametrize("row", ["hard-debias", "half-sibling-regression"])
 def test_two_rows_have_the_effect_of_the_whole_run(row, weat, expected):
     table = expected("gender_300d.json")[NAMES[0]][TABLE]
-    change = float((weat[row] - weat["none"]).mean())
-    assert change == pytest.approx(mean_of(table[row]["WEAT"]), abs=0.002)
+    assert weat[row][1] - weat["none"][1] == pytest.approx(mean_of(table[row]["WEAT"]), abs=0.002)
 
 
-def test_half_sibling_regression_without_penalty_lowers_weat_more_than_hard_debiasing(weat):
-    assert weat["half-sibling-regression"].mean() < weat["hard-debias"].mean() < weat["none"].mean()
+def test_half_sibling_regression_lowers_weat_more_by_the_size_in_each_fold_alone(weat):
+    # It spreads the pairs less. Pooled over the folds, both leave as much.
+    half, hard = weat["half-sibling-regression"], weat["hard-debias"]
+    assert hard[0] - half[0] == pytest.approx(0.043, abs=0.003)
+    assert abs(hard[1] - half[1]) < 0.01
