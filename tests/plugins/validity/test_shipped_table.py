@@ -1,0 +1,109 @@
+"""The shipped rows: the page shows them, tasks that fail do not rank, and some are measured again.
+
+`harness validate-metric --record` writes the rows; `--recorded --out docs/validity.md` the page.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.plugins.embedders import packages
+from harness.plugins.embedders.vectors import glove
+from harness.plugins.validity import measuring, page, table, verdict
+from harness.registry.registry import Registry
+from harness.run.tasks import list_tasks
+
+PAGE = Path(__file__).parents[3] / "docs" / "validity.md"
+SLOW = {
+    *("rnsb-ethnicity", "rnsb-gender", "rnsb-religion"),
+    *("sentiment-ethnicity", "sentiment-gender", "sentiment-religion"),
+}
+"""Tasks without a row: each reading trains a classifier, so that a row takes minutes to hours."""
+CHEAP = ("weat-7", "rnd-gender")
+"""Tasks that are measured again here: seconds each."""
+
+
+@pytest.fixture(scope="module")
+def registry() -> Registry:
+    return Registry()
+
+
+@pytest.fixture(scope="module")
+def rows(registry):
+    return {row.task: row for row in table.recorded(registry)}
+
+
+@pytest.fixture(scope="module")
+def tasks(registry):
+    """Return the files of the tasks of bias by name."""
+    return {
+        entry.file.name: entry.file
+        for entry in list_tasks(registry)
+        if entry.file.measures == "bias" and not entry.file.large
+    }
+
+
+def test_the_page_is_what_the_rows_give(registry, rows):
+    assert PAGE.read_text(encoding="utf-8") == page.render(table.recorded(registry)), (
+        "write it with `harness validate-metric --recorded --out docs/validity.md`"
+    )
+
+
+def test_each_task_whose_metric_states_a_contrast_has_a_row(registry, tasks, rows):
+    missing = [
+        name
+        for name, file in tasks.items()
+        if name not in rows
+        and name not in SLOW
+        and registry.metric(file.primary.metric).contrast is not None
+    ]
+    assert missing == []
+
+
+def test_rows_are_of_the_primary_score_of_the_installed_version(tasks, rows):
+    for name, row in rows.items():
+        file = tasks[name]
+        assert (row.version, row.metric, row.score) == (
+            file.version, file.primary.metric, file.primary.score,
+        ), f"{name}: measure it again with `harness validate-metric {row.metric} --record`"  # fmt: skip
+
+
+def test_a_task_that_fails_is_unranked(tasks, rows):
+    failing = {name: row.failures for name, row in rows.items() if row.failures}
+    assert {name: why for name, why in failing.items() if not tasks[name].unranked} == {}
+
+
+def test_an_unranked_task_fails_or_cannot_be_measured(tasks, rows):
+    valid = {name for name, row in rows.items() if not row.failures and not row.missing}
+    assert [name for name, file in tasks.items() if file.unranked and name in valid] == []
+
+
+def test_the_failures_are_those_of_the_recorded_figures(registry, rows):
+    for row in rows.values():
+        scale = registry.metric(row.metric).scores[row.score]
+        kinds = [[why.split(" ")[0] for why in reasons] for reasons in
+                 (row.failures, verdict.failures(row.model_dump(), scale))]  # fmt: skip
+        assert kinds[0] == kinds[1] or row.missing, row.task
+
+
+def test_a_ranked_score_finds_less_than_the_gap_between_the_groups(tasks, rows):
+    for name, row in rows.items():
+        if not tasks[name].unranked and not row.missing:
+            assert row.detectable <= 1, name
+            assert row.reliability >= verdict.RELIABILITY, name
+
+
+@pytest.mark.parametrize("task", CHEAP)
+def test_a_cheap_row_is_measured_again(registry, rows, task, tmp_path):
+    if packages.folder(glove.PACKAGE) is None:
+        pytest.skip("the packages of the extra 'models' are not installed")
+    (again,) = measuring.measure(registry, tasks=[task], cache=tmp_path).rows
+    row = rows[task]
+    assert again.fingerprint == row.fingerprint
+    assert again.failures == row.failures
+    for name in ("value", "own", "floor", "spread", "reliability"):
+        assert getattr(again, name) == pytest.approx(getattr(row, name), rel=0.02), name
+    assert again.planted == pytest.approx(row.planted, rel=1e-3, abs=1e-6)
+    assert again.rejected == pytest.approx(row.rejected, abs=0.02) if row.rejected else True
