@@ -79,9 +79,12 @@ class Instrument:
 
     @property
     def whole(self) -> tuple[str, ...]:
-        """The pairs of the groups, if they are pairs: they give the direction of the concept."""
-        towards = self.contrast.towards if self.contrast else ()
-        return towards if len({self.groups[name] for name in towards}) == 1 else ()
+        """The pairs of the groups, if they are pairs of their own: they give a direction."""
+        if self.contrast is None:
+            return ()
+        of_groups = {self.groups[name] for name in self.contrast.towards}
+        of_sides = {self.groups[name] for name in self.contrast.sides}
+        return self.contrast.towards if len(of_groups) == 1 and of_groups != of_sides else ()
 
     @functools.cached_property
     def has_p_values(self) -> bool:

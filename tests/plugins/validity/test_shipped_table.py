@@ -67,7 +67,7 @@ def test_rows_are_of_the_primary_score_of_the_installed_version(tasks, rows):
         file = tasks[name]
         assert (row.version, row.metric, row.score) == (
             file.version, file.primary.metric, file.primary.score,
-        ), f"{name}: measure it again with `harness validate-metric {row.metric} --record`"  # fmt: skip
+        ), f"{name}: `harness validate-metric {row.metric} --record` measures it again"  # fmt: skip
 
 
 def test_a_task_that_fails_is_unranked(tasks, rows):
