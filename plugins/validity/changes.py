@@ -70,14 +70,12 @@ def halves(
 ) -> tuple[MetricInputs, MetricInputs]:
     """Return both halves of inputs: each set of words, pairs or texts is cut in two at random.
 
-    Pairs that give a direction are in both, and so is what is alone in its set.
+    What is alone in its set, such as a pair that gives a direction, is in both.
     """
     first: dict[str, Rows] = {}
     second: dict[str, Rows] = {}
     of_group: dict[str, Any] = {}
     for name, group in instrument.groups.items():
-        if name in instrument.whole:
-            continue
         clusters = inputs.clusters[name]
         if group not in of_group:
             codes = rng.permutation(np.unique(clusters))

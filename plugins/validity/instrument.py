@@ -77,15 +77,6 @@ class Instrument:
         sides = tuple(name for name in contrast.sides if name in self.inputs.arrays)
         return Contrast(sides, contrast.towards, contrast.labels) if sides else None
 
-    @property
-    def whole(self) -> tuple[str, ...]:
-        """The pairs of the groups, if they are pairs of their own: they give a direction."""
-        if self.contrast is None:
-            return ()
-        of_groups = {self.groups[name] for name in self.contrast.towards}
-        of_sides = {self.groups[name] for name in self.contrast.sides}
-        return self.contrast.towards if len(of_groups) == 1 and of_groups != of_sides else ()
-
     @functools.cached_property
     def has_p_values(self) -> bool:
         """Whether the score has a p-value on the inputs as they are; it may need the floor."""

@@ -40,8 +40,7 @@ Differences between the texts of a side stay.
 Random vectors have {", ".join(map(str, NOISE))} dimensions, {_DRAWS.noise} draws each. Sides are
 shuffled {_DRAWS.shuffled} times, and {_DRAWS.power} times for each planted amplitude. The
 reliability is that over {_DRAWS.halves} models whose amplitudes spread evenly from 0 to 1 (shuffled
-sides with a planted bias), averaged over {SPLITS} ways to cut the words in two; pairs
-of the groups stay whole. A bias is found if
+sides with a planted bias), averaged over {SPLITS} ways to cut the words in two. A bias is found if
 the score is farther from the ideal than 95 % of shuffled sides.
 
 A score that breaks one of these **limits** does not rank:

@@ -116,18 +116,6 @@ def test_a_score_that_shows_bias_where_there_is_none_fails():
     )
 
 
-def test_pairs_that_give_a_direction_stay_whole():
-    made = instrument(good)
-    groups = {**made.groups, "a": "pairs", "b": "pairs"}
-    concept = Instrument(made.metric, made.score, {}, made.inputs, groups)
-    first, second = changes.halves(concept, concept.inputs, np.random.default_rng(0))
-    assert first.texts["a"] == second.texts["a"] == made.inputs.texts["a"]
-    assert len(first.texts["x"]) == len(second.texts["x"]) == 6
-    rows = Instrument(made.metric, made.score, {}, made.inputs, dict.fromkeys("xyab", "rows"))
-    first, _ = changes.halves(rows, rows.inputs, np.random.default_rng(0))
-    assert {len(first.texts[name]) for name in "xyab"} == {6}
-
-
 def test_a_metric_without_a_contrast_says_what_cannot_be_measured():
     figures, failed = failures(silent)
     assert failed == ()

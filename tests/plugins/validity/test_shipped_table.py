@@ -17,7 +17,7 @@ from harness.run.tasks import list_tasks
 
 PAGE = Path(__file__).parents[3] / "docs" / "validity.md"
 SLOW = {
-    *("rnsb-ethnicity", "rnsb-gender", "rnsb-religion"),
+    *("rnsb-ethnicity", "rnsb-religion"),
     *("sentiment-ethnicity", "sentiment-gender", "sentiment-religion"),
 }
 """Tasks without a row: each reading trains a classifier, so that a row takes minutes to hours."""
