@@ -20,7 +20,9 @@ SLOW = {
     *("rnsb-ethnicity", "rnsb-religion"),
     *("sentiment-ethnicity", "sentiment-gender", "sentiment-religion"),
 }
-"""Tasks without a row: each reading trains a classifier, so that a row takes minutes to hours."""
+"""Tasks without a row yet: each reading trains a classifier, so that a row takes long."""
+REPEATED = {"weat-6-matched"}
+"""Valid tasks that are not ranked because they repeat another one."""
 CHEAP = ("weat-7", "rnd-gender")
 """Tasks that are measured again here: seconds each."""
 
@@ -77,7 +79,8 @@ def test_a_task_that_fails_is_unranked(tasks, rows):
 
 def test_an_unranked_task_fails_or_cannot_be_measured(tasks, rows):
     valid = {name for name, row in rows.items() if not row.failures and not row.missing}
-    assert [name for name, file in tasks.items() if file.unranked and name in valid] == []
+    unranked = {name for name, file in tasks.items() if file.unranked}
+    assert unranked & valid == REPEATED
 
 
 def test_the_failures_are_those_of_the_recorded_figures(registry, rows):
@@ -92,7 +95,7 @@ def test_a_ranked_score_finds_less_than_the_gap_between_the_groups(tasks, rows):
     for name, row in rows.items():
         if not tasks[name].unranked and not row.missing:
             assert row.detectable <= 1, name
-            assert row.reliability >= verdict.RELIABILITY, name
+            assert row.reliability is None or row.reliability >= verdict.RELIABILITY, name
 
 
 @pytest.mark.parametrize("task", CHEAP)
@@ -103,7 +106,9 @@ def test_a_cheap_row_is_measured_again(registry, rows, task, tmp_path):
     row = rows[task]
     assert again.fingerprint == row.fingerprint
     assert again.failures == row.failures
-    for name in ("value", "own", "floor", "spread", "reliability"):
-        assert getattr(again, name) == pytest.approx(getattr(row, name), rel=0.02), name
+    for name in ("value", "own"):
+        assert getattr(again, name) == pytest.approx(getattr(row, name), rel=1e-3), name
+    for name in ("floor", "spread", "reliability"):  # of random draws
+        assert getattr(again, name) == pytest.approx(getattr(row, name), rel=0.1), name
     assert again.planted == pytest.approx(row.planted, rel=1e-3, abs=1e-6)
-    assert again.rejected == pytest.approx(row.rejected, abs=0.02) if row.rejected else True
+    assert again.rejected == pytest.approx(row.rejected, abs=0.05) if row.rejected else True
