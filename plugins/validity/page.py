@@ -52,8 +52,8 @@ A score that breaks one of these **limits** does not rank:
 - Random vectors stand at most {verdict.ABOVE_NOISE:g} standard deviations above the floor.
 
 A share of rejected sides above .1 does not keep a score from its rank, since p-values rank
-nothing. It says that the p-value takes the words of the sides as they are, such as one that swaps
-the pairs of the groups: it is evidence about these words, not about others like them.
+nothing. It says that the p-value takes the words of the sides as they are, such as one that
+shuffles the groups alone: it is evidence about these words, not about others like them.
 Vectors that are all the same have no value in any task: the harness sees to that.
 
 The file of such a task states `unranked` with the reason: it is shown, but not ranked. A dash is a
