@@ -24,6 +24,7 @@
 `group_gap`          gap between the groups' shares of what is retrieved, as a score
 `correlations`       correlations of predictions with ratings, as scores
 `classifying`        accuracy of answers; features of text pairs; copies of texts
+`logistic`           logistic regressions on shuffled labels, many at once
 `adam`               softmax classifiers trained by Adam, many at once
 `senteval`           SentEval's published protocol of classification
 ===================  =====================================================================

@@ -133,3 +133,47 @@ def test_too_few_words_have_no_score(targets, positive, negative, reason):
 def test_invalid_options_are_rejected(option):
     with pytest.raises(InvalidOption, match=next(iter(option))):
         run([np.ones((2, 2))], np.ones((9, 2)), -np.ones((9, 2)), **option)
+
+
+def gap(targets, positive, negative, seed=0, **options):
+    sets = {f"targets_{i}": np.asarray(rows) for i, rows in enumerate(targets, start=1)}
+    sets |= {"attributes_1": positive, "attributes_2": negative}
+    return rnsb(**sets, rng=np.random.default_rng(seed), repeats=3, **options)["gap"]
+
+
+def test_shuffled_attributes_are_rejected_as_often_as_the_p_value_says():
+    # Two groups far apart: any classifier finds a gap, whatever it was trained on.
+    rng, p_values = np.random.default_rng(0), []
+    apart = 2 * rng.standard_normal(20)
+    groups = [rng.standard_normal((10, 20)) + side * apart for side in (-1, 1)]
+    for seed in range(60):
+        positive, negative = draw(seed, 15, 15, d=20)
+        score = gap(groups, positive, negative, seed, null_draws=99, unit_length=True)
+        p_values.append((score.p_value, score.details["p_targets"]))
+    both, targets_alone = (np.array(p_values) <= 0.05).mean(axis=0)
+    assert both <= 0.12
+    assert targets_alone > 0.5
+
+
+def test_the_floor_is_that_of_shuffled_attributes_if_these_show_more():
+    positive, negative = draw(1, 15, 15, d=20)
+    apart = np.full(20, 2.0)
+    groups = [
+        group + side * apart for side, group in zip((-1, 1), draw(2, 10, 10, d=20), strict=True)
+    ]
+    score = gap(groups, positive, negative, unit_length=True)
+    assert score.null.shuffled == "members of the attribute sets"
+    assert score.p_value == score.details["p_attributes"] >= score.details["p_targets"]
+    brute = []
+    for seed in range(100):
+        order = np.random.default_rng(seed).permutation(30)
+        a, b = np.split(np.vstack([positive, negative])[order], 2)
+        brute.append(gap(groups, a, b, seed, null_draws=0, unit_length=True).value)
+    assert np.mean(score.null.values) == pytest.approx(np.mean(brute), rel=0.25)
+
+
+def test_without_null_draws_the_gap_has_neither_floor_nor_p_value():
+    positive, negative = draw(1, 15, 15)
+    score = gap(draw(2, 4, 4), positive, negative, null_draws=0)
+    assert score.null is None
+    assert score.p_value is None
