@@ -6,7 +6,7 @@ Chooses the version, seed and fit that count for each task and kind of embedder.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -78,6 +78,11 @@ NOISE = REFERENCES[:2]
 
 ROOM = 0.1
 """Share of the range of a score by which its bounds in two records may differ."""
+NO_FLOOR = (
+    "the record has no floor, unlike others of the task: it is of an older version of the harness; "
+    "evaluate it again with --overwrite"
+)
+"""Why a value does not count: without its floor it would look more biased than the others."""
 
 _BY_AGE = ("created", "id")
 _TASK = ("kind", "task")
@@ -242,19 +247,26 @@ def _mark(frame: pl.DataFrame, chosen: pl.DataFrame, column: str) -> pl.DataFram
 def _measured(frame: pl.DataFrame) -> pl.DataFrame:
     """Add `distance`, `measure`, `aside` and `leak`, on the scale of the task's latest record."""
     own = ("low_bound", "high_bound")
+    is_bias = pl.col("measures") == "bias"
     latest = {name: pl.col(name).last().over(*_TASK) for name in ("ideal", *own)}
     frame = (
         frame.sort(_BY_AGE)
         .with_columns(pl.concat_list(own).alias("own_bounds"))
         .with_columns(
             **latest,
-            leak=(pl.col("measures") == "bias") & (pl.col("overlap").list.len() > 0),
+            leak=is_bias & (pl.col("overlap").list.len() > 0),
+            lacks_floor=is_bias
+            & pl.col("floor").is_null()
+            & pl.col("floor").is_not_null().any().over(*_TASK),
         )
     )
     columns = ("value", "ideal", *own, "own_bounds", "measures", "floor", "unit", "leak")
-    lines = [_measure(*line) for line in frame.select(columns).iter_rows()]
+    held = frame.select(*columns, "lacks_floor")
+    lines = [_measure(cell) for cell in held.iter_rows(named=True)]
     schema = {"distance": pl.Float64, "measure": pl.Float64, "aside": pl.String}
-    return frame.drop("own_bounds").hstack(pl.DataFrame(lines, schema=schema, orient="row"))
+    return frame.drop("own_bounds", "lacks_floor").hstack(
+        pl.DataFrame(lines, schema=schema, orient="row")
+    )
 
 
 def _widened(low: float | None, high: float | None) -> Bounds:
@@ -263,35 +275,24 @@ def _widened(low: float | None, high: float | None) -> Bounds:
     return (None if low is None else low - room, None if high is None else high + room)
 
 
-def _measure(
-    value: float | None,
-    text: str,
-    low: float | None,
-    high: float | None,
-    own: list[float | None],
-    measures: str,
-    floor: float | None,
-    unit: float | None,
-    leak: bool,
-) -> tuple[float | None, float | None, str | None]:
+def _measure(cell: Mapping[str, Any]) -> tuple[float | None, float | None, str | None]:
     """Return the distance and the measure of a value, and why it does not count."""
+    value, measures = cell["value"], cell["measures"]
     if value is None:
         return None, None, None
-    bounds = (low, high)
-    if not is_within(value, (own[0], own[1])):
-        return None, None, f"the value {value:g} is outside {in_words((own[0], own[1]))}"
-    if not is_within(value, _widened(low, high)):
-        return None, None, f"the value {value:g} is outside {in_words(bounds)}"
-    ideal: Ideal = "higher" if text == "higher" else "lower" if text == "lower" else float(text)
+    own, bounds = tuple(cell["own_bounds"]), (cell["low_bound"], cell["high_bound"])
+    for limits, shown in ((own, own), (_widened(*bounds), bounds)):
+        if not is_within(value, limits):
+            return None, None, f"the value {value:g} is outside {in_words(shown)}"
+    ideal: Ideal = cell["ideal"] if cell["ideal"] in ("higher", "lower") else float(cell["ideal"])
     distance = scale.distance(value, ideal, bounds)
     if measures == "control":
         return distance, None, None
-    if measures == "usefulness":
-        measure = None if distance is None else 1 - distance
-    else:
-        measure = scale.above_floor(value, ideal, bounds, floor=floor, unit=unit)
+    measure = scale.counted(value, measures, ideal, bounds, floor=cell["floor"], unit=cell["unit"])
     if measure is None:
         return distance, None, "a score with neither bounds nor a unit cannot be added to others"
-    if leak:
+    if cell["leak"]:
         return distance, None, "leak: the mitigator was fitted on texts of the task"
-    return distance, measure, None
+    if cell["lacks_floor"]:
+        return distance, None, NO_FLOOR
+    return distance, 1 - measure if measures == "usefulness" else measure, None

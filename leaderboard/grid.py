@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from harness.leaderboard.cells import BASELINES, REFERENCES
+from harness.leaderboard.cells import BASELINES, NOISE, REFERENCES
 from harness.leaderboard.ranking import means, rank
 
 
@@ -19,7 +19,7 @@ def tasks_of(chosen: pl.DataFrame) -> pl.DataFrame:
         .when(pl.col("unranked") != "")
         .then(pl.col("unranked"))
         .when(~pl.col("adds"))
-        .then(pl.lit("a score with neither bounds nor a unit cannot be added to others"))
+        .then(pl.coalesce("aside", pl.lit("no row has a value")))
     )
     return (
         chosen.sort("created", "id")
@@ -33,17 +33,19 @@ def tasks_of(chosen: pl.DataFrame) -> pl.DataFrame:
             rows=pl.col("value").count(),
             scaled=pl.col("distance").count() > 0,
             adds=(pl.col("measure").is_not_null() | pl.col("leak")).any(),
+            aside=pl.col("aside").drop_nulls().last(),
         )
         .with_columns(not_ranked=reason)
-        .drop("unranked", "adds")
+        .drop("unranked", "adds", "aside")
         .sort("measures", "category", "task")
     )
 
 
 def grid_of(chosen: pl.DataFrame, tasks: pl.DataFrame, shown: pl.DataFrame) -> pl.DataFrame:
     """Return a line for every row and task, with what its cell holds."""
+    name = pl.col("name").str.split("?").list.first()  # without options
     role = (
-        pl.when(pl.col("name").str.split("?").list.first().is_in(REFERENCES))
+        pl.when(name.is_in(REFERENCES))
         .then(pl.lit("reference"))
         .when(pl.col("mitigator") == BASELINES[0])
         .then(pl.lit("model"))
@@ -54,7 +56,7 @@ def grid_of(chosen: pl.DataFrame, tasks: pl.DataFrame, shown: pl.DataFrame) -> p
     return (
         chosen.select(identity)
         .unique()
-        .with_columns(role=role)
+        .with_columns(role=role, is_noise=name.is_in(NOISE) & (pl.col("mitigator") == BASELINES[0]))
         .join(shown.select("row", pl.col("mitigator").alias("label")), on="row")
         .join(
             tasks.select("task", "measures", "category", "family", "ideal", "not_ranked"),
@@ -76,7 +78,8 @@ def aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
         mean = means(measured, ["row"]).rename({"mean": name}).drop("p")
         ends = {end: f"{name}_{end}" for end in ("low", "high", "families", "tasks")}
         frame = frame.join(mean.rename(ends), on="row", how="left")
-    for name, category in tasks.select("measures", "category").unique().sort(pl.all()).rows():
+    categories = tasks.filter(pl.col("measures") != "control").select("measures", "category")
+    for name, category in categories.unique().sort(pl.all()).rows():
         measured = ranked.filter(measures=name, category=category)
         mean = means(measured, ["row"]).select("row", pl.col("mean").alias(f"{name}:{category}"))
         frame = frame.join(mean, on="row", how="left")

@@ -29,7 +29,7 @@ from harness.results.record_parts import (
     ModelPart,
     TaskPart,
 )
-from harness.scores import Ideal
+from harness.scores import Ideal, is_within
 
 SCHEMA = 1
 """Version of the schema of a record: its field `schema`."""
@@ -137,14 +137,18 @@ class Record(Line):
         """Return what counts in means over tasks: how far the value is above its floor.
 
         For bias 0 is what chance shows; for usefulness 0 is the ideal. None if the task is not
-        ranked, if the mitigator was fitted on texts that it judges, or if the score has neither
-        bounds nor a unit.
+        ranked, if the mitigator was fitted on texts that it judges, if the value is outside its
+        bounds, or if the score has neither bounds nor a unit.
         """
         is_leak = self.task.measures == "bias" and bool(self.overlap)
         if self.value is None or self.task.unranked or is_leak:
             return None
+        if not is_within(self.value, self.bounds):
+            return None
         floor = None if self.floor is None else self.floor.mean
-        return scale.above_floor(self.value, self.ideal, self.bounds, floor=floor, unit=self.unit)
+        return scale.counted(
+            self.value, self.task.measures, self.ideal, self.bounds, floor=floor, unit=self.unit
+        )
 
     @property
     def rows(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from harness.scores import Ideal
-
-Bounds = tuple[float | None, float | None]
+from harness.scores import Bounds, Ideal
 
 
 def loss(value: float, ideal: Ideal, bounds: Bounds) -> float:
@@ -38,6 +36,36 @@ def greatest_loss(ideal: Ideal, bounds: Bounds) -> float | None:
     ends = (low, high)
     greatest = high - low if isinstance(ideal, str) else max(abs(ideal - end) for end in ends)
     return greatest if greatest > 0 else None
+
+
+def counted(
+    value: float,
+    measures: str,
+    ideal: Ideal,
+    bounds: Bounds,
+    *,
+    floor: float | None = None,
+    unit: float | None = None,
+) -> float | None:
+    """Return what a value adds to means over tasks; the lower, the better.
+
+    For bias `above_floor`, for usefulness `distance`: use has no floor.
+
+    Parameters
+    ----------
+    value, ideal, bounds, floor, unit
+        As of `above_floor`.
+    measures
+        `bias`, `usefulness` or `control`.
+
+    Returns
+    -------
+    float or None
+        None for a score that cannot be added to others.
+    """
+    if measures == "usefulness":
+        return distance(value, ideal, bounds)
+    return above_floor(value, ideal, bounds, floor=floor, unit=unit)
 
 
 def above_floor(

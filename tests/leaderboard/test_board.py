@@ -315,3 +315,27 @@ def test_clones_of_rows_change_no_order(make_many) -> None:
     ]
     more = only([*records, *clones]).rows.drop_nulls("rank").filter(pl.col("model") != "clone")
     assert more["model"].to_list() == order
+
+
+FLOOR = {"mean": 0.1, "sd": 0.02, "centre": 0.0, "spread": 0.1, "draws": 500, "shuffled": "s"}
+
+
+def test_a_record_without_the_floor_that_others_have_does_not_count(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}}, floor=FLOOR)
+    records += make_rows({"old": {"x": 0.0}})
+    board = only(records)
+    assert rows_of(board, "rank") == {"b/none": 1, "a/none": 2, "old/none": None}
+    assert "--overwrite" in board.lacks["reason"][0]
+    assert only(make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}})).lacks.is_empty()
+
+
+def test_usefulness_has_no_floor_and_no_unit(make_rows) -> None:
+    records = make_rows({"a": {"s": 0.5}}, task__measures="usefulness", ideal="higher",
+                        bounds=(0.0, 1.0), floor=FLOOR, unit=0.1)  # fmt: skip
+    assert only(records).rows["usefulness"][0] == pytest.approx(0.5)
+    assert records[0].counted == pytest.approx(0.5)
+
+
+def test_a_task_without_a_value_says_so(make_rows) -> None:
+    records = make_rows({"a": {"x": None}}, reason="too few words") + make_rows({"a": {"y": 1.0}})
+    assert only(records).tasks.filter(task="x")["not_ranked"].to_list() == ["no row has a value"]
