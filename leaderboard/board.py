@@ -60,8 +60,8 @@ class Board:
         same names with `usefulness` (positive is better).
     mitigators
         One line a mitigator, best first: `mitigator`; `models`, the number of models it ran on;
-        `bias` and `usefulness`, the mean paired effects against `none` over the models and tasks
-        that all ranked mitigators share without a leak, with `bias_low`, `bias_high`,
+        `bias` and `usefulness`, the mean paired effects against `none` over the usable models and
+        the tasks that all ranked mitigators share without a leak, with `bias_low`, `bias_high`,
         `bias_tasks`, `bias_families` and the same for usefulness; `rank`, `rank_low`,
         `rank_high` by the effect on bias; `unranked`, why it has no rank, else null.
     cells
@@ -158,7 +158,7 @@ def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[
     grid = grid_of(chosen, tasks, shown)
     lacks = lacking(grid, others)
     rows = (
-        grid.select("row", "role", "name", "fingerprint", "mitigator")
+        grid.select("row", "role", "is_noise", "name", "fingerprint", "mitigator")
         .unique()
         .sort("row")
         .with_columns(kind=pl.lit(kind))
@@ -199,7 +199,7 @@ def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[
         environments=_environments(records),
         published=published(records, tasks),
         attachments=attachments(records, chosen).join(who, on="row", how="left"),
-        notices=notices(grid, others, tasks, rows),
+        notices=notices(grid, others, tasks, rows, failing),
     )
 
 

@@ -41,9 +41,15 @@ def mitigators(grid: pl.DataFrame, unusable: pl.DataFrame) -> pl.DataFrame:
     grid, unusable
         As of `effects`.
     """
-    changes = _differences(grid, BASELINES[0])
+    # Whatever is done to a model that is not usable says nothing about the mitigator.
+    excluded = grid.filter(role="model").join(unusable, on="row", how="semi").select(_MODEL)
+    usable = grid.join(excluded.unique(), on=_MODEL, how="anti")
+    changes = _differences(usable, BASELINES[0])
     rows = grid.filter(role="mitigated").select("row", *_MODEL, mitigator="label").unique()
-    reasons, models = _comparable(rows, changes, unusable)
+    judged = rows.join(excluded, on=_MODEL, how="anti")
+    reasons, models = _comparable(judged, changes, unusable)
+    for name in rows["mitigator"].unique().sort():
+        reasons.setdefault(name, "run on no usable model")
     ranked = [name for name, reason in reasons.items() if not reason]
     block = changes.filter(
         pl.col("mitigator").is_in(ranked), pl.struct(_MODEL).is_in(models.to_struct().implode())

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import polars as pl
+from collections.abc import Sequence
 
-from harness.leaderboard.cells import BASELINES, NOISE
+import polars as pl
 
 NOISY = 0.5
 """Distance above the floor that random vectors should not reach."""
 LISTED = 3
-"""Most tasks that a line names."""
+"""Most tasks or models that a line names."""
 
 
 def notices(
-    grid: pl.DataFrame, others: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame
+    grid: pl.DataFrame,
+    others: pl.DataFrame,
+    tasks: pl.DataFrame,
+    rows: pl.DataFrame,
+    failing: pl.DataFrame,
 ) -> tuple[str, ...]:
     """Return a line on each thing that weakens the ranks, or keeps rows from being ranked.
 
@@ -27,14 +31,17 @@ def notices(
     tasks
         The chosen `version` and `digest` of each task, and whether it is `required`.
     rows
-        The `role` and the `name` of the model of each row.
+        The `role` and `is_noise` of each row, with the `name` and `fingerprint` of its model.
+    failing
+        The `row` of each row that is not usable.
     """
     ranked = grid.filter(pl.col("not_ranked").is_null())
+    usable = ranked.join(failing, on="row", how="anti")
     return (
         *_unguarded(tasks, rows),
         *_noisy(ranked, rows),
-        *_narrow(ranked, "bias"),
-        *_narrow(ranked, "usefulness"),
+        *_narrow(usable, "bias"),
+        *_narrow(usable, "usefulness"),
         *_contents(grid, others, tasks),
     )
 
@@ -48,23 +55,30 @@ def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
             "no required control task, so nothing here tells a model from noise: "
             "evaluate the controls, too (--tasks weat-1 for words, seat-c1 for texts)"
         )
-    if "bias" in ranked and not rows["name"].is_in(NOISE).any():
+    if "bias" in ranked and not rows["is_noise"].any():
         kind = "words" if "word" in rows["kind"] else "texts"
         lines.append(
             "no reference rows: evaluate "
             f"--model random-{kind} --model constant-{kind} on the same tasks, too"
         )
+    model = ["name", "fingerprint"]
+    mitigated = rows.filter(role="mitigated")
+    alone = mitigated.join(rows.filter(role="model"), on=model, how="anti")
     if "model" not in rows["role"]:
         lines.append("models are ranked without a mitigator: evaluate --mitigator none, too")
+    elif not alone.is_empty():
+        lines.append(
+            f"no row without a mitigator, so no changes of {_names(alone['name'].unique().sort())}:"
+            " evaluate --mitigator none, too"
+        )
     return lines
 
 
 def _noisy(ranked: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
     """Return a line on the bias tasks on which random vectors are far above the floor."""
-    noise = rows.filter(pl.col("name").is_in(NOISE), pl.col("mitigator") == BASELINES[0])
     high = (
         ranked.filter(measures="bias")
-        .join(noise.select("row"), on="row", how="semi")
+        .join(rows.filter("is_noise"), on="row", how="semi")
         .group_by("task")
         .agg(pl.col("measure").mean())
         .filter(pl.col("measure") >= NOISY)
@@ -104,13 +118,15 @@ def _narrow(grid: pl.DataFrame, measures: str) -> list[str]:
     ]
 
 
-def _listed(names: list[str]) -> str:
-    """Return tasks as the subject of a sentence; long lists are cut."""
-    if len(names) == 1:
-        return f"task '{names[0]}' has"
+def _listed(tasks: Sequence[str]) -> str:
+    """Return tasks as the subject of a sentence."""
+    return f"task {_names(tasks)} has" if len(tasks) == 1 else f"tasks {_names(tasks)} have"
+
+
+def _names(names: Sequence[str]) -> str:
+    """Return names in quotation marks; long lists are cut."""
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    shown = ", ".join(f"'{name}'" for name in names[:LISTED])
-    return f"tasks {shown}{more} have"
+    return ", ".join(f"'{name}'" for name in names[:LISTED]) + more
 
 
 def _complete(has: pl.DataFrame) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from harness.leaderboard.cells import BASELINES, NOISE
+from harness.leaderboard.cells import BASELINES
 
 LEVEL = 0.05
 """A required control is passed by a value on the expected side of its ideal with a p-value below
@@ -33,7 +33,7 @@ def unusable(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> pl.
     tasks
         `task`, `measures`, `required` and `not_ranked`.
     rows
-        `row`, `role`, `name` (of the model), `fingerprint` and `mitigator`.
+        `row`, `role`, `is_noise`, `name` (of the model), `fingerprint` and `mitigator`.
 
     Returns
     -------
@@ -77,9 +77,8 @@ def _usefulness(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> 
     useful = grid.join(ranked.select("task", "family"), on="task", how="semi").select(
         "row", "task", "family", "measure"
     )
-    noisy = rows.filter(pl.col("name").is_in(NOISE))
     noise = (
-        useful.join(noisy, on="row", how="semi")
+        useful.join(rows.filter("is_noise"), on="row", how="semi")
         .drop_nulls("measure")
         .group_by("task")
         .agg(noise=pl.col("measure").mean())
@@ -124,7 +123,7 @@ def _kept(above: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         .agg(pl.col("above", "base").mean())
         .group_by("row")
         .agg(pl.col("above", "base").mean())
-        .filter(pl.col("above") < KEPT * pl.col("base"))
+        .filter(pl.col("base") > 0, pl.col("above") < KEPT * pl.col("base"))
     )
     return shares.select(
         "row",

@@ -93,6 +93,16 @@ def test_a_board_without_unmitigated_rows_says_so(make_rows) -> None:
     assert "--mitigator none" in advice(records)
 
 
+def test_a_model_without_its_unmitigated_row_is_named(make_record) -> None:
+    names = (("a", "none"), ("a", "h"), ("b", "h"))
+    records = [
+        make_record(model__name=model, model__fingerprint=model, mitigator__name=mitigator,
+                    mitigator__fingerprint=mitigator)
+        for model, mitigator in names
+    ]  # fmt: skip
+    assert "no changes of 'b'" in advice(records)
+
+
 def test_two_contents_of_one_version_are_reported(make_record) -> None:
     records = [make_record(model__name=name, task__digest="1") for name in "abc"]
     other = [make_record(model__name=name, task__digest="0") for name in "cde"]

@@ -128,3 +128,43 @@ def test_a_mitigator_that_leaves_noise_fails_the_control(make_rows) -> None:
     records += make_rows({"m": {"c": 1.5}}, p_value=0.001, **CONTROL)
     records += make_rows({"m": {"c": 0.1}}, p_value=0.4, **CONTROL, **eraser)
     assert "fails the control" in state(only(records))["m/eraser"][1]
+
+
+def test_noise_is_random_vectors_of_any_options_without_a_mitigator(make_rows) -> None:
+    noise = "random-texts?dimensions=50"
+    records = make_rows({name: {"x": 1.0} for name in ("a", "noisy", noise)})
+    useful = {"a": {"s": 0.6}, "noisy": {"s": 0.06}, noise: {"s": 0.02}}
+    records += make_rows(useful, **USEFUL)
+    records += make_rows({noise: {"s": -0.5}}, **USEFUL, mitigator__name="hard-debias",
+                         mitigator__fingerprint="h")  # fmt: skip
+    rows = state(only(records))
+    assert rows["a/none"][1] is None
+    assert "0.02 above that of random vectors" in rows["noisy/none"][1]
+
+
+def test_a_copy_of_random_vectors_and_its_mitigated_row_make_a_board(make_rows) -> None:
+    mitigated = {"mitigator__name": "hard-debias", "mitigator__fingerprint": "h"}
+    records = make_rows({name: {"x": 1.0} for name in ("copy", "random-texts")})
+    records += make_rows({name: {"s": 0.02} for name in ("copy", "random-texts")}, **USEFUL)
+    records += make_rows({"copy": {"s": -0.02}}, **USEFUL, **mitigated)
+    assert "above that of random vectors" in state(only(records))["copy/none"][1]
+
+
+def test_a_model_that_is_not_usable_judges_no_mitigator(make_rows) -> None:
+    eraser = {"mitigator__name": "eraser", "mitigator__fingerprint": "e"}
+    models = ("m", "noise")
+    records = make_rows({model: {"x": 1.0} for model in models})
+    records += make_rows({model: {"x": 0.5} for model in models}, **eraser)
+    for changes in ({}, eraser):
+        records += make_rows({"m": {"c": 1.5}}, p_value=0.001, **CONTROL, **changes)
+        records += make_rows({"noise": {"c": 0.1}}, p_value=0.4, **CONTROL, **changes)
+    records = [  # of different weights
+        record.model_copy(
+            update={"model": record.model.model_copy(update={"fingerprint": record.model.name})}
+        )
+        for record in records
+    ]
+    (line,) = only(records).mitigators.to_dicts()
+    assert (line["unranked"], line["bias"]) == (None, pytest.approx(-0.25))
+    (line,) = only([r for r in records if r.model.name == "noise"]).mitigators.to_dicts()
+    assert line["unranked"] == "run on no usable model"
