@@ -76,9 +76,11 @@ def why_not(row: Mapping[str, Any], prefix: str = "") -> str:
         return "mitigated rows are compared with their own model"
     if row["unusable"]:
         return f"not usable, {row['unusable']}"
-    if not row[f"{prefix}complete"]:
-        n = len(row["lacks"])
-        return f"no value on {count(n, 'task')}" if n else "incomplete"
+    missing = row["missing"]["usefulness" if prefix else "bias"]
+    if missing is None:
+        return f"no {'usefulness' if prefix else 'bias'} task of this board is ranked"
+    if missing:
+        return f"no value on {count(missing, 'ranked task')}"
     return "no other model to rank it against"
 
 

@@ -101,11 +101,17 @@ def _rows(board: Board, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for lack in board.lacks.iter_rows(named=True):
         lacks.setdefault(lack["row"], {})[lack["task"]] = lack["reason"]
     rows = sorted(board.rows.to_dicts(), key=lambda row: row["role"] == "reference")
+    deciding = "" if "bias" in board.tasks["measures"] else "usefulness_"
+    names = {measures: set(board.names(measures)) for measures in ("bias", "usefulness")}
     for row in rows:
         row["href"] = row["url"] if (row["url"] or "").startswith(("https://", "http://")) else None
         row["lacks"] = lacks.get(row["row"], {})
+        row["missing"] = {
+            measures: len(row["lacks"].keys() & ranked) if ranked else None
+            for measures, ranked in names.items()
+        }
         row["rank_cell"], row["set_cell"] = model_table.rank(row), model_table.rank_set(row)
-        row["why_not"] = model_table.why_not(row)
+        row["why_not"] = model_table.why_not(row, deciding)
         row["numbers"] = model_table.numbers(board, row)
         row["values"] = [
             task_table.value(

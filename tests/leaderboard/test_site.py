@@ -199,7 +199,7 @@ def test_page_csv_and_json_have_the_same_numbers(tmp_path, make_many) -> None:
         assert float(cells[3]) == float(row["bias"]) == entry["bias"]
     (lacking,) = tables["text not ranked"][2:]
     assert lacking[0] == "e5-small"
-    assert "no value on 1 task" in lacking[1]
+    assert "no value on 1 ranked task" in lacking[1]
     changes = {(e["model"], e["mitigator"]): e for e in board["effects"] if e["baseline"] == "none"}
     for cells in tables["text effects"][2:]:
         assert float(cells[2]) == changes[cells[0], cells[1]]["bias"]
@@ -280,6 +280,24 @@ def test_incomplete_rows_alone_make_a_page(tmp_path, make_rows) -> None:
     assert "text models" not in page.tables
     assert len(page.tables["text not ranked"]) == 4
     assert "no model is ranked" in "".join(page.text)
+
+
+def test_the_reason_counts_the_tasks_that_keep_a_model_from_its_rank(tmp_path, make_rows) -> None:
+    useful = {"task__measures": "usefulness", "ideal": "higher"}
+    records = make_rows({"a": {"x": 1.0, "y": 1.0}, "b": {"y": 1.0}})
+    records += make_rows({"a": {"s": 1.0}}, **useful)
+    page = page_of(records, tmp_path)
+    (row,) = page.tables["text not ranked"][2:]
+    assert row[:1] == ["b"]
+    assert row[1].startswith("no value on 1 ranked task")
+
+
+def test_a_board_without_bias_tasks_says_why_no_model_has_a_rank(tmp_path, make_rows) -> None:
+    records = make_rows({"a": {"s": 1.0}, "b": {"s": 0.5}}, task__measures="usefulness")
+    page_of(records, tmp_path)
+    html = (tmp_path / "index.html").read_text("utf-8")
+    assert "not ranked: no bias task of this board is ranked" in html
+    assert "no other model" not in html
 
 
 def test_scores_without_bounds_make_a_page(tmp_path, make_record) -> None:
