@@ -67,9 +67,9 @@ def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
     if "model" not in rows["role"]:
         lines.append("models are ranked without a mitigator: evaluate --mitigator none, too")
     elif not alone.is_empty():
+        names = _names(alone["name"].unique().sort().to_list())
         lines.append(
-            f"no row without a mitigator, so no changes of {_names(alone['name'].unique().sort())}:"
-            " evaluate --mitigator none, too"
+            f"no row without a mitigator, so no changes of {names}: evaluate --mitigator none, too"
         )
     return lines
 
