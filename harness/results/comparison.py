@@ -7,14 +7,14 @@ Over tasks it gives the mean difference of the distance to the ideal, with its i
 from __future__ import annotations
 
 import contextlib
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.errors import UsageError
-from harness.results import resampling, samples, scale
+from harness.results import means, resampling, samples, scale
 from harness.results.record import Record
 from harness.results.record_parts import IntervalPart
 from harness.results.tables import DIGITS, age
@@ -178,8 +178,8 @@ def compare(
             left_out.append((key[0], pair))
         else:
             pairs.append(pair)
-    means = [_mean(measures, pairs) for measures in ("bias", "usefulness")]
-    return Comparison(tuple(pairs), tuple(mean for mean in means if mean), tuple(left_out))
+    both = [_mean(measures, pairs) for measures in ("bias", "usefulness")]
+    return Comparison(tuple(pairs), tuple(mean for mean in both if mean), tuple(left_out))
 
 
 def _by_key(records: Iterable[Record]) -> dict[Key, Record]:
@@ -227,19 +227,16 @@ def _samples(record: Record, folder: Path | str | None) -> Sequence[Mapping[str,
 
 
 def _mean(measures: str, pairs: Sequence[Pair]) -> Mean | None:
-    chosen = [pair for pair in pairs if pair.a.task.measures == measures]
-    families: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for pair in chosen:
-        if pair.distances:
-            families[pair.a.family].append(pair.distances)
+    lines = [{"a": pair.a, "b": pair.b} for pair in pairs if pair.a.task.measures == measures]
+    families = list(means.by_family(lines, ("a", "b")).values())
     if not families:
         return None
     import numpy as np
 
-    a, b = np.array([np.mean(family, axis=0) for family in families.values()]).T
+    a, b = (np.array([fmean(v[side] for v in family) for family in families]) for side in "ab")
     return Mean(
         measures=measures,
-        n=sum(map(len, families.values())),
+        n=sum(map(len, families)),
         a=float(a.mean()),
         b=float(b.mean()),
         difference=float((b - a).mean()),

@@ -17,34 +17,46 @@ HELP = {
 """What each mean is; the lower, the better."""
 
 
-def over_families(
+Values = dict[str, float]
+"""What counts, by column."""
+
+
+def by_family(
     lines: Sequence[Mapping[str, Record]], columns: Sequence[str]
-) -> tuple[dict[str, float], int] | None:
-    """Return the mean of each column over the tasks that count in all of them, and their number.
+) -> dict[str, list[Values]]:
+    """Return by family what counts of each task that counts in all columns.
 
     Parameters
     ----------
     lines
         One line a task: its record of each column.
     columns
-        The columns. A task counts if `Record.counted` has a value in each.
-
-    Returns
-    -------
-    tuple or None
-        None with fewer than two tasks that count.
+        The columns. A task counts if `Record.counted` has a value in each, and if either all
+        records have a floor or none has: those of older versions have none.
     """
-    families: defaultdict[str, list[dict[str, float]]] = defaultdict(list)
+    families: defaultdict[str, list[Values]] = defaultdict(list)
     for line in lines:
         counted = {column: record.counted for column, record in line.items()}
         known = {column: value for column, value in counted.items() if value is not None}
-        if len(known) == len(columns):
+        has_floor = {record.floor is not None for record in line.values()}
+        if len(known) == len(columns) and len(has_floor) == 1:
             families[next(iter(line.values())).family].append(known)
+    return dict(families)
+
+
+def over_families(
+    lines: Sequence[Mapping[str, Record]], columns: Sequence[str]
+) -> tuple[Values, int] | None:
+    """Return the mean of each column over the tasks that count in all of them, and their number.
+
+    None with fewer than two tasks that count. Parameters as in `by_family`.
+    """
+    families = by_family(lines, columns)
     n = sum(map(len, families.values()))
     if n < 2:
         return None
     means = {
-        column: fmean(fmean(known[column] for known in family) for family in families.values())
+        column: fmean(fmean(values[column] for values in family) for family in families.values())
         for column in columns
     }
     return means, n

@@ -146,8 +146,8 @@ def _interval(value: float, left_out: Sequence[Floats], method: str) -> Interval
     if np.allclose(np.concatenate(left_out), value, rtol=1e-12, atol=1e-12):
         ends = jackknife.Ends(value, value)  # all differences are equal
     else:
-        found = jackknife.t_interval(value, left_out, confidence=LEVEL)
-        if found is None:
+        interval = jackknife.t_interval(value, left_out, confidence=LEVEL)
+        if interval is None:
             return None
-        ends = found
+        ends = interval
     return IntervalPart(low=ends.low, high=ends.high, level=LEVEL, method=method)

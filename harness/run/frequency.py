@@ -35,10 +35,10 @@ def frequency_of(measurement: Measurement, ranks: Ranks) -> Frequency | None:
         if input_.texts is None or input_.vocabulary:
             continue
         words = list(dict.fromkeys(input_.texts))
-        found = ranks(words)
-        if found is None:
+        of_words = ranks(words)
+        if of_words is None:
             return None
-        known = {word: rank for word, rank in zip(words, found, strict=True) if rank}
+        known = {word: rank for word, rank in zip(words, of_words, strict=True) if rank}
         if known:
             typical[parameter] = math.exp(fmean(map(math.log, known.values())))
         rare |= {word: rank for word, rank in known.items() if rank > FREQUENT}

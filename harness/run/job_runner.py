@@ -60,8 +60,8 @@ class JobRunner:
             return self._not_run(job, one_line(error), "failed")
 
     def _with_frequency(self, result: scoring.MetricScores) -> scoring.MetricScores:
-        found = frequency.frequency_of(result.measurement, self.vectors.ranks)
-        coverage = result.coverage.model_copy(update={"frequency": found})
+        words = frequency.frequency_of(result.measurement, self.vectors.ranks)
+        coverage = result.coverage.model_copy(update={"frequency": words})
         return dataclasses.replace(result, coverage=coverage)
 
     def _not_run(self, job: Job, reason: str, kind: Kind) -> NotRun:

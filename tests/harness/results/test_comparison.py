@@ -10,6 +10,7 @@ import harness
 from harness.errors import UnknownName, UsageError
 from harness.results import resampling
 from harness.results.comparison import compare
+from harness.results.record_parts import FloorPart
 from harness.results.sides import between, between_runs
 
 
@@ -88,6 +89,17 @@ def test_bias_and_usefulness_have_a_mean_each_and_controls_none():
     ]
     found = compare(*sides)
     assert [mean.measures for mean in found.means] == ["bias", "usefulness"]
+    assert len(found.pairs) == 3
+
+
+def test_a_value_outside_its_bounds_and_one_without_the_floor_of_the_other_do_not_count():
+    floor = {"mean": 0.1, "sd": 0.1, "centre": 0.0, "spread": 0.1, "draws": 9, "shuffled": "sides"}
+    part = FloorPart(**floor)
+    without, too_large, with_both = record("a"), record("b", value=5.0), record("c")
+    a = [without, too_large, with_both.model_copy(update={"floor": part})]
+    b = [record(name, "x").model_copy(update={"floor": part}) for name in "ac"]
+    found = compare(a, [*b, record("b", "x")])
+    assert [mean.n for mean in found.means] == [1]
     assert len(found.pairs) == 3
 
 
