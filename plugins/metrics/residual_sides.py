@@ -136,9 +136,9 @@ def residual_sides(
     right = (predictions.predicted == labels).astype(np.float64)
     nearest = nearest_in_other_groups(x, groups, k)
     shares = (labels[nearest] == labels[:, None]).mean(axis=1)
-    found = two_clusters(x, seed)
-    matched = (found == labels).astype(np.float64)
-    if matched.mean() < matched_accuracy(found, labels):
+    cluster = two_clusters(x, seed)
+    matched = (cluster == labels).astype(np.float64)
+    if matched.mean() < matched_accuracy(cluster, labels):
         matched = 1 - matched
     of_score = {
         "recoverability": (
@@ -149,8 +149,8 @@ def residual_sides(
         "neighbours": (shares, {"neighbours": shares}, _null(nearest, labels, groups, shuffle)),
         "clustering": (
             matched,
-            {"cluster": found},
-            shuffle.accuracies(found, labels, groups=groups, matched=True),
+            {"cluster": cluster},
+            shuffle.accuracies(cluster, labels, groups=groups, matched=True),
         ),
     }
     return {

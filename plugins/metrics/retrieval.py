@@ -167,10 +167,10 @@ def retrieval(
         details={"retrieved": float(n_retrieved.mean()), "k": k},
     )
     counts = {"hits": n_hits, "relevant": n_relevant, "retrieved": n_retrieved}
-    found = group_gap.Groups(
+    by_group = group_gap.Groups(
         hits, relevant, similarities, codes, np.asarray(document_topics), names
     )
-    gap_of = partial(group_gap.gap, score, found, draws=null_draws, rng=rng)
+    gap_of = partial(group_gap.gap, score, by_group, draws=null_draws, rng=rng)
     gap = gap_of("exposure", exposure.discounts(ranked))
     labels = [names[code] for code in codes.tolist()]
     query_sets = {"queries": queries, "queries_1": queries_1, "queries_2": queries_2}

@@ -59,7 +59,7 @@ class Groups:
 def gap(
     score: Callable[..., Score],
     groups: Groups,
-    what: str,
+    shares: str,
     weights: Floats,
     *,
     draws: int,
@@ -73,7 +73,7 @@ def gap(
         Makes a score of a statistic and a reason.
     groups
         Documents and their groups.
-    what
+    shares
         Name of the shares in the details and samples.
     weights
         (q, n) weight of each document.
@@ -85,18 +85,18 @@ def gap(
     has_hits = groups.hits.sum(axis=1) > 0
     n_relevant = exposure.count_by_group(groups.relevant, member)
     values = {
-        what: exposure.count_by_group(of_documents, member),
+        shares: exposure.count_by_group(of_documents, member),
         "fair": np.where(has_hits[:, None], exposure.shares(n_relevant), np.nan),
         "recall": exposure.ratio(exposure.count_by_group(groups.hits, member), n_relevant),
     }
     columns = {
         f"{key}_{name}": values[key][:, i]
-        for key in (what, "fair")
+        for key in (shares, "fair")
         for i, name in enumerate(groups.names.values())
     }
-    contributions = exposure.gap_contributions(values[what], values["fair"])
-    found = score(
-        partial(exposure.exposure_gap, values[what], values["fair"]),
+    contributions = exposure.gap_contributions(values[shares], values["fair"])
+    score_of_gap = score(
+        partial(exposure.exposure_gap, values[shares], values["fair"]),
         reason="no query retrieves a relevant document",
         samples=Samples("queries", contributions, columns),
     )
@@ -105,8 +105,8 @@ def gap(
         "similarity": groups.by_name([groups.similarities[:, m].mean() for m in member]),
         "without_hits": int(np.count_nonzero(~has_hits)),
     }
-    if np.isnan(found.value):
-        return dataclasses.replace(found, details={**found.details, **details})
+    if np.isnan(score_of_gap.value):
+        return dataclasses.replace(score_of_gap, details={**score_of_gap.details, **details})
     mean_share = exposure.mean_over_queries(of_documents, once)[0]
     details["granularity"] = float(mean_share[mean_share > 0].min())
     null, p_value = None, None
@@ -116,16 +116,16 @@ def gap(
             mean_share, means["fair"], codes, groups.topics, draws=draws, rng=rng
         )
         null = Null(gaps, "groups of the documents of a topic")
-        p_value = (int((gaps >= found.value - 1e-9).sum()) + 1) / (draws + 1)
+        p_value = (int((gaps >= score_of_gap.value - 1e-9).sum()) + 1) / (draws + 1)
         details["least"] = float(gaps.min())
-    interval = found.interval
+    interval = score_of_gap.interval
     if interval is not None:  # a mean difference may have any sign, its distance from 0 not
         low, high = max(interval.low, 0.0), min(interval.high, 1.0)
         interval = dataclasses.replace(interval, low=low, high=high)
     return dataclasses.replace(
-        found,
+        score_of_gap,
         p_value=p_value,
         null=null,
         interval=interval,
-        details={**found.details, **details},
+        details={**score_of_gap.details, **details},
     )

@@ -109,15 +109,15 @@ class Shuffle:
         if not self.draws:
             return None
         if groups is None:
-            shuffled = self.rng.permuted(np.tile(labels, (self.draws, 1)), axis=1)
-            what = nulls.LABELS
+            drawn = self.rng.permuted(np.tile(labels, (self.draws, 1)), axis=1)
+            shuffled = nulls.LABELS
         else:
             signs = nulls.shuffled_sides(
                 len(labels), rng=self.rng, clusters=groups, draws=self.draws
             )
-            shuffled, what = np.where(signs > 0, labels, 1 - labels), nulls.SIDES
-        accuracies = (shuffled == answers).mean(axis=1)
-        return Null(np.maximum(accuracies, 1 - accuracies) if matched else accuracies, what)
+            drawn, shuffled = np.where(signs > 0, labels, 1 - labels), nulls.SIDES
+        accuracies = (drawn == answers).mean(axis=1)
+        return Null(np.maximum(accuracies, 1 - accuracies) if matched else accuracies, shuffled)
 
     def correlations(self, x: Floats, y: Floats) -> Null | None:
         """Return the correlations of (n,) x with shuffled (n,) y."""
