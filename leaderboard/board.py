@@ -173,7 +173,7 @@ def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[
     frame = frame.join(shown, on="row").join(failing, on="row", how="left")
     for measures, prefix in (("bias", ""), ("usefulness", "usefulness_")):
         frame = frame.join(ranked_rows(ranked, failing, measures, prefix), on="row", how="left")
-    deciding = "" if "bias" in tasks["measures"] else "usefulness_"
+    deciding = "" if "bias" in ranked["measures"] else "usefulness_"
     frame = frame.with_columns(
         complete=pl.col(f"{deciding}complete").fill_null(value=False),
         usefulness_complete=pl.col("usefulness_complete").fill_null(value=False),

@@ -101,8 +101,8 @@ def _rows(board: Board, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for lack in board.lacks.iter_rows(named=True):
         lacks.setdefault(lack["row"], {})[lack["task"]] = lack["reason"]
     rows = sorted(board.rows.to_dicts(), key=lambda row: row["role"] == "reference")
-    deciding = "" if "bias" in board.tasks["measures"] else "usefulness_"
     names = {measures: set(board.names(measures)) for measures in ("bias", "usefulness")}
+    deciding = "" if names["bias"] or not names["usefulness"] else "usefulness_"
     for row in rows:
         row["href"] = row["url"] if (row["url"] or "").startswith(("https://", "http://")) else None
         row["lacks"] = lacks.get(row["row"], {})

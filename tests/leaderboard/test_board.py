@@ -339,3 +339,14 @@ def test_usefulness_has_no_floor_and_no_unit(make_rows) -> None:
 def test_a_task_without_a_value_says_so(make_rows) -> None:
     records = make_rows({"a": {"x": None}}, reason="too few words") + make_rows({"a": {"y": 1.0}})
     assert only(records).tasks.filter(task="x")["not_ranked"].to_list() == ["no row has a value"]
+
+
+def test_where_no_bias_task_is_ranked_usefulness_decides_what_is_complete(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}}, task__unranked="not monotone")
+    records += make_rows({"a": {"s": 1.0}, "b": {"s": 0.5}}, task__measures="usefulness")
+    board = only(records)
+    assert rows_of(board, "complete", "rank", "usefulness_rank") == {
+        "b/none": (True, None, 1),
+        "a/none": (True, None, 2),
+    }
+    assert board.summary() == "2 models ranked on 0 bias tasks and 1 usefulness task"

@@ -300,6 +300,15 @@ def test_a_board_without_bias_tasks_says_why_no_model_has_a_rank(tmp_path, make_
     assert "no other model" not in html
 
 
+def test_tables_without_a_ranked_task_have_one_row_of_headers(tmp_path, make_rows) -> None:
+    records = make_rows(
+        {"a": {"x": 1.0}, "random-texts": {"x": 1.0}}, task__unranked="not monotone"
+    )
+    page = page_of(records, tmp_path)
+    assert [cells[0] for cells in page.tables["text not ranked"]] == ["Model", "a"]
+    assert [cells[2] for cells in page.tables["text models"]] == ["Model", "random-texts"]
+
+
 def test_scores_without_bounds_make_a_page(tmp_path, make_record) -> None:
     page = page_of([make_record(bounds=(None, None), ideal="lower")], tmp_path)
     assert "neither bounds nor a unit" in "".join(page.text)
