@@ -13,6 +13,8 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 """Any float64 array: statistics are computed in double precision."""
 Reals: TypeAlias = npt.NDArray[np.floating[Any]]
 """Any array of floats: what a metric or mitigator accepts."""
+Mask: TypeAlias = npt.NDArray[np.bool_]
+"""Any array of truth values."""
 
 
 def unit_rows(x: Reals) -> Floats:

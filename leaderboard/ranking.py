@@ -24,15 +24,13 @@ Ibragimov and Müller (2010). t-statistic based correlation and heterogeneity ro
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from harness.arrays import Floats, Reals
-
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
+    from harness.arrays import Floats, Mask, Reals
 
 LEVEL = 0.95
 """Confidence level of intervals and of sets of ranks."""

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.arrays import Reals, Vectors, has_direction
+from harness.arrays import Mask, Reals, Vectors, has_direction
 from harness.task.inputs import Input
 
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
 SAME = 1e-5
 """Largest relative difference of equal vectors: the batch of a text changes its vector as much."""
 

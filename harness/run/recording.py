@@ -85,7 +85,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             bounds=score.bounds or scale.bounds,
             p_value=finite(score.p_value),
             interval=_interval(score) if value is not None else None,
-            floor=_floor(score, scale.ideal) if value is not None else None,
+            floor=floor_of(score, scale.ideal) if value is not None else None,
             unit=finite(score.unit),
             n=None if score.n is None else int(score.n),
             clusters=result.clusters,
@@ -133,7 +133,7 @@ def model_part(info: ModelInfo) -> ModelPart:
     )
 
 
-def _floor(score: Score, ideal: Ideal) -> FloorPart | None:
+def floor_of(score: Score, ideal: Ideal) -> FloorPart | None:
     """Return the floor of a score; None if it has none, or if its ideal is no number."""
     if score.null is None or isinstance(ideal, str):
         return None

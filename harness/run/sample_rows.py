@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.arrays import Mask
 from harness.digest import json_like
 from harness.errors import HarnessError
 from harness.metrics import Metric
@@ -16,7 +17,6 @@ from harness.run.plan import Job
 from harness.scores import Samples, Score
 from harness.task.inputs import Input
 
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
 SampleRow = dict[str, Any]
 
 

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.arrays import Floats, Reals, cosines
+from harness.arrays import Floats, Mask, Reals, cosines
 from harness.errors import InvalidOption
 from harness.metrics import metric
 from harness.plugins.metrics.drawings.ranking_views import ranking_table, retrieval_heatmap
 from harness.plugins.metrics.statistics import exposure, group_gap, intervals, nulls
 from harness.plugins.metrics.statistics.ranking import (
-    Mask,
     Ranked,
     Ranking,
     dynamic_k,

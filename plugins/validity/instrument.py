@@ -16,6 +16,7 @@ from harness.errors import HarnessError
 from harness.metrics import Contrast, Metric
 from harness.results.scale import loss
 from harness.run.metric_inputs import MetricInputs
+from harness.run.recording import floor_of
 from harness.scores import Score
 
 CHEAPER = {"resamples": 20, "permutations": 199, "null_draws": 99}
@@ -113,11 +114,9 @@ class Instrument:
         value = float(score.value) if math.isfinite(score.value) else math.nan
         distance = loss(value, scale.ideal, bounds)
         above = None
-        if score.null is not None and not isinstance(scale.ideal, str):
-            null = np.asarray(score.null.values, dtype=np.float64)
-            null = np.abs(null[np.isfinite(null)] - scale.ideal)
-            if len(null) and null.std() > 0:
-                above = float((distance - null.mean()) / null.std())
+        floor = floor_of(score, scale.ideal)
+        if floor is not None and floor.sd > 0:
+            above = (distance - floor.mean) / floor.sd
         return Reading(value, distance, score.p_value, above)
 
 

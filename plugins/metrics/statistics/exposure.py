@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from harness.arrays import Floats
-from harness.plugins.metrics.statistics.ranking import Mask, Ranked
+from harness.arrays import Floats, Mask
+from harness.plugins.metrics.statistics.ranking import Ranked
 
 Codes = npt.NDArray[np.int64]
 

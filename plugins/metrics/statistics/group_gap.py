@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.arrays import Floats
+from harness.arrays import Floats, Mask
 from harness.plugins.metrics.statistics import exposure
-from harness.plugins.metrics.statistics.ranking import Mask
 from harness.scores import Null, Samples, Score
 
 Codes = npt.NDArray[np.int64]

@@ -12,11 +12,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from harness.arrays import Floats
+from harness.arrays import Floats, Mask
 from harness.errors import InvalidOption
 
 Ranking = Literal["plain", "dynamic-k", "dynamic-k-symmetric"]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

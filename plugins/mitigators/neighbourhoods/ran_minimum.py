@@ -10,14 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from harness.arrays import Floats, Vectors, unit_rows
+from harness.arrays import Floats, Mask, Vectors, unit_rows
 from harness.plugins.mitigators.neighbourhoods.neighbours import Neighbours
 
 BATCH = 32  # words optimised together: with 50 dimensions their neighbours fit into a cache
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # the defaults of Kingma and Ba (2015), Adam
 ROUNDING = 1e-6  # share of the weights that is rounding error of float32
 
-Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
 
 
