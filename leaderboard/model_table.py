@@ -64,7 +64,7 @@ def rank_set(row: Mapping[str, Any]) -> Cell:
     """Return the set of ranks of a row by bias, or of a mitigator."""
     low, high = row["rank_low"], row["rank_high"]
     if low is None:
-        return EMPTY
+        return EMPTY if row["rank"] is None else Cell("–", LAST, _set_in_words(low, high))
     return Cell(str(low) if low == high else f"{low}–{high}", low, _set_in_words(low, high))
 
 

@@ -309,6 +309,16 @@ def test_tables_without_a_ranked_task_have_one_row_of_headers(tmp_path, make_row
     assert [cells[2] for cells in page.tables["text models"]] == ["Model", "random-texts"]
 
 
+def test_ranks_over_few_families_say_why_they_have_no_set(tmp_path, make_rows) -> None:
+    mitigated = {"mitigator__name": "h", "mitigator__fingerprint": "h"}
+    more = {"mitigator__name": "k", "mitigator__fingerprint": "k"}
+    records = make_rows({"a": {"x": 1.0}})
+    records += make_rows({"a": {"x": 0.5}}, **mitigated) + make_rows({"a": {"x": 0.6}}, **more)
+    page_of(records, tmp_path)
+    html = (tmp_path / "index.html").read_text("utf-8")
+    assert html.count('title="no set of ranks: fewer than 6 families"') == 2, "both mitigators"
+
+
 def test_scores_without_bounds_make_a_page(tmp_path, make_record) -> None:
     page = page_of([make_record(bounds=(None, None), ideal="lower")], tmp_path)
     assert "neither bounds nor a unit" in "".join(page.text)
