@@ -94,8 +94,8 @@ def chain(row: Row, registry: Registry) -> tuple[str, Chain]:
             stage_names += [stage.name for stage in names.mitigators(part)]
             stages += cast("Chain", registry.mitigator(part)).mitigators
             continue
-        for given in part.mitigators if isinstance(part, Chain) else [part]:
-            stage = _copy(given)
+        for mitigator in part.mitigators if isinstance(part, Chain) else [part]:
+            stage = _copy(mitigator)
             name = _registered_name(stage, registry)
             sources += _sources(stage, is_registered=name is not None)
             stage_names.append(name or _own_name(stage, registry))
