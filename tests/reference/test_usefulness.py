@@ -89,7 +89,7 @@ def test_sem_bias_is_the_share_of_its_questions_answered_separately(scores, glov
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     vector = dict(zip(["he", "she", *word], rows, strict=True))
     g = vector["he"] - vector["she"]
-    chosen = []
+    chosen, outdone = [], []
     for line in lines:
         cosines = []
         for pair in line.strip().split("\t"):
@@ -97,10 +97,13 @@ def test_sem_bias_is_the_share_of_its_questions_answered_separately(scores, glov
             difference = vector[first] - vector[second]
             cosines.append(difference @ g / np.linalg.norm(difference))
         chosen.append(kinds[int(np.argmax(cosines))])
+        outdone += [cosines[3] > cosines[1], cosines[3] > cosines[2]]
     results = scores("sem-bias", glove)
     for scenario, choices in (("all", chosen), ("unseen-pairs", chosen[-40:])):
-        for kind, score in results[scenario]["sem-bias"].items():
+        for kind in kinds:
+            score = results[scenario]["sem-bias"][kind]
             assert score.value == pytest.approx(choices.count(kind) / len(choices))
+    assert results["all"]["sem-bias"]["preference"].value == pytest.approx(np.mean(outdone))
     # measured values: no paper has GloVe with 50 dimensions
     assert results["all"]["sem-bias"]["definition"].value == pytest.approx(0.698, abs=1e-3)
     assert results["all"]["sem-bias"]["stereotype"].value == pytest.approx(0.216, abs=1e-3)
