@@ -57,6 +57,7 @@ _SCHEMA: dict[str, Any] = {
     "p_value": pl.Float64,
     "alternative": pl.String,
     "reversed": pl.Boolean,
+    "undone": pl.Boolean,
     "low": pl.Float64,
     "high": pl.Float64,
     "level": pl.Float64,
@@ -78,10 +79,7 @@ NOISE = REFERENCES[:2]
 
 ROOM = 0.1
 """Share of the range of a score by which its bounds in two records may differ."""
-NO_FLOOR = (
-    "the record has no floor, unlike others of the task: it is of an older version of the harness; "
-    "evaluate it again with --overwrite"
-)
+NO_FLOOR = "no floor, unlike other records of the task: evaluate again with --overwrite"
 """Why a value does not count: without its floor it would look more biased than the others."""
 
 _BY_AGE = ("created", "id")
@@ -207,6 +205,7 @@ def _line(record: Record) -> dict[str, Any]:
         "floor_sd": record.floor.sd if record.floor else None,
         "alternative": record.details.get("alternative"),
         "reversed": bool(record.details.get("reversed", False)),
+        "undone": record.undone,
         "low": interval.low if interval else None,
         "high": interval.high if interval else None,
         "level": interval.level if interval else None,
@@ -257,6 +256,7 @@ def _measured(frame: pl.DataFrame) -> pl.DataFrame:
             leak=is_bias & (pl.col("overlap").list.len() > 0),
             lacks_floor=is_bias
             & pl.col("floor").is_null()
+            & ~pl.col("undone")
             & pl.col("floor").is_not_null().any().over(*_TASK),
         )
     )

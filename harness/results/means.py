@@ -32,14 +32,14 @@ def by_family(
         One line a task: its record of each column.
     columns
         The columns. A task counts if `Record.counted` has a value in each, and if either all
-        records have a floor or none has: those of older versions have none.
+        records have a floor or none has, those `undone` aside: older versions wrote no floor.
     """
     families: defaultdict[str, list[Values]] = defaultdict(list)
     for line in lines:
         counted = {column: record.counted for column, record in line.items()}
         known = {column: value for column, value in counted.items() if value is not None}
-        has_floor = {record.floor is not None for record in line.values()}
-        if len(known) == len(columns) and len(has_floor) == 1:
+        has_floor = {record.floor is not None for record in line.values() if not record.undone}
+        if len(known) == len(columns) and len(has_floor) <= 1:
             families[next(iter(line.values())).family].append(known)
     return dict(families)
 

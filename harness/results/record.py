@@ -151,6 +151,11 @@ class Record(Line):
         )
 
     @property
+    def undone(self) -> bool:
+        """Whether the mitigator left no difference to measure: then there is nothing to shuffle."""
+        return "undone" in self.details
+
+    @property
     def rows(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """The rows of each table by name; empty in a record that was read from a file."""
         return self._rows

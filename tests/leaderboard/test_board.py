@@ -350,3 +350,12 @@ def test_where_no_bias_task_is_ranked_usefulness_decides_what_is_complete(make_r
         "a/none": (True, None, 2),
     }
     assert board.summary() == "2 models ranked on 0 bias tasks and 1 usefulness task"
+
+
+def test_a_mitigator_that_leaves_no_difference_has_no_floor_and_counts(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}}, floor=FLOOR)
+    records += make_rows({"a": {"x": 0.0}}, mitigator__name="h", mitigator__fingerprint="h",
+                         details={"undone": "all targets are equal", "before": 1.0})  # fmt: skip
+    board = only(records)
+    assert board.lacks.is_empty()
+    assert board.effects["bias"].to_list() == pytest.approx([-0.45])

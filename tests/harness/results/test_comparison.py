@@ -101,6 +101,8 @@ def test_a_value_outside_its_bounds_and_one_without_the_floor_of_the_other_do_no
     found = compare(a, [*b, record("b", "x")])
     assert [mean.n for mean in found.means] == [1]
     assert len(found.pairs) == 3
+    undone = record("c", "x", 0.0, details={"undone": "no difference is left"})
+    assert [mean.n for mean in compare(a, [undone]).means] == [1]
 
 
 def test_what_cannot_be_paired_is_left_out_with_the_reason():
