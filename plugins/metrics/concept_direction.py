@@ -73,7 +73,7 @@ def concept_direction(
     projections
         Number of random directions; 0 for no p-value.
     confidence, resamples
-        Level and number of resamples of the interval over attributes; g is
+        Level of the interval over attributes, and the most of these to leave out; g is
         fixed.
     null_draws
         Number of shuffled pairs for both p-values and floors; 0 for none.

@@ -79,8 +79,8 @@ def direct_bias(
     null_draws
         Number of random directions; 0 for no floor.
     confidence, resamples
-        Level and number of resamples of the interval over neutral words; g
-        is fixed.
+        Level of the interval over neutral words, and the most of these to leave out; g is
+        fixed.
     rng
         Random number generator of the resamples.
     clusters

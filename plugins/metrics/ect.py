@@ -54,8 +54,8 @@ def ect(
     unit_length
         Whether vectors are set to length 1 before targets are averaged. Published: False.
     confidence, resamples
-        Level and number of resamples of the interval over attributes; the
-        means are fixed.
+        Level of the interval over attributes, and the most of these to leave out; the means
+        are fixed.
     rng
         Random number generator of the resamples.
     clusters

@@ -85,7 +85,7 @@ def linear_probe(
     inner_folds
         Number of folds of the inner cross-validation.
     confidence, resamples
-        Level and number of resamples of the interval over the tested texts.
+        Level of the interval over the tested texts, and the most of these to leave out.
         It covers the choice of these texts, not that of the training texts.
     rng
         Random number generator of the folds and resamples.

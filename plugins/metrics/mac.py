@@ -51,8 +51,8 @@ def mac(
     attributes_1, attributes_2, attributes_3
         (a, d) vectors of the sets A_j; the second and third are optional.
     confidence, resamples
-        Level and number of resamples of the interval over targets and
-        attributes.
+        Level of the interval over targets and attributes, and the most of these to leave
+        out.
     rng
         Random number generator of the resamples.
     clusters

@@ -76,7 +76,7 @@ def occupation_projection(
     null_draws
         Number of times that the ratings are shuffled for the floor; 0 for no floor.
     confidence, resamples
-        Level and number of resamples of the interval over occupations; g is
+        Level of the interval over occupations, and the most of these to leave out; g is
         fixed.
     rng
         Random number generator of the resamples.
@@ -134,8 +134,8 @@ def occupation_projection(
         confidence=confidence,
         bounds=(-1, 1),
     )
-    one = np.ones((1, len(y)))
-    ranks = [midranks(numbers, one)[0] for numbers in (projections, y)]
+    once = np.ones((1, len(y)))
+    ranks = [midranks(numbers, once)[0] for numbers in (projections, y)]
     null = shuffled_correlations(*ranks, rng=rng, draws=null_draws) if null_draws else None
     return Score(
         value,

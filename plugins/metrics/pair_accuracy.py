@@ -56,8 +56,8 @@ def pair_accuracy(
     null_draws
         Number of times that the sides of the words are shuffled for the floor; 0 for no floor.
     confidence, resamples
-        Level and number of resamples of the interval over words; the pairs
-        are fixed.
+        Level of the interval over words, and the most of these to leave out; the pairs are
+        fixed.
     rng
         Random number generator of the resamples.
     clusters

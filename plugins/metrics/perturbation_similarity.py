@@ -71,7 +71,7 @@ def perturbation_similarity(
     texts_of
         (n,) number of the text that each row is a perturbation of.
     confidence, resamples
-        Level and number of resamples of the intervals over texts.
+        Level of the intervals over texts, and the most of these to leave out.
     rng
         Random number generator of the resamples.
     texts

@@ -84,7 +84,7 @@ def reference_correlation(
     of_references
         Prediction from the cosines with several references: `max` or `mean`.
     confidence, resamples
-        Level and number of resamples of the intervals over documents.
+        Level of the intervals over documents, and the most of these to leave out.
     rng
         Random number generator of the resamples.
 

@@ -135,8 +135,8 @@ def residual_bias(
     null_draws
         Number of times that the sides are shuffled for the floors; 0 for no floor.
     confidence, resamples
-        Level and number of resamples of the interval of `neighbours` over
-        the sampled words.
+        Level of the interval of `neighbours` over the sampled words, and the most of these to
+        leave out.
     rng
         Random number generator of the sample, of the seed of clusters and folds, and of the
         resamples.

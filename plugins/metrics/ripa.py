@@ -67,10 +67,9 @@ def ripa(
     null_draws
         Number of random assignments for the floor; 0 for no floor and no p-value.
     confidence, resamples
-        Level and number of resamples of the interval over pairs and
-        attributes.
+        Level of the interval over pairs and attributes, and the most of these to leave out.
     rng
-        Random number generator of the resamples.
+        Random number generator of the resamples and of the shuffles.
     clusters
         Cluster codes by input name, (n,): items made from one word or template share a code.
         Those of `targets_1` are the codes of the pairs.

@@ -72,10 +72,10 @@ def rnd(
     null_draws
         Number of random assignments for the floor; 0 for no floor and no p-value.
     confidence, resamples
-        Level and number of resamples of the interval over targets and
-        attributes.
+        Level of the interval over targets and attributes, and the most of these to leave
+        out.
     rng
-        Random number generator of the resamples.
+        Random number generator of the resamples and of the shuffles.
     clusters
         Cluster codes by input name, (n,): items made from one word or template share a code.
 

@@ -20,7 +20,6 @@ SCORES: dict[str, tuple[float, float]] = {
 """Bounds by score."""
 EQUAL = "the groups of attributes have the same mean: no direction lies between them"
 SEVERAL = "defined for two groups of attributes only"
-SHUFFLED = "members of the attribute sets"
 LEAST = 1e-9
 """Length of a difference of mean unit vectors that is only rounding."""
 
@@ -158,7 +157,9 @@ def same(
             n=n,
             details={"groups": len(groups)},
             samples=partial(_samples, name, bias[0], list(sets)[:split], units[:split]),
-            null=Null(_summary(name, shuffled, everything), SHUFFLED) if null_draws else None,
+            null=Null(_summary(name, shuffled, everything), nulls.ATTRIBUTES)
+            if null_draws
+            else None,
         )
         for name in SCORES
     }

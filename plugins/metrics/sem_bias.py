@@ -96,10 +96,10 @@ def sem_bias(
         Number of times that the sides of the stereotyped pairs are swapped at random, for the floor
         and the p-value of `preference`; 0 for neither.
     confidence, resamples
-        Level and number of resamples of the intervals over stereotyped
-        pairs. Each stereotyped pair is in many questions, which are therefore not independent.
+        Level of the intervals over stereotyped pairs, and the most of these to leave out.
+        Each stereotyped pair is in many questions, which are therefore not independent.
     rng
-        Random number generator of the resamples.
+        Random number generator of the resamples and of the swapped sides.
     texts
         Words by input name, which identify the stereotyped pairs. Without them, single questions
         are resampled.
@@ -165,6 +165,7 @@ def sem_bias(
         clusters=[pair_of],
         resamples=resamples,
         confidence=confidence,
+        bounds=(0, 1),
     )
     null = None
     if null_draws:

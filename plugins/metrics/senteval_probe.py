@@ -84,7 +84,7 @@ def senteval_probe(
     hidden
         Number of hidden units, with a sigmoid; 0 for a softmax regression.
     confidence, resamples
-        Level and number of resamples of the interval over the tested texts.
+        Level of the interval over the tested texts, and the most of these to leave out.
         It covers the choice of these texts, not that of the training texts.
     rng
         Random number generator of the folds, first weights, minibatches and resamples.

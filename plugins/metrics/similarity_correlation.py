@@ -46,7 +46,7 @@ def similarity_correlation(
     ratings
         (n,) human ratings, higher for more similar texts, in any unit.
     confidence, resamples
-        Level and number of resamples of the intervals over pairs.
+        Level of the intervals over pairs, and the most of these to leave out.
     rng
         Random number generator of the resamples.
     clusters

@@ -77,7 +77,7 @@ def trained_relatedness(
         Levels of the ratings, in steps of 1. SentEval has 1 to 5 for all data. Of a rating below
         the lowest or above the highest level, only a part is a target: of .4 below 1, .4.
     confidence, resamples
-        Level and number of resamples of the intervals over tested pairs.
+        Level of the intervals over tested pairs, and the most of these to leave out.
     rng
         Random number generator of the first weights, the minibatches and the resamples.
     clusters

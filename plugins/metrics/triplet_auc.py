@@ -66,7 +66,7 @@ def triplet_auc(
     negatives
         (n, d) vectors of texts with a different meaning and the query's names.
     confidence, resamples
-        Level and number of resamples of the interval over triplets.
+        Level of the interval over triplets, and the most of these to leave out.
     rng
         Random number generator of the resamples.
     clusters

@@ -68,7 +68,7 @@ def version_gap(
     null_draws
         Number of random assignments for the floors; 0 for none.
     confidence, resamples
-        Level and number of resamples of the intervals over queries or topics.
+        Level of the intervals over queries or topics, and the most of these to leave out.
     rng
         Random number generator of the sign flips and resamples.
     clusters

@@ -72,8 +72,8 @@ def word_analogies(
     vocabulary
         (m, d) vectors of the candidate words.
     confidence, resamples
-        Level and number of resamples of the intervals over pairs a : b:
-        questions that share a pair are not independent.
+        Level of the intervals over pairs a : b, and the most of these to leave out. Questions
+        that share a pair are not independent.
     texts
         Words by input name.
     rng
