@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -88,15 +88,22 @@ def halves(
     return with_rows(inputs, first), with_rows(inputs, second)
 
 
-def without_one(instrument: Instrument, contrast: Contrast) -> Iterator[MetricInputs]:
-    """Yield the inputs without one word, pair or text of a side, for each in turn."""
+def words(instrument: Instrument, contrast: Contrast) -> list[tuple[str, int]]:
+    """Return the words, pairs or texts of the sides: the group of inputs and the cluster code."""
     inputs, groups = instrument.inputs, instrument.groups
+    of_sides: list[tuple[str, int]] = []
     for group in dict.fromkeys(groups[side] for side in contrast.sides):
-        members = [name for name in groups if groups[name] == group]
-        for code in np.unique(inputs.clusters[members[0]]):
-            yield with_rows(
-                inputs, {name: np.flatnonzero(inputs.clusters[name] != code) for name in members}
-            )
+        first = next(name for name in groups if groups[name] == group)
+        of_sides += [(group, int(code)) for code in np.unique(inputs.clusters[first])]
+    return of_sides
+
+
+def without_one(instrument: Instrument, word: tuple[str, int]) -> MetricInputs:
+    """Return the inputs without one of `words`."""
+    inputs, (group, code) = instrument.inputs, word
+    members = [name for name, of_name in instrument.groups.items() if of_name == group]
+    kept = {name: np.flatnonzero(inputs.clusters[name] != code) for name in members}
+    return with_rows(inputs, kept)
 
 
 def templates(inputs: MetricInputs) -> dict[str, int]:

@@ -120,11 +120,12 @@ class _Checks:
                 for amplitude in planting.AMPLITUDES
             },
         }
-        left_out = list(changes.without_one(instrument, contrast))
-        if len(left_out) > self.draws.words:
-            chosen = rng.choice(len(left_out), self.draws.words, replace=False)
-            left_out = [left_out[i] for i in chosen]
-        figures["without_one"] = _range([read(inputs, rng) for inputs in left_out])
+        words = changes.words(instrument, contrast)
+        if len(words) > self.draws.words:
+            words = [words[i] for i in rng.choice(len(words), self.draws.words, replace=False)]
+        figures["without_one"] = _range(
+            [read(changes.without_one(instrument, word), rng) for word in words]
+        )
 
         def drawn(amplitude: float) -> MetricInputs:
             shuffled = changes.shuffled(instrument, fair, contrast, rng)

@@ -52,7 +52,7 @@ A score that breaks one of these **limits** does not rank:
 - Random vectors stand at most {verdict.ABOVE_NOISE:g} standard deviations above the floor.
 
 A share of rejected sides above .1 does not keep a score from its rank, since p-values rank
-nothing. It says that the p-value takes the words of the sides as they are, such as one that
+nothing. It would say that the p-value takes the words of the sides as they are, such as one that
 shuffles the groups alone: it is evidence about these words, not about others like them.
 Vectors that are all the same have no value in any task: the harness sees to that.
 
