@@ -111,7 +111,7 @@ def retrieval(
     null_draws
         Number of shuffles of the groups for the floor and the p-values of the gaps; 0 for none.
     confidence, resamples
-        Level and number of resamples of the intervals over queries.
+        Level of the intervals over queries, and the most of these to leave out.
     rng
         Random number generator of the resamples.
     clusters
