@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, unit_rows
+from harness.arrays import Floats, Mask, Reals, unit_rows
 from harness.metrics import Contrast, metric
 from harness.plugins.metrics.statistics import intervals, nulls, word_sets
 from harness.scores import Null, Samples, Scale, Score
@@ -177,7 +177,7 @@ def rnd(
 
 
 def _of_shuffled_targets(
-    targets: Floats, attributes: Floats, in_first: nulls.Masks, delta: Delta
+    targets: Floats, attributes: Floats, in_first: Mask, delta: Delta
 ) -> Floats:
     """Return the (draws,) differences of the attributes' distances from two random sets' means."""
     means = [

@@ -135,6 +135,7 @@ class AttributeContrast:
             (len(self.a), len(self.b)), rng=rng, clusters=self.clusters
         )
         differences = np.concatenate(sets)
+        areas = auc(differences, differences, (in_first.astype(float), (~in_first).astype(float)))
         associations = (
             Null(targets.weights @ np.concatenate(sides), targets.shuffled),
             Null(nulls.differences_of_means(differences, in_first), nulls.ATTRIBUTES),
@@ -153,7 +154,7 @@ class AttributeContrast:
             },
             nulls={
                 "association": max(associations, key=lambda null: np.abs(null.values).mean()),
-                "auc": Null(nulls.areas(differences, in_first), nulls.ATTRIBUTES),
+                "auc": Null(areas, nulls.ATTRIBUTES),
             },
         )
 

@@ -26,8 +26,9 @@ from harness.plugins.metrics.statistics.concept_nulls import (
 )
 from harness.plugins.metrics.statistics.concept_search import Search
 from harness.plugins.metrics.statistics.contributions import to_auc, to_pearson
-from harness.plugins.metrics.statistics.nulls import SIDES, TIE, two_sided
+from harness.plugins.metrics.statistics.nulls import SIDES, two_sided
 from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES
+from harness.plugins.metrics.statistics.partitions import TIE
 from harness.plugins.metrics.statistics.weighted import pearson, spearman
 from harness.scores import Interval, Null, Samples, Scale, Score
 

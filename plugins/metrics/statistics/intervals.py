@@ -79,7 +79,7 @@ def jackknife_interval(
     if resamples <= 0:
         return None
     codes = [None] * len(sizes) if clusters is None else clusters
-    units = [_units(size, of_set) for size, of_set in zip(sizes, codes, strict=True)]
+    units = [units_of(size, of_set) for size, of_set in zip(sizes, codes, strict=True)]
     clustered = any(n < size for (n, _), size in zip(units, sizes, strict=True))
     if min(n for n, _ in units) < jackknife.FEWEST:
         return None
@@ -103,7 +103,7 @@ def codes_of(
     return None if clusters is None else [clusters.get(name) for name in names]
 
 
-def _units(size: int, codes: Codes | None) -> tuple[int, Codes]:
+def units_of(size: int, codes: Codes | None) -> tuple[int, Codes]:
     """Return the number of clusters of a set, and the cluster of each of its items from 0."""
     if codes is None:
         return size, np.arange(size)

@@ -9,21 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
-from scipy.stats import rankdata
 
-from harness.arrays import Floats
-from harness.plugins.metrics.statistics.intervals import Codes
+from harness.arrays import Floats, Mask
+from harness.plugins.metrics.statistics.intervals import Codes, units_of
+from harness.plugins.metrics.statistics.partitions import TIE
 
 DRAWS = 500
 """Number of assignments: the standard error of a floor is then some 3 % of its value."""
-TIE = 1e-12  # relative: the order of summation changes a sum by less
 LABELS = "labels of the items"
 MEMBERS = "members of the target sets"
 ATTRIBUTES = "members of the attribute sets"
 SIDES = "sides of the pairs"
-
-Masks = npt.NDArray[np.bool_]
 
 
 def shuffled_members(
@@ -32,7 +28,7 @@ def shuffled_members(
     rng: np.random.Generator,
     clusters: Sequence[Codes | None] = (None, None),
     draws: int = DRAWS,
-) -> Masks:
+) -> Mask:
     """Return which items of the union of two sets are in the first one, at random.
 
     Parameters
@@ -54,36 +50,22 @@ def shuffled_members(
     """
     units, first = [], 0
     for size, codes in zip(sizes, clusters, strict=True):
-        distinct, unit = np.unique(
-            np.arange(size) if codes is None else np.asarray(codes), return_inverse=True
-        )
+        number, unit = units_of(size, codes)
         units.append(unit + first)
-        first += len(distinct)
+        first += number
     unit = np.concatenate(units)
     in_first = int(units[0].max()) + 1 if sizes[0] else 0
     chosen = np.tile(np.arange(first) < in_first, (draws, 1))
-    masks: Masks = rng.permuted(chosen, axis=1)[:, unit]
+    masks: Mask = rng.permuted(chosen, axis=1)[:, unit]
     return masks
 
 
-def differences_of_means(values: Floats, in_first: Masks) -> Floats:
+def differences_of_means(values: Floats, in_first: Mask) -> Floats:
     """Return the (draws,) means of (n,) values in random first sets, less those of the others."""
     sizes = in_first.sum(axis=1)
     sums = in_first @ values
     differences: Floats = sums / sizes - (values.sum() - sums) / (len(values) - sizes)
     return differences
-
-
-def areas(values: Floats, in_first: Masks) -> Floats:
-    """Return the (draws,) AUCs of (n + m,) values in the first set against those in the second.
-
-    By the sum of ranks; NaN if a set is empty.
-    """
-    ranks = rankdata(values)
-    n = in_first.sum(axis=1)
-    pairs = n * (len(values) - n)
-    hits = in_first @ ranks - n * (n + 1) / 2
-    return np.where(pairs > 0, hits / np.where(pairs > 0, pairs, 1), np.nan)
 
 
 def shuffled_sides(
@@ -110,10 +92,8 @@ def shuffled_sides(
     -------
     (draws, n) float64
     """
-    distinct, unit = np.unique(
-        np.arange(pairs) if clusters is None else np.asarray(clusters), return_inverse=True
-    )
-    signs: Floats = rng.choice([-1.0, 1.0], size=(draws, len(distinct)))[:, unit]
+    number, unit = units_of(pairs, clusters)
+    signs: Floats = rng.choice([-1.0, 1.0], size=(draws, number))[:, unit]
     return signs
 
 

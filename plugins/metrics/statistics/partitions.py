@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats
 from harness.errors import InvalidOption
-from harness.plugins.metrics.statistics.intervals import Codes
+from harness.plugins.metrics.statistics.intervals import Codes, units_of
 
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
 Chosen: TypeAlias = npt.NDArray[np.bool_]
@@ -144,10 +144,9 @@ def _units(
     """Return the sum and the size of each cluster, and the number of clusters of the first set."""
     starts, members = [0], []
     for length, codes in zip(lengths, clusters, strict=True):
-        codes = np.arange(length) if codes is None else codes
-        distinct, inverse = np.unique(codes, return_inverse=True)
-        members.append(starts[-1] + inverse)
-        starts.append(starts[-1] + len(distinct))
+        number, unit_of = units_of(length, codes)
+        members.append(starts[-1] + unit_of)
+        starts.append(starts[-1] + number)
     unit = np.concatenate(members)
     sums = np.bincount(unit, weights=values).astype(np.float64)
     return sums, np.bincount(unit).astype(np.float64), starts[1]

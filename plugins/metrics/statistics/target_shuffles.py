@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.arrays import Floats
 from harness.errors import InvalidOption
-from harness.plugins.metrics.statistics.intervals import Codes
+from harness.plugins.metrics.statistics.intervals import Codes, units_of
 from harness.plugins.metrics.statistics.nulls import (
     MEMBERS,
     SIDES,
@@ -87,7 +87,7 @@ def shuffled_targets(
         signs = shuffled_sides(len(s_1), rng=rng, clusters=units[0])
         p_value, kind = _swap_test(s_1 - s_2, units[0], permutations, rng)
         weights = np.hstack([signs, -signs]) / len(s_1)
-        return Shuffled(weights, p_value, kind, SIDES, _count(units[0], len(s_1)))
+        return Shuffled(weights, p_value, kind, SIDES, units_of(len(s_1), units[0])[0])
     first = shuffled_members((len(s_1), len(s_2)), rng=rng, clusters=units)
     sizes_1 = first.sum(axis=1, keepdims=True)
     weights = np.where(first, 1 / sizes_1, -1 / (first.shape[1] - sizes_1))
@@ -100,7 +100,7 @@ def shuffled_targets(
         exact_limit=permutations,
         permutations=permutations,
     )
-    moved = _count(units[0], len(s_1)) + _count(units[1], len(s_2))
+    moved = units_of(len(s_1), units[0])[0] + units_of(len(s_2), units[1])[0]
     return Shuffled(weights, test.p_value, test.kind, MEMBERS, moved)
 
 
@@ -139,10 +139,6 @@ def target_units(
     return _joined(of_sets[0]), _joined(of_sets[1])
 
 
-def _count(units: Codes | None, size: int) -> int:
-    return size if units is None else len(np.unique(units))
-
-
 def _codes(texts: Sequence[str]) -> Codes:
     return np.unique(np.asarray(texts, dtype=str), return_inverse=True)[1]
 
@@ -165,10 +161,7 @@ def _swap_test(
     differences: Floats, units: Codes | None, permutations: int, rng: np.random.Generator
 ) -> tuple[float, str]:
     """Return the two-sided p-value of the mean of (n,) differences of pairs, and its kind."""
-    sums = np.bincount(
-        np.unique(np.arange(len(differences)) if units is None else units, return_inverse=True)[1],
-        weights=differences,
-    )
+    sums = np.bincount(units_of(len(differences), units)[1], weights=differences)
     observed, room = abs(sums.sum()), TIE * max(1.0, np.abs(sums).sum())
     if 2 ** len(sums) <= permutations:
         numbers = np.arange(2 ** len(sums))[:, None]
