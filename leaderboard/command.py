@@ -39,9 +39,11 @@ def build(
 ) -> None:
     """Build a leaderboard of the records and studies in RESULTS, files or folders."""
     from harness.errors import UsageError
-    from harness.leaderboard import references, site, studies
-    from harness.leaderboard.board import compile_boards
-    from harness.leaderboard.cells import of_tasks
+    from harness.leaderboard.boards import references
+    from harness.leaderboard.boards.board import compile_boards
+    from harness.leaderboard.boards.cells import of_tasks
+    from harness.leaderboard.site import studies
+    from harness.leaderboard.site import writing as site
     from harness.names import split
     from harness.results import folder as results_files
     from harness.results import smoke_runs

@@ -14,7 +14,7 @@ import pytest
 
 import harness
 from harness.embedder import Embedder, gaussian_vectors
-from harness.leaderboard.board import Board, compile_boards
+from harness.leaderboard.boards.board import Board, compile_boards
 from harness.mitigator import Mitigator
 from harness.plugins.validity import planting
 from harness.plugins.validity.instrument import Instrument

@@ -1,0 +1,177 @@
+"""Records of the reference models, which every board shows as lines to compare with.
+
+They are shipped with the package. `python -m harness.leaderboard.boards.references` computes those
+of the tasks that changed since; with `all` after it, all.
+"""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from harness import folders
+from harness.errors import NotApplicable, Unavailable
+from harness.leaderboard.boards.cells import REFERENCES, cells
+from harness.results.record import Record
+
+if TYPE_CHECKING:
+    from harness.registry.registry import Registry
+
+FILE = Path(__file__).parent / "references.jsonl.gz"
+_LISTED = 5
+"""Most tasks that a notice names."""
+_DETAILS = ("alternative", "reversed")
+"""Details that a board shows."""
+_LONG_AGO = "1970-01-01T00:00:00+00:00"
+_Key: TypeAlias = tuple[str, str, str]
+"""Kind, task and digest."""
+
+
+def shipped(file: Path = FILE) -> list[Record]:
+    """Return the primary records of the reference models, one a model and task."""
+    lines = gzip.decompress(file.read_bytes()).splitlines() if file.exists() else []
+    return [Record.model_validate_json(line) for line in lines]
+
+
+def added(records: Sequence[Record], file: Path = FILE) -> tuple[list[Record], list[str]]:
+    """Return the records, with those of the references on the same tasks, and notices.
+
+    A reference stands beside a task if it was computed for what the board ranks: the same digest
+    and seed. A record that `records` have already is not added.
+
+    Returns
+    -------
+    tuple
+        The records; and, for each kind of embedder with references on some tasks and not on
+        others, a line that names the command that computes these.
+    """
+    chosen = {
+        (kind, task): (digest, seed)
+        for kind, task, digest, seed in cells(records)
+        .ranked.select("kind", "task", "digest", "seed")
+        .unique()
+        .iter_rows()
+    }
+    known = {record.id for record in records}
+    own = [record for record in records if record.primary and _name(record) in REFERENCES]
+    new = [
+        record
+        for record in shipped(file)
+        if record.id not in known
+        and chosen.get((record.model.kind, record.task.name)) == (record.task.digest, record.seed)
+    ]
+    has = {(_name(record), record.task.name) for record in (*new, *own)}
+    lacking: defaultdict[str, set[str]] = defaultdict(set)
+    for kind, task in chosen:
+        if any((name, task) not in has for name in of_kind(kind)):
+            lacking[kind].add(task)
+    some = {record.model.kind for record in (*new, *own)}
+    lines = [_notice(kind, sorted(tasks)) for kind, tasks in lacking.items() if kind in some]
+    return [*records, *new], lines
+
+
+def of_kind(kind: str) -> list[str]:
+    """Return the names of the references of a kind of embedder."""
+    return [name for name in REFERENCES if name.endswith(f"-{kind}s")]
+
+
+def outdated(registry: Registry, file: Path = FILE) -> list[str]:
+    """Return the shipped tasks that the file does not have as they are.
+
+    Large tasks, and tasks whose data are missing, are left out.
+    """
+    has = {_key(record) for record in shipped(file)}
+    return sorted({key[1] for key in _tasks(registry) if key not in has})
+
+
+def compute(tasks: Iterable[str], registry: Registry, file: Path = FILE) -> list[Record]:
+    """Evaluate the reference models on tasks, write the file, and return its records.
+
+    Records of other tasks are kept, if the tasks still exist.
+    """
+    import tempfile
+
+    from harness.run.evaluation import evaluate
+    from harness.run.tasks import list_tasks
+
+    tasks = list(tasks)
+    with tempfile.TemporaryDirectory() as cache:
+        new = evaluate(REFERENCES, tasks, cache=cache, registry=registry, progress=True)
+    computed = {(_name(record), record.task.name): record for record in new if record.primary}
+    kept = {(_name(record), record.task.name): record for record in shipped(file)}
+    names = {entry.file.name for entry in list_tasks(registry)}
+    records = [
+        _small(record) for (_, task), record in sorted((kept | computed).items()) if task in names
+    ]
+    content = "".join(record.line() for record in records).encode()
+    folders.write_atomically(file, gzip.compress(content, 9, mtime=0))
+    return records
+
+
+def _tasks(registry: Registry) -> Iterator[_Key]:
+    """Yield the kind, name and digest of each task that is not large."""
+    from harness.run.tasks import ALL, select
+
+    for entry in select(registry, [ALL]):
+        try:
+            task = registry.task(entry.file.name)
+        except (NotApplicable, Unavailable):
+            continue  # its data are missing
+        primary = task.file.primary
+        (digest,) = {
+            task.digest_of(measurement)
+            for scenario in task.scenarios
+            for measurement in scenario.measurements
+            if (scenario.name, measurement.metric.name) == (primary.scenario, primary.metric)
+        }
+        for kind in task.file.kinds:
+            yield kind, task.file.name, digest
+
+
+def _key(record: Record) -> _Key:
+    return record.model.kind, record.task.name, record.task.digest
+
+
+def _name(record: Record) -> str:
+    return record.model.name
+
+
+def _small(record: Record) -> Record:
+    """Return a record without what a board does not read, and older than any other.
+
+    The facts of a task are those of its latest record, so that a reference decides none.
+    """
+    details = {key: record.details[key] for key in _DETAILS if key in record.details}
+    update = {"run": "references", "created": _LONG_AGO, "details": details}
+    return record.model_copy(update=update | {"tables": {}, "figures": {}})
+
+
+def _notice(kind: str, tasks: list[str]) -> str:
+    models = " ".join(f"--model {name}" for name in of_kind(kind))
+    more = f" and {len(tasks) - _LISTED} more" if len(tasks) > _LISTED else ""
+    names = ", ".join(f"'{task}'" for task in tasks[:_LISTED])
+    return (
+        f"{kind} embeddings: no reference lines for {names}{more}; to have them, add the results "
+        f"of `harness eval {models} --tasks {','.join(tasks)}`"
+    )
+
+
+def main(tasks: Sequence[str]) -> None:
+    """Compute the records of `tasks`, by default of those that are not as in the file."""
+    from harness.registry.registry import Registry
+
+    registry = Registry()
+    chosen = list(tasks) or outdated(registry)
+    if chosen:
+        records = compute(chosen, registry)
+        print(f"wrote {FILE}: {len(records)} records, {FILE.stat().st_size / 1000:.0f} kB")
+    else:
+        print(f"{FILE} has all tasks")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

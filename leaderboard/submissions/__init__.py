@@ -1,0 +1,1 @@
+"""Submissions: results of many people in one repository, checked, merged and withdrawn."""

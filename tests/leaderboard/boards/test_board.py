@@ -1,0 +1,361 @@
+"""Boards: the choice of records, distances, completeness, changes and labels."""
+
+import random
+
+import polars as pl
+import pytest
+
+from harness.leaderboard.boards.board import compile_boards
+
+
+def only(records):
+    (board,) = compile_boards(records)
+    return board
+
+
+def rows_of(board, *columns: str) -> dict[str, tuple]:
+    names = (board.rows["model"] + "/" + board.rows["mitigator"]).to_list()
+    values = board.rows.select(columns).rows()
+    return dict(zip(names, [v[0] if len(v) == 1 else v for v in values], strict=True))
+
+
+def test_complete_models_are_ranked_by_the_mean_distance(make_rows) -> None:
+    # WEAT in [-2, 2]: |−0.4|/2 = .2, |1|/2 = .5, 0
+    board = only(
+        make_rows(
+            {"a": {"x": -0.4, "y": 1.0}, "b": {"x": 1.0, "y": -1.0}, "c": {"x": 0.0, "y": 0.0}}
+        )
+    )
+    assert rows_of(board, "rank", "bias", "bias_families", "bias_tasks") == {
+        "c/none": (1, 0.0, 1, 2),
+        "a/none": (2, pytest.approx(0.35), 1, 2),
+        "b/none": (3, 0.5, 1, 2),
+    }
+
+
+def test_bias_is_the_distance_above_the_floor_in_units(make_record) -> None:
+    floor = {"mean": 0.1, "sd": 0.02, "centre": 0.0, "spread": 0.1, "draws": 500, "shuffled": "s"}
+    record = make_record(value=-0.3, bounds=(None, None), floor=floor, unit=0.5)
+    board = only([record])
+    assert board.rows["bias"][0] == pytest.approx(0.4)
+    assert board.cells.select("floor", "floor_sd", "unit").row(0) == (0.1, 0.02, 0.5)
+    assert only([record.model_copy(update={"value": 0.0})]).rows["bias"][0] == pytest.approx(-0.2)
+
+
+def test_a_category_and_a_family_of_methods_have_one_vote(make_rows) -> None:
+    # b wins four of five tasks, but loses the other family
+    records = make_rows(
+        {"a": dict.fromkeys("wxyz", 1.0), "b": dict.fromkeys("wxyz", 0.8)},
+        task__family="association",
+    )
+    records += make_rows({"a": {"c": 0.0}, "b": {"c": 2.0}}, task__family="context")
+    assert rows_of(only(records), "rank", "bias") == {
+        "a/none": (1, 0.25),
+        "b/none": (2, pytest.approx(0.7)),
+    }
+    assert only(records).families("bias") == 2
+
+
+def test_records_without_a_family_count_by_their_metric(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}}, metric="weat") + make_rows({"a": {"y": 1.0}}, metric="m")
+    assert only(records).tasks["family"].to_list() == ["gender/weat", "gender/m"]
+
+
+@pytest.mark.parametrize("measures", ["bias", "usefulness"])
+def test_a_value_outside_its_bounds_never_enters(make_rows, measures) -> None:
+    """A Spearman of 5 was ranked first."""
+    records = make_rows(
+        {"a": {"s": 0.5}, "b": {"s": 0.6}, "cheat": {"s": 5.0}},
+        task__measures=measures, ideal="higher", bounds=(-1.0, 1.0),
+    )  # fmt: skip
+    prefix = "" if measures == "bias" else "usefulness_"
+    board = only(records)
+    assert rows_of(board, f"{prefix}rank", f"{prefix}complete") == {
+        "b/none": (1, True),
+        "a/none": (2, True),
+        "cheat/none": (None, False),
+    }
+    (reason,) = board.lacks["reason"]
+    assert "5 is outside" in reason
+    assert "-1.0 to 1.0" in reason
+
+
+def test_bounds_of_one_record_do_not_let_its_value_in(make_rows) -> None:
+    records = make_rows({"a": {"s": 0.5}, "b": {"s": 0.6}}, ideal="higher", bounds=(-1.0, 1.0))
+    records += make_rows({"cheat": {"s": 5.0}}, ideal="higher", bounds=(-1.0, 10.0),
+                         created="2025-01-01T00:00:00Z")  # fmt: skip
+    assert rows_of(only(records), "rank")["cheat/none"] is None
+
+
+def test_bounds_may_depend_on_the_number_of_items(make_record) -> None:
+    records = [
+        make_record(model__name="a", value=2.03, bounds=(-2.05, 2.05)),
+        make_record(model__name="b", value=1.0, bounds=(-2.0, 2.0), created="2026-02-01T00:00:00Z"),
+    ]
+    assert only(records).lacks.is_empty()
+
+
+def test_a_score_with_neither_bounds_nor_unit_is_shown_and_not_ranked(make_rows) -> None:
+    records = make_rows({"a": {"x": 3.0}, "b": {"x": 40.0}}, bounds=(None, None))
+    records += make_rows({"a": {"y": 1.0}, "b": {"y": 0.5}})
+    board = only(records)
+    assert rows_of(board, "rank", "task:x") == {"b/none": (1, 40.0), "a/none": (2, 3.0)}
+    assert "cannot be added" in board.tasks.filter(task="x")["not_ranked"][0]
+    assert board.names("bias") == ["y"]
+
+
+def test_an_unranked_task_is_shown_with_its_reason(make_rows) -> None:
+    records = make_rows({"a": {"y": 1.0}, "b": {"y": 0.5}})
+    records += make_rows({"a": {"x": 0.0}}, task__unranked="it does not move with planted bias")
+    board = only(records)
+    assert rows_of(board, "rank", "bias") == {"b/none": (1, 0.25), "a/none": (2, 0.5)}
+    reasons = dict(board.tasks.select("task", "not_ranked").rows())
+    assert reasons == {"x": "it does not move with planted bias", "y": None}
+
+
+@pytest.mark.parametrize(
+    ("ideal", "bounds", "value", "distance"),
+    [
+        (0.5, (0, 1), 0.8, 0.6),
+        (1.0, (0, 1), 0.8, 0.2),
+        (0.0, (-1, 4), 2.0, 0.5),
+        ("higher", (-1, 1), 0.5, 0.25),
+        ("lower", (0, 10), 2.5, 0.25),
+        ("higher", (None, None), 3.0, None),
+        (0.0, (0, None), 3.0, None),
+        (0.5, (0, 1), 1.2, None),
+    ],
+)
+def test_distance_is_divided_by_the_largest_within_the_bounds(
+    make_record, ideal, bounds, value, distance
+) -> None:
+    board = only([make_record(ideal=ideal, bounds=bounds, value=value)])
+    assert board.cells["distance"][0] == (distance and pytest.approx(distance))
+
+
+def test_values_on_both_sides_of_the_ideal_at_one_distance_tie(make_rows) -> None:
+    board = only(make_rows({"a": {"x": 0.3}, "b": {"x": 0.7}}, ideal=0.5, bounds=(0, 1)))
+    assert board.rows["rank"].to_list() == [1, 1]
+
+
+def test_an_incomplete_row_is_not_ranked(make_rows) -> None:
+    board = only(make_rows({"a": {"x": 1.0, "y": 1.0}, "best": {"x": 0.0}, "b": {"x": 2, "y": 2}}))
+    assert board.rows["model"].to_list() == ["a", "b", "best"]
+    assert rows_of(board, "rank", "complete")["a/none"] == (1, True)
+    assert rows_of(board, "rank", "complete")["best/none"] == (None, False)
+    assert board.lacks.select("task", "reason").rows() == [("y", "not run")]
+    assert "1 incomplete" in board.summary()
+
+
+def test_a_null_value_counts_as_missing_with_its_reason(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}}) + make_rows(
+        {"b": {"x": None}}, reason="a set is out of vocabulary"
+    )
+    board = only(records)
+    assert rows_of(board, "complete") == {"a/none": True, "b/none": False}
+    assert board.lacks["reason"].to_list() == ["a set is out of vocabulary"]
+
+
+def test_the_highest_version_of_a_task_is_ranked_and_others_are_listed(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"x": 1.0}, "c": {"x": 1.0}})
+    new = make_rows({"a": {"x": 0.5}}, task__version=2)
+    new = [r.model_copy(update={"task": r.task.model_copy(update={"digest": "n"})}) for r in new]
+    board = only(records + [r.model_copy(update={"id": "new"}) for r in new])
+    assert board.tasks["version"].to_list() == [2]
+    assert rows_of(board, "complete", "bias") == {"a/none": (True, 0.25)}
+    assert board.others["model"].sort().to_list() == ["a", "b", "c"]
+    assert set(board.others["why"]) == {"another version or content of the task"}
+
+
+def test_of_several_contents_of_a_version_the_one_with_most_rows_is_ranked(make_record) -> None:
+    few = [make_record(model__name="z", task__digest="0", value=0.0)]
+    most = [make_record(model__name=name, task__digest="1", value=1.0) for name in "ab"]
+    board = only(few + most)
+    assert board.tasks["digest"].to_list() == ["1"]
+    assert board.rows["model"].to_list() == ["a", "b"]
+
+
+def test_a_record_of_another_seed_is_not_ranked(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0, "y": 1.0}, "b": {"x": 1.0, "y": 1.0}})
+    records = [r for r in records if (r.model.name, r.task.name) != ("b", "y")]
+    records += make_rows({"b": {"y": 0.0}}, seed=7)
+    board = only(records)
+    assert rows_of(board, "complete") == {"a/none": True, "b/none": False}
+    assert board.lacks["reason"].to_list() == ["only a record of another seed"]
+
+
+def test_of_two_fits_of_a_mitigator_the_later_counts(make_record) -> None:
+    early = make_record(mitigator__fingerprint="1", value=1.0, created="2026-01-01T00:00:00Z")
+    late = make_record(mitigator__fingerprint="2", value=0.0, created="2026-02-01T00:00:00Z")
+    board = only([late, early])
+    assert board.rows["bias"].to_list() == [0.0]
+    assert board.others["value"].to_list() == [1.0]
+
+
+def test_records_that_are_not_primary_make_no_board(make_record) -> None:
+    assert compile_boards([make_record(primary=False)]) == []
+    assert compile_boards([]) == []
+
+
+def test_word_and_text_embedders_have_separate_boards(make_many) -> None:
+    boards = compile_boards([*make_many("text"), *make_many("word")])
+    assert [board.kind for board in boards] == ["word", "text"]
+    assert [board.rows.height for board in boards] == [12, 12]
+
+
+def test_bias_and_usefulness_have_separate_ranks(make_rows) -> None:
+    records = make_rows({"zero": {"x": 0.0}, "good": {"x": 1.0}}) + make_rows(
+        {"zero": {"s": 0.0}, "good": {"s": 0.8}},
+        task__measures="usefulness", category="similarity", ideal="higher", bounds=(-1, 1),
+    )  # fmt: skip
+    board = only(records)
+    assert rows_of(board, "rank", "usefulness_rank", "usefulness") == {
+        "zero/none": (1, 2, 0.5),
+        "good/none": (2, 1, pytest.approx(0.9)),
+    }
+
+
+def test_a_row_without_usefulness_is_ranked_on_bias(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.0}}) + make_rows(
+        {"a": {"s": 0.5}}, task__measures="usefulness"
+    )
+    assert rows_of(only(records), "rank", "usefulness_complete") == {
+        "b/none": (1, False),
+        "a/none": (2, True),
+    }
+
+
+def test_usefulness_tasks_alone_make_a_board(make_rows) -> None:
+    board = only(make_rows({"a": {"s": 0.5}, "b": {"s": 1.0}}, task__measures="usefulness"))
+    assert rows_of(board, "complete", "rank", "usefulness_rank") == {
+        "a/none": (True, None, 1),
+        "b/none": (True, None, 2),
+    }
+
+
+def test_the_only_complete_row_has_no_rank(make_rows) -> None:
+    board = only(make_rows({"a": {"x": 1.0, "y": 0.0}, "b": {"x": 0.0}}))
+    assert rows_of(board, "complete", "rank", "bias") == {
+        "a/none": (True, None, 0.25),
+        "b/none": (False, None, 0.0),
+    }
+    assert board.summary().startswith("1 complete model on 2 bias tasks")
+
+
+def test_columns_by_category_are_mean_distances(make_rows) -> None:
+    records = make_rows({"m": {"x": 1.0, "y": 2.0}}) + make_rows({"m": {"z": 0.0}}, category="age")
+    (row,) = only(records).rows.to_dicts()
+    assert (row["bias:gender"], row["bias:age"]) == (0.75, 0.0)
+    assert (row["task:x"], row["task:y"], row["task:z"]) == (1.0, 2.0, 0.0)
+
+
+def test_a_row_has_the_label_of_its_mitigator(make_record) -> None:
+    labels = ["hard-debias", "hard-debias?k=2", "hard-debias?k=2+normalize"]
+    records = [
+        make_record(
+            mitigator__name=label.replace("?k=2", ""), mitigator__label=label,
+            mitigator__fingerprint=label, mitigator__params={"k": 1 + ("?" in label)},
+        )
+        for label in labels
+    ]  # fmt: skip
+    assert only(records).rows["mitigator"].sort().to_list() == labels
+
+
+def test_records_without_a_label_get_the_settings_that_differ(make_record) -> None:
+    records = [
+        make_record(
+            mitigator__name="hard-debias", mitigator__label="", mitigator__fingerprint=str(k),
+            mitigator__params={"k": k, "equalize": True},
+        )
+        for k in (1, 2)
+    ] + [make_record(mitigator__params={"k": 3})]  # fmt: skip
+    shown = only(records).rows["mitigator"].sort().to_list()
+    assert shown == ["hard-debias?k=1", "hard-debias?k=2", "none"]
+
+
+def test_models_of_one_name_with_different_weights_get_their_fingerprints(make_record) -> None:
+    records = [make_record(model__fingerprint=letter * 32) for letter in "ab"]
+    assert only(records).rows["model"].sort().to_list() == ["m [aaaaaaaa]", "m [bbbbbbbb]"]
+
+
+def test_a_fact_in_only_one_record_of_a_row_is_kept(make_record) -> None:
+    known = make_record(model__url="https://models.example/m", seed=1)
+    assert only([known, make_record()]).rows["url"].to_list() == ["https://models.example/m"]
+
+
+def test_the_order_of_the_records_does_not_matter(make_rows, make_many) -> None:
+    records = [*make_many(), *make_rows({"x": {"seat-c6": 1.0}})]
+    expected = only(records)
+    random.Random(1).shuffle(records)
+    shuffled = only(records)
+    for name in ("tasks", "rows", "cells", "lacks", "others"):
+        assert getattr(shuffled, name).equals(getattr(expected, name)), name
+
+
+def test_models_are_ranked_without_mitigators(make_many) -> None:
+    board = only(make_many())
+    assert board.rows.filter("complete").height == 12
+    ranked = board.rows.drop_nulls("rank")
+    assert ranked["mitigator"].to_list() == ["none"] * 3
+    assert ranked["rank"].to_list() == [1, 2, 3]
+
+
+def test_clones_of_rows_change_no_order(make_many) -> None:
+    """Dropping the rows under `normalize` changed the order of others."""
+    records = make_many()
+    order = only(records).rows.drop_nulls("rank")["model"].to_list()
+    without = [record for record in records if record.mitigator.name != "normalize"]
+    assert only(without).rows.drop_nulls("rank")["model"].to_list() == order
+    clones = [
+        record.model_copy(
+            update={"model": record.model.model_copy(update={"name": "clone", "fingerprint": "c"})}
+        )
+        for record in records
+        if record.model.name == order[-1]
+    ]
+    more = only([*records, *clones]).rows.drop_nulls("rank").filter(pl.col("model") != "clone")
+    assert more["model"].to_list() == order
+
+
+FLOOR = {"mean": 0.1, "sd": 0.02, "centre": 0.0, "spread": 0.1, "draws": 500, "shuffled": "s"}
+
+
+def test_a_record_without_the_floor_that_others_have_does_not_count(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}}, floor=FLOOR)
+    records += make_rows({"old": {"x": 0.0}})
+    board = only(records)
+    assert rows_of(board, "rank") == {"b/none": 1, "a/none": 2, "old/none": None}
+    assert "--overwrite" in board.lacks["reason"][0]
+    assert only(make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}})).lacks.is_empty()
+
+
+def test_usefulness_has_no_floor_and_no_unit(make_rows) -> None:
+    records = make_rows({"a": {"s": 0.5}}, task__measures="usefulness", ideal="higher",
+                        bounds=(0.0, 1.0), floor=FLOOR, unit=0.1)  # fmt: skip
+    assert only(records).rows["usefulness"][0] == pytest.approx(0.5)
+    assert records[0].counted == pytest.approx(0.5)
+
+
+def test_a_task_without_a_value_says_so(make_rows) -> None:
+    records = make_rows({"a": {"x": None}}, reason="too few words") + make_rows({"a": {"y": 1.0}})
+    assert only(records).tasks.filter(task="x")["not_ranked"].to_list() == ["no row has a value"]
+
+
+def test_where_no_bias_task_is_ranked_usefulness_decides_what_is_complete(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}}, task__unranked="not monotone")
+    records += make_rows({"a": {"s": 1.0}, "b": {"s": 0.5}}, task__measures="usefulness")
+    board = only(records)
+    assert rows_of(board, "complete", "rank", "usefulness_rank") == {
+        "b/none": (True, None, 1),
+        "a/none": (True, None, 2),
+    }
+    assert board.summary() == "2 models ranked on 0 bias tasks and 1 usefulness task"
+
+
+def test_a_mitigator_that_leaves_no_difference_has_no_floor_and_counts(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}}, floor=FLOOR)
+    records += make_rows({"a": {"x": 0.0}}, mitigator__name="h", mitigator__fingerprint="h",
+                         details={"undone": "all targets are equal", "before": 1.0})  # fmt: skip
+    board = only(records)
+    assert board.lacks.is_empty()
+    assert board.effects["bias"].to_list() == pytest.approx([-0.45])

@@ -1,0 +1,165 @@
+"""Paired effects of mitigators, leaks, and mitigators ranked over models."""
+
+import numpy as np
+import pytest
+
+from harness.leaderboard.boards.board import compile_boards
+
+FAMILIES = tuple("abcdefgh")
+
+
+def only(records):
+    (board,) = compile_boards(records)
+    return board
+
+
+def rows(make_record, mitigator: str, values: dict[str, float], model: str = "m", **changes):
+    """Return a record of each task; a task is a family of its own."""
+    return [
+        make_record(
+            model__name=model, model__fingerprint=model, mitigator__name=mitigator,
+            mitigator__fingerprint=mitigator, task__name=task, task__digest=task,
+            task__family=task, value=value, **changes,
+        )
+        for task, value in values.items()
+    ]  # fmt: skip
+
+
+def effect(board, mitigator: str, baseline: str = "none", model: str = "m") -> dict:
+    (line,) = board.effects.filter(mitigator=mitigator, baseline=baseline, model=model).to_dicts()
+    return line
+
+
+def around(mean: float, seed: int = 0, spread: float = 0.02) -> dict[str, float]:
+    noise = np.random.default_rng(seed).normal(scale=spread, size=len(FAMILIES))
+    return {family: float(mean + e) for family, e in zip(FAMILIES, noise, strict=True)}
+
+
+def test_a_mitigated_row_shows_its_change_against_none_and_normalize(make_record) -> None:
+    records = [
+        make_record(mitigator__name=name, mitigator__fingerprint=name, value=value)
+        for name, value in (("none", 1.0), ("normalize", -0.8), ("hard-debias", 0.2))
+    ]
+    board = only(records)
+    assert effect(board, "hard-debias")["bias"] == pytest.approx(-0.4)
+    assert effect(board, "hard-debias", "normalize")["bias"] == pytest.approx(-0.3)
+    assert effect(board, "normalize")["bias"] == pytest.approx(-0.1)
+    assert board.effects.height == 3
+
+
+def test_a_change_is_over_the_tasks_that_both_rows_have(make_rows) -> None:
+    records = make_rows({"m": {"x": 1.0, "y": 2.0}}) + make_rows(
+        {"m": {"x": 0.5}}, mitigator__name="hard-debias", mitigator__fingerprint="h"
+    )
+    line = effect(only(records), "hard-debias")
+    assert (line["bias"], line["bias_tasks"]) == (pytest.approx(-0.25), 1)
+
+
+def test_a_clear_change_has_evidence_and_noise_has_none(make_record) -> None:
+    board = only(
+        rows(make_record, "none", around(1.0))
+        + rows(make_record, "remover", around(0.4, seed=1))
+        + rows(make_record, "shuffler", around(1.0, seed=2))
+        + rows(make_record, "nothing", around(1.0))
+    )
+    removed, shuffled, same = (effect(board, n) for n in ("remover", "shuffler", "nothing"))
+    assert removed["bias_low"] < removed["bias"] < removed["bias_high"] < 0
+    assert removed["bias_p"] < removed["bias_holm"] < 0.001
+    assert removed["bias_evidence"]
+    assert not shuffled["bias_evidence"]
+    assert (same["bias"], same["bias_p"], same["bias_evidence"]) == (0.0, 1.0, False)
+
+
+def test_few_families_give_no_interval_and_no_evidence(make_record) -> None:
+    few = FAMILIES[:5]
+    board = only(
+        rows(make_record, "none", dict.fromkeys(few, 1.0))
+        + rows(make_record, "remover", dict.fromkeys(few, 0.1))
+    )
+    line = effect(board, "remover")
+    assert line["bias"] == pytest.approx(-0.45)
+    assert (line["bias_low"], line["bias_p"], line["bias_evidence"]) == (None, None, False)
+
+
+def test_leaks_enter_neither_means_nor_effects(make_record) -> None:
+    """13 of 23 bias tasks of the first row of a demonstration were leaks."""
+    clean, leaky = FAMILIES[:4], FAMILIES[4:]
+    board = only(
+        rows(make_record, "none", dict.fromkeys(FAMILIES, 1.0))
+        + rows(make_record, "fitted", dict.fromkeys(clean, 1.0))
+        + rows(make_record, "fitted", dict.fromkeys(leaky, 0.0), overlap=("she", "he"))
+    )
+    line = effect(board, "fitted")
+    assert (line["bias"], line["bias_tasks"], line["bias_leaks"]) == (0.0, 4, 4)
+    (row,) = board.rows.filter(mitigator="fitted").to_dicts()
+    assert (row["bias"], row["bias_tasks"], row["complete"]) == (0.5, 4, True)
+    assert row["task:e"] == 0.0, "the value is shown"
+    assert board.lacks.filter("leak").height == 4
+
+
+def test_texts_of_usefulness_tasks_are_no_leak(make_record) -> None:
+    useful = {"task__measures": "usefulness", "ideal": "higher", "bounds": (-1.0, 1.0)}
+    board = only(
+        rows(make_record, "none", {"s": 0.5}, **useful)
+        + rows(make_record, "fitted", {"s": 0.4}, overlap=("she",), **useful)
+    )
+    assert effect(board, "fitted")["usefulness"] == pytest.approx(-0.05)
+
+
+def test_mitigators_are_ranked_by_their_mean_effect_over_models(make_record) -> None:
+    records = []
+    for i, model in enumerate(("m1", "m2")):
+        records += rows(make_record, "none", around(1.0 + i / 4, i), model)
+        records += rows(make_record, "remover", around(0.2 + i / 4, 10 + i), model)
+        records += rows(make_record, "half", around(0.6 + i / 4, 20 + i), model)
+        records += rows(make_record, "adder", around(1.5 + i / 4, 30 + i), model)
+    frame = only(records).mitigators
+    assert frame["mitigator"].to_list() == ["remover", "half", "adder"]
+    assert frame.select("rank", "rank_low", "rank_high").rows() == [(i, i, i) for i in (1, 2, 3)]
+    assert frame["models"].to_list() == [2, 2, 2]
+    assert frame["bias"].to_list() == pytest.approx([-0.4, -0.2, 0.25], abs=0.02)
+    assert frame["bias_high"][0] < 0 < frame["bias_low"][2]
+    assert frame["unranked"].null_count() == 3
+
+
+def test_mitigators_are_compared_on_the_tasks_that_all_have_without_a_leak(make_record) -> None:
+    leaky, clean = dict.fromkeys("ab", 0.0), dict.fromkeys("cd", 0.8)
+    board = only(
+        rows(make_record, "none", dict.fromkeys("abcd", 1.0))
+        + rows(make_record, "fitted", leaky, overlap=("she",))
+        + rows(make_record, "fitted", clean)
+        + rows(make_record, "other", dict.fromkeys("ab", 0.0) | dict.fromkeys("cd", 0.6))
+        + rows(make_record, "cheat", dict.fromkeys("abcd", 0.0), overlap=("he",))
+    )
+    frame = board.mitigators
+    assert frame["mitigator"].to_list() == ["other", "fitted", "cheat"]
+    assert frame["bias"].to_list()[:2] == pytest.approx([-0.2, -0.1])
+    assert frame["bias_tasks"].to_list() == [2, 2, None]
+    assert frame["unranked"].null_count() == 2
+    assert "leak" in frame["unranked"][2]
+
+
+def test_a_mitigator_on_other_models_is_not_ranked_with_the_rest(make_record) -> None:
+    records = []
+    for model in ("m1", "m2", "m3"):
+        records += rows(make_record, "none", around(1.0), model)
+    for model in ("m1", "m2"):
+        records += rows(make_record, "x", around(0.5), model)
+        records += rows(make_record, "y", around(0.7), model)
+    records += rows(make_record, "z", around(0.1), "m3")
+    frame = only(records).mitigators
+    assert frame.select("mitigator", "rank").rows() == [("x", 1), ("y", 2), ("z", None)]
+    assert "not run" in frame["unranked"][2]
+
+
+def test_a_single_mitigator_has_an_effect_and_no_rank(make_record) -> None:
+    records = rows(make_record, "none", around(1.0)) + rows(make_record, "x", around(0.5))
+    (line,) = only(records).mitigators.to_dicts()
+    assert line["rank"] is None
+    assert line["bias"] == pytest.approx(-0.25)
+
+
+def test_models_alone_have_no_effects(make_record) -> None:
+    board = only(rows(make_record, "none", around(1.0)))
+    assert board.effects.is_empty()
+    assert board.mitigators.is_empty()

@@ -1,0 +1,132 @@
+"""Warnings about the ranks of a board, and the choice of its tasks."""
+
+import pytest
+
+from harness.errors import UnknownName
+from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.boards.cells import of_tasks
+
+
+def notices(records) -> tuple[str, ...]:
+    """Return the notices on tasks, without the advice to evaluate further rows."""
+    (board,) = compile_boards(records)
+    return tuple(notice for notice in board.notices if "evaluate" not in notice)
+
+
+def advice(records) -> str:
+    (board,) = compile_boards(records)
+    return "\n".join(notice for notice in board.notices if "evaluate" in notice)
+
+
+def has(notice: str, *facts: str) -> bool:
+    return all(fact in notice for fact in facts)
+
+
+def eight(tasks: str = "xy") -> dict[str, dict[str, float]]:
+    return {f"m{i}": dict.fromkeys(tasks, i / 8) for i in range(8)}
+
+
+def test_a_task_that_one_row_has_is_reported_with_the_rows_that_it_costs(make_rows) -> None:
+    records = make_rows(eight()) + make_rows({"m3": {"mine": 1.0}})
+    (notice,) = notices(records)
+    assert has(notice, "'mine'", "1 of 8 models", "without it 8 models")
+    assert notices(of_tasks(records, ["x", "y"])) == ()
+
+
+def test_several_such_tasks_are_reported_together(make_rows) -> None:
+    records = make_rows(eight("xyz")) + make_rows({"m3": {"mine": 1.0}, "m4": {"yours": 1.0}})
+    (notice,) = notices(records)
+    assert has(notice, "'mine', 'yours'", "1 of 8 models", "without these 2 tasks 8 models")
+
+
+def test_a_line_names_few_tasks_and_counts_the_others(make_rows) -> None:
+    more = {"m3": {f"t{i}": 1.0 for i in range(5)}}
+    (notice,) = notices(make_rows(eight("abcdefg")) + make_rows(more))
+    assert has(notice, "'t0', 't1', 't2' and 2 more", "1 of 8 models", "without these 5 tasks")
+
+
+def test_a_row_without_most_tasks_gives_no_warning(make_rows) -> None:
+    assert notices(make_rows({**eight("vwxyz"), "m0": {"v": 1.0}})) == ()
+
+
+def test_tasks_that_no_two_rows_share_give_no_warning(make_rows) -> None:
+    assert notices(make_rows({"a": {"x": 1.0}, "b": {"y": 1.0}})) == ()
+
+
+def test_usefulness_tasks_are_checked_separately(make_rows) -> None:
+    useful = {"task__measures": "usefulness"}
+    records = make_rows(eight()) + make_rows(eight("s"), **useful)
+    records += make_rows({"m1": {"mine": 1.0}}, **useful)
+    (notice,) = notices(records)
+    assert has(notice, "'mine'", "1 of 8 models", "without it 8 models", "usefulness")
+
+
+def test_a_control_task_keeps_no_row_from_being_ranked(make_rows) -> None:
+    control = make_rows({"m3": {"mine": 1.0}}, task__measures="control", category="universal")
+    assert notices(make_rows(eight()) + control) == ()
+
+
+def test_mitigated_rows_with_fewer_tasks_give_no_warning(make_rows) -> None:
+    other = make_rows({"m1": {"x": 1.0}}, mitigator__name="hard-debias", mitigator__fingerprint="h")
+    assert notices(make_rows(eight()) + other) == ()
+
+
+def test_a_board_without_reference_rows_and_controls_says_how_to_get_them(make_rows) -> None:
+    said = advice(make_rows(eight()))
+    assert has(said, "--model random-texts", "--model constant-texts", "seat-c1")
+    assert "--model random-words" in advice(make_rows(eight(), model__kind="word"))
+    control = {"task__measures": "control", "task__required": True, "p_value": 0.001}
+    records = make_rows({**eight(), "random-texts": {"x": 0.0, "y": 0.0}})
+    records += make_rows({model: {"c": 1.0} for model in eight()}, **control)
+    assert advice(records) == ""
+
+
+def test_a_task_on_which_random_vectors_have_a_high_score_is_reported(make_rows) -> None:
+    records = make_rows({**eight(), "random-texts": {"x": 1.9, "y": 0.2}})
+    (notice,) = notices(records)
+    assert has(notice, "task 'x'", "random vectors")
+    assert "'y'" not in notice
+
+
+def test_a_board_without_unmitigated_rows_says_so(make_rows) -> None:
+    records = make_rows(eight(), mitigator__name="hard-debias", mitigator__fingerprint="h")
+    assert "--mitigator none" in advice(records)
+
+
+def test_a_model_without_its_unmitigated_row_is_named(make_record) -> None:
+    names = (("a", "none"), ("a", "h"), ("b", "h"))
+    records = [
+        make_record(model__name=model, model__fingerprint=model, mitigator__name=mitigator,
+                    mitigator__fingerprint=mitigator)
+        for model, mitigator in names
+    ]  # fmt: skip
+    assert "no changes of 'b'" in advice(records)
+
+
+def test_two_contents_of_one_version_are_reported(make_record) -> None:
+    records = [make_record(model__name=name, task__digest="1") for name in "abc"]
+    other = [make_record(model__name=name, task__digest="0") for name in "cde"]
+    (notice,) = notices(records + other[:1])
+    assert has(notice, "task 't' version 1", "2 different contents", "every row")
+    (notice,) = notices(records + other[:2])
+    assert has(notice, "task 't' version 1", "2 different contents", "1 row has no record")
+    (notice,) = notices(records + other)
+    assert has(notice, "task 't' version 1", "2 different contents", "2 rows have no record")
+
+
+def test_an_older_version_gives_no_warning(make_record) -> None:
+    old = [make_record(model__name=name, task__digest="1") for name in "ab"]
+    new = [make_record(model__name=name, task__digest="2", task__version=2) for name in "ab"]
+    assert notices(old + new) == ()
+
+
+def test_tasks_are_chosen_by_name_and_glob(make_rows) -> None:
+    records = make_rows({"a": {"weat-6": 1.0, "weat-7": 1.0, "mine": 1.0}})
+    chosen = {record.task.name for record in of_tasks(records, ["weat-*"])}
+    assert chosen == {"weat-6", "weat-7"}
+    assert len(of_tasks(records, ["mine", "weat-6"])) == 2
+
+
+def test_an_unknown_task_is_an_error_with_a_suggestion(make_rows) -> None:
+    with pytest.raises(UnknownName, match="did you mean 'weat-6'"):
+        of_tasks(make_rows({"a": {"weat-6": 1.0}}), ["waet-6"])

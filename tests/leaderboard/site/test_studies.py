@@ -1,0 +1,300 @@
+"""Pages of studies: contents, escaping of names, and errors."""
+
+import csv
+import io
+import json
+import re
+from html import unescape
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import harness.leaderboard
+from harness.errors import DiskError, InvalidFile
+from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.site import studies
+from harness.leaderboard.site import writing as site
+from harness.study import tables
+
+HOSTILE = "</script><img src=x onerror='window.hacked=1'>{{7*7}}\"&"
+PAGE = "studies/small-glove.html"
+
+
+def command(*arguments) -> click.testing.Result:
+    group = click.Group(context_settings={"help_option_names": ["-h", "--help"]})
+    harness.leaderboard.harness_commands(group)
+    return CliRunner().invoke(group, ["leaderboard", "build", *map(str, arguments)])
+
+
+def build(records, folder, boards=()) -> str:
+    """Return the page of the first study, after building the site."""
+    compiled = studies.compile_studies(records)
+    site.write(boards, folder, title="T", built="today", studies=compiled)
+    return (folder / compiled[0].page).read_text("utf-8")
+
+
+def rows(page: str, table: str) -> list[list[str]]:
+    """Return the text of the cells of a table by row."""
+    found = re.search(rf'data-name="{table}">(.*?)</table>', page, re.DOTALL)
+    return [
+        [
+            unescape(re.sub(r"<[^>]*>", "", cell)).strip()
+            for cell in re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+        ]
+        for row in re.findall(r"<tr>(.*?)</tr>", found[1], re.DOTALL)
+    ]
+
+
+def text_of(page: str) -> str:
+    """Return the visible text of a page in one line."""
+    body = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", body)).split())
+
+
+@pytest.fixture
+def results(tmp_path, make_study):
+    """A results folder with a study and nothing else."""
+    path = tmp_path / "results" / "small.study.jsonl"
+    path.parent.mkdir()
+    path.write_text("".join(record.line() for record in make_study()))
+    return path.parent
+
+
+def test_studies_alone_make_a_site(results, tmp_path) -> None:
+    result = command(results, "--out", tmp_path / "site", "--title", "Ours")
+    assert result.exit_code == 0, result.output
+    assert "study 'small' on glove: 6 rows in 4 folds\n" in result.stdout
+    index = (tmp_path / "site/index.html").read_text("utf-8")
+    assert f'<a href="{PAGE}">A small study</a>' in index
+    assert "How to read this" not in index
+    assert json.loads((tmp_path / "site/leaderboard.json").read_text())["boards"] == []
+    page = (tmp_path / "site" / PAGE).read_text("utf-8")
+    assert '<a href="../index.html">← Ours</a>' in page
+
+
+def test_boards_and_studies_share_a_site(results, tmp_path, make_record) -> None:
+    (results / "m.jsonl").write_text(make_record().line())
+    assert command(results, "--out", tmp_path / "site").exit_code == 0
+    index = (tmp_path / "site/index.html").read_text("utf-8")
+    assert 'id="text"' in index
+    assert PAGE in index
+
+
+def test_without_studies_the_index_has_no_section_for_them(tmp_path, make_record) -> None:
+    written = site.write(compile_boards([make_record()]), tmp_path, title="T")
+    assert "tudies" not in re.sub(
+        r"<(script|style).*?</\1>", "", written.page.read_text(), flags=16
+    )
+    assert not (tmp_path / "studies").exists()
+    assert not (tmp_path / "figures").exists()
+
+
+def test_arrows_mark_what_is_fairer_than_the_baseline(tmp_path, make_study) -> None:
+    table = rows(build(make_study(), tmp_path), "changes")
+    assert table[0] == ["Chosen by", "Mitigator", "WEATless is fairer", "ECTmore is fairer"]
+    assert [row[0] for row in table if len(row) == 4] == ["Chosen by", "WEAT", "ECT"]
+    cells = {row[-3]: row[-2:] for row in table[1:6]}
+    assert list(cells) == ["normalize", "hard-debias (baseline)", "good", "bad", "same"]
+    assert [cell[-4:] for cell in cells["good"]] == ["(↑*)"] * 2
+    assert [cell[-4:] for cell in cells["bad"]] == ["(↓*)"] * 2
+    assert [cell[-3:] for cell in cells["same"]] == ["(=)"] * 2
+    assert cells["good"][0].startswith("−0.7"), "smaller distance from fair"
+    assert cells["good"][1].startswith("0.7"), "higher score"
+    assert re.fullmatch(r"−0\.\d{3} ± 0\.\d{3}", cells["hard-debias (baseline)"][0])
+
+
+def test_the_page_has_the_question_the_set_up_and_the_results(tmp_path, make_study) -> None:
+    records = make_study(rope=0.05)
+    page = build(records, tmp_path)
+    text = text_of(page)
+    (study,) = studies.compile_studies(records)
+    summary = study.summary
+    assert any("absent" in note for note in summary.notes), "a word without a vector"
+    for part in (
+        "A small study", "Which removes more?", "12 pairs of the concept gender-12, in 4 folds",
+        "2 inner folds of the pairs", "length 1", "hard-debias (baseline)",
+        summary.test, *summary.statement, *summary.notes, *tables.legend(summary),
+    ):  # fmt: skip
+        assert part in text, part
+    assert "Published protocol" not in text
+    assert rows(page, "chosen") == [
+        ["Mitigator", "Chosen by", "Value", "Folds", "Others"],
+        ["good", "WEAT", "k=0", "2 of 4", "k=1: 2"],
+        ["good", "ECT", "k=1", "2 of 4", "k=0: 2"],
+    ]
+    tests = rows(page, "tests")
+    assert [row[1] for row in tests[1:]] == [*["good"] * 2, *["bad"] * 2, *["same"] * 2] * 2
+    assert tests[1][-1] == "fairer"
+    assert len(tests[1]) == 13, "with three probabilities for the region of practical equivalence"
+    assert rows(page, "measures")[2] == [
+        "ECT",
+        "ect",
+        "coherence",
+        "1",
+        "the score",
+        "in each fold, less its floor",
+        "career",
+    ]
+
+
+def test_the_table_ends_with_its_floor_and_what_its_tests_detect(tmp_path, make_study) -> None:
+    records = make_study()
+    (study,) = studies.compile_studies(records)
+    page = build(records, tmp_path)
+    (changes, _) = tables.changes(study.summary)
+    assert [row for row, *_ in changes.foot] == ["floor", "detectable"]
+    shown = [row for row in rows(page, "changes") if row[0] in ("floor", "detectable")]
+    assert shown[:2] == [list(row) for row in changes.foot]
+    detectable = study.summary.cells["WEAT", "good", "WEAT"].detectable
+    assert float(rows(page, "tests")[1][-2]) == pytest.approx(detectable, abs=1e-3)
+
+
+def test_criteria_with_equal_choices_share_one_table(tmp_path, make_study) -> None:
+    records = [
+        one.model_copy(update={"judged": dict.fromkeys(one.judged, one.judged["WEAT"])})
+        for one in make_study()
+    ]
+    page = build(records, tmp_path)
+    assert "all criteria (WEAT, ECT)" in text_of(page)
+    assert [row[0] for row in rows(page, "changes") if len(row) == 4] == ["Chosen by", "any"]
+    assert len(rows(page, "tests")) == 1 + 3 * 2
+
+
+def test_the_published_protocol_has_a_warning(tmp_path, make_study) -> None:
+    records = make_study(protocol="published")
+    assert '<p class="notice protocol"><b>Published protocol.' in build(records, tmp_path)
+    assert "; published protocol" in (tmp_path / "index.html").read_text("utf-8")
+
+
+def test_an_unfinished_study_has_a_page_that_says_so(tmp_path, make_study) -> None:
+    page = build(make_study()[:-1], tmp_path)
+    assert "incomplete" in text_of(page)
+    assert "; incomplete" in (tmp_path / "index.html").read_text("utf-8")
+    one_fold = build(make_study()[:6], tmp_path / "one")
+    assert {cell[-3:] for row in rows(one_fold, "changes")[3:6] for cell in row[-2:]} == {"(?)"}
+
+
+def test_a_study_of_the_baseline_alone_has_no_comparisons(tmp_path, make_study) -> None:
+    page = build(make_study(rows=("none", "normalize", "hard-debias")), tmp_path)
+    assert "There is no comparison" in page
+    assert "All comparisons" not in page
+
+
+def test_the_csv_and_the_records_have_the_numbers_of_the_page(tmp_path, make_study) -> None:
+    page = build(make_study(), tmp_path)
+    assert '<a href="small-glove.csv" download>' in page
+    assert '<a href="small-glove.study.jsonl" download>' in page
+    table = list(csv.DictReader(io.StringIO((tmp_path / "studies/small-glove.csv").read_text())))
+    (entry,) = json.loads((tmp_path / "leaderboard.json").read_text())["studies"]
+    assert len(table) == len(entry["cells"]) == 2 * 6 * 2
+    good = next(line for line in table if line["row"] == "good")
+    shown = next(row for row in rows(page, "changes") if "good" in row)
+    assert shown[-2].startswith(f"−{abs(float(good['mean'])):.3f} ± {float(good['sd']):.3f}")
+    assert (good["verdict"], good["verdict_holm"]) == ("better", "better")
+    again = studies.read([tmp_path])
+    assert {one.id for one in again.records} == {one.id for one in make_study()}
+
+
+def test_hostile_texts_are_escaped_everywhere(tmp_path, make_study) -> None:
+    plain = build(make_study(), tmp_path / "plain")
+    page = build(make_study(text=HOSTILE), tmp_path / "hostile")
+    index = (tmp_path / "hostile/index.html").read_text("utf-8")
+    for one in (page, index):
+        assert "<img" not in one
+        assert "{{7*7}}" in one, "shown unchanged"
+    assert page.count("<script") == plain.count("<script")
+    assert page.count("</script") == plain.count("</script")
+    text = text_of(page)
+    for part in ("A small study", "Which removes more?", "good", "WEAT", "k", "absent"):
+        assert part + HOSTILE in text, part
+    assert {path.name for path in (tmp_path / "hostile").iterdir()} == {
+        "index.html", "leaderboard.csv", "leaderboard.json", "figures", "studies",
+    }  # fmt: skip
+
+
+def test_a_javascript_url_is_not_linked(tmp_path, make_study) -> None:
+    records = [
+        one.model_copy(
+            update={"model": one.model.model_copy(update={"url": "javascript:alert(1)"})}
+        )
+        for one in make_study()
+    ]
+    assert "javascript" not in re.sub(
+        r"<script.*?</script>", "", build(records, tmp_path), flags=16
+    )
+
+
+def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path, make_study) -> None:
+    measures = {"=HYPERLINK(1)": make_study()[0].study.measures["WEAT"].model_dump()}
+    build(make_study(measures=measures, criteria=("=HYPERLINK(1)",)), tmp_path)
+    table = list(csv.DictReader(io.StringIO((tmp_path / "studies/small-glove.csv").read_text())))
+    assert {line["measure"] for line in table} == {"'=HYPERLINK(1)"}
+    assert table[4]["mean"].startswith("-0."), "numbers stay numbers"
+
+
+def test_each_study_on_each_model_has_its_own_files(tmp_path, make_study) -> None:
+    records = [
+        record
+        for name, model in (("a-b", "c"), ("a", "b-c"), ("A", "b c"), ("a", "../x"), ("A", "B-C"))
+        for record in make_study(name=name, model=model)
+    ]
+    found = studies.compile_studies(records)
+    names = [one.name.lower() for one in found]
+    assert len(set(names)) == 5
+    assert "a-.._x" in names
+    assert all(re.fullmatch(r"a-[\w.-]+", name) for name in names)
+
+
+def test_the_order_of_files_and_records_changes_nothing(tmp_path, make_study) -> None:
+    records = [*make_study(), *make_study(model="md")]
+    build(records, tmp_path / "a")
+    build(records[::-1], tmp_path / "b")
+    for one in (PAGE, "studies/small-md.csv", "index.html", "leaderboard.json"):
+        assert (tmp_path / "a" / one).read_bytes() == (tmp_path / "b" / one).read_bytes(), one
+
+
+def test_all_pages_share_one_copy_of_plotlys_script(tmp_path, make_study) -> None:
+    page = build([*make_study(), *make_study(model="md")], tmp_path)
+    assert '<script src="../figures/plotly.min.js"></script>' in page
+    assert len(page) < 100_000
+    big = [file for file in tmp_path.rglob("*") if file.is_file() and file.stat().st_size > 2e6]
+    assert big == [tmp_path / "figures" / "plotly.min.js"]
+
+
+def test_nothing_is_fetched_from_the_network(tmp_path, make_study) -> None:
+    assert re.findall(r'(?:src|href)="[^"]*//[^"]*"', build(make_study(), tmp_path)) == []
+
+
+def test_a_broken_study_file_is_an_error_in_one_line(results, tmp_path) -> None:
+    file = results / "small.study.jsonl"
+    file.write_text('{"schema":1}\n' + file.read_text())
+    error = command(results, "--out", tmp_path / "site").exception
+    assert isinstance(error, InvalidFile)
+    assert "small.study.jsonl:1: " in str(error)
+    assert len(str(error).splitlines()) == 1
+
+
+def test_a_torn_last_line_is_reported_and_skipped(results, tmp_path) -> None:
+    with (results / "small.study.jsonl").open("a") as file:
+        file.write('{"schema":1,"id":"')
+    result = command(results, "--out", tmp_path / "site")
+    assert result.exit_code == 0
+    assert "torn" in result.stderr
+    assert "torn" in (tmp_path / "site/index.html").read_text("utf-8")
+
+
+def test_older_copies_in_a_site_within_the_results_are_ignored(results) -> None:
+    assert command(results, "--out", results / "site").exit_code == 0
+    file = results / "small.study.jsonl"
+    file.write_text(file.read_text().replace('"created":"2026-01', '"created":"2026-02'))
+    assert {one.created[:7] for one in studies.read([results]).records} == {"2026-02"}
+
+
+def test_a_page_of_another_origin_is_not_replaced(results, tmp_path) -> None:
+    page = tmp_path / "site" / PAGE
+    page.parent.mkdir(parents=True)
+    page.write_text("mine")
+    assert isinstance(command(results, "--out", tmp_path / "site").exception, DiskError)
+    assert page.read_text() == "mine"
+    assert not (tmp_path / "site/index.html").exists()
