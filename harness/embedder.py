@@ -41,6 +41,12 @@ class Card:
         Number of weights.
     licence
         SPDX identifier, or the licence's own name.
+    open_weights
+        Whether anybody can download the weights.
+    released
+        Day of the first release, as `2021-08-30` or a part of it from the left, such as `2021`.
+    superseded_by
+        Name of the model that its authors recommend instead.
     price
         Price of a hosted model in US$ per million tokens.
     languages
@@ -66,6 +72,9 @@ class Card:
     max_tokens: int | None = None
     n_parameters: int | None = None
     licence: str | None = None
+    open_weights: bool | None = None
+    released: str | None = None
+    superseded_by: str | None = None
     price: float | None = None
     languages: tuple[str, ...] = ()
     url: str | None = None

@@ -179,5 +179,8 @@ def harness_task_folders() -> Iterable[Path | str]:
 
 @hookspec
 def harness_commands(group: click.Group) -> None:
-    """Add commands to the `harness` command; a command imports its dependencies when it runs."""
+    """Add commands to the `harness` command; a command imports its dependencies when it runs.
+
+    The commands of a group `results` join `harness results`.
+    """
     raise NotImplementedError

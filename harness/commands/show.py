@@ -223,7 +223,7 @@ def _description(file: TaskFile) -> dict[str, Any]:
     shown = {
         *("name", "version", "title", "description", "source", "licence", "measures"),
         *("category", "family", "concept", "language", "kinds", "tags", "primary"),
-        *("required", "unranked"),
+        *("required", "unranked", "superseded_by"),
     }
     return {key: value for key, value in file.model_dump(include=shown).items() if value}
 

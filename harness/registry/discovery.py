@@ -41,6 +41,8 @@ HOOKS: Mapping[str, tuple[type, ...]] = {
     "harness_commands": (),
 }
 """Types that each hook may return."""
+EXTENDED = frozenset({"results"})
+"""Groups of the command line that plugins add commands to."""
 PLUGIN_ERRORS = (Exception, SystemExit)
 """A plugin may raise anything, and must not end the program."""
 
@@ -116,7 +118,8 @@ class Plugins:
     def add_commands(self, group: click.Group, taken: Iterable[str] = ()) -> None:
         """Add every plugin's commands to the command line.
 
-        A plugin that claims a command in `taken`, or another plugin's, adds none.
+        A plugin that claims a command in `taken`, or another plugin's, adds none. The commands of a
+        group in `EXTENDED` join the group of this name, if that is loaded.
         """
         import click
 
@@ -124,6 +127,8 @@ class Plugins:
             own = click.Group()
             try:
                 implementation(own)
+                for name in EXTENDED & own.commands.keys():
+                    self._extend(i, group.commands.get(name), own.commands.pop(name))
                 for name in own.commands:
                     owner = self._commands.setdefault(name, i)
                     if name in taken or owner != i:
@@ -134,6 +139,18 @@ class Plugins:
             else:
                 for name, command in own.commands.items():
                     group.add_command(command, name)
+
+    def _extend(self, i: int, group: click.Command | None, further: click.Command) -> None:
+        """Add the commands of a plugin's group to the loaded group of the same name."""
+        import click
+
+        if not isinstance(group, click.Group) or not isinstance(further, click.Group):
+            return
+        for name, command in further.commands.items():
+            owner = self._commands.setdefault(f"{further.name} {name}", i)
+            if owner != i or group.commands.get(name, command) is not command:
+                raise BadHook(f"the command '{further.name} {name}' is claimed already")
+            group.add_command(command, name)
 
     @property
     def failed(self) -> list[Plugin]:

@@ -47,6 +47,18 @@ class ModelPart(Part):
     """Length of a vector."""
     parameters: int | None = None
     """Number of weights."""
+    max_tokens: int | None = None
+    """Longest input in tokens."""
+    licence: str | None = None
+    """SPDX identifier, or the licence's own name."""
+    open_weights: bool | None = None
+    """Whether anybody can download the weights."""
+    released: str | None = None
+    """Day of the first release, or its year or month."""
+    superseded_by: str | None = None
+    """Name of the model that its authors recommend instead."""
+    languages: tuple[str, ...] = ()
+    """ISO 639-1 codes, or `multilingual`."""
     prompts: dict[str, str] = Field(default_factory=dict)
     """Prompt put before each text, by the role that the task gives the text: `query`, `document`,
     or `text`, which also stands for roles that are not listed."""

@@ -68,7 +68,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
                 title=file.title,
                 measures=file.measures,
                 family=file.family or file.primary.metric,
-                unranked=file.unranked,
+                unranked=file.unranked or _superseded(file.superseded_by),
                 required=file.required,
             ),
             concept=file.concept,
@@ -117,6 +117,10 @@ def environment(device: str) -> Environment:
     )
 
 
+def _superseded(by: str | None) -> str:
+    return "" if by is None else f"superseded by {by}"
+
+
 def model_part(info: ModelInfo) -> ModelPart:
     """Return a model as records name it."""
     return ModelPart(
@@ -127,6 +131,12 @@ def model_part(info: ModelInfo) -> ModelPart:
         kind=info.kind,
         dimensions=info.dimensions,
         parameters=info.n_parameters,
+        max_tokens=info.max_tokens,
+        licence=info.licence,
+        open_weights=info.open_weights,
+        released=info.released,
+        superseded_by=info.superseded_by,
+        languages=info.languages,
         prompts={str(role): prompt for role, prompt in info.role_prompts.items()},
         url=info.url,
         published=dict(info.scores),

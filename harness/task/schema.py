@@ -145,6 +145,8 @@ class TaskFile(Strict):
     family, however many tasks they have. By default the name of the primary metric."""
     unranked: str = ""
     """Why the score is shown but not ranked, such as that it does not move with planted bias."""
+    superseded_by: Name | None = None
+    """Name of the task that replaces this one. Its scores are shown and no longer ranked."""
     required: bool = False
     """Whether the score is a control that every usable model passes: a value above its ideal, and
     p < .05. A row without it is not ranked."""

@@ -51,6 +51,9 @@ class ModelEntry(_Strict):
     max_tokens: int | None = Field(default=None, gt=0)
     n_parameters: int | None = Field(default=None, gt=0)
     licence: Word | None = None
+    open_weights: bool | None = None
+    released: Word | None = Field(default=None, pattern=r"^\d{4}(-\d\d){0,2}$")
+    superseded_by: Word | None = None
     price: float | None = Field(default=None, ge=0)
     languages: tuple[Word, ...] = Field(min_length=1)
     url: Word | None = Field(default=None, pattern="^https://")
@@ -76,6 +79,11 @@ class ModelEntry(_Strict):
             max_tokens=self.max_tokens,
             n_parameters=self.n_parameters,
             licence=self.licence,
+            open_weights=self.provider != _HOSTED
+            if self.open_weights is None
+            else self.open_weights,
+            released=self.released,
+            superseded_by=self.superseded_by,
             price=self.price,
             languages=self.languages,
             url=self.url or (f"{_HUB}{self.reference}" if self.reference else None),

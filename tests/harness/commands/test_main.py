@@ -173,6 +173,27 @@ def test_plugins_has_exit_code_0_when_none_is_broken(harness, toy):
     assert "builtin-engines" in result.out
 
 
+def test_a_plugin_adds_commands_to_the_group_of_results(harness, install):
+    code = """
+        import click
+        from harness import hookimpl
+
+        @click.command()
+        def polish() -> None:
+            click.echo("polished")
+
+        @hookimpl
+        def harness_commands(group):
+            results = click.Group("results")
+            results.add_command(polish)
+            group.add_command(results)
+    """
+    install("polite", {"polite": "polite_plugin"}, polite_plugin=code)
+    assert harness("results", "polish").out == "polished\n"
+    assert "polish" in harness("results", "--help").out
+    assert "average" in harness("results", "--help").out
+
+
 def test_a_plugin_adds_commands_and_one_that_fails_to_is_reported(harness, install):
     source = """
         from harness import hookimpl

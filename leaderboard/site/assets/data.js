@@ -1,0 +1,52 @@
+// @ts-check
+// Data files are scripts that call `harnessData`, because a page that was opened from the disk may
+// load scripts and no other files.
+"use strict";
+
+/** @type {Map<string, (value: any) => void>} */
+const waiting = new Map();
+
+/**
+ * Called by each data file.
+ * @param {string} file path of the data file
+ * @param {unknown} value
+ */
+function harnessData(file, value) {
+  waiting.get(file)?.(value);
+}
+
+/** @type {Map<string, Promise<any>>} */
+const loaded = new Map();
+
+/**
+ * Return what a data file holds; it is loaded once.
+ * @param {string} file path relative to the page
+ * @returns {Promise<any>}
+ */
+function load(file) {
+  let promise = loaded.get(file);
+  if (!promise) {
+    promise = new Promise((resolve, reject) => {
+      waiting.set(file, resolve);
+      const script = h("script", { src: file });
+      script.addEventListener("error", () => reject(new Error(`cannot load ${file}`)));
+      document.head.append(script);
+    });
+    loaded.set(file, promise);
+  }
+  return promise;
+}
+
+const ARRAYS = { f32: Float32Array, u8: Uint8Array, u16: Uint16Array, i32: Int32Array };
+
+/**
+ * Return the numbers of a column.
+ * @param {Column} column
+ * @returns {Float32Array | Uint8Array | Uint16Array | Int32Array}
+ */
+function numbers(column) {
+  const text = atob(column.data);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return new ARRAYS[column.type](bytes.buffer);
+}

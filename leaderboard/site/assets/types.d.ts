@@ -1,0 +1,242 @@
+// What the data files hold. Python writes them (payload.py), the scripts read them.
+// Every text in them may come from a stranger: it enters a page as text, never as HTML.
+
+/** data/site.js */
+interface Site {
+  schema: 3;
+  title: string;
+  built: string;
+  harness: string;
+  notices: string[];
+  boards: BoardEntry[];
+  studies: StudyEntry[];
+  /** Records that were set aside, by reason. */
+  aside: { reason: string; count: number; examples: string[] }[];
+  /** What changed since the last build. */
+  news: News | null;
+  /** Names of the files to download, such as leaderboard.csv. */
+  files: string[];
+}
+
+interface BoardEntry {
+  kind: Kind;
+  title: string;
+  models: number;
+  rows: number;
+  tasks: number;
+  /** Path of the board's data, and of the details of its cells, which are loaded on demand. */
+  data: string;
+  details: string;
+}
+
+type Kind = "word" | "text";
+type Measures = "bias" | "usefulness" | "control";
+
+interface StudyEntry {
+  name: string;
+  title: string;
+  model: string;
+  line: string;
+  page: string;
+}
+
+interface News {
+  since: string;
+  models: string[];
+  mitigators: string[];
+  tasks: string[];
+  /** Models whose place in a benchmark changed: [board, benchmark, model, before, now]. */
+  ranks: [Kind, string, string, number | null, number | null][];
+  values: number;
+}
+
+/** data/word.js or data/text.js. A row is a model under a mitigator. */
+interface Board {
+  kind: Kind;
+  notices: string[];
+  /** The first is the default. `all` holds every ranked task. */
+  benchmarks: Benchmark[];
+  tasks: Task[];
+  models: Model[];
+  mitigators: Mitigator[];
+  rows: {
+    /** Index of the model and of the mitigator. The rows of a model follow each other, `none` first. */
+    model: number[];
+    mitigator: number[];
+    role: Role[];
+    /** By row, why it is not usable. */
+    unusable: Record<number, string>;
+  };
+  /**
+   * (rows × tasks), row after row. float32; NaN without one. For bias the distance above the floor
+   * (lower is better), for usefulness 1 - distance (higher is better). That of a leak is there, too.
+   */
+  measure: Column;
+  /** (rows × tasks), bits of `Flag`. */
+  flags: Column;
+  /** Quantiles of Student's t at (1 + level) / 2, by degrees of freedom from 1. */
+  student: number[];
+  level: number;
+  /** Fewest families for intervals and sets of ranks. */
+  enough_families: number;
+  published: PublishedLine[];
+}
+
+type Role = "model" | "mitigated" | "reference";
+
+/** Bits of the flags of a cell. */
+declare const enum Flag {
+  Leak = 1,
+  Reversed = 2,
+  MissingTexts = 4,
+  Truncated = 8,
+  /** The value does not count; the details say why. */
+  Aside = 16,
+  /** p < .05. */
+  Significant = 32,
+  /** There is a record. */
+  Run = 64,
+}
+
+interface Column {
+  type: "f32" | "u8" | "u16" | "i32";
+  /** Little-endian bytes in base64. */
+  data: string;
+}
+
+interface Benchmark {
+  name: string;
+  title: string;
+  description: string;
+  citation: string;
+  version: number | null;
+  /** Indices of its tasks. */
+  tasks: number[];
+  languages: string[];
+  licences: string[];
+  /** Sentences for the first screen. */
+  findings: string[];
+  notices: string[];
+  /** By row: sets of ranks of the models that are ranked, null for the others. */
+  rank_low: (number | null)[];
+  rank_high: (number | null)[];
+  usefulness_rank_low: (number | null)[];
+  usefulness_rank_high: (number | null)[];
+  /** Mitigators over models, best first. */
+  mitigators: MitigatorLine[];
+}
+
+interface MitigatorLine {
+  mitigator: string;
+  models: number;
+  rank: number | null;
+  rank_low: number | null;
+  rank_high: number | null;
+  bias: number | null;
+  bias_low: number | null;
+  bias_high: number | null;
+  bias_tasks: number | null;
+  bias_families: number | null;
+  usefulness: number | null;
+  usefulness_low: number | null;
+  usefulness_high: number | null;
+  usefulness_tasks: number | null;
+  usefulness_families: number | null;
+  unranked: string | null;
+}
+
+interface Task {
+  name: string;
+  title: string;
+  description: string;
+  source: string;
+  licence: string;
+  version: number;
+  digest: string;
+  measures: Measures;
+  category: string;
+  /** category/family: one vote. */
+  family: string;
+  concept: string | null;
+  language: string;
+  metric: string;
+  score: string;
+  scenario: string;
+  ideal: number | "higher" | "lower";
+  low_bound: number | null;
+  high_bound: number | null;
+  required: boolean;
+  /** Why it is shown and not ranked. */
+  not_ranked: string | null;
+  /** Some of its texts by the name of the input. */
+  examples: Record<string, string[]>;
+  /** What the harness measured of it as an instrument. */
+  validity: Record<string, number | string | null> | null;
+}
+
+interface Model {
+  name: string;
+  fingerprint: string;
+  revision: string | null;
+  url: string | null;
+  dimensions: number | null;
+  parameters: number | null;
+  max_tokens: number | null;
+  licence: string | null;
+  open_weights: boolean | null;
+  released: string | null;
+  superseded_by: string | null;
+  languages: string[];
+  published: Record<string, number>;
+  /** What the harness ran on, with the number of records. */
+  environments: [string, number][];
+  /** Who submitted its results; empty for results that are not a submission. */
+  submitters: string[];
+}
+
+interface Mitigator {
+  /** As shown: the name with the options that differ from their defaults. */
+  label: string;
+  name: string;
+  params: Record<string, unknown>;
+  concept: string | null;
+  title: string;
+}
+
+/** Figure 1 of Uriot (2024): bias against published quality. */
+interface PublishedLine {
+  model: string;
+  published: number;
+  metric: string;
+  score: string;
+  scenario: string;
+  value: number;
+  rho: number | null;
+}
+
+/** data/word-details.js or data/text-details.js: more about each cell, (rows × tasks). */
+interface Details {
+  value: Column;
+  low: Column;
+  high: Column;
+  p: Column;
+  floor: Column;
+  floor_sd: Column;
+  /** Standard deviation over seeds; NaN with one seed. */
+  spread: Column;
+  n: Column;
+  asked: Column;
+  found: Column;
+  /** Index into `reasons` of why there is no value, or why it does not count; 0 for none. */
+  reason: Column;
+  reasons: string[];
+  tables: AttachedTable[];
+}
+
+interface AttachedTable {
+  row: number;
+  task: number;
+  scenario: string;
+  name: string;
+  path: string;
+}
