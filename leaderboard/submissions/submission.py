@@ -1,0 +1,154 @@
+"""`submission.json`: who ran what, when and under which licence; it lies beside the records.
+
+A folder `results/MODEL/FINGERPRINT` has the records of one model, a file `RUN.jsonl` a run, and one
+`submission.json` with an entry for each run. So a second person can add runs of the same model, and
+the entries of the first stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Literal
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from harness import folders
+from harness.errors import InvalidFile, unreadable
+
+NAME = "submission.json"
+MAX_BYTES = 1_000_000
+"""Size of the largest `submission.json` that is read."""
+MAX_RUNS = 1_000
+RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}", re.ASCII)
+"""Names of runs, and of their files without `.jsonl`."""
+_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+"""Unicode categories of characters that change a line or its direction, or cannot be seen."""
+
+
+def _visible(text: str) -> str:
+    """Return a text that has no control, zero-width or direction characters."""
+    for character in text:
+        if unicodedata.category(character) in _INVISIBLE:
+            raise ValueError(f"the character U+{ord(character):04X} is not allowed")
+    if text != text.strip():
+        raise ValueError("it begins or ends with a space")
+    return text
+
+
+def _time(text: str) -> str:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("not a time; expected such as 2026-01-31T12:00:00+00:00") from None
+    if time.tzinfo is None:
+        raise ValueError("a time without its zone; expected such as 2026-01-31T12:00:00+00:00")
+    return text
+
+
+def _licence(text: str) -> str:
+    try:
+        return canonicalize_license_expression(text)
+    except InvalidLicenseExpression:
+        raise ValueError(
+            "not an SPDX identifier; expected such as CC-BY-4.0, CC0-1.0 or LicenseRef-NAME"
+        ) from None
+
+
+class Submission(BaseModel):
+    """What a person says about a run that they submit."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
+    )
+
+    submitted_by: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_visible)]
+    """Person or organisation, as the board may name them."""
+    created: Annotated[str, Field(max_length=40), AfterValidator(_time)]
+    """Time of the run's last record, ISO 8601 with its zone."""
+    command: Annotated[str, Field(min_length=1, max_length=4_000), AfterValidator(_visible)]
+    """Command that repeats the run."""
+    harness: Annotated[str, Field(max_length=50, pattern=r"^[0-9]+(\.[0-9A-Za-z+!-]+)*$")]
+    """Version of the harness."""
+    licence: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_licence)]
+    """Licence of the results: an SPDX expression."""
+    contact: Annotated[str, Field(max_length=200), AfterValidator(_visible)] | None = None
+    """Address or page for questions; optional, and public."""
+
+
+class SubmissionFile(BaseModel):
+    """The content of a `submission.json`."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True,
+        validate_by_name=True, serialize_by_alias=True,
+    )  # fmt: skip
+
+    schema_version: Literal[1] = Field(alias="schema")
+    """Version of this schema."""
+    runs: Annotated[dict[str, Submission], Field(min_length=1, max_length=MAX_RUNS)]
+    """An entry for each `RUN.jsonl` beside the file, by RUN."""
+
+
+def read(folder: Path) -> dict[str, Submission]:
+    """Return the entries of the `submission.json` in a folder, by run.
+
+    Raises
+    ------
+    InvalidFile
+        If it does not exist, or is not valid; `mistakes` has all.
+    """
+    path = folder / NAME
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise InvalidFile(f"larger than {MAX_BYTES:,} bytes", path=path)
+        content = json.loads(path.read_bytes().decode(), object_pairs_hook=_without_repeats)
+        file = SubmissionFile.model_validate_json(json.dumps(content))
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except ValidationError as error:
+        first, *further = (
+            InvalidFile(mistake["msg"], path=path, key=".".join(map(str, mistake["loc"]))[:100])
+            for mistake in error.errors(include_url=False, include_input=False)
+        )
+        first.further = tuple(further)
+        raise first from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidFile(f"not JSON: {error}", path=path) from None
+    for run in file.runs:
+        if not RUN.fullmatch(run):
+            raise InvalidFile(
+                f"{run[:50]!r} is no name of a run; letters, digits and ._- are allowed",
+                path=path,
+                key="runs",
+            )
+    return file.runs
+
+
+def write(folder: Path, runs: Mapping[str, Submission]) -> Path:
+    """Write the `submission.json` of a folder, entries sorted by run, and return its path.
+
+    Raises
+    ------
+    DiskError
+        If it cannot be written.
+    """
+    file = SubmissionFile(schema_version=1, runs=dict(sorted(runs.items())))
+    path = folder / NAME
+    folders.write_json(path, file.model_dump(mode="json", exclude_none=True))
+    return path
+
+
+def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the pairs of a JSON object; a key that occurs twice is an error."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        keys = [key for key, _ in pairs]
+        repeated = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {repeated[:50]!r} occurs twice")
+    return content
