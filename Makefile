@@ -8,7 +8,7 @@ PYTHON312 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python3.1
 TYPED := build/typed
 PYTEST = $(TEST)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-quick lint docs clean
+.PHONY: demo test test-quick lint lint-types docs clean
 
 ## demo: evaluate three real models on all tasks and build the leaderboard page
 demo: $(DEMO)/made
@@ -26,7 +26,7 @@ test: install lint docs
 test-quick: install
 	$(PYTEST) -m "not reference and not end_to_end and not browser"
 
-## lint: ruff, mypy --strict, and who may import whom
+## lint: ruff, mypy --strict, who may import whom, and the leaderboard's scripts
 lint: $(TEST)/made
 	$(TEST)/bin/ruff check .
 	$(TEST)/bin/ruff format --check .
@@ -34,6 +34,13 @@ lint: $(TEST)/made
 	cp -r harness $(TYPED)/ && cp -r plugins tasks leaderboard $(TYPED)/harness/
 	cd $(TYPED) && $(TEST)/bin/mypy --config-file $(CURDIR)/pyproject.toml
 	cd $(TYPED) && $(TEST)/bin/lint-imports --no-cache --config $(CURDIR)/pyproject.toml
+	cd leaderboard/site && $(TEST)/bin/oxlint --deny-warnings . && $(TEST)/bin/oxfmt --check .
+
+## lint-types: the types of the leaderboard's scripts; needs npm, so no test runs it
+lint-types:
+	mkdir -p build/types && cp leaderboard/site/package.json build/types/
+	cd build/types && npm install --no-audit --no-fund
+	build/types/node_modules/.bin/tsc -p leaderboard/site
 
 ## docs: the documentation as a site in build/docs; a warning is an error
 docs: install

@@ -42,6 +42,11 @@ function fill(element, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
     if (typeof value === "function") {
       element.addEventListener(name, /** @type {EventListener} */ (value));
+    } else if (
+      name === "style" &&
+      (element instanceof HTMLElement || element instanceof SVGElement)
+    ) {
+      element.style.cssText = String(value); // the pages' policy refuses the attribute
     } else if (value !== null && value !== undefined && value !== false) {
       element.setAttribute(name, value === true ? "" : String(value));
     }
