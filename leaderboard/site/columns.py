@@ -9,9 +9,23 @@ import numpy as np
 
 TYPES = {"f32": "<f4", "u8": "u1", "u16": "<u2", "i32": "<i4"}
 """NumPy's name of each type."""
+SHOWN_BITS = 14
+"""Bits of a mantissa that four digits need. Zeros after them compress."""
 
 
 def column(values: Any, type_: str) -> dict[str, str]:
     """Return a column of numbers, row after row; missing floats are NaN."""
     array = np.ascontiguousarray(values, dtype=TYPES[type_])
     return {"type": type_, "data": base64.b64encode(array.tobytes()).decode()}
+
+
+def rounded(values: Any, bits: int = SHOWN_BITS) -> Any:
+    """Return numbers as float32 whose mantissa has `bits` bits, so that they compress.
+
+    The last bit is rounded; infinity and NaN stay what they are.
+    """
+    array = np.ascontiguousarray(values, dtype="<f4")
+    dropped = 23 - bits
+    words = array.view("<u4")
+    short = (words + np.uint32(1 << (dropped - 1))) & np.uint32(0xFFFFFFFF << dropped & 0xFFFFFFFF)
+    return np.where(np.isfinite(array), short.view("<f4"), array)

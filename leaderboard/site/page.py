@@ -37,7 +37,7 @@ def render(
     bundle = Path(options.dt_bundle)  # DataTables, which itables ships for offline use
     views = [_view(board) for board in boards]
     drawn = any(view["plot"] or view["published"] for view in views)
-    return template("index.html.j2").render(
+    return template("old.html.j2").render(
         title=title,
         generator=MADE_BY,
         built=built,

@@ -12,6 +12,7 @@ import polars as pl
 from harness.leaderboard.boards import ranking
 from harness.leaderboard.boards.board import Board
 from harness.leaderboard.site.columns import column
+from harness.leaderboard.site.layout import Layout, layout_of
 
 SCHEMA = 3
 """Version of the data files."""
@@ -22,12 +23,8 @@ SIGNIFICANT = 0.05
 
 def board_data(board: Board) -> dict[str, Any]:
     """Return the contents of a board's data file."""
-    rows = board.rows.sort("model", "fingerprint", pl.col("mitigator") != "none", "mitigator")
-    models = rows.unique(["model", "fingerprint"], keep="first", maintain_order=True)
-    mitigators = sorted(set(rows["mitigator"]), key=lambda name: (name != "none", name))
-    index = {tuple(key): i for i, key in enumerate(models.select("model", "fingerprint").rows())}
-    tasks = board.tasks["task"].to_list()
-    cells = _grid(board, rows["row"].to_list(), tasks)
+    layout = layout_of(board)
+    rows = layout.rows
     unusable = {
         i: reason for i, reason in enumerate(rows["unusable"].to_list()) if reason is not None
     }
@@ -36,16 +33,16 @@ def board_data(board: Board) -> dict[str, Any]:
         "notices": list(board.notices),
         "benchmarks": [_all(board, rows)],
         "tasks": [_task(task) for task in board.tasks.to_dicts()],
-        "models": [_model(model) for model in models.to_dicts()],
-        "mitigators": [_mitigator(label) for label in mitigators],
+        "models": [_model(model) for model in layout.models.to_dicts()],
+        "mitigators": [_mitigator(label) for label in layout.mitigators],
         "rows": {
-            "model": [index[key] for key in rows.select("model", "fingerprint").rows()],
-            "mitigator": [mitigators.index(name) for name in rows["mitigator"]],
+            "model": layout.model,
+            "mitigator": layout.mitigator,
             "role": rows["role"].to_list(),
             "unusable": unusable,
         },
-        "measure": column(cells["measure"], "f32"),
-        "flags": column(cells["flags"], "u8"),
+        "measure": column(layout.spread(board.cells, "measure"), "f32"),
+        "flags": column(_flags(board, layout), "u8"),
         "student": _student(),
         "level": ranking.LEVEL,
         "enough_families": ranking.ENOUGH_FAMILIES,
@@ -59,15 +56,8 @@ def script(file: str, value: Mapping[str, Any]) -> str:
     return f"harnessData({json.dumps(file)},{text});\n"
 
 
-def _grid(board: Board, rows: list[str], tasks: list[str]) -> dict[str, Any]:
-    row_of = {row: i for i, row in enumerate(rows)}
-    task_of = {task: i for i, task in enumerate(tasks)}
-    cells = board.cells
-    i = np.array([row_of[row] for row in cells["row"]])
-    j = np.array([task_of[task] for task in cells["task"]])
-    measure = np.full((len(rows), len(tasks)), np.nan)
-    flags = np.zeros((len(rows), len(tasks)), dtype=int)
-    measure[i, j] = cells["measure"].fill_null(float("nan")).to_numpy()
+def _flags(board: Board, layout: Layout) -> Any:
+    """Return the bits of each cell (rows × tasks)."""
     bits = {
         "leak": pl.col("leak"),
         "reversed": pl.col("reversed"),
@@ -81,8 +71,7 @@ def _grid(board: Board, rows: list[str], tasks: list[str]) -> dict[str, Any]:
         expression.fill_null(value=False).cast(pl.Int64) * FLAGS[name]
         for name, expression in bits.items()
     )
-    flags[i, j] = cells.select(total.alias("flags"))["flags"].to_numpy()
-    return {"measure": measure, "flags": flags}
+    return layout.spread(board.cells.select("row", "task", bits=total), "bits", empty=0)
 
 
 def _all(board: Board, rows: pl.DataFrame) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from harness.leaderboard.site import attachments
 from harness.leaderboard.site import studies as study_files
 from harness.leaderboard.site.files import check_ours, publish
 from harness.leaderboard.site.page import render
+from harness.leaderboard.site.pages import write_site
 from harness.leaderboard.site.studies import StudyOnModel
 
 SCHEMA = 2
@@ -93,6 +94,7 @@ def write(
     publish(files.csv, to_frame(boards).write_csv())
     publish(files.json, content + "\n")
     publish(files.page, page)
+    write_site(boards, folder, title=title, notices=notices, built=built, studies=studies)
     return files
 
 

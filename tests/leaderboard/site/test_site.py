@@ -18,7 +18,7 @@ from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.site import writing as site
 
 HOSTILE = '</script><img src=x onerror="window.hacked=1">{{123*457}}\'"&'
-FILES = ["index.html", "leaderboard.csv", "leaderboard.json"]
+FILES = ["assets", "data", "index.html", "leaderboard.csv", "leaderboard.json", "new.html"]
 
 
 class Page(HTMLParser):
@@ -361,7 +361,7 @@ def test_a_second_build_replaces_only_its_own_files(results, tmp_path) -> None:
     (out / "CNAME").write_text("bias.example")
     assert command(results, "--out", out, "--title", "first").exit_code == 0
     assert command(results, "--out", out, "--title", "second").exit_code == 0
-    assert names_in(out) == ["CNAME", *FILES]
+    assert names_in(out) == sorted(["CNAME", *FILES])
     assert (out / "CNAME").read_text() == "bias.example"
     assert "<h1>second</h1>" in (out / "index.html").read_text("utf-8")
 
@@ -383,7 +383,7 @@ def test_an_unwritable_folder_is_an_error_in_one_line(results, tmp_path) -> None
 
 def test_the_files_are_readable_by_everyone(results, tmp_path) -> None:
     command(results, "--out", tmp_path / "site")
-    for name in FILES:
+    for name in ["index.html", "leaderboard.csv", "data/site.js"]:
         assert (tmp_path / "site" / name).stat().st_mode & 0o044 == 0o044
 
 
