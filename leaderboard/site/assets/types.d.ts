@@ -240,3 +240,45 @@ interface AttachedTable {
   name: string;
   path: string;
 }
+
+// The scripts.
+
+/** What an address leads to: `#/KIND/PAGE/NAME?QUERY`. */
+interface Route {
+  page: string;
+  /** null for a page of the whole site, such as the news. */
+  kind: Kind | null;
+  /** Empty without one. */
+  name: string;
+  query: URLSearchParams;
+}
+
+/** Draws a page into an empty `main`. Pages of the whole site ignore the board: they have none. */
+type Page = (main: HTMLElement, site: Site, board: Board, route: Route) => void;
+
+/** A row of a board in `scatter(points, options)`. NaN for an end that is not known. */
+interface ScatterPoint {
+  label: string;
+  /** Address of the page of its model. */
+  href: string;
+  kind: Role;
+  /** Open shapes are not usable, or not complete. Only usable models are on the Pareto front. */
+  usable: boolean;
+  /** Bias: lower is better. */
+  x: number;
+  x_low: number;
+  x_high: number;
+  /** Usefulness: higher is better. */
+  y: number;
+  y_low: number;
+  y_high: number;
+  /** Mitigated: index of the point of its model, from which a line leads here; else null. */
+  from: number | null;
+}
+
+interface ScatterOptions {
+  /** Says what the plot shows: its accessible name. */
+  title: string;
+  x: string;
+  y: string;
+}

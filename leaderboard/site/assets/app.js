@@ -1,0 +1,132 @@
+// @ts-check
+// The shell: finds the page of an address, loads the data of its board and draws it.
+"use strict";
+
+/**
+ * Pages by their names in the address. Each draws itself into an empty `main`, with an `h1`. A page
+ * of the whole site, such as the news, takes no board.
+ * @type {Record<string, Page>}
+ */
+const pages = {};
+
+/** The page that is shown, without its query. */
+let shownPage = "";
+/** Counts drawings, so that a board that comes late does not replace a later page. */
+let drawing = 0;
+
+document.addEventListener("DOMContentLoaded", () => {
+  window.addEventListener("hashchange", () => void show());
+  part(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    focusHeading();
+  });
+  void show();
+});
+
+/** Draw the page of the address. */
+async function show() {
+  const root = document.documentElement;
+  const turn = ++drawing;
+  root.removeAttribute("data-ready");
+  try {
+    const site = /** @type {Site} */ (await load("data/site.js"));
+    const route = routeOf(location.hash, site);
+    const entry = site.boards.find((board) => board.kind === route.kind);
+    const board = entry ? /** @type {Board} */ (await load(entry.data)) : null;
+    if (turn === drawing) draw(site, board, route);
+  } catch (error) {
+    if (turn === drawing) failed(error);
+  }
+  if (turn === drawing) root.setAttribute("data-ready", "");
+}
+
+/**
+ * @param {Site} site
+ * @param {Board | null} board
+ * @param {Route} route
+ */
+function draw(site, board, route) {
+  const page = [route.kind, route.page, route.name].join("/");
+  const isOther = page !== shownPage;
+  const isFirst = shownPage === "";
+  const main = part("main");
+  drawFrame(site, route);
+  main.replaceChildren();
+  main.className = `page-${Object.hasOwn(pages, route.page) ? route.page : "none"}`;
+  const render = Object.hasOwn(pages, route.page) ? pages[route.page] : noPage;
+  render(main, site, /** @type {Board} */ (board), route);
+  const heading = main.querySelector("h1")?.textContent;
+  document.title = [heading, site.title].filter((text) => text).join(" · ");
+  shownPage = page;
+  if (isOther && !isFirst) {
+    window.scrollTo(0, 0);
+    focusHeading();
+  }
+}
+
+/**
+ * Draw what stands on every page: the links of the site and its foot.
+ * @param {Site} site
+ * @param {Route} route
+ */
+function drawFrame(site, route) {
+  part(".brand").textContent = site.title;
+  const boards = site.boards.map((board) =>
+    navLink(address(board.kind), board.title, board.kind === route.kind),
+  );
+  const others = Object.entries({ news: "News", studies: "Studies", reading: "How to read it" })
+    .filter(([name]) => Object.hasOwn(pages, name) && (name !== "studies" || site.studies.length))
+    .map(([name, title]) => navLink(`#/${name}`, title, !route.kind && route.page === name));
+  part("nav").replaceChildren(
+    h("ul", { class: "kinds", "aria-label": "Kind of embedding" }, boards),
+    h("ul", {}, others),
+  );
+  part(".site-footer").replaceChildren(
+    h("p", {}, `Built ${site.built} by harness ${site.harness}.`),
+    h("ul", { "aria-label": "Files" }, site.files.map(fileLink)),
+  );
+}
+
+/**
+ * @param {string} href
+ * @param {string} title
+ * @param {boolean} isCurrent
+ */
+function navLink(href, title, isCurrent) {
+  return h("li", {}, h("a", { href, "aria-current": isCurrent && "page" }, title));
+}
+
+/** @param {string} name */
+function fileLink(name) {
+  return h("li", {}, h("a", { href: name, download: true }, name));
+}
+
+/** @type {Page} */
+function noPage(main) {
+  main.append(h("h1", {}, "No such page"), h("p", {}, h("a", { href: "#/" }, "To the leaderboard")));
+}
+
+/** @param {unknown} error */
+function failed(error) {
+  const reason = error instanceof Error ? error.message : String(error);
+  part("main").replaceChildren(
+    h("h1", {}, "The page cannot be shown"),
+    h("p", { role: "alert" }, reason),
+    h("p", {}, h("a", { href: "#/" }, "To the leaderboard")),
+  );
+}
+
+/** Move the focus to the heading of the page. */
+function focusHeading() {
+  const heading = /** @type {HTMLElement} */ (document.querySelector("main h1") ?? part("main"));
+  heading.tabIndex = -1;
+  heading.focus();
+}
+
+/**
+ * Return the first element that a selector matches.
+ * @param {string} selector
+ */
+function part(selector) {
+  return /** @type {HTMLElement} */ (document.querySelector(selector));
+}
