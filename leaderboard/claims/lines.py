@@ -1,0 +1,130 @@
+"""Lines of JSON to a frame of claims, all at once: the only place that knows both forms."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import polars as pl
+
+from harness.leaderboard.claims.frame import SCHEMA, TEXT
+
+_T, _F, _I, _B = pl.String(), pl.Float64(), pl.Int64(), pl.Boolean()
+_LIST = pl.List(_T)
+# What is an object of any keys in a record is read as a text that holds its JSON.
+_RECORD: dict[str, Any] = {
+    **dict.fromkeys(("id", "run", "created", "concept", "category", "language", "scenario"), _T),
+    **dict.fromkeys(("metric", "score", "reason", "ideal", "tables", "figures"), _T),
+    **dict.fromkeys(("value", "p_value", "unit"), _F),
+    **dict.fromkeys(("schema", "n", "clusters", "seed", "limit"), _I),
+    "primary": _B,
+    "bounds": pl.List(_F),
+    "overlap": _LIST,
+    "model": pl.Struct(
+        {
+            **dict.fromkeys(("name", "fingerprint", "kind", "revision", "url", "licence"), _T),
+            **dict.fromkeys(("released", "superseded_by", "prompts", "published"), _T),
+            **dict.fromkeys(("dimensions", "parameters", "max_tokens"), _I),
+            **dict.fromkeys(("aliases", "languages"), _T),
+            "open_weights": _B,
+        }
+    ),
+    "mitigator": pl.Struct(
+        dict.fromkeys(("name", "label", "params", "concept", "fingerprint", "method"), _T)
+    ),
+    "task": pl.Struct(
+        {
+            **dict.fromkeys(("name", "digest", "title", "measures", "family", "unranked"), _T),
+            "version": _I,
+            "required": _B,
+        }
+    ),
+    "details": pl.Struct({"alternative": _T, "reversed": _B, "undone": _T}),
+    "interval": pl.Struct({"low": _F, "high": _F, "level": _F, "method": _T}),
+    "floor": pl.Struct(dict.fromkeys(("mean", "sd", "centre", "spread"), _F)),
+    "coverage": pl.Struct({"asked": _I, "found": _I, "truncated": _I, "missing": _LIST}),
+    "environment": pl.Struct(
+        dict.fromkeys(("harness", "python", "platform", "device", "packages"), _T)
+    ),
+}
+_PARTS = {  # column: part and field
+    **{
+        name: ("model", name)
+        for name in _RECORD["model"].to_schema()
+        if name not in ("name", "kind")
+    },
+    "kind": ("model", "kind"),
+    "model": ("model", "name"),
+    "mitigator": ("mitigator", "name"),
+    "label": ("mitigator", "label"),
+    "params": ("mitigator", "params"),
+    "fitted_on": ("mitigator", "concept"),
+    "mitigator_fingerprint": ("mitigator", "fingerprint"),
+    "method": ("mitigator", "method"),
+    **{name: ("task", name) for name in _RECORD["task"].to_schema() if name != "name"},
+    "task": ("task", "name"),
+    **{name: ("details", name) for name in ("alternative", "reversed", "undone")},
+    **{name: ("interval", name) for name in ("low", "high", "level")},
+    "interval_method": ("interval", "method"),
+    "floor": ("floor", "mean"),
+    **{f"floor_{name}": ("floor", name) for name in ("sd", "centre", "spread")},
+    **{name: ("coverage", name) for name in _RECORD["coverage"].to_schema()},
+    **{name: ("environment", name) for name in _RECORD["environment"].to_schema()},
+}
+_DEFAULTS: dict[str, Any] = {
+    **dict.fromkeys(("aliases", "languages"), "[]"),
+    **dict.fromkeys(("prompts", "published", "params", "packages", "tables", "figures"), "{}"),
+    **dict.fromkeys(("title", "unranked", "method"), ""),
+    "required": False,
+    "reversed": False,
+}
+
+
+def parsed(content: bytes) -> pl.DataFrame:
+    """Return the lines of a file of records as a frame of claims; blank lines are left out.
+
+    The columns `file` and `line` are null.
+
+    Raises
+    ------
+    polars.exceptions.PolarsError
+        If a line is not the JSON of a record. It is not said which one.
+    """
+    if not content.strip():
+        return pl.DataFrame(schema=SCHEMA)
+    raw = pl.read_ndjson(io.BytesIO(content), schema=_RECORD)
+    columns = {name: _column(name) for name in SCHEMA}
+    frame = raw.select(**columns)
+    return frame.with_columns(_sorted(frame["params"]))
+
+
+def _column(name: str) -> pl.Expr:
+    kind = SCHEMA[name]
+    if name in ("file", "line"):
+        return pl.lit(None, dtype=kind)
+    if name in ("low_bound", "high_bound"):
+        return pl.col("bounds").list.get(0 if name == "low_bound" else 1, null_on_oob=True)
+    if name == "family":
+        own = pl.col("task").struct.field("family").fill_null("")
+        method = pl.when(own == "").then("metric").otherwise(own)
+        return pl.concat_str("category", method, separator="/").cast(kind)
+    part, field = _PARTS.get(name, (name, ""))
+    value = pl.col(part).struct.field(field) if field else pl.col(name)
+    if name == "undone":
+        return value.is_not_null()
+    if name == "label":
+        own = pl.col("mitigator").struct.field("name")
+        return pl.when(value.fill_null("") == "").then(own).otherwise(value).cast(kind)
+    if name in ("missing", "overlap"):
+        value = value.fill_null(pl.lit([], dtype=_LIST))
+    elif name in _DEFAULTS:
+        value = value.fill_null(_DEFAULTS[name])
+    return value.cast(kind)
+
+
+def _sorted(params: pl.Series) -> pl.Series:
+    """Return settings as JSON with sorted keys, so that equal ones are equal texts."""
+    texts = params.unique().cast(pl.String).to_list()
+    canonical = [json.dumps(json.loads(text), sort_keys=True) for text in texts]
+    return params.cast(pl.String).replace(texts, canonical).cast(TEXT)
