@@ -77,11 +77,11 @@ function drawFrame(site, route) {
   const others = Object.entries({ news: "News", studies: "Studies", reading: "How to read it" })
     .filter(([name]) => Object.hasOwn(pages, name) && (name !== "studies" || site.studies.length))
     .map(([name, title]) => navLink(`#/${name}`, title, !route.kind && route.page === name));
-  part("nav").replaceChildren(
+  part("body > header nav").replaceChildren(
     h("ul", { class: "kinds", "aria-label": "Kind of embedding" }, boards),
     h("ul", {}, others),
   );
-  part(".site-footer").replaceChildren(
+  part("body > footer").replaceChildren(
     h("p", {}, `Built ${site.built} by harness ${site.harness}.`),
     h("ul", { "aria-label": "Files" }, site.files.map(fileLink)),
   );
