@@ -8,6 +8,7 @@
 | `ranking.py` | Means over families with their intervals; ranks with simultaneous sets of ranks. |
 | `effects.py` | Paired effects of mitigators on models, and mitigators ranked over models. |
 | `board.py` | Puts these together: a `Board` for each kind of embedder. |
+| `benchmarks.py` | What is ranked on each named set of tasks. |
 | `row_labels.py` | Models and mitigators as shown. |
 | `notices.py` | What weakens the ranks of a board. |
 | `published.py` | Bias against published quality. |

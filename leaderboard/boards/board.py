@@ -6,13 +6,16 @@ CSV and the JSON only format these frames: every number is computed here.
 
 from __future__ import annotations
 
-from collections import Counter
+import dataclasses
+import json
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import polars as pl
 
-from harness.leaderboard.boards.cells import cells
+from harness.leaderboard.boards.benchmarks import ALL, Benchmark
+from harness.leaderboard.boards.cells import cells, row_name
 from harness.leaderboard.boards.effects import effects, mitigators
 from harness.leaderboard.boards.grid import aggregated, grid_of, lacking, ranked_rows, tasks_of
 from harness.leaderboard.boards.notices import notices
@@ -82,6 +85,15 @@ class Board:
         One line a figure or table of a record of the board.
     notices
         Warnings about the ranks, such as a task that keeps rows from being ranked.
+    benchmarks
+        What is ranked on each benchmark that has tasks here. The first is the default: the one
+        with most ranked models.
+    models
+        One line a model of `rows`: `model` and `fingerprint` as there; `name`, without what tells
+        weights of one name apart; `revision`, `url`, `dimensions`, `parameters`, `max_tokens`,
+        `licence`, `open_weights`, `released`, `superseded_by`, `languages` (a list), `published`
+        (JSON: scores by name) and `environments` (a list of `environment` and `records`, their
+        number).
     """
 
     kind: str
@@ -96,6 +108,8 @@ class Board:
     published: pl.DataFrame
     attachments: pl.DataFrame
     notices: tuple[str, ...] = ()
+    benchmarks: tuple[Benchmark, ...] = ()
+    models: pl.DataFrame = dataclasses.field(default_factory=pl.DataFrame)
 
     def names(self, measures: str) -> list[str]:
         """Return the names of the ranked tasks that measure `bias` or `usefulness`."""
@@ -185,7 +199,7 @@ def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[
     rest = [column for column in frame.columns if ":" not in column and column not in first]
     wide = [column for column in frame.columns if ":" in column]
     who = shown.select("row", "model", "mitigator")
-    return Board(
+    board = Board(
         kind=kind,
         tasks=tasks,
         rows=frame.select(first + rest + wide),
@@ -200,7 +214,51 @@ def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[
         published=published(records, tasks),
         attachments=attachments(records, chosen).join(who, on="row", how="left"),
         notices=notices(grid, others, tasks, rows, failing),
+        models=_models(records, frame),
     )
+    return dataclasses.replace(board, benchmarks=(_all(board),))
+
+
+def _all(board: Board) -> Benchmark:
+    ranked = board.tasks.filter(pl.col("not_ranked").is_null())
+    ends = [f"{p}{end}" for p in ("", "usefulness_") for end in ("rank", "rank_low", "rank_high")]
+    return Benchmark(
+        name=ALL,
+        title="All tasks",
+        description="",
+        citation="",
+        version=None,
+        tasks=tuple(ranked["task"]),
+        languages=tuple(sorted(set(ranked["language"]))),
+        ranks=board.rows.filter(pl.any_horizontal(pl.col(ends).is_not_null())).select("row", *ends),
+        mitigators=board.mitigators,
+        findings=(board.summary(),),
+    )
+
+
+def _models(records: list[Record], rows: pl.DataFrame) -> pl.DataFrame:
+    facts = (
+        *("revision", "url", "dimensions", "parameters", "max_tokens", "licence", "open_weights"),
+        *("released", "superseded_by"),
+    )
+    grouped = defaultdict(list)
+    for record in records:
+        grouped[row_name(record)].append(record)
+    lines: dict[tuple[str, str], dict[str, object]] = {}
+    for row, name, fingerprint in rows.select("row", "model", "fingerprint").iter_rows():
+        model = grouped[row][-1].model
+        lines[name, fingerprint] = {
+            "model": name,
+            "fingerprint": fingerprint,
+            "name": model.name,
+            **{fact: getattr(model, fact) for fact in facts},
+            "languages": list(model.languages),
+            "published": json.dumps(model.published),
+            "environments": [
+                {"environment": text, "records": n} for text, n in _environments(grouped[row])
+            ],
+        }
+    return pl.DataFrame(list(lines.values()), infer_schema_length=None)
 
 
 def _environments(records: list[Record]) -> tuple[tuple[str, int], ...]:
