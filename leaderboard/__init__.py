@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @hookimpl
 def harness_commands(group: click.Group) -> None:
-    """Add `harness leaderboard`."""
+    """Add `harness leaderboard`, and the commands of submissions to `harness results`."""
     from harness.leaderboard.command import leaderboard
+    from harness.leaderboard.submissions.commands import results
 
     group.add_command(leaderboard)
+    group.add_command(results)

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
@@ -21,6 +21,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from harness import folders
 from harness.errors import InvalidFile, unreadable
 
+ROOT = "results"
+"""Folder of the records in a results repository."""
 NAME = "submission.json"
 MAX_BYTES = 1_000_000
 """Size of the largest `submission.json` that is read."""
@@ -93,6 +95,15 @@ class SubmissionFile(BaseModel):
     """Version of this schema."""
     runs: Annotated[dict[str, Submission], Field(min_length=1, max_length=MAX_RUNS)]
     """An entry for each `RUN.jsonl` beside the file, by RUN."""
+
+
+def place(*, model: str, fingerprint: str, run: str) -> PurePosixPath:
+    """Return the place of a record in a results repository, by its model, fingerprint and run.
+
+    The parts of the path are those of `folders.safe_name`: no name leaves its folder.
+    """
+    parts = (folders.safe_name(name) for name in (model, fingerprint))
+    return PurePosixPath(ROOT, *parts, f"{folders.safe_name(run)}.jsonl")
 
 
 def read(folder: Path) -> dict[str, Submission]:

@@ -87,3 +87,8 @@ def test_a_broken_file_is_told_in_one_line(tmp_path: Path, content: bytes) -> No
     assert submission.NAME in str(error.value)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 500
+
+
+def test_no_name_leaves_its_folder() -> None:
+    place = submission.place(model="../../etc", fingerprint="/root", run=".hidden")
+    assert place.as_posix() == "results/etc/root/hidden.jsonl"

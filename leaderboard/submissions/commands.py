@@ -1,0 +1,13 @@
+"""The commands that submissions add to `harness results`: each has a module `*_command`.
+
+These modules import what they need inside their functions, so that `harness --help` stays instant.
+"""
+
+from __future__ import annotations
+
+import click
+
+
+@click.group("results")
+def results() -> None:
+    """Commands that join `harness results`."""
