@@ -1,0 +1,248 @@
+"""`withdrawn.yaml`: what the maintainers of a results repository took off the board, and why.
+
+A stranger's record is a claim, and two of them may contradict each other. Nothing decides that but
+this file: strict YAML in the folder of the results or in the folder above it, which only the
+maintainers change. A submission cannot bring one: a file deeper in the results is never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from harness.errors import suggestion
+from harness.task import yaml_files
+from harness.task.mistakes import KeyPath
+from harness.task.table_schema import Strict
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from harness.leaderboard.claims.reading import Aside, Claims
+
+NAME = "withdrawn.yaml"
+_COLUMNS = ("id", "model", "fingerprint", "task")
+"""Columns of claims that an entry may name."""
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Entry(Strict):
+    """What an entry says about the model or task that it names: one of two things."""
+
+    reason: Text | None = None
+    """Why it is withdrawn: its records are set aside."""
+    superseded_by: Text | None = None
+    """What replaces it: it stays on the board, with this name beside it."""
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        if (self.reason is None) == (self.superseded_by is None):
+            raise ValueError("expected either 'reason' or 'superseded_by'")
+        return self
+
+
+class WithdrawnRecord(Strict):
+    """A record that does not count."""
+
+    id: Text
+    """Id of the record."""
+    file: Text | None = None
+    """File of the record, relative to the folder of withdrawn.yaml: then the record with this id
+    in another file counts. By default no record with this id counts."""
+    reason: Text
+    """Why."""
+
+
+class WithdrawnModel(Entry):
+    """A model, by its name or by its fingerprint."""
+
+    name: Text | None = None
+    """Name of the model; all its fingerprints are meant."""
+    fingerprint: Text | None = None
+    """Fingerprint of the model."""
+
+    @model_validator(mode="after")
+    def _names_one_model(self) -> Self:
+        if (self.name is None) == (self.fingerprint is None):
+            raise ValueError("expected either 'name' or 'fingerprint'")
+        return self
+
+
+class WithdrawnTask(Entry):
+    """A task. One that is superseded is shown and not ranked."""
+
+    name: Text
+    """Name of the task."""
+
+
+class Withdrawn(Strict):
+    """The file."""
+
+    records: tuple[WithdrawnRecord, ...] = ()
+    """Records that do not count; decides which of two conflicting records does."""
+    models: tuple[WithdrawnModel, ...] = ()
+    """Models that are withdrawn or superseded."""
+    tasks: tuple[WithdrawnTask, ...] = ()
+    """Tasks that are withdrawn or superseded."""
+
+
+def find(paths: Iterable[Path]) -> list[Path]:
+    """Return each `withdrawn.yaml` in the folders `paths`, and in the folder above each path.
+
+    Deeper folders hold what strangers wrote, and are not searched.
+    """
+    files = [
+        folder / NAME
+        for path in paths
+        for folder in (*([path] if path.is_dir() else []), path.absolute().parent)
+        if (folder / NAME).is_file()
+    ]
+    return list({file.resolve(): file for file in files}.values())
+
+
+def read(file: Path) -> Withdrawn:
+    """Return a `withdrawn.yaml`.
+
+    Raises
+    ------
+    InvalidFile
+        If it has a mistake in it; the message says the line, the key, and what would be right.
+    """
+    return yaml_files.load(file).validate(Withdrawn)
+
+
+def apply(claims: Claims, files: Sequence[Path]) -> Claims:
+    """Set aside the records that are withdrawn, and those of withdrawn models and tasks.
+
+    Call it before conflicts are looked for (`claims.trust`), since it decides them.
+
+    Parameters
+    ----------
+    claims
+        Records as they were read.
+    files
+        Each `withdrawn.yaml`, from `find`.
+
+    Returns
+    -------
+    Claims
+        The other records. `aside` has a line for each record that was withdrawn, and for each
+        entry that names nothing, which may be misspelt.
+
+    Raises
+    ------
+    InvalidFile
+        If a file has a mistake in it.
+    """
+    import polars as pl
+
+    from harness.leaderboard.claims.reading import Aside, Claims
+
+    entries = [entry for file in files for entry in _entries(file)]
+    if not entries:
+        return claims
+    frame = claims.frame.with_row_index("place")
+    texts = [pl.col(name).cast(pl.String) for name in (*_COLUMNS, "file")]
+    withdrawing = [entry for entry in entries if entry.superseded_by is None]
+    hits = frame.filter(_named(withdrawing)).select("place", "line", *texts)
+    reasons = {}
+    for row in hits.iter_rows(named=True):
+        reason = next((entry.reason for entry in withdrawing if entry.names(row)), None)
+        if reason is not None:
+            line = Aside(row["file"] or "", row["line"] or 0, f"withdrawn: {reason}", row["id"])
+            reasons[row["place"]] = line
+    kept = frame.filter(~pl.col("place").is_in(list(reasons))).drop("place")
+    unknown = _naming_nothing(entries, claims.frame)
+    return Claims(kept, (*claims.aside, *reasons.values(), *unknown))
+
+
+def mark(frame: pl.DataFrame, files: Sequence[Path]) -> pl.DataFrame:
+    """Return trusted records in which models and tasks say what supersedes them.
+
+    A superseded task is `unranked`. Call it after `claims.trust`, which takes the facts of tasks
+    from the registered tasks. Parameters and errors are those of `apply`.
+    """
+    import polars as pl
+
+    for file in files:
+        for entry in _entries(file):
+            if entry.superseded_by is None:
+                continue
+            is_task = entry.column == "task"
+            target = "unranked" if is_task else "superseded_by"
+            text = f"superseded by {entry.superseded_by}" if is_task else entry.superseded_by
+            value = pl.lit(text).cast(frame.schema[target])
+            named = pl.when(pl.col(entry.column) == entry.name)
+            frame = frame.with_columns(named.then(value).otherwise(target).alias(target))
+    return frame
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An entry of a file, and the place in the file where it stands."""
+
+    column: str
+    name: str
+    reason: str
+    superseded_by: str | None
+    file: Path | None
+    place: tuple[Path, int]
+
+    def names(self, row: Mapping[str, Any]) -> bool:
+        """Return whether the entry names a record."""
+        if row[self.column] != self.name:
+            return False
+        return self.file is None or (
+            row["file"] is not None and Path(row["file"]).resolve() == self.file
+        )
+
+
+def _entries(file: Path) -> Iterator[_Entry]:
+    document = yaml_files.load(file)
+    content = document.validate(Withdrawn)
+
+    def place(key: KeyPath) -> tuple[Path, int]:
+        return document.places.get(key, (file, 1))
+
+    for i, record in enumerate(content.records):
+        path = None if record.file is None else (file.parent / record.file).resolve()
+        yield _Entry("id", record.id, record.reason, None, path, place(("records", i)))
+    for i, model in enumerate(content.models):
+        column = "model" if model.name else "fingerprint"
+        name = model.name or model.fingerprint or ""
+        yield _Entry(
+            column, name, model.reason or "", model.superseded_by, None, place(("models", i))
+        )
+    for i, task in enumerate(content.tasks):
+        yield _Entry(
+            "task", task.name, task.reason or "", task.superseded_by, None, place(("tasks", i))
+        )
+
+
+def _named(entries: Sequence[_Entry]) -> pl.Expr:
+    """Return whether a record may be named by one of the entries."""
+    import polars as pl
+
+    return pl.any_horizontal(
+        pl.col(column).cast(pl.String).is_in([e.name for e in entries if e.column == column])
+        for column in _COLUMNS
+    )
+
+
+def _naming_nothing(entries: Sequence[_Entry], frame: pl.DataFrame) -> Iterator[Aside]:
+    """Yield a line on each entry that names no record, model or task that is there."""
+    from harness.leaderboard.claims.reading import Aside
+
+    for column in _COLUMNS:
+        wanted = [entry for entry in entries if entry.column == column]
+        known = set(frame[column].unique().to_list()) if wanted else set()
+        for entry in wanted:
+            if entry.name not in known:
+                near = "" if column == "id" else suggestion(entry.name, map(str, known))
+                noun = "id" if column == "id" else f"{column}"
+                reason = f"no record has the {noun} '{entry.name}'{near}"
+                yield Aside(str(entry.place[0]), entry.place[1], reason)
