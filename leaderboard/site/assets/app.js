@@ -103,7 +103,10 @@ function fileLink(name) {
 
 /** @type {Page} */
 function noPage(main) {
-  main.append(h("h1", {}, "No such page"), h("p", {}, h("a", { href: "#/" }, "To the leaderboard")));
+  main.append(
+    h("h1", {}, "No such page"),
+    h("p", {}, h("a", { href: "#/" }, "To the leaderboard")),
+  );
 }
 
 /** @param {unknown} error */

@@ -243,6 +243,46 @@ interface AttachedTable {
 
 // The scripts.
 
+/** The decoded numbers of a board, (rows × width), row after row. */
+interface Cells {
+  rows: number;
+  width: number;
+  measure: ReturnType<typeof numbers>;
+  flags: ReturnType<typeof numbers>;
+}
+
+/** Means over families, by row. NaN without a mean, and for the ends and p with few families. */
+interface Means {
+  mean: Float64Array;
+  low: Float64Array;
+  high: Float64Array;
+  /** Of the mean 0: of use for differences. */
+  p: Float64Array;
+  families: Int32Array;
+  tasks: Int32Array;
+}
+
+/** What follows from a choice of tasks, by row. */
+interface Scores {
+  bias: Means;
+  usefulness: Means;
+  /** Whether a row has each bias task; each usefulness task where there is no bias task. */
+  complete: Uint8Array;
+  /** 0 for rows that are not ranked. */
+  rank: Int32Array;
+  usefulness_rank: Int32Array;
+}
+
+/** Paired effects by row, with Holm's correction over all of them. */
+interface Effects {
+  bias: Effect;
+  usefulness: Effect;
+}
+
+interface Effect extends Means {
+  holm: Float64Array;
+}
+
 /** What an address leads to: `#/KIND/PAGE/NAME?QUERY`. */
 interface Route {
   page: string;
