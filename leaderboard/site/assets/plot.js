@@ -1,0 +1,211 @@
+// @ts-check
+// A scatter plot of points with intervals, such as bias against usefulness. All points of one look
+// are one path, so that thousands are drawn at once.
+"use strict";
+
+/**
+ * A point of a plot.
+ * @typedef {object} PlotPoint
+ * @property {string} name of the model
+ * @property {number} series index into the series; 0 for a model as it is
+ * @property {number} x NaN if there is none: the point is not drawn
+ * @property {number} y
+ * @property {[number, number] | null} [xEnds] interval
+ * @property {[number, number] | null} [yEnds]
+ * @property {string | null} unusable the reason; such a point is open
+ * @property {string | null} href page that a click or Enter opens
+ * @property {number | null} [base] index of the point from which a line leads here
+ */
+
+/**
+ * A line to compare with, such as the floor or a reference; null for no line on that axis.
+ * @typedef {object} PlotLine
+ * @property {string} label
+ * @property {number | null} x
+ * @property {number | null} y
+ */
+
+/**
+ * @typedef {object} PlotOptions
+ * @property {string} label name of the plot for those who do not see it
+ * @property {PlotPoint[]} points
+ * @property {string[]} series names of the series, such as `none` and the mitigators
+ * @property {PlotAxis} x
+ * @property {PlotAxis} y
+ * @property {PlotLine[]} [lines]
+ * @property {string} [caption]
+ */
+
+/**
+ * A drawn plot.
+ * @typedef {object} Plot
+ * @property {PlotOptions} options
+ * @property {number[]} shown indices of the points with both values, in drawing order
+ * @property {number[]} front indices of the Pareto front
+ * @property {boolean} many whether only the front has labels, intervals and lines
+ * @property {number} width
+ * @property {{ x: Scale, y: Scale }} scales
+ * @property {number | null} active index of the point under the pointer or in focus
+ * @property {boolean} open whether the tooltip is open
+ * @property {SVGSVGElement} drawing
+ * @property {SVGGElement} overlay what the active point adds
+ * @property {HTMLElement} tip
+ * @property {Box} frame
+ */
+
+/** With more models than this only the front has labels, intervals and lines to its mitigators. */
+const FEW_MODELS = 40;
+const PLOT_MARGIN = { left: 46, right: 14, top: 26, bottom: 42 };
+let plotCount = 0;
+
+/**
+ * Return a scatter plot. It is drawn when it has a width, and again when the width changes.
+ * @param {PlotOptions} options
+ * @returns {HTMLElement}
+ */
+function scatter(options) {
+  const plot = emptyPlot(options);
+  if (!plot.shown.length) {
+    return h("p", { class: "notice quiet" }, `${options.label}: no point has both values.`);
+  }
+  const area = h("div", { class: "plot-area" }, plot.drawing, listOfPoints(plot));
+  new ResizeObserver(() => {
+    if (area.clientWidth && area.clientWidth !== plot.width) drawPlot(plot, area.clientWidth);
+  }).observe(area);
+  listenToPointer(plot, area);
+  return h(
+    "figure",
+    { class: "plot", "aria-label": options.label },
+    area,
+    plotLegend(plot),
+    options.caption ? h("figcaption", {}, options.caption) : null,
+  );
+}
+
+/**
+ * @param {PlotOptions} options
+ * @returns {Plot}
+ */
+function emptyPlot(options) {
+  const { points, x, y } = options;
+  const positive = (/** @type {PlotAxis} */ axis, /** @type {number} */ value) => {
+    return Number.isFinite(value) && (!axis.log || value > 0);
+  };
+  const shown = [...points.keys()].filter((i) => positive(x, points[i].x) && positive(y, points[i].y));
+  const models = shown.filter((i) => points[i].series === 0);
+  // Models as they are lie on top and are smaller, so that a mitigated one that stands at the same
+  // place looks out below.
+  shown.sort((a, b) => points[b].series - points[a].series);
+  const candidates = models.map((i) => ({ x: points[i].x, y: points[i].y, usable: !points[i].unusable }));
+  plotCount += 1;
+  return {
+    options,
+    shown,
+    front: frontOf(candidates, x, y).map((i) => models[i]),
+    many: models.length > FEW_MODELS,
+    width: 0,
+    scales: { x: scaleOf([], 0, 1), y: scaleOf([], 0, 1) },
+    active: null,
+    open: false,
+    drawing: svg("svg", { class: "plot-drawing", "aria-hidden": "true" }),
+    overlay: svg("g", { class: "plot-active" }),
+    tip: h("div", { class: "plot-tip", role: "option", id: `plot-tip-${plotCount}`, "aria-selected": "true" }),
+    frame: { left: 0, top: 0, right: 0, bottom: 0 },
+  };
+}
+
+/**
+ * @param {Plot} plot
+ * @param {number} width
+ */
+function drawPlot(plot, width) {
+  const height = Math.round(Math.min(520, Math.max(320, width * 0.55)));
+  plot.width = width;
+  plot.frame = {
+    left: PLOT_MARGIN.left,
+    top: PLOT_MARGIN.top,
+    right: width - PLOT_MARGIN.right,
+    bottom: height - PLOT_MARGIN.bottom,
+  };
+  const { x, y } = valuesOf(plot);
+  plot.scales.x = scaleOf(x, plot.frame.left, plot.frame.right, plot.options.x.log);
+  plot.scales.y = scaleOf(y, plot.frame.bottom, plot.frame.top, plot.options.y.log);
+  plot.drawing.setAttribute("height", String(height));
+  const { lines, labels: taken } = referenceLines(plot);
+  const parts = [plotAxes(plot), lines, frontLine(plot), plotLeads(plot), plotCrosses(plot), plotMarks(plot)];
+  plot.drawing.replaceChildren(...parts, plotLabels(plot, taken), plot.overlay);
+  activatePoint(plot, plot.active ?? plot.front[0] ?? plot.shown[plot.shown.length - 1], plot.open);
+}
+
+/**
+ * Return the values that the axes must hold.
+ * @param {Plot} plot
+ * @returns {{ x: number[], y: number[] }}
+ */
+function valuesOf(plot) {
+  const { points, lines = [] } = plot.options;
+  const x = lines.flatMap((line) => line.x ?? []);
+  const y = lines.flatMap((line) => line.y ?? []);
+  for (const i of plot.shown) {
+    x.push(points[i].x);
+    y.push(points[i].y);
+  }
+  for (const i of withIntervals(plot)) {
+    x.push(...(points[i].xEnds ?? []));
+    y.push(...(points[i].yEnds ?? []));
+  }
+  return { x, y };
+}
+
+/**
+ * Return the indices of the points whose intervals and lines are always drawn.
+ * @param {Plot} plot
+ * @returns {number[]}
+ */
+function withIntervals(plot) {
+  return plot.many ? plot.front : plot.shown;
+}
+
+/**
+ * @param {Plot} plot
+ * @returns {SVGGElement}
+ */
+function plotAxes(plot) {
+  const { frame, scales, options } = plot;
+  const group = svg("g", { class: "plot-axes" });
+  const format = (/** @type {PlotAxis} */ axis, /** @type {Scale} */ scale, /** @type {number} */ tick) => {
+    return axis.format?.(tick) ?? tickText(tick, scale.high - scale.low);
+  };
+  for (const tick of scales.x.ticks) {
+    const x = scales.x.at(tick);
+    const text = format(options.x, scales.x, tick);
+    group.append(
+      svg("path", { d: `M${x} ${frame.top}V${frame.bottom}` }),
+      svg("text", { x, y: frame.bottom + 16, "text-anchor": "middle" }, text),
+    );
+  }
+  for (const tick of scales.y.ticks) {
+    const y = scales.y.at(tick);
+    const text = format(options.y, scales.y, tick);
+    group.append(
+      svg("path", { d: `M${frame.left} ${y}H${frame.right}` }),
+      svg("text", { x: frame.left - 6, y: y + 4, "text-anchor": "end" }, text),
+    );
+  }
+  const right = { x: frame.right, y: frame.bottom + 35, "text-anchor": "end", class: "title" };
+  group.append(
+    svg("text", right, `${options.x.title}${hint(options.x, "left", "right")}`),
+    svg("text", { x: 4, y: 14, class: "title" }, `${options.y.title}${hint(options.y, "down", "up")}`),
+  );
+  return group;
+}
+
+/**
+ * @param {PlotAxis} axis
+ * @param {string} low
+ * @param {string} high
+ * @returns {string}
+ */
+function hint(axis, low, high) {
+  return axis.better ? ` (${axis.better === "low" ? low : high} is better)` : "";
+}
