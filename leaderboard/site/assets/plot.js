@@ -4,39 +4,6 @@
 "use strict";
 
 /**
- * A point of a plot.
- * @typedef {object} PlotPoint
- * @property {string} name of the model
- * @property {number} series index into the series; 0 for a model as it is
- * @property {number} x NaN if there is none: the point is not drawn
- * @property {number} y
- * @property {[number, number] | null} [xEnds] interval
- * @property {[number, number] | null} [yEnds]
- * @property {string | null} unusable the reason; such a point is open
- * @property {string | null} href page that a click or Enter opens
- * @property {number | null} [base] index of the point from which a line leads here
- */
-
-/**
- * A line to compare with, such as the floor or a reference; null for no line on that axis.
- * @typedef {object} PlotLine
- * @property {string} label
- * @property {number | null} x
- * @property {number | null} y
- */
-
-/**
- * @typedef {object} PlotOptions
- * @property {string} label name of the plot for those who do not see it
- * @property {PlotPoint[]} points
- * @property {string[]} series names of the series, such as `none` and the mitigators
- * @property {PlotAxis} x
- * @property {PlotAxis} y
- * @property {PlotLine[]} [lines]
- * @property {string} [caption]
- */
-
-/**
  * A drawn plot.
  * @typedef {object} Plot
  * @property {PlotOptions} options
@@ -88,15 +55,18 @@ function scatter(options) {
  */
 function emptyPlot(options) {
   const { points, x, y } = options;
-  const positive = (/** @type {PlotAxis} */ axis, /** @type {number} */ value) => {
-    return Number.isFinite(value) && (!axis.log || value > 0);
-  };
-  const shown = [...points.keys()].filter((i) => positive(x, points[i].x) && positive(y, points[i].y));
+  const shown = [...points.keys()].filter(
+    (i) => canStand(x, points[i].x) && canStand(y, points[i].y),
+  );
   const models = shown.filter((i) => points[i].series === 0);
   // Models as they are lie on top and are smaller, so that a mitigated one that stands at the same
   // place looks out below.
   shown.sort((a, b) => points[b].series - points[a].series);
-  const candidates = models.map((i) => ({ x: points[i].x, y: points[i].y, usable: !points[i].unusable }));
+  const candidates = models.map((i) => ({
+    x: points[i].x,
+    y: points[i].y,
+    usable: !points[i].unusable,
+  }));
   plotCount += 1;
   return {
     options,
@@ -109,7 +79,12 @@ function emptyPlot(options) {
     open: false,
     drawing: svg("svg", { class: "plot-drawing", "aria-hidden": "true" }),
     overlay: svg("g", { class: "plot-active" }),
-    tip: h("div", { class: "plot-tip", role: "option", id: `plot-tip-${plotCount}`, "aria-selected": "true" }),
+    tip: h("div", {
+      class: "plot-tip",
+      role: "option",
+      id: `plot-tip-${plotCount}`,
+      "aria-selected": "true",
+    }),
     frame: { left: 0, top: 0, right: 0, bottom: 0 },
   };
 }
@@ -132,7 +107,14 @@ function drawPlot(plot, width) {
   plot.scales.y = scaleOf(y, plot.frame.bottom, plot.frame.top, plot.options.y.log);
   plot.drawing.setAttribute("height", String(height));
   const { lines, labels: taken } = referenceLines(plot);
-  const parts = [plotAxes(plot), lines, frontLine(plot), plotLeads(plot), plotCrosses(plot), plotMarks(plot)];
+  const parts = [
+    plotAxes(plot),
+    lines,
+    frontLine(plot),
+    plotLeads(plot),
+    plotCrosses(plot),
+    plotMarks(plot),
+  ];
   plot.drawing.replaceChildren(...parts, plotLabels(plot, taken), plot.overlay);
   activatePoint(plot, plot.active ?? plot.front[0] ?? plot.shown[plot.shown.length - 1], plot.open);
 }
@@ -173,12 +155,9 @@ function withIntervals(plot) {
 function plotAxes(plot) {
   const { frame, scales, options } = plot;
   const group = svg("g", { class: "plot-axes" });
-  const format = (/** @type {PlotAxis} */ axis, /** @type {Scale} */ scale, /** @type {number} */ tick) => {
-    return axis.format?.(tick) ?? tickText(tick, scale.high - scale.low);
-  };
   for (const tick of scales.x.ticks) {
     const x = scales.x.at(tick);
-    const text = format(options.x, scales.x, tick);
+    const text = axisText(options.x, scales.x, tick);
     group.append(
       svg("path", { d: `M${x} ${frame.top}V${frame.bottom}` }),
       svg("text", { x, y: frame.bottom + 16, "text-anchor": "middle" }, text),
@@ -186,7 +165,7 @@ function plotAxes(plot) {
   }
   for (const tick of scales.y.ticks) {
     const y = scales.y.at(tick);
-    const text = format(options.y, scales.y, tick);
+    const text = axisText(options.y, scales.y, tick);
     group.append(
       svg("path", { d: `M${frame.left} ${y}H${frame.right}` }),
       svg("text", { x: frame.left - 6, y: y + 4, "text-anchor": "end" }, text),
@@ -195,9 +174,33 @@ function plotAxes(plot) {
   const right = { x: frame.right, y: frame.bottom + 35, "text-anchor": "end", class: "title" };
   group.append(
     svg("text", right, `${options.x.title}${hint(options.x, "left", "right")}`),
-    svg("text", { x: 4, y: 14, class: "title" }, `${options.y.title}${hint(options.y, "down", "up")}`),
+    svg(
+      "text",
+      { x: 4, y: 14, class: "title" },
+      `${options.y.title}${hint(options.y, "down", "up")}`,
+    ),
   );
   return group;
+}
+
+/**
+ * Return whether an axis has a place for a value.
+ * @param {PlotAxis} axis
+ * @param {number} value
+ * @returns {boolean}
+ */
+function canStand(axis, value) {
+  return Number.isFinite(value) && (!axis.log || value > 0);
+}
+
+/**
+ * @param {PlotAxis} axis
+ * @param {Scale} scale
+ * @param {number} tick
+ * @returns {string}
+ */
+function axisText(axis, scale, tick) {
+  return axis.format?.(tick) ?? tickText(tick, scale.high - scale.low);
 }
 
 /**

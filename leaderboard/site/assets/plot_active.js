@@ -187,11 +187,18 @@ function onKey(plot, event) {
   const { points } = plot.options;
   if (plot.active === null) return;
   const by = event.key === "ArrowUp" || event.key === "ArrowDown" ? "y" : "x";
-  const order = [...plot.shown].sort((a, b) => points[a][by] - points[b][by] || a - b);
+  const order = plot.shown.toSorted((a, b) => points[a][by] - points[b][by] || a - b);
   const place = order.indexOf(plot.active);
   const last = order.length - 1;
   /** @type {Record<string, number>} */
-  const moves = { ArrowRight: place + 1, ArrowUp: place + 1, ArrowLeft: place - 1, ArrowDown: place - 1, Home: 0, End: last };
+  const moves = {
+    ArrowRight: place + 1,
+    ArrowUp: place + 1,
+    ArrowLeft: place - 1,
+    ArrowDown: place - 1,
+    Home: 0,
+    End: last,
+  };
   if (event.key in moves) {
     activatePoint(plot, order[Math.max(0, Math.min(last, moves[event.key]))], true);
   } else if (event.key === "Enter") {

@@ -29,7 +29,11 @@ const LABEL_SIZE = 12;
  * @returns {string}
  */
 function polygonPath(x, y, r, corners, turn) {
-  return closedPath(Array.from({ length: corners }, (_, i) => [r, turn + (2 * Math.PI * i) / corners]), x, y);
+  return closedPath(
+    Array.from({ length: corners }, (_, i) => [r, turn + (2 * Math.PI * i) / corners]),
+    x,
+    y,
+  );
 }
 
 /**
@@ -40,7 +44,10 @@ function polygonPath(x, y, r, corners, turn) {
  * @returns {string}
  */
 function starPath(x, y, r, rays) {
-  const corners = Array.from({ length: 2 * rays }, (_, i) => [i % 2 ? 0.45 * r : r, (Math.PI * i) / rays]);
+  const corners = Array.from({ length: 2 * rays }, (_, i) => [
+    i % 2 ? 0.45 * r : r,
+    (Math.PI * i) / rays,
+  ]);
   return closedPath(corners, x, y);
 }
 
@@ -90,7 +97,12 @@ function legendMark(series, usable = true) {
   const path = svg("path", { d: markPath(series, 8, 8, 5) });
   return svg(
     "svg",
-    { width: 16, height: 16, "aria-hidden": "true", class: `mark ${seriesClass(series)}${usable ? "" : " open"}` },
+    {
+      width: 16,
+      height: 16,
+      "aria-hidden": "true",
+      class: `mark ${seriesClass(series)}${usable ? "" : " open"}`,
+    },
     path,
   );
 }

@@ -21,8 +21,25 @@ function frontLine(plot) {
  */
 function placeOf(plot, i) {
   const { x, y } = plot.options.points[i];
-  const round = (/** @type {number} */ value) => Math.round(10 * value) / 10;
-  return { x: round(plot.scales.x.at(x)), y: round(plot.scales.y.at(y)) };
+  return { x: tenths(plot.scales.x.at(x)), y: tenths(plot.scales.y.at(y)) };
+}
+
+/**
+ * @param {number} value
+ * @returns {number} rounded
+ */
+function tenths(value) {
+  return Math.round(10 * value) / 10;
+}
+
+/**
+ * @param {number} value
+ * @param {number} low
+ * @param {number} high
+ * @returns {number} the value, or the end that it is beyond
+ */
+function within(value, low, high) {
+  return tenths(Math.min(Math.max(value, low), high));
 }
 
 /**
@@ -68,16 +85,13 @@ function crossPath(plot, i) {
   const { xEnds, yEnds } = plot.options.points[i];
   const { x, y } = placeOf(plot, i);
   const { frame, scales } = plot;
-  const clip = (/** @type {number} */ value, /** @type {number} */ low, /** @type {number} */ high) => {
-    return Math.min(Math.max(value, low), high).toFixed(1);
-  };
   let path = "";
   if (xEnds) {
-    const [low, high] = xEnds.map((end) => clip(scales.x.at(end), frame.left, frame.right));
+    const [low, high] = xEnds.map((end) => within(scales.x.at(end), frame.left, frame.right));
     path += `M${low} ${y}H${high}`;
   }
   if (yEnds) {
-    const [low, high] = yEnds.map((end) => clip(scales.y.at(end), frame.top, frame.bottom));
+    const [low, high] = yEnds.map((end) => within(scales.y.at(end), frame.top, frame.bottom));
     path += `M${x} ${low}V${high}`;
   }
   return path;
@@ -136,7 +150,10 @@ function plotLabels(plot, taken) {
   const { points } = plot.options;
   const models = plot.shown.filter((i) => points[i].series === 0);
   const rest = plot.many ? [] : models.filter((i) => !plot.front.includes(i));
-  const named = [...plot.front, ...rest].map((i) => ({ name: points[i].name, ...placeOf(plot, i) }));
+  const named = [...plot.front, ...rest].map((i) => ({
+    name: points[i].name,
+    ...placeOf(plot, i),
+  }));
   const obstacles = plot.many ? plot.front : plot.shown;
   taken.push(...obstacles.map((i) => boxOf(placeOf(plot, i), radiusOf(plot, i))));
   const group = svg("g", { class: "plot-labels" });

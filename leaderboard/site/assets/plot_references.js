@@ -20,8 +20,12 @@ function referenceLines(plot) {
   const labels = [];
   for (const line of lines) {
     const text = shortLabel(line.label);
-    const boxes = referencePlaces(plot, line, textWidth(text)).filter((box) => boxInside(box, frame));
-    const others = lines.flatMap((other) => (other.x === null || other === line ? [] : scales.x.at(other.x)));
+    const boxes = referencePlaces(plot, line, textWidth(text)).filter((box) =>
+      boxInside(box, frame),
+    );
+    const others = lines.flatMap((other) =>
+      other.x === null || other === line ? [] : scales.x.at(other.x),
+    );
     const free = boxes.filter((box) => !labels.some((label) => boxesOverlap(box, label)));
     const clear = free.find((box) => !others.some((x) => x > box.left && x < box.right)) ?? free[0];
     if (!clear) continue;

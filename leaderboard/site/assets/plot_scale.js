@@ -3,15 +3,6 @@
 "use strict";
 
 /**
- * An axis of a plot.
- * @typedef {object} PlotAxis
- * @property {string} title
- * @property {"low" | "high" | null} better the end that is better
- * @property {boolean} [log] whether the axis is logarithmic; it then holds no value of 0 or less
- * @property {(value: number) => string} [format] of the ticks and of the tooltip
- */
-
-/**
  * An axis with its place on the page.
  * @typedef {object} Scale
  * @property {(value: number) => number} at pixel of a value

@@ -296,29 +296,51 @@ interface Route {
 /** Draws a page into an empty `main`. Pages of the whole site ignore the board: they have none. */
 type Page = (main: HTMLElement, site: Site, board: Board, route: Route) => void;
 
-/** A row of a board in `scatter(points, options)`. NaN for an end that is not known. */
-interface ScatterPoint {
-  label: string;
-  /** Address of the page of its model. */
-  href: string;
-  kind: Role;
-  /** Open shapes are not usable, or not complete. Only usable models are on the Pareto front. */
-  usable: boolean;
-  /** Bias: lower is better. */
+/** A point of `scatter(options)`. */
+interface PlotPoint {
+  /** Of the model. */
+  name: string;
+  /** Index into the series; 0 for a model as it is. */
+  series: number;
+  /** NaN if there is none: the point is not drawn. */
   x: number;
-  x_low: number;
-  x_high: number;
-  /** Usefulness: higher is better. */
   y: number;
-  y_low: number;
-  y_high: number;
-  /** Mitigated: index of the point of its model, from which a line leads here; else null. */
-  from: number | null;
+  /** Ends of the intervals; null or absent without one. */
+  xEnds?: [number, number] | null;
+  yEnds?: [number, number] | null;
+  /** Why it is not usable: such a point is open, and never on the Pareto front. */
+  unusable: string | null;
+  /** Address of the page that a click or Enter opens. */
+  href: string | null;
+  /** Index of the point from which a line leads here, such as the model without a mitigator. */
+  base?: number | null;
 }
 
-interface ScatterOptions {
-  /** Says what the plot shows: its accessible name. */
+interface PlotAxis {
   title: string;
-  x: string;
-  y: string;
+  /** The end that is better; without one on both axes there is no front. */
+  better: "low" | "high" | null;
+  /** Whether the axis is logarithmic. A point at 0 or less is then not drawn. */
+  log?: boolean;
+  /** Text of a value at the ticks and in the tooltip. */
+  format?: (value: number) => string;
+}
+
+/** A labelled line to compare with, such as the floor; null for no line on that axis. */
+interface PlotLine {
+  label: string;
+  x: number | null;
+  y: number | null;
+}
+
+interface PlotOptions {
+  /** Says what the plot shows: its accessible name. */
+  label: string;
+  points: PlotPoint[];
+  /** Names of the series: `none` and the mitigators. */
+  series: string[];
+  x: PlotAxis;
+  y: PlotAxis;
+  lines?: PlotLine[];
+  caption?: string;
 }
