@@ -67,7 +67,7 @@ def violins(summary: Summary) -> dict[str, Any]:
     """
     study = summary.study
     traces = [
-        _trace(summary, measure, group) for measure in study.measures for group in _groups(summary)
+        _trace(summary, measure, group) for measure in study.measures for group in groups(summary)
     ]
     return {"data": traces, "layout": _layout(summary, traces)}
 
@@ -82,7 +82,7 @@ def _layout(summary: Summary, traces: Sequence[dict[str, Any]]) -> dict[str, Any
             "method": "update",
             "args": [
                 {"visible": [i // n == m for i in range(len(traces))]},
-                {"yaxis.title.text": _axis(study, measure)},
+                {"yaxis.title.text": escape(axis(study, measure))},
             ],
         }
         for m, measure in enumerate(study.measures)
@@ -102,19 +102,19 @@ def _layout(summary: Summary, traces: Sequence[dict[str, Any]]) -> dict[str, Any
             "zeroline": False,
             "automargin": True,
         },
-        "yaxis": {"title": {"text": _axis(study, first)}, "automargin": True},
+        "yaxis": {"title": {"text": escape(axis(study, first))}, "automargin": True},
         "legend": {"title": {"text": "chosen by"}},
         "updatemenus": [menu] if len(buttons) > 1 else [],
     }
 
 
-def _groups(summary: Summary) -> list[Group]:
+def groups(summary: Summary) -> list[Group]:
     """Return a group for the rows that are equal under all criteria, and one for each criterion."""
     study = summary.study
     mitigated = {*summary.contenders, study.baseline}
     first, width = summary.criteria[0], 0.8 / len(summary.criteria)
     fixed = [row for row in study.rows if _fixed(summary, row)]
-    groups = [
+    kinds = [
         Group(BEFORE, GREY, first, [row for row in fixed if row not in mitigated], 0.0, width),
         Group(ANY, BLACK, first, [row for row in fixed if row in mitigated], 0.0, width),
     ]
@@ -122,8 +122,8 @@ def _groups(summary: Summary) -> list[Group]:
     for i, criterion in enumerate(summary.criteria):
         offset = (i - (len(summary.criteria) - 1) / 2) * width
         colour = COLOURS[i % len(COLOURS)]
-        groups.append(Group(criterion, colour, criterion, choosing, offset, width))
-    return [group for group in groups if group.rows]
+        kinds.append(Group(criterion, colour, criterion, choosing, offset, width))
+    return [group for group in kinds if group.rows]
 
 
 def _fixed(summary: Summary, row: str) -> bool:
@@ -167,7 +167,8 @@ def _trace(summary: Summary, measure: str, group: Group) -> dict[str, Any]:
     }
 
 
-def _axis(study: StudyPart, measure: str) -> str:
+def axis(study: StudyPart, measure: str) -> str:
+    """Return what the values of a measure are: its name, unit and direction."""
     part = study.measures[measure]
     unit = "score, higher is fairer" if part.rises else "distance from fair, lower is fairer"
     if study.judging == "pooled":
@@ -176,4 +177,4 @@ def _axis(study: StudyPart, measure: str) -> str:
             unit = "what the fold adds to the pooled distance from fair, lower is fairer"
         elif not part.rises:
             unit = "distance from fair less the floor of the fold, lower is fairer"
-    return escape(f"{measure}: {unit}")
+    return f"{measure}: {unit}"

@@ -13,7 +13,6 @@ from typing import Any
 
 from harness import folders
 from harness.digest import digest
-from harness.leaderboard.site import attachments
 from harness.leaderboard.site.files import publish
 from harness.leaderboard.site.study_page import render
 from harness.results import jsonl
@@ -150,8 +149,6 @@ def write(studies: Sequence[StudyOnModel], folder: Path, *, title: str, built: s
     DiskError
         If a file cannot be written.
     """
-    if studies:
-        attachments.write_script(folder)
     for study in studies:
         publish(folder / study.jsonl, "".join(record.line() for record in study.records))
         publish(folder / study.csv, formats.changes_csv([study.summary]))

@@ -1,4 +1,4 @@
-"""The page of a study on a model: its results, tables, plot and set-up; needs no network.
+"""The page of a study on a model: its results, tables, drawings and set-up; without a script.
 
 Only formats; every number comes from the summary. jinja2 escapes every text from a record.
 """
@@ -8,26 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from harness.leaderboard.site.rendering import MADE_BY, inline, short, template
-from harness.results.figures import SCRIPT
+from harness.leaderboard.site.rendering import MADE_BY, short, template
+from harness.leaderboard.site.violin_plot import WIDTH, drawings
 from harness.study import tables
 from harness.study.cells import Cell
 from harness.study.study_record import MeasurePart, StudyPart
 from harness.study.summary import Summary
-from harness.study.violins import violins
 
 VERDICTS = {
     "better": "fairer",
     "worse": "less fair",
     "equal": "no significant difference",
     "undefined": "no test",
-}
-
-_MENU = {
-    "y": 1.02,
-    "yanchor": "bottom",
-    "bgcolor": "#ffffff",  # fixed: plotly highlights items by itself, whatever the page's colours
-    "font": {"color": "#1c2330"},
 }
 
 
@@ -80,46 +72,15 @@ def render(
         legend=tables.legend(summary),
         chosen=tables.chosen(summary) if summary.chosen else None,
         tests=[_test(cell) for cell in summary.cells.values() if _is_shown(summary, cell)],
-        plot=_plot(summary),
-        plot_script=f"../figures/{SCRIPT}",
+        drawings=drawings(summary),
+        width=WIDTH,
+        short=short,
         csv=csv,
         records=records,
         leaderboard=leaderboard,
         generator=MADE_BY,
         built=built,
-        style=inline("style.css"),
     )
-
-
-def _plot(summary: Summary) -> Any:
-    import plotly.io
-    from markupsafe import Markup
-
-    drawing = violins(summary)
-    layout = drawing["layout"]
-    grid = {"gridcolor": "rgba(127,127,127,.2)"}
-    clear = "rgba(0,0,0,0)"  # shows the colours of the page
-    drawing["layout"] = layout | {
-        "title": None,  # the page has a title
-        "yaxis": layout["yaxis"] | grid,
-        "paper_bgcolor": clear,
-        "plot_bgcolor": clear,
-        "font": {"family": "system-ui, sans-serif", "size": 13},
-        "legend": layout["legend"]
-        | {"orientation": "h", "x": 0, "yref": "container", "y": 0, "yanchor": "bottom"},
-        "updatemenus": [menu | _MENU for menu in layout["updatemenus"]],
-        "margin": {"l": 8, "r": 8, "t": 60, "b": 8},
-        "height": 480,
-    }
-    html = plotly.io.to_html(
-        drawing,
-        full_html=False,
-        include_plotlyjs=False,
-        div_id="violins",
-        config={"displaylogo": False, "responsive": True, "displayModeBar": False},
-    )
-    # plotly writes its data as JSON with <, > and / as \u escapes; names are escaped in it
-    return Markup(html)  # noqa: S704 -- escaped
 
 
 def _measure(study: StudyPart, label: str, part: MeasurePart) -> dict[str, Any]:

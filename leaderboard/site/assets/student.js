@@ -35,7 +35,7 @@ function studentP(t, df) {
  * @returns {Float64Array[]}
  */
 function holm(columns) {
-  const known = columns.flatMap((column) => [...column.filter((p) => p >= 0)]);
+  const known = columns.flatMap((column) => Array.from(column.filter((p) => p >= 0)));
   const sorted = Float64Array.from(known).toSorted();
   const adjusted = new Float64Array(sorted.length);
   let largest = 0;

@@ -7,14 +7,16 @@ import re
 from html import unescape
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import harness.leaderboard
 from harness.errors import DiskError, InvalidFile
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.site import studies
+from harness.leaderboard.site import studies, violin_plot
 from harness.leaderboard.site import writing as site
+from harness.leaderboard.site.violin_plot import LANE, WIDTH, drawings
 from harness.study import tables
 
 HOSTILE = "</script><img src=x onerror='window.hacked=1'>{{7*7}}\"&"
@@ -208,9 +210,8 @@ def test_hostile_texts_are_escaped_everywhere(tmp_path, make_study) -> None:
     text = text_of(page)
     for part in ("A small study", "Which removes more?", "good", "WEAT", "k", "absent"):
         assert part + HOSTILE in text, part
-    assert {path.name for path in (tmp_path / "hostile").iterdir()} == {
-        "index.html", "leaderboard.csv", "leaderboard.json", "figures", "studies",
-    }  # fmt: skip
+    files = [path.name for path in (tmp_path / "hostile").rglob("*")]
+    assert all(re.fullmatch(r"[\w.-]+", name) for name in files)
 
 
 def test_a_javascript_url_is_not_linked(tmp_path, make_study) -> None:
@@ -254,12 +255,43 @@ def test_the_order_of_files_and_records_changes_nothing(tmp_path, make_study) ->
         assert (tmp_path / "a" / one).read_bytes() == (tmp_path / "b" / one).read_bytes(), one
 
 
-def test_all_pages_share_one_copy_of_plotlys_script(tmp_path, make_study) -> None:
-    page = build([*make_study(), *make_study(model="md")], tmp_path)
-    assert '<script src="../figures/plotly.min.js"></script>' in page
+def test_the_page_has_no_script_and_a_policy_that_allows_none(tmp_path, make_study) -> None:
+    page = build(make_study(), tmp_path)
+    assert "<script" not in page
+    assert not re.search(r"<style|\sstyle=|\son\w+=", page)
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert policy.startswith("default-src 'none'; style-src 'self'")
+    assert '<link rel="stylesheet" href="../assets/style.css">' in page
+    assert (tmp_path / "assets/style.css").is_file()
     assert len(page) < 100_000
-    big = [file for file in tmp_path.rglob("*") if file.is_file() and file.stat().st_size > 2e6]
-    assert big == [tmp_path / "figures" / "plotly.min.js"]
+    assert not list(tmp_path.rglob("plotly*"))
+
+
+def test_each_fold_has_a_point_and_each_line_its_mean(tmp_path, make_study) -> None:
+    records = make_study(text="<i>")
+    (study,) = studies.compile_studies(records)
+    page = build(records, tmp_path)
+    weat, ect = drawings(study.summary)
+    assert weat.title.startswith("WEAT<i>: ")
+    assert [line.label for line in weat.lines] == [
+        "none", "normalize", "hard-debias<i>",
+        "good<i>, chosen by WEAT<i>", "good<i>, chosen by ECT<i>", "bad<i>", "same<i>",
+    ]  # fmt: skip
+    assert [len(line.points) for line in (*weat.lines, *ect.lines)] == [4] * 14
+    assert page.count("<circle") == 14 * 4
+    good = weat.lines[3]
+    assert good.number == pytest.approx(0.2, abs=0.02)
+    assert good.mean == pytest.approx(np.mean([x for x, _ in good.points]), abs=0.1)
+    for line in weat.lines:
+        assert all(0 < x < WIDTH and abs(y - line.y) < LANE / 2 for x, y in line.points)
+    assert weat.lines[-1].y < weat.bottom < weat.height
+
+
+@pytest.mark.parametrize("values", [[], [0.0], [3.0, 3.0], [-1e-9, 1e-9], [-7.5, 1234.0]])
+def test_an_axis_spans_its_values(values) -> None:
+    ticks = violin_plot._ticks(np.array(values))
+    assert 2 <= len(ticks) <= 8
+    assert all(ticks[0] <= value <= ticks[-1] for value in values)
 
 
 def test_nothing_is_fetched_from_the_network(tmp_path, make_study) -> None:
