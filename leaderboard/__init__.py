@@ -5,7 +5,7 @@
 | `claims/` | Reads records as claims: facts come from the registered task. |
 | `boards/` | Ranks models, and compares mitigators. |
 | `site/` | Writes the static pages and data files. |
-| `submissions/` | A repository of results from many people: pack, check, merge, verify. |
+| `submissions/` | A repository of many people's results: pack, check, merge, verify. |
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ def harness_commands(group: click.Group) -> None:
     """Add `harness leaderboard`, and the commands of submissions to `harness results`."""
     from harness.leaderboard.command import leaderboard
     from harness.leaderboard.submissions.commands import results
+    from harness.leaderboard.submissions.init_command import init
 
+    leaderboard.add_command(init)
     group.add_command(leaderboard)
     group.add_command(results)

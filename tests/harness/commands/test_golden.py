@@ -23,7 +23,7 @@ def test_help_of_a_command(transcript, golden, name):
     if name == "cache":
         lines += [f"cache {action} --help" for action in ("info", "verify", "prune")]
     if name == "leaderboard":
-        lines += ["leaderboard build --help"]
+        lines += [f"leaderboard {action} --help" for action in ("build", "init")]
     golden(f"help/{name}", transcript(*lines))
 
 

@@ -1,0 +1,74 @@
+"""Writes a repository of results: guides, a checklist and workflows from `repository/`.
+
+Placeholders of the templates stand in angle brackets: `<title>`, `<title option>` and `<version>`.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import harness
+from harness import folders
+from harness.errors import UsageError
+from harness.results.markup import markdown
+
+TEMPLATES = Path(__file__).parent / "repository"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written.
+
+    Parameters
+    ----------
+    files
+        Paths of the new files.
+    kept
+        Paths of files that existed, and stay as they are.
+    """
+
+    files: tuple[Path, ...]
+    kept: tuple[Path, ...]
+
+
+def init(folder: Path, *, title: str) -> Written:
+    """Write the files of a results repository into a folder; those that exist stay as they are.
+
+    Raises
+    ------
+    UsageError
+        If the title has a line break or another control character, or `folder` is a file.
+    DiskError
+        If a file cannot be written.
+    """
+    if not title.strip() or not title.isprintable():
+        raise UsageError("the title is not one line of text; expected such as 'Bias of embeddings'")
+    if folder.is_file():
+        raise UsageError(f"'{folder}' is a file; name a folder")
+    files, kept = [], []
+    for path, text in _filled(title):
+        file = folder / path
+        if file.exists() or file.is_symlink():
+            kept.append(file)
+            continue
+        folders.write_atomically(file, text.encode())
+        files.append(file)
+    return Written(tuple(files), tuple(kept))
+
+
+def _filled(title: str) -> Iterator[tuple[Path, str]]:
+    """Yield the path and the text of each file."""
+    values = {
+        "<version>": harness.__version__,
+        "<title option>": f"--title {shlex.quote(title)}",
+        "<title>": markdown(title),
+    }
+    for template in sorted(TEMPLATES.rglob("*")):
+        if template.is_file():
+            text = template.read_text("utf-8")
+            for placeholder, value in values.items():
+                text = text.replace(placeholder, value)
+            yield template.relative_to(TEMPLATES), text
