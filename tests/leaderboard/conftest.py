@@ -200,25 +200,25 @@ def study_records(*, model: str = "glove", text: str = "", **changes: Any) -> li
     return records
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_study() -> Callable[..., list[StudyRecord]]:
     """Make the records of a study; see `study_records`."""
     return study_records
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_record() -> Callable[..., Record]:
     """Make a record; keyword arguments replace its fields, `a__b` those of its parts."""
     return record_of
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_rows() -> Callable[..., list[Record]]:
     """Make records from the values of models by task."""
     return records_of
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_many() -> Callable[..., list[Record]]:
     """Make records of three models under four mitigators on all tasks."""
     return many_records

@@ -1,0 +1,100 @@
+"""Pages for everybody: axe, small windows, long names, paper, in a real Chromium."""
+
+from __future__ import annotations
+
+import pytest
+from site_pages import addresses, build, go
+
+pytestmark = pytest.mark.browser
+SMALL, LARGE = 390, 1400
+
+
+@pytest.fixture(scope="module")
+def problems_of():
+    """Return a function: what axe-core calls moderate, serious or critical on a page."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+
+    def problems(page) -> list[str]:
+        # `preload` fetches the style sheet, which the pages' policy refuses
+        response = axe.run(page, options={"preload": False, "resultTypes": ["violations"]}).response
+        return [
+            f"{violation['id']}: {node['html'][:200]}"
+            for violation in response["violations"]
+            if violation["impact"] != "minor"
+            for node in violation["nodes"]
+        ]
+
+    return problems
+
+
+@pytest.mark.parametrize("width", [LARGE, SMALL])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_page(width, scheme, site, visit, problems_of) -> None:
+    page = visit(site, width=width, color_scheme=scheme)
+    for address in addresses(page):
+        go(page, address)
+        assert problems_of(page) == [], address
+    for study in (site.parent / "studies").glob("*.html"):
+        assert problems_of(visit(study, width=width, color_scheme=scheme)) == []
+
+
+@pytest.mark.parametrize("width", [LARGE, SMALL])
+def test_no_page_is_wider_than_the_window(width, site, visit) -> None:
+    page = visit(site, width=width)
+    for address in addresses(page):
+        go(page, address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+
+
+def test_long_names_break_no_column(tmp_path, visit, make_many) -> None:
+    records = [
+        record.model_copy(
+            update={
+                "model": record.model.model_copy(
+                    update={"name": f"{record.model.name}/{'Wide' * 60}"}
+                )
+            }
+        )
+        for record in make_many()
+    ]
+    index = build(tmp_path, records)
+    for width in (LARGE, SMALL):
+        page = visit(index, width=width)
+        for address in addresses(page):
+            go(page, address)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+            names = page.locator("main th[scope=row]").evaluate_all(
+                "cells => cells.map((cell) => cell.getBoundingClientRect().width)"
+            )
+            assert all(found <= 0.6 * width for found in names), address
+
+
+def test_every_table_has_a_caption_and_header_cells_with_a_scope(site, visit) -> None:
+    page = visit(site)
+    for address in addresses(page):
+        go(page, address)
+        tables = page.locator("main table").evaluate_all(
+            """tables => tables.map((table) => [
+              Boolean(table.caption?.textContent.trim() || table.getAttribute("aria-label")),
+              [...table.querySelectorAll("th")].every((cell) => cell.scope),
+              table.querySelectorAll("thead th[scope=col]").length > 0,
+            ])"""
+        )
+        assert all(all(facts) for facts in tables), (address, tables)
+
+
+def test_paper_shows_whole_tables_on_a_white_ground(site, visit) -> None:
+    page = visit(site, color_scheme="dark")
+    page.emulate_media(media="print")
+    for address in addresses(page):
+        go(page, address)
+        cut = page.locator("main *").evaluate_all(
+            """elements => elements.filter((element) =>
+              getComputedStyle(element).overflowX !== "visible" && element.checkVisibility() &&
+              !element.closest("svg, .visually-hidden") &&
+              element.scrollWidth > element.clientWidth + 1
+            ).map((element) => element.outerHTML.slice(0, 150))"""
+        )
+        assert cut == [], address
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert ground == "rgb(255, 255, 255)"
