@@ -143,7 +143,7 @@ function placedLabels(points, taken, frame) {
       [x + 7, y - 8],
       [x + 7, y + 16],
     ]) {
-      const box = { left, top: base - 11, right: left + width, bottom: base + 3 };
+      const box = labelBox(left, base, width);
       if (!boxInside(box, frame) || taken.some((other) => boxesOverlap(box, other))) continue;
       taken.push(box);
       labels.push({ text, x: left, y: base });
@@ -151,6 +151,16 @@ function placedLabels(points, taken, frame) {
     }
   }
   return labels;
+}
+
+/**
+ * @param {number} left
+ * @param {number} base
+ * @param {number} width
+ * @returns {Box}
+ */
+function labelBox(left, base, width) {
+  return { left, top: base - 11, right: left + width, bottom: base + 3 };
 }
 
 /**

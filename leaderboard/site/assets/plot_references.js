@@ -54,7 +54,5 @@ function referencePlaces({ frame, scales }, { x, y }, width) {
       places.push([scales.x.at(x) - 5 - width, base], [scales.x.at(x) + 5, base]);
     }
   }
-  return places.map(([left, base]) => {
-    return { left, top: base - 11, right: left + width, bottom: base + 3 };
-  });
+  return places.map(([left, base]) => labelBox(left, base, width));
 }

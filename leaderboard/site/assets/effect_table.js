@@ -1,0 +1,85 @@
+// @ts-check
+// A table of paired effects: what a mitigator changes on models.
+"use strict";
+
+/**
+ * Return a table of the changes of mitigated rows against a baseline, over all ranked tasks.
+ * @param {Board} board
+ * @param {string} caption
+ * @param {string} first title of the first column
+ * @param {number[]} rows
+ * @param {(row: number) => Child} head content of the first column
+ * @param {string} [baseline]
+ */
+function effectTable(board, caption, first, rows, head, baseline = "none") {
+  const tasks = rankedTasks(board);
+  const { bias, usefulness } = effectsOf(board, tasks, false, baseline);
+  const ends = endsOf([
+    0,
+    ...rows.flatMap((row) => [bias.low[row], bias.high[row], bias.mean[row]]),
+  ]);
+  const columns = [
+    { title: first, class: "model" },
+    ...["Change in bias", "Interval", "p"].map((title) => ({ title, number: true })),
+    { title: "Drawn", class: "wide-only" },
+    ...["Change in usefulness", "Interval", "p", "Leaks left out"].map((title) => ({
+      title,
+      number: true,
+    })),
+    { title: "Not usable" },
+  ];
+  const lines = rows.map((row) => () => [
+    head(row),
+    ...effectCells(bias, row, -1),
+    intervalBar(bias.mean[row], bias.low[row], bias.high[row], ends),
+    ...effectCells(usefulness, row, 1),
+    leaksOf(board, row, tasks).length,
+    board.rows.unusable[row] ?? " ",
+  ]);
+  const evidence = `p has Holm's correction over all changes of the board. Only a change with p < ${String(EVIDENCE).slice(1)} has an arrow: ▲ better, ▼ worse.`;
+  return plainTable(`${caption} ${evidence}`, columns, lines);
+}
+
+/**
+ * @param {Effect} effect
+ * @param {number} row
+ * @param {1 | -1} sign -1 if less is better
+ * @returns {Child[]}
+ */
+function effectCells(effect, row, sign) {
+  const isEvident = effect.holm[row] < EVIDENCE;
+  const isBetter = sign * effect.mean[row] > 0;
+  const text = changeText(effect.mean[row]);
+  const name = isEvident ? (isBetter ? "better" : "worse") : null;
+  const mark = isEvident ? (isBetter ? " ▲" : " ▼") : "";
+  return [
+    h(
+      "span",
+      { class: name },
+      text,
+      mark,
+      name && h("span", { class: "visually-hidden" }, ` ${name}`),
+    ),
+    intervalText(effect.low[row], effect.high[row], changeText),
+    pText(effect.holm[row]),
+  ];
+}
+
+/**
+ * Return the tasks on which a row leaks.
+ * @param {Board} board
+ * @param {number} row
+ * @param {number[]} tasks
+ */
+function leaksOf(board, row, tasks) {
+  const { flags, width } = cellsOf(board);
+  return tasks.filter((task) => flags[row * width + task] & LEAK);
+}
+
+/**
+ * Return the indices of the tasks that are ranked.
+ * @param {Board} board
+ */
+function rankedTasks(board) {
+  return [...board.tasks.keys()].filter((task) => !board.tasks[task].not_ranked);
+}

@@ -1,0 +1,90 @@
+// @ts-check
+// Numbers as text.
+"use strict";
+
+const NOTHING = "–";
+
+/**
+ * Return a score with three decimals and a minus sign; a dash for NaN and null.
+ * @param {number | null | undefined} value
+ */
+function scoreText(value) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
+  const text = value.toFixed(3);
+  return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+}
+
+/**
+ * Return a change with its sign.
+ * @param {number | null | undefined} value
+ */
+function changeText(value) {
+  const text = scoreText(value);
+  return /^[\d]/.test(text) && Number(text) !== 0 ? `+${text}` : text;
+}
+
+/**
+ * Return an interval; a dash without one.
+ * @param {number | null | undefined} low
+ * @param {number | null | undefined} high
+ * @param {(value: number | null | undefined) => string} [format]
+ */
+function intervalText(low, high, format = scoreText) {
+  const isKnown = Number.isFinite(low ?? NaN) && Number.isFinite(high ?? NaN);
+  return isKnown ? `${format(low)} to ${format(high)}` : NOTHING;
+}
+
+/**
+ * Return a set of ranks, such as 2–5.
+ * @param {number | null | undefined} low
+ * @param {number | null | undefined} high
+ */
+function setText(low, high) {
+  if (low === null || low === undefined) return NOTHING;
+  return low === high ? String(low) : `${low}–${high}`;
+}
+
+/**
+ * Return a p-value.
+ * @param {number} p
+ */
+function pText(p) {
+  if (!Number.isFinite(p)) return NOTHING;
+  return p < 0.001 ? "< .001" : p.toFixed(3);
+}
+
+/**
+ * Return a number and its noun.
+ * @param {number} count
+ * @param {string} noun
+ * @param {string} [nouns]
+ */
+function countText(count, noun, nouns = `${noun}s`) {
+  return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
+}
+
+/**
+ * Return a large number, such as a number of parameters, with two or three digits.
+ * @param {number | null} value
+ */
+function sizeText(value) {
+  if (value === null || !Number.isFinite(value)) return NOTHING;
+  const units = [" B", " M", " k", ""];
+  const powers = [1e9, 1e6, 1e3, 1];
+  const i = Math.max(
+    0,
+    powers.findIndex((power) => value >= power),
+  );
+  const share = value / powers[i];
+  return `${share.toFixed(share < 9.95 && i < 3 ? 1 : 0)}${units[i]}`;
+}
+
+/**
+ * Return the middle of the values that are numbers; NaN without one.
+ * @param {Iterable<number>} values
+ */
+function medianOf(values) {
+  const sorted = [...values].filter(Number.isFinite).toSorted((a, b) => a - b);
+  if (!sorted.length) return NaN;
+  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+}
