@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import click
 
+from harness.leaderboard.submissions.check_command import check
+
 
 @click.group("results")
 def results() -> None:
     """Commands that join `harness results`."""
+
+
+results.add_command(check)

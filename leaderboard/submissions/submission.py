@@ -7,7 +7,6 @@ the entries of the first stay as they are.
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -16,17 +15,15 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from harness import folders
 from harness.errors import InvalidFile, unreadable
+from harness.leaderboard.submissions import limits, strict_json
 
 ROOT = "results"
 """Folder of the records in a results repository."""
 NAME = "submission.json"
-MAX_BYTES = 1_000_000
-"""Size of the largest `submission.json` that is read."""
-MAX_RUNS = 1_000
 RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}", re.ASCII)
 """Names of runs, and of their files without `.jsonl`."""
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
@@ -88,12 +85,12 @@ class SubmissionFile(BaseModel):
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True,
-        validate_by_name=True, serialize_by_alias=True,
+        serialize_by_alias=True,
     )  # fmt: skip
 
     schema_version: Literal[1] = Field(alias="schema")
     """Version of this schema."""
-    runs: Annotated[dict[str, Submission], Field(min_length=1, max_length=MAX_RUNS)]
+    runs: Annotated[dict[str, Submission], Field(min_length=1, max_length=1_000)]
     """An entry for each `RUN.jsonl` beside the file, by RUN."""
 
 
@@ -116,28 +113,19 @@ def read(folder: Path) -> dict[str, Submission]:
     """
     path = folder / NAME
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise InvalidFile(f"larger than {MAX_BYTES:,} bytes", path=path)
-        content = json.loads(path.read_bytes().decode(), object_pairs_hook=_without_repeats)
-        file = SubmissionFile.model_validate_json(json.dumps(content))
+        if path.stat().st_size > limits.SUBMISSION_BYTES:
+            raise InvalidFile(f"larger than {limits.SUBMISSION_BYTES:,} bytes", path=path)
+        file, mistakes = strict_json.mistakes(path.read_bytes(), SubmissionFile)
     except OSError as error:
         raise unreadable(path, error) from None
-    except ValidationError as error:
-        first, *further = (
-            InvalidFile(mistake["msg"], path=path, key=".".join(map(str, mistake["loc"]))[:100])
-            for mistake in error.errors(include_url=False, include_input=False)
-        )
+    if file is None:
+        first, *further = (InvalidFile(text, path=path, key=key) for key, text in mistakes)
         first.further = tuple(further)
-        raise first from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidFile(f"not JSON: {error}", path=path) from None
+        raise first
     for run in file.runs:
         if not RUN.fullmatch(run):
-            raise InvalidFile(
-                f"{run[:50]!r} is no name of a run; letters, digits and ._- are allowed",
-                path=path,
-                key="runs",
-            )
+            problem = f"{run[:50]!r} is no name of a run; letters, digits and ._- are allowed"
+            raise InvalidFile(problem, path=path, key="runs")
     return file.runs
 
 
@@ -149,17 +137,7 @@ def write(folder: Path, runs: Mapping[str, Submission]) -> Path:
     DiskError
         If it cannot be written.
     """
-    file = SubmissionFile(schema_version=1, runs=dict(sorted(runs.items())))
+    file = SubmissionFile.model_validate({"schema": 1, "runs": dict(sorted(runs.items()))})
     path = folder / NAME
     folders.write_json(path, file.model_dump(mode="json", exclude_none=True))
     return path
-
-
-def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return the pairs of a JSON object; a key that occurs twice is an error."""
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {repeated[:50]!r} occurs twice")
-    return content

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.errors import InvalidFile
-from harness.leaderboard.submissions import submission
+from harness.leaderboard.submissions import limits, submission
 from harness.leaderboard.submissions.submission import Submission
 
 ENTRY = {
@@ -75,7 +75,7 @@ def test_a_wrong_value_is_told_with_its_key(tmp_path: Path, key: str, value: Any
         b'{"schema": 2, "runs": {}}',
         b'{"schema": 1, "runs": {}}',
         json.dumps({"schema": 1, "runs": {"../../up": ENTRY}}).encode(),
-        b" " * (submission.MAX_BYTES + 1),
+        b" " * (limits.SUBMISSION_BYTES + 1),
     ],
     ids=["empty", "torn", "list", "utf-16", "brackets", "repeated key", "schema", "no run",
          "path", "large"],

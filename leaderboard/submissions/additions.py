@@ -1,0 +1,200 @@
+"""What a submission adds, beside two reference models: the numbers that a maintainer looks at.
+
+The references are the two models of the base with most tasks, or else the shipped models of random
+and of constant vectors. Means are those of a board: over families and above the floor, on the tasks
+that the new row and a reference have.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness import names
+from harness.leaderboard.boards import references
+from harness.leaderboard.submissions.base import Base
+from harness.results import folder as results_files
+from harness.results import means
+from harness.results.record import Record
+
+COUNTED = ("bias", "usefulness")
+"""What has a mean."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model under a mitigator.
+
+    Parameters
+    ----------
+    model, mitigator
+        Labels.
+    primary
+        Its primary records by task.
+    records
+        Number of all its records.
+    """
+
+    model: str
+    mitigator: str
+    primary: dict[str, Record]
+    records: int
+
+    @property
+    def label(self) -> str:
+        """The model, and the mitigator unless it is `none`."""
+        is_plain = self.mitigator == names.NONE
+        return self.model if is_plain else f"{self.model} + {self.mitigator}"
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The means of a new row and of a reference, on the tasks that both have.
+
+    Parameters
+    ----------
+    measures
+        `bias` or `usefulness`.
+    tasks
+        Number of tasks.
+    value
+        The mean of the new row.
+    reference
+        Label of the reference.
+    beside
+        The mean of the reference.
+    """
+
+    measures: str
+    tasks: int
+    value: float
+    reference: str
+    beside: float
+
+
+@dataclass(frozen=True)
+class Addition:
+    """A new row with its references.
+
+    Parameters
+    ----------
+    row
+        The row.
+    references
+        Two rows of the same kind of embedder, or fewer where there are none.
+    """
+
+    row: Row
+    references: tuple[Row, ...]
+
+    @property
+    def means(self) -> tuple[Mean, ...]:
+        """The means of bias and of usefulness, beside each reference that shares two tasks."""
+        return tuple(
+            mean
+            for measures in COUNTED
+            for reference in self.references
+            for mean in self._means(measures, reference)
+        )
+
+    def _means(self, measures: str, reference: Row) -> Iterator[Mean]:
+        lines = [
+            {"new": record, "reference": reference.primary[task]}
+            for task, record in self.row.primary.items()
+            if record.task.measures == measures and task in reference.primary
+        ]
+        counted = means.over_families(lines, ("new", "reference"))
+        if counted is not None:
+            values, tasks = counted
+            yield Mean(measures, tasks, values["new"], reference.label, values["reference"])
+
+    def lines(self) -> list[tuple[str, str, tuple[float | None, ...]]]:
+        """Return a line for each task: its name, its score, and the value of each row."""
+        rows = (self.row, *self.references)
+        return [
+            (task, record.score, tuple(_value(row.primary.get(task)) for row in rows))
+            for task, record in sorted(self.row.primary.items())
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON types."""
+        return {
+            "model": self.row.model,
+            "mitigator": self.row.mitigator,
+            "records": self.row.records,
+            "references": [row.label for row in self.references],
+            "means": [vars(mean) for mean in self.means],
+            "tasks": [
+                {"task": task, "score": score, "values": list(values)}
+                for task, score, values in self.lines()
+            ],
+        }
+
+
+def additions(records: Sequence[Record], base: Base) -> list[Addition]:
+    """Return each new row of a submission, with two references of its kind.
+
+    Parameters
+    ----------
+    records
+        The new records.
+    base
+        The repository that they join.
+    """
+    by_kind: defaultdict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        by_kind[record.model.kind].append(record)
+    return [
+        Addition(row, beside)
+        for kind, of_kind in by_kind.items()
+        for beside in [_references(base, kind, {r.model.fingerprint for r in of_kind})]
+        for row in _rows(of_kind)
+    ]
+
+
+def _references(base: Base, kind: str, new: set[str]) -> tuple[Row, ...]:
+    """Return the two models of the base with most tasks, or else the shipped ones."""
+    import polars as pl
+
+    if base.tree is not None:
+        frame = base.claims.frame.select(
+            pl.col("kind", "fingerprint", "label", "file").cast(pl.String), "primary"
+        ).filter(
+            (pl.col("kind") == kind) & (pl.col("label") == names.NONE) & pl.col("primary"),
+            ~pl.col("fingerprint").is_in(list(new)),
+            pl.col("file").is_not_null(),
+        )
+        most = frame.group_by("fingerprint").agg(pl.len(), pl.col("file").unique())
+        chosen = most.sort("len", "fingerprint", descending=[True, False]).head(2)
+        if len(chosen) == 2:
+            files = [file for files in chosen["file"].to_list() for file in files]
+            return _rows(_plain(_of_files(files), base.ids))
+    return _rows(record for record in references.shipped() if record.model.kind == kind)
+
+
+def _of_files(files: Iterable[str]) -> list[Record]:
+    from pathlib import Path
+
+    return list(results_files.read([Path(file) for file in files]).records)
+
+
+def _plain(records: Iterable[Record], ids: frozenset[str]) -> list[Record]:
+    return [r for r in records if r.mitigator.label == names.NONE and r.id in ids]
+
+
+def _rows(records: Iterable[Record]) -> tuple[Row, ...]:
+    """Return the rows of records, in the order in which they come."""
+    primary: defaultdict[tuple[str, str, str], dict[str, Record]] = defaultdict(dict)
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for record in records:
+        key = record.model.name, record.model.fingerprint, record.mitigator.label
+        counts[key] += 1
+        if record.primary:
+            primary[key][record.task.name] = record
+    return tuple(Row(key[0], key[2], primary[key], n) for key, n in counts.items())
+
+
+def _value(record: Record | None) -> float | None:
+    return None if record is None else record.value

@@ -1,0 +1,129 @@
+"""The repository that a submission joins: nothing of it may be changed, and it decides names."""
+
+from __future__ import annotations
+
+import filecmp
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from harness.leaderboard.boards import references
+from harness.leaderboard.claims import reading
+from harness.leaderboard.claims.frame import frame_of
+from harness.leaderboard.claims.reading import Aside, Claims
+from harness.leaderboard.submissions import submission, withdrawn
+from harness.leaderboard.submissions.submission import Submission
+from harness.leaderboard.submissions.tree import Tree, tree
+
+_DEPTH = 3
+"""Parts of `MODEL/FINGERPRINT/RUN.jsonl`."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """A results repository, or none: then only the shipped reference models are known.
+
+    Parameters
+    ----------
+    tree
+        What lies in it; None for none.
+    """
+
+    tree: Tree | None = None
+
+    @classmethod
+    def of(cls, folder: Path | None) -> Base:
+        """Return the repository in a folder."""
+        return cls() if folder is None else cls(tree(folder))
+
+    @cached_property
+    def claims(self) -> Claims:
+        """Its records, and those of the shipped reference models."""
+        shipped = frame_of(references.shipped())
+        if self.tree is None:
+            return Claims(shipped)
+        claims = reading.read(self.tree.runs)
+        return Claims(pl.concat([shipped, claims.frame]), claims.aside)
+
+    @cached_property
+    def withdrawn(self) -> list[Path]:
+        """Its `withdrawn.yaml`."""
+        return [] if self.tree is None else withdrawn.find([self.tree.root])
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """The name of the model of each fingerprint."""
+        pairs = self.claims.frame.select("fingerprint", "model").cast(pl.String).unique()
+        return dict(pairs.iter_rows())
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """Ids of its records."""
+        return frozenset(self.claims.frame["id"])
+
+    def counterpart(self, path: Path) -> Path | None:
+        """Return the file of the base that has the place of a file; None if there is none."""
+        if self.tree is None:
+            return None
+        own = self.tree.root.joinpath(*path.absolute().parts[-_DEPTH:])
+        return own if own.is_file() else None
+
+    def has(self, path: Path) -> bool:
+        """Return whether the base has the same file in the same place."""
+        own = self.counterpart(path)
+        return own is not None and filecmp.cmp(own, path, shallow=False)
+
+    def has_problem(self, problem: Aside, copy: Tree) -> bool:
+        """Return whether a file that has no place is in the base, too: then it is not new."""
+        if self.tree is None:
+            return False
+        path = Path(problem.file)
+        own = self.tree.root / path.relative_to(copy.root)
+        are_plain = all(p.is_file() and not p.is_symlink() for p in (own, path))
+        return are_plain and filecmp.cmp(own, path, shallow=False)
+
+    def removed(self, trees: Iterable[Tree]) -> Iterator[Aside]:
+        """Yield a problem for each file that changed copies of the repository lack."""
+        for copy in trees:
+            if self.tree is None or not copy.whole:
+                continue
+            for file in (*self.tree.runs, *(f / submission.NAME for f in self.tree.folders)):
+                path = copy.root / file.relative_to(self.tree.root)
+                if file.is_file() and not path.is_file():
+                    reason = (
+                        "the base has it, and it is gone; only maintainers withdraw results (name "
+                        f"{copy.root} if this is no copy of the base)"
+                    )
+                    yield Aside(str(path), 0, reason)
+
+    def changed(self, path: Path) -> Iterator[Aside]:
+        """Yield a problem if lines of a file of the base are changed or gone."""
+        own = self.counterpart(path)
+        if own is None:
+            return
+        lines = set(path.read_bytes().splitlines())
+        gone = [
+            number
+            for number, line in enumerate(own.read_bytes().splitlines(), start=1)
+            if line not in lines
+        ]
+        if gone:
+            more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+            reason = f"line {gone[0]}{more} of the base is changed or gone; add a new run instead"
+            yield Aside(str(path), 0, reason)
+
+    def changed_entries(
+        self, path: Path, entries: Mapping[str, Submission], *, whole: bool
+    ) -> Iterator[Aside]:
+        """Yield a problem for each entry of the base's `submission.json` that differs in this.
+
+        A copy of the whole base must have all its entries.
+        """
+        own = self.counterpart(path)
+        for run, entry in ({} if own is None else submission.read(own.parent)).items():
+            if entries.get(run, None if whole else entry) != entry:
+                reason = f"runs.{run}: the entry of the base is changed or gone; restore it"
+                yield Aside(str(path), 0, reason)

@@ -1,0 +1,191 @@
+"""Checks a submission strictly: whatever a board would set aside is an error here, and more.
+
+What the records claim about tasks is judged by `claims.trust`, from the registered tasks. Here is
+what only a repository knows: places, sizes, who may change what, and what must not be published.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from harness.errors import InvalidFile
+from harness.leaderboard.claims import reading
+from harness.leaderboard.claims.reading import Aside, Claims
+from harness.leaderboard.submissions import (
+    limits,
+    model_identity,
+    record_lines,
+    submission,
+    texts,
+    withdrawn,
+)
+from harness.leaderboard.submissions.base import Base
+from harness.leaderboard.submissions.tree import Tree, tree
+from harness.registry.registry import Registry
+from harness.results.record import Record
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found.
+
+    Parameters
+    ----------
+    problems
+        What is wrong, at most one problem a line of a file; empty for a valid submission.
+    warnings
+        What a maintainer should weigh.
+    records
+        The records that are new and valid.
+    known
+        Number of records that the base has already, with the same value.
+    base
+        The repository that the submission joins.
+    """
+
+    problems: tuple[Aside, ...]
+    warnings: tuple[Aside, ...]
+    records: tuple[Record, ...]
+    known: int
+    base: Base
+
+
+def check(paths: Iterable[Path], base: Path | None = None) -> Checked:
+    """Check the submissions in `paths`, as additions to the results repository `base`.
+
+    Parameters
+    ----------
+    paths
+        Results repositories, parts of one, or files. A folder with a folder `results` and anything
+        beside it is a changed copy of `base`, which must still have all that the base has.
+    base
+        The repository that they join. Files that it has in the same place are not checked again.
+
+    Raises
+    ------
+    InvalidFile
+        If a path does not exist.
+    """
+    trees = [tree(path) for path in paths]
+    joined = Base.of(base)
+    runs = [run for part in trees for run in part.runs if not joined.has(run)]
+    registered = frozenset(Registry().embedders)
+    problems = [p for part in trees for p in part.problems if not joined.has_problem(p, part)]
+    problems += joined.removed(trees)
+    if len(runs) > limits.RUNS:
+        reason = f"{len(runs):,} new files of records; a submission has at most {limits.RUNS}"
+        problems.append(Aside(str(runs[limits.RUNS]), 0, reason))
+        runs = runs[: limits.RUNS]
+    problems += _of_submission_files(trees, joined)
+    read = {run: record_lines.read(run) for run in runs}
+    problems += [problem for lines in read.values() for problem in lines.problems]
+    records = {(str(run), line): r for run in runs for line, r in read[run].records.items()}
+    n = len(records)
+    if n > limits.RECORDS:
+        reason = f"{n:,} records in all; a submission has at most {limits.RECORDS:,}"
+        problems.append(Aside(str(runs[-1]), 0, reason))
+    for run in (run for part in trees if part.whole for run in part.runs if run in read):
+        problems += joined.changed(run)
+    for run in runs:
+        problems += _of_records(run, read[run].records, joined, registered)
+    problems += _untrusted([run for run in runs if not read[run].problems], joined)
+    wrong = {(problem.file, problem.line) for problem in problems}
+    good = [r for (file, n), r in records.items() if not {(file, n), (file, 0)} & wrong]
+    return Checked(
+        problems=tuple(_one_a_line(problems)),
+        warnings=tuple(_warnings(records, registered)),
+        records=tuple(record for record in good if record.id not in joined.ids),
+        known=sum(record.id in joined.ids for record in good),
+        base=joined,
+    )
+
+
+def _of_submission_files(trees: Sequence[Tree], base: Base) -> Iterator[Aside]:
+    """Yield what is wrong with each `submission.json` that is new or changed."""
+    for folder, whole in ((folder, part.whole) for part in trees for folder in part.folders):
+        path = folder / submission.NAME
+        files = [file for file in folder.glob("*.jsonl") if file.is_file()]
+        if path.is_symlink() or (path.is_file() and all(map(base.has, (path, *files)))):
+            continue
+        try:
+            entries = submission.read(folder)
+        except InvalidFile as error:
+            for mistake in error.mistakes:
+                key = f"{mistake.key}: " if mistake.key else ""
+                yield Aside(str(path), 0, f"{key}{mistake.problem}")
+            continue
+        runs = {file.stem for file in files}
+        for run in sorted(runs - entries.keys()):
+            yield Aside(str(path), 0, f"runs: no entry for {run}.jsonl; add who ran it, and when")
+        for run in sorted(entries.keys() - runs):
+            yield Aside(str(path), 0, f"runs.{run}: no file {run}.jsonl beside it; remove it")
+        for run, entry in entries.items():
+            for key, reason in texts.problems(entry.model_dump(mode="json")):
+                yield Aside(str(path), 0, f"runs.{run}.{key}: {reason}")
+        yield from base.changed_entries(path, entries, whole=whole)
+
+
+def _of_records(
+    path: Path, records: dict[int, Record], base: Base, registered: frozenset[str]
+) -> Iterator[Aside]:
+    """Yield what is wrong with the records of a file in this place, at most one problem each."""
+    place = path.absolute().parts[-3:]
+    for line, record in records.items():
+        if reason := _reason(record, place, base, registered):
+            yield Aside(str(path), line, reason, record.id)
+
+
+def _reason(record: Record, place: tuple[str, ...], base: Base, registered: frozenset[str]) -> str:
+    """Return what is wrong with a record; empty if nothing is."""
+    model = record.model
+    for key, reason in texts.problems(record.model_dump(mode="json", by_alias=True)):
+        return f"{key}: {reason}"
+    own = submission.place(model=model.name, fingerprint=model.fingerprint, run=record.run)
+    if own.parts[1:] != place:
+        return f"the record belongs in {own}"
+    if record.limit is not None:
+        return f"a record of a smoke run (--limit {record.limit}); run the whole task"
+    if record.tables or record.figures or record.samples is not None:
+        return "tables, figures and samples are not taken; `harness results pack` leaves them out"
+    if reason := model_identity.refusal(model, registered):
+        return f"model '{model.name}': {reason}"
+    known = base.names.get(model.fingerprint, model.name)
+    if known != model.name:
+        return f"this fingerprint is that of the model '{known}'; submit it under that name"
+    return ""
+
+
+def _untrusted(runs: Sequence[Path], base: Base) -> Iterator[Aside]:
+    """Yield what a board of the base with these files would set aside of them."""
+    claims = reading.read(runs)
+    together = Claims(pl.concat([base.claims.frame, claims.frame]), claims.aside)
+    together = withdrawn.apply(together, base.withdrawn)
+    files = set(map(str, runs))
+    yield from (aside for aside in together.aside if aside.file in files)
+
+
+def _warnings(
+    records: dict[tuple[str, int], Record], registered: frozenset[str]
+) -> Iterator[Aside]:
+    """Yield a line on each model that others may be unable to repeat."""
+    first: dict[str, tuple[str, Record]] = {}
+    for (file, _), record in records.items():
+        first.setdefault(record.model.fingerprint, (file, record))
+    for file, record in first.values():
+        if reason := model_identity.warning(record.model, registered):
+            yield Aside(file, 0, f"model '{record.model.name}': {reason}")
+
+
+def _one_a_line(problems: Iterable[Aside]) -> Iterator[Aside]:
+    """Yield the first problem of each line, and all problems of whole files."""
+    seen: Counter[tuple[str, int]] = Counter()
+    for problem in problems:
+        place = problem.file, problem.line
+        seen[place] += 1
+        if not problem.line or seen[place] == 1:
+            yield problem

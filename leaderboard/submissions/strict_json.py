@@ -1,0 +1,96 @@
+"""Strict JSON: one meaning for every reader, or an error with one line.
+
+Refuses what parsers read differently or not at all: a byte order mark, other encodings, keys that
+occur twice, NaN and infinity, integers beyond 64 bits, and deep nesting.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+Model = TypeVar("Model", bound=BaseModel)
+_LONGEST = 60
+"""Characters of a text of somebody else that a message repeats."""
+
+
+def parsed(content: bytes) -> Any:
+    """Return the value of a JSON text.
+
+    Raises
+    ------
+    ValueError
+        If it is not strict JSON; the message has one line.
+    """
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError("UTF-16; write it as UTF-8")
+    if content.startswith(b"\xef\xbb\xbf"):
+        raise ValueError("a byte order mark; write it as UTF-8 without one")
+    try:
+        return json.loads(
+            content.decode(),
+            object_pairs_hook=_without_repeats,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            parse_int=_int64,
+        )
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start + 1} is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON ({error.msg} at character {error.pos + 1})") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def mistakes(content: bytes, schema: type[Model]) -> tuple[Model | None, list[tuple[str, str]]]:
+    """Return JSON as a model, or None and its mistakes: the key of each, and what is wrong.
+
+    Types are strict: no text and no boolean counts as a number.
+    """
+    try:
+        parsed(content)
+        return schema.model_validate_json(content, strict=True), []
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_input=False, include_context=False)
+        return None, [(_key(mistake["loc"]), _text(mistake["msg"])) for mistake in errors]
+    except ValueError as error:
+        return None, [("", _text(str(error)))]
+
+
+def _key(parts: tuple[int | str, ...]) -> str:
+    return _text(".".join(map(str, parts)))
+
+
+def _text(text: str) -> str:
+    """Return a message without what breaks a line, and not longer than a line or two."""
+    line = "".join(character if character.isprintable() else "�" for character in text)
+    return line if len(line) <= 300 else line[:299] + "…"
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        keys = [key for key, _ in pairs]
+        repeated = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key '{repeated[:_LONGEST]}' occurs twice")
+    return content
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number in JSON; null stands for no value")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:_LONGEST]} is too large")
+    return number
+
+
+def _int64(text: str) -> int:
+    if len(text) > 20 or not -(2**63) <= int(text) < 2**63:
+        raise ValueError(f"the integer {text[:_LONGEST]} is beyond 64 bits")
+    return int(text)
