@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     help="File to write a comment to, for a pull request.",
 )
 def check(paths: tuple[Path, ...], base: Path | None, as_json: bool, markdown: Path | None) -> None:
-    """Check submissions: results repositories, folders in one, or files of records.
+    """Check submissions of results, and show what they add.
+
+    PATHS are results repositories, folders in them, or files.
 
     Prints a line for each problem, and what is new beside two reference models. A folder with a
     folder `results` and anything beside it is a changed copy of the base, which must still have
