@@ -51,3 +51,89 @@ function address(kind, page = "home", name = "", query = {}) {
   const search = new URLSearchParams(query).toString();
   return `#/${parts.join("/")}${search ? `?${search}` : ""}`;
 }
+
+/**
+ * The view of a board without a query. A link leaves out what is as here.
+ * @type {Readonly<View>}
+ */
+const DEFAULT_VIEW = Object.freeze({
+  benchmark: "",
+  tasks: [],
+  without: [],
+  concept: "",
+  leaks: false,
+  q: "",
+  mitigator: "",
+  licence: "",
+  weights: "",
+  language: "",
+  size: "",
+  dims: "",
+  released: "",
+  complete: false,
+  against: "none",
+  sort: "",
+  desc: false,
+  cols: [],
+  unfolded: false,
+  toggled: [],
+  rows: [],
+});
+
+/** What a text of an address must look like; all others are free. */
+const PATTERNS = {
+  weights: /^(yes|no)$/,
+  size: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
+  dims: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
+  released: /^(?=.*\d)(\d{4}-\d\d-\d\d)?\.\.(\d{4}-\d\d-\d\d)?$/,
+  against: /^(none|normalize)$/,
+};
+const LONGEST_TEXT = 300;
+
+/**
+ * Return the view of an address. What is not known is ignored.
+ * @param {URLSearchParams} query
+ * @returns {View}
+ */
+function viewOf(query) {
+  const fields = Object.entries(DEFAULT_VIEW).map(([name, standard]) => {
+    const texts = query.getAll(name).filter((text) => isText(name, text));
+    if (Array.isArray(standard)) return [name, [...new Set(texts)]];
+    if (typeof standard === "boolean") return [name, texts[0] === "1"];
+    return [name, texts[0] ?? standard];
+  });
+  return /** @type {View} */ (Object.fromEntries(fields));
+}
+
+/**
+ * @param {string} name of a field
+ * @param {string} text
+ */
+function isText(name, text) {
+  const pattern = /** @type {Record<string, RegExp>} */ (PATTERNS)[name];
+  return text !== "" && text.length <= LONGEST_TEXT && (!pattern || pattern.test(text));
+}
+
+/**
+ * Return the query of a view, without what is as by default.
+ * @param {View} view
+ */
+function queryOf(view) {
+  const query = new URLSearchParams();
+  const fields = /** @type {[string, string | boolean | string[]][]} */ (Object.entries(view));
+  for (const [name, value] of fields) {
+    if (Array.isArray(value)) value.forEach((text) => query.append(name, text));
+    else if (value === true) query.set(name, "1");
+    else if (value && value !== /** @type {any} */ (DEFAULT_VIEW)[name]) query.set(name, value);
+  }
+  return query;
+}
+
+/**
+ * Show a view in the address, without a new entry in the history.
+ * @param {Route} route
+ * @param {View} view
+ */
+function keepView(route, view) {
+  history.replaceState(null, "", address(route.kind, route.page, route.name, queryOf(view)));
+}

@@ -283,6 +283,133 @@ interface Effect extends Means {
   holm: Float64Array;
 }
 
+/** What a visitor chose: the fields of a query. Names are not checked against a board. */
+interface View {
+  benchmark: string;
+  /** An own choice of tasks: these, or those of the benchmark without some. */
+  tasks: string[];
+  without: string[];
+  /** Category of the bias tasks that count; empty for all. */
+  concept: string;
+  /** Whether leaks count. */
+  leaks: boolean;
+  q: string;
+  mitigator: string;
+  licence: string;
+  weights: string;
+  language: string;
+  /** Ranges such as `10-500`: parameters in millions, and dimensions. */
+  size: string;
+  dims: string;
+  /** Range of dates such as `2024-01-01..`. */
+  released: string;
+  /** Whether rows without some of the tasks are left out. */
+  complete: boolean;
+  /** The baseline of changes. */
+  against: string;
+  /** Key of a column; empty for ranks. */
+  sort: string;
+  desc: boolean;
+  /** Keys of columns; empty for the standard ones. */
+  cols: string[];
+  /** Whether mitigators are shown; models for which it is the other way round. */
+  unfolded: boolean;
+  toggled: string[];
+  /** Rows to compare. */
+  rows: string[];
+}
+
+/** Tasks that a view chooses, with the numbers that follow. */
+interface Choice {
+  board: Board;
+  benchmark: Benchmark;
+  tasks: number[];
+  key: string;
+  leaks: boolean;
+  against: string;
+  /** Whether the tasks are those of the benchmark, so that its sets of ranks hold. */
+  isBenchmark: boolean;
+  scores: Scores;
+  effects: Effects;
+}
+
+/** The row of a model, and its mitigated rows. */
+interface RowGroup {
+  row: number;
+  children: number[];
+  /** Whether a search matches the model itself, and not its mitigators alone. */
+  isFound: boolean;
+}
+
+/** A line of a table: a row of the board, or the title of a section with the row -1. */
+interface Line {
+  row: number;
+  title: string;
+  /** Number of mitigated rows that are folded under a model. */
+  children?: number;
+  unfolded?: boolean;
+  /** Class of the row. */
+  name?: string;
+}
+
+interface Lines {
+  lines: Line[];
+  groups: RowGroup[];
+  models: number;
+  ranked: number;
+}
+
+interface TableColumn {
+  key: string;
+  title: string;
+  /** Says more than the title. */
+  tip?: string;
+  /** In rem. */
+  width: number;
+  isNumber: boolean;
+  /** Whether the best value comes with a descending order. */
+  highIsBest?: boolean;
+  /** Whether only mitigated rows have values. */
+  ofMitigated?: boolean;
+  /** What is sorted and exported; null without one. */
+  value: (row: number) => number | string | null;
+  /** Further columns of an export, by their endings. */
+  more?: Record<string, (row: number) => number | null>;
+  /** What is drawn; by default the text of the value. */
+  draw?: (line: Line) => (Node | string | null)[];
+}
+
+interface VirtualTable {
+  element: HTMLElement;
+  parts: {
+    table: HTMLTableElement;
+    caption: HTMLTableCaptionElement;
+    widths: HTMLElement;
+    head: HTMLTableRowElement;
+    above: HTMLTableCellElement;
+    body: HTMLTableSectionElement;
+    below: HTMLTableCellElement;
+  };
+  columns: TableColumn[];
+  lines: Line[];
+  /** Rows that are drawn, by the place of their lines. */
+  drawn: Map<number, HTMLTableRowElement>;
+  /** Of a row, in pixels; 0 before the first is drawn. */
+  height: number;
+  sortBy: (column: TableColumn) => void;
+}
+
+/** A table to export. */
+interface Exported {
+  site: Site;
+  benchmark: Benchmark;
+  /** Address of the view. */
+  link: string;
+  caption: string;
+  head: string[];
+  rows: (string | number | null)[][];
+}
+
 /** What an address leads to: `#/KIND/PAGE/NAME?QUERY`. */
 interface Route {
   page: string;

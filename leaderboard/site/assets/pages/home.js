@@ -2,7 +2,166 @@
 // The first screen: findings, bias against usefulness, and one row a model.
 "use strict";
 
-pages.home = (main, _site, board, route) => {
-  const entry = _site.boards.find(({ kind }) => kind === route.kind);
-  main.append(h("h1", {}, entry?.title ?? board.kind));
+/** Milliseconds after the last change at which what is slow or read aloud follows. */
+const PAUSE = 150;
+
+pages.home = (main, site, board, route) => {
+  const screen = new HomeScreen(site, board, route);
+  main.append(
+    h("h1", {}, screen.title),
+    screen.findings,
+    ...noticesOf([...site.notices, ...board.notices]),
+    h(
+      "section",
+      { "aria-label": "Choice of tasks" },
+      taskFields(board, screen.view, screen.change),
+    ),
+    screen.plot,
+    h("h2", {}, "Models"),
+    screen.form(),
+    screen.status,
+    screen.table.element,
+  );
+  screen.draw();
 };
+
+/** The parts of the first screen, and the view that they show. */
+class HomeScreen {
+  /**
+   * @param {Site} site
+   * @param {Board} board
+   * @param {Route} route
+   */
+  constructor(site, board, route) {
+    this.site = site;
+    this.board = board;
+    this.route = route;
+    this.title = boardTitle(site, board);
+    this.view = viewOf(route.query);
+    this.choice = choose(board, this.view, null);
+    this.findings = h("div", { class: "findings" });
+    this.plot = h("div", { class: "plot-place" });
+    this.status = h("p", { role: "status" });
+    this.compare = h("span");
+    this.table = virtualTable({ name: "models", sortBy: (column) => this.sortBy(column) });
+    this.pause = 0;
+    /** @type {Lines} */
+    this.shown = { lines: [], groups: [], models: 0, ranked: 0 };
+    /** @type {TableColumn[]} */
+    this.columns = [];
+  }
+
+  /** Change fields of the view, and draw what depends on them. @type {Change} */
+  change = (changes) => {
+    this.view = { ...this.view, ...changes };
+    keepView(this.route, this.view);
+    this.drawTable();
+    clearTimeout(this.pause);
+    this.pause = window.setTimeout(() => this.drawSlowly(), PAUSE);
+  };
+
+  draw() {
+    this.drawTable();
+    this.drawSlowly();
+  }
+
+  drawTable() {
+    const { board, view } = this;
+    this.choice = choose(board, view, this.choice);
+    const columns = columnsOf(this.choice);
+    const sorted = columns.find(({ key }) => key === view.sort) ?? null;
+    const name = modelColumn(this);
+    this.columns = [name, ...shownColumns(columns, view)];
+    if (this.columns[1]?.key === "rank") this.columns.splice(0, 2, this.columns[1], name);
+    this.shown = linesOf(this.choice, view, view.sort === "model" ? name : sorted);
+    updateTable(this.table, {
+      caption: captionOf(this.choice, this.title),
+      columns: this.columns,
+      lines: this.shown.lines,
+      sorted: sorted || view.sort === "model" ? view.sort : "rank",
+      descending: view.desc,
+    });
+    drawCompareLink(this);
+  }
+
+  /** Draw what need not follow each key. */
+  drawSlowly() {
+    const { models, ranked } = this.shown;
+    this.status.textContent = `${counted(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
+    this.findings.replaceChildren(...findingsOf(this.choice));
+    this.plot.replaceChildren(plotOfModels(this.choice, this.shown.groups, this.title));
+  }
+
+  /** @param {TableColumn} column */
+  sortBy({ key, highIsBest = false }) {
+    const { sort, desc } = this.view;
+    const isSorted = (sort || "rank") === key;
+    this.change({ sort: key === "rank" ? "" : key, desc: isSorted ? !desc : highIsBest });
+  }
+
+  form() {
+    return h(
+      "form",
+      { class: "view", submit: (event) => event.preventDefault() },
+      h("div", { class: "controls" }, searchField(this.view, this.change), this.compare),
+      filterFields(this.board, this.view, this.change),
+      columnFields(columnsOf(this.choice), this.view, this.change),
+      exportFields(() => this.exported()),
+    );
+  }
+
+  /** @returns {Exported} */
+  exported() {
+    return {
+      site: this.site,
+      benchmark: this.choice.benchmark,
+      link: location.href,
+      caption: captionOf(this.choice, this.title),
+      ...exportedTable(this.board, this.columns, this.shown.lines),
+    };
+  }
+}
+
+/**
+ * @param {Site} site
+ * @param {Board} board
+ */
+function boardTitle({ boards }, { kind }) {
+  return boards.find((entry) => entry.kind === kind)?.title ?? kind;
+}
+
+/**
+ * @param {Choice} choice
+ * @param {string} title
+ */
+function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
+  const parts = ["bias", "usefulness"].map((measures) => {
+    const members = tasks.filter((task) => board.tasks[task].measures === measures);
+    const families = new Set(members.map((task) => board.tasks[task].family)).size;
+    return `${counted(members.length, `${measures} task`)} of ${counted(families, "family", "families")}`;
+  });
+  const name = isBenchmark ? benchmark.title : "own choice of tasks";
+  const level = Math.round(100 * board.level);
+  return `${title}, ${name}: ${parts.join(" and ")}, with ${level} % intervals`;
+}
+
+/** @param {Choice} choice */
+function findingsOf({ board, benchmark, tasks, leaks, isBenchmark }) {
+  if (isBenchmark)
+    return benchmark.findings.slice(0, 3).map((text) => h("p", { class: "lead" }, text));
+  const families = new Set(tasks.map((task) => board.tasks[task].family)).size;
+  const lines = [
+    `An own choice of ${counted(tasks.length, "task")} of ${counted(families, "family", "families")}.`,
+  ];
+  if (leaks) lines.push("Tasks whose texts a mitigator was fitted on count, too.");
+  lines.push("Sets of ranks are known for benchmarks alone.");
+  return [h("p", { class: "lead" }, lines.join(" "))];
+}
+
+/** @param {string[]} notices */
+function noticesOf(notices) {
+  if (!notices.length) return [];
+  const list = notices.map((text) => h("li", {}, text));
+  const summary = h("summary", {}, counted(notices.length, "notice"));
+  return [h("details", { class: "notice" }, summary, h("ul", {}, list))];
+}

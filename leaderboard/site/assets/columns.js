@@ -1,0 +1,274 @@
+// @ts-check
+// The columns of the table of models: what they hold and how a cell looks.
+"use strict";
+
+/** Columns that are shown unless a view says others, by their keys. */
+const STANDARD_COLUMNS = [
+  "rank",
+  "bias",
+  "usefulness",
+  "bias-change",
+  "usefulness-change",
+  "parameters",
+  "dimensions",
+];
+
+/**
+ * Return all columns after the name of the model, in their order.
+ * @param {Choice} choice
+ * @returns {TableColumn[]}
+ */
+function columnsOf(choice) {
+  return [
+    rankColumn(choice),
+    meanColumn(choice, "bias"),
+    meanColumn(choice, "usefulness"),
+    changeColumn(choice, "bias"),
+    changeColumn(choice, "usefulness"),
+    ...factColumns(choice.board),
+    countColumn(choice),
+    ...conceptColumns(choice),
+  ];
+}
+
+/**
+ * Return the columns that a view shows.
+ * @param {TableColumn[]} columns
+ * @param {View} view
+ */
+function shownColumns(columns, view) {
+  const known = view.cols.filter((key) => columns.some((column) => column.key === key));
+  const keys = known.length ? known : STANDARD_COLUMNS;
+  return columns.filter(({ key }) => keys.includes(key));
+}
+
+/**
+ * @param {Choice} choice
+ * @returns {TableColumn}
+ */
+function rankColumn(choice) {
+  const { benchmark, tasks, board, isBenchmark } = choice;
+  const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
+  const ranks = ranksShown(choice);
+  const ends = hasBias
+    ? [benchmark.rank_low, benchmark.rank_high]
+    : [benchmark.usefulness_rank_low, benchmark.usefulness_rank_high];
+  const [low, high] = ends.map(
+    (end) => (/** @type {number} */ row) => (isBenchmark && ranks[row] ? (end[row] ?? null) : null),
+  );
+  return {
+    key: "rank",
+    title: "Rank",
+    tip: "The rank, and the set of ranks that holds the true one",
+    width: 4.5,
+    isNumber: true,
+    value: (row) => ranks[row] || null,
+    more: { low, high },
+    draw: ({ row }) => [
+      ranks[row] ? String(ranks[row]) : "",
+      low(row) === null ? null : rangeLine(`${low(row)} to ${high(row)}`),
+    ],
+  };
+}
+
+/**
+ * @param {Choice} choice
+ * @param {"bias" | "usefulness"} measures
+ * @returns {TableColumn}
+ */
+function meanColumn(choice, measures) {
+  const means = choice.scores[measures];
+  const domain = domainOf(means, measures === "bias");
+  return {
+    key: measures,
+    title: measures === "bias" ? "Bias" : "Usefulness",
+    tip:
+      measures === "bias"
+        ? "Mean distance above the floor over families of tasks: 0 is chance, lower is better"
+        : "Mean over families of tasks, from 0 to 1: higher is better",
+    width: 9.5,
+    isNumber: true,
+    highIsBest: measures === "usefulness",
+    value: (row) => finite(means.mean[row]),
+    more: {
+      low: (row) => finite(means.low[row]),
+      high: (row) => finite(means.high[row]),
+      families: (row) => means.families[row],
+    },
+    draw: ({ row }) => [
+      intervalBar(means, row, domain, measures),
+      decimals(means.mean[row]),
+      rangeLine(intervalText(means.low[row], means.high[row])),
+    ],
+  };
+}
+
+/**
+ * @param {Choice} choice
+ * @param {"bias" | "usefulness"} measures
+ * @returns {TableColumn}
+ */
+function changeColumn(choice, measures) {
+  const effect = choice.effects[measures];
+  return {
+    key: `${measures}-change`,
+    title: `Change in ${measures}`,
+    tip:
+      `Paired change of a mitigated model against ${choice.against}, over families. ` +
+      `An arrow stands for evidence: p < ${String(EVIDENCE).slice(1)} after Holm's correction`,
+    width: 9,
+    isNumber: true,
+    highIsBest: measures === "usefulness",
+    ofMitigated: true,
+    value: (row) => finite(effect.mean[row]),
+    more: {
+      low: (row) => finite(effect.low[row]),
+      high: (row) => finite(effect.high[row]),
+      holm: (row) => finite(effect.holm[row]),
+    },
+    draw: ({ row }) => changeCell(effect, row, measures),
+  };
+}
+
+/**
+ * Return a change with its interval, and an arrow if there is evidence for it.
+ * @param {Effect} effect
+ * @param {number} row
+ * @param {"bias" | "usefulness"} measures
+ */
+function changeCell(effect, row, measures) {
+  const change = effect.mean[row];
+  if (Number.isNaN(change)) return [null];
+  const text = decimals(change, true);
+  const range = rangeLine(intervalText(effect.low[row], effect.high[row], true));
+  if (!(effect.holm[row] < EVIDENCE)) return [text, range];
+  const isBetter = change < 0 === (measures === "bias");
+  const arrow = h("span", { class: isBetter ? "better" : "worse" }, change < 0 ? "▼" : "▲");
+  const meaning = h("span", { class: "visually-hidden" }, isBetter ? " better " : " worse ");
+  return [arrow, meaning, ` ${text}`, range];
+}
+
+const OPEN = new Map(
+  /** @type {[boolean | null, string][]} */ ([
+    [true, "yes"],
+    [false, "no"],
+  ]),
+);
+
+/**
+ * @param {Board} board
+ * @returns {TableColumn[]}
+ */
+function factColumns(board) {
+  const model = (/** @type {number} */ row) => board.models[board.rows.model[row]];
+  const isHead = (/** @type {number} */ row) => board.rows.role[row] !== "mitigated";
+  /** @type {(key: string, title: string, width: number, value: (model: Model) => number | string | null) => TableColumn} */
+  const fact = (key, title, width, value) => ({
+    key,
+    title,
+    width,
+    isNumber: ["parameters", "dimensions", "tokens"].includes(key),
+    value: (row) => (isHead(row) ? value(model(row)) : null),
+  });
+  return [
+    {
+      ...fact("parameters", "Parameters", 6.5, ({ parameters }) => parameters),
+      draw: ({ row }) => [isHead(row) ? sizeText(model(row).parameters) : null],
+    },
+    fact("dimensions", "Dimensions", 6.5, ({ dimensions }) => dimensions),
+    fact("tokens", "Max. tokens", 6, ({ max_tokens }) => max_tokens),
+    fact("licence", "Licence", 7, ({ licence }) => licence),
+    fact("weights", "Open weights", 5, ({ open_weights }) => OPEN.get(open_weights) ?? null),
+    fact("languages", "Languages", 7, ({ languages }) => languages.join(", ") || null),
+    fact("released", "Released", 6.5, ({ released }) => released),
+  ];
+}
+
+/**
+ * @param {Choice} choice
+ * @returns {TableColumn}
+ */
+function countColumn({ tasks, scores }) {
+  return {
+    key: "tasks",
+    title: "Tasks",
+    tip: `Tasks with a value that counts, of ${tasks.length}`,
+    width: 5,
+    isNumber: true,
+    highIsBest: true,
+    value: (row) => scores.bias.tasks[row] + scores.usefulness.tasks[row],
+  };
+}
+
+/**
+ * Return a column for each category of bias. Its numbers are computed when it is shown.
+ * @param {Choice} choice
+ * @returns {TableColumn[]}
+ */
+function conceptColumns({ board, tasks, leaks }) {
+  return biasCategories(board).map((category) => {
+    const members = tasks.filter(
+      (task) => board.tasks[task].measures === "bias" && board.tasks[task].category === category,
+    );
+    /** @type {Means | null} */
+    let means = null;
+    const computed = () => (means ??= meansOf(board, members, leaks));
+    return {
+      key: `bias:${category}`,
+      title: `Bias: ${category}`,
+      tip: `Mean of the families of ${category}`,
+      width: 6.5,
+      isNumber: true,
+      value: (row) => finite(computed().mean[row]),
+      draw: ({ row }) => [decimals(computed().mean[row])],
+    };
+  });
+}
+
+/** @param {string} text */
+function rangeLine(text) {
+  return text ? h("span", { class: "range" }, text) : null;
+}
+
+/**
+ * Return the range of the bars of a column.
+ * @param {Means} means
+ * @param {boolean} withZero
+ * @returns {[number, number]}
+ */
+function domainOf({ mean }, withZero) {
+  let low = withZero ? 0 : Infinity;
+  let high = withZero ? 0 : -Infinity;
+  for (const value of mean) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  const margin = 0.05 * (high - low) || 0.05;
+  return [low - margin, high + margin];
+}
+
+const BAR_WIDTH = 56;
+
+/**
+ * Return a small drawing of a mean with its interval: a dot on a line. Texts say the same.
+ * @param {Means} means
+ * @param {number} row
+ * @param {[number, number]} domain
+ * @param {string} measures
+ */
+function intervalBar({ mean, low, high }, row, [from, to], measures) {
+  if (Number.isNaN(mean[row])) return null;
+  const place = (/** @type {number} */ value) => {
+    const share = (value - from) / (to - from);
+    return (3 + (BAR_WIDTH - 6) * Math.min(1, Math.max(0, share))).toFixed(1);
+  };
+  const ends = Number.isNaN(low[row]) ? "" : `M${place(low[row])} 6H${place(high[row])}`;
+  const floor = measures === "bias" ? `M${place(0)} 1V11` : "";
+  return svg(
+    "svg",
+    { class: `bar ${measures}`, width: BAR_WIDTH, height: 12, "aria-hidden": "true" },
+    svg("path", { class: "floor", d: floor }),
+    svg("path", { class: "interval", d: ends }),
+    svg("circle", { cx: place(mean[row]), cy: 6, r: 3 }),
+  );
+}

@@ -1,0 +1,182 @@
+// @ts-check
+// The cell that names a row: a model, or a mitigator on it; with its controls.
+"use strict";
+
+/** Most rows that are compared. */
+const MOST_COMPARED = 4;
+/** @type {WeakMap<Board, Map<string, number>>} */
+const rowsByName = new WeakMap();
+
+/**
+ * Return what names a row in an address and in an export.
+ * @param {Board} board
+ * @param {number} row
+ */
+function rowName(board, row) {
+  const { name } = board.models[board.rows.model[row]];
+  const { label } = board.mitigators[board.rows.mitigator[row]];
+  return label === "none" ? name : `${name} | ${label}`;
+}
+
+/**
+ * Return the rows that a view compares.
+ * @param {Board} board
+ * @param {View} view
+ * @returns {number[]}
+ */
+function comparedRows(board, view) {
+  let rows = rowsByName.get(board);
+  if (!rows) {
+    rows = new Map(board.rows.model.map((_, row) => [rowName(board, row), row]));
+    rowsByName.set(board, rows);
+  }
+  const known = rows;
+  return view.rows.flatMap((name) => known.get(name) ?? []).slice(0, MOST_COMPARED);
+}
+
+/**
+ * Return the column of names.
+ * @param {HomeScreen} screen
+ * @returns {TableColumn}
+ */
+function modelColumn(screen) {
+  const { board } = screen;
+  return {
+    key: "model",
+    title: "Model",
+    width: 18,
+    isNumber: false,
+    value: (row) => rowName(board, row),
+    draw: (line) =>
+      line.children === undefined ? mitigatorCell(screen, line) : modelCell(screen, line),
+  };
+}
+
+/**
+ * @param {HomeScreen} screen
+ * @param {Line} line
+ */
+function modelCell(screen, line) {
+  const { board } = screen;
+  const { name } = board.models[board.rows.model[line.row]];
+  const reason = board.rows.role[line.row] === "reference" ? "" : reasonOf(screen.choice, line.row);
+  const link = h(
+    "a",
+    { href: address(board.kind, "model", name), title: name, class: "name" },
+    name,
+  );
+  return [
+    h("span", { class: "first-line" }, compareBox(screen, line.row), link),
+    h("span", { class: "second-line" }, foldButton(screen, line, name), reasonNote(reason)),
+  ];
+}
+
+/**
+ * @param {HomeScreen} screen
+ * @param {Line} line
+ */
+function mitigatorCell(screen, line) {
+  const { board, choice } = screen;
+  const { label } = board.mitigators[board.rows.mitigator[line.row]];
+  const model = board.models[board.rows.model[line.row]].name;
+  const link = h(
+    "a",
+    { href: address(board.kind, "mitigator", label), title: label, class: "name" },
+    label,
+  );
+  return [
+    h("span", { class: "first-line" }, compareBox(screen, line.row), link),
+    h(
+      "span",
+      { class: "second-line" },
+      h("span", { class: "visually-hidden" }, `on ${model} `),
+      reasonNote(reasonOf(choice, line.row)),
+    ),
+  ];
+}
+
+/** @param {string} reason */
+function reasonNote(reason) {
+  return reason ? h("span", { class: "reason", title: reason }, reason) : null;
+}
+
+/**
+ * Return why a row has no rank, or would have none as a model; empty if it is usable and complete.
+ * @param {Choice} choice
+ * @param {number} row
+ */
+function reasonOf({ board, tasks, scores }, row) {
+  if (row in board.rows.unusable) return `not usable: ${board.rows.unusable[row]}`;
+  if (scores.complete[row]) return "";
+  const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
+  const measures = hasBias ? "bias" : "usefulness";
+  const members = tasks.filter((task) => board.tasks[task].measures === measures);
+  const { width, measure, flags } = cellsOf(board);
+  const missing = members.filter((task) => {
+    const at = row * width + task;
+    return Number.isNaN(measure[at]) && !(flags[at] & LEAK);
+  });
+  return `lacks ${missing.length} of ${counted(members.length, `${measures} task`)}`;
+}
+
+/**
+ * @param {HomeScreen} screen
+ * @param {Line} line
+ * @param {string} name
+ */
+function foldButton(screen, line, name) {
+  if (!line.children) return null;
+  const toggle = () => {
+    const { toggled } = screen.view;
+    const isToggled = toggled.includes(name);
+    screen.change({
+      toggled: isToggled ? toggled.filter((other) => other !== name) : [...toggled, name],
+    });
+  };
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "plain fold",
+      "aria-expanded": String(Boolean(line.unfolded)),
+      "data-control": "fold",
+      click: toggle,
+    },
+    counted(line.children, "mitigator"),
+    h("span", { class: "visually-hidden" }, ` on ${name}`),
+  );
+}
+
+/**
+ * @param {HomeScreen} screen
+ * @param {number} row
+ */
+function compareBox(screen, row) {
+  const name = rowName(screen.board, row);
+  const { rows } = screen.view;
+  const isChosen = rows.includes(name);
+  return h("input", {
+    type: "checkbox",
+    checked: isChosen,
+    disabled: !isChosen && rows.length >= MOST_COMPARED,
+    "aria-label": `Compare ${name}`,
+    title: "Compare",
+    "data-control": "compare",
+    change: () =>
+      screen.change({ rows: isChosen ? rows.filter((other) => other !== name) : [...rows, name] }),
+  });
+}
+
+/**
+ * Draw the link to the comparison of the chosen rows.
+ * @param {HomeScreen} screen
+ */
+function drawCompareLink({ compare, board, view }) {
+  const count = comparedRows(board, view).length;
+  const href = address(board.kind, "compare", "", queryOf(view));
+  compare.replaceChildren(
+    count < 2
+      ? h("span", { class: "quiet" }, "Tick two to four rows to compare them.")
+      : h("a", { href }, `Compare ${count} rows`),
+  );
+}
