@@ -89,6 +89,14 @@ function searchField(view, change) {
 }
 
 /**
+ * @param {string[]} names
+ * @returns {[string, string][]}
+ */
+function anyOf(names) {
+  return [["", "any"], ...names.map((name) => /** @type {[string, string]} */ ([name, name]))];
+}
+
+/**
  * Return the filters, folded if none is set.
  * @param {Board} board
  * @param {View} view
@@ -96,15 +104,15 @@ function searchField(view, change) {
  */
 function filterFields(board, view, change) {
   const facets = facetsOf(board);
-  const any = (/** @type {string[]} */ names) =>
-    /** @type {[string, string][]} */ ([["", "any"], ...names.map((name) => [name, name])]);
   const fields = [
-    choiceField("Mitigator", any(facets.mitigators), view.mitigator, (mitigator) =>
+    choiceField("Mitigator", anyOf(facets.mitigators), view.mitigator, (mitigator) =>
       change({ mitigator }),
     ),
-    choiceField("Licence", any(facets.licences), view.licence, (licence) => change({ licence })),
-    choiceField("Open weights", any(["yes", "no"]), view.weights, (weights) => change({ weights })),
-    choiceField("Language", any(facets.languages), view.language, (language) =>
+    choiceField("Licence", anyOf(facets.licences), view.licence, (licence) => change({ licence })),
+    choiceField("Open weights", anyOf(["yes", "no"]), view.weights, (weights) =>
+      change({ weights }),
+    ),
+    choiceField("Language", anyOf(facets.languages), view.language, (language) =>
       change({ language }),
     ),
     rangeField("Parameters in millions", "number", "-", view.size, (size) => change({ size })),

@@ -44,7 +44,7 @@ function modelColumn(screen) {
   return {
     key: "model",
     title: "Model",
-    width: 18,
+    width: 16,
     isNumber: false,
     value: (row) => rowName(board, row),
     draw: (line) =>

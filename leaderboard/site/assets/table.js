@@ -91,13 +91,15 @@ function updateTable(table, { caption, columns, lines, sorted, descending }) {
  * @param {TableColumn[]} columns
  */
 function drawHead({ parts, sortBy }, columns) {
+  // The names take the room that is left, and no less than the style sheet says.
+  const others = columns.filter(({ key }) => key !== "model");
+  const total = others.reduce((sum, { width }) => sum + width, 0);
+  parts.table.style.setProperty("--others", `${total}rem`);
   parts.widths.replaceChildren(
     ...columns.map(({ key, width }) =>
-      h("col", { class: `col-${key}`, style: `width: ${width}rem` }),
+      key === "model" ? h("col") : h("col", { style: `width: ${width}rem` }),
     ),
   );
-  const total = columns.reduce((sum, { width }) => sum + width, 0);
-  parts.table.style.minWidth = `${total}rem`;
   parts.head.replaceChildren(
     ...columns.map((column) => {
       const { key, title, tip, isNumber } = column;

@@ -101,12 +101,16 @@ class HomeScreen {
 
   form() {
     return h(
-      "form",
-      { class: "view", submit: (event) => event.preventDefault() },
+      "div",
+      { class: "view", role: "search" },
       h("div", { class: "controls" }, searchField(this.view, this.change), this.compare),
-      filterFields(this.board, this.view, this.change),
-      columnFields(columnsOf(this.choice), this.view, this.change),
-      exportFields(() => this.exported()),
+      h(
+        "div",
+        { class: "folds" },
+        filterFields(this.board, this.view, this.change),
+        columnFields(columnsOf(this.choice), this.view, this.change),
+        exportFields(() => this.exported()),
+      ),
     );
   }
 
