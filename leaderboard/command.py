@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.commands import arguments
+
 if TYPE_CHECKING:
+    from harness.registry.registry import Registry
     from harness.results.record import Record
 
 
@@ -23,7 +26,8 @@ def leaderboard() -> None:
     default=Path("site"),
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Folder for index.html, leaderboard.csv, leaderboard.json, figures, tables and studies.",
+    help="Folder for index.html with its data, leaderboard.csv, leaderboard.json, records.parquet, "
+    "changes.json, tables and studies.",
 )
 @click.option(
     "--tasks",
@@ -33,26 +37,42 @@ def leaderboard() -> None:
     "repeated.  [default: all]",
 )
 @click.option("--title", default="Bias in embeddings", show_default=True, help="Title of the page.")
+@click.option(
+    "--since",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the earlier build that the news compare with.  [default: --out]",
+)
+@arguments.include
 @click.option("--json", "as_json", is_flag=True, help="Print the contents of leaderboard.json.")
 def build(
-    results: tuple[Path, ...], out: Path, tasks: tuple[str, ...], title: str, as_json: bool
+    results: tuple[Path, ...],
+    out: Path,
+    tasks: tuple[str, ...],
+    title: str,
+    since: Path | None,
+    include: tuple[Path, ...],
+    as_json: bool,
 ) -> None:
     """Build a leaderboard of the records and studies in RESULTS, files or folders."""
     from harness.errors import UsageError
     from harness.leaderboard.boards import references
     from harness.leaderboard.boards.board import compile_boards
     from harness.leaderboard.boards.cells import of_tasks
-    from harness.leaderboard.site import studies
-    from harness.leaderboard.site import writing as site
+    from harness.leaderboard.claims.frame import frame_of
+    from harness.leaderboard.claims.reading import Claims
+    from harness.leaderboard.site import studies, writing
+    from harness.leaderboard.site.registered import registered
     from harness.names import split
+    from harness.registry.registry import Registry
     from harness.results import folder as results_files
     from harness.results import smoke_runs
 
+    registry = Registry(include=include)
     reading, study_reading = results_files.read(results), studies.read(results)
     whole, smoke = smoke_runs.set_aside(reading.records)
     notices = tuple(filter(None, (*reading.notices, *study_reading.notices, smoke)))
     scored = any(record.primary for record in whole)
-    records = of_tasks(whole, _names(split(tasks), whole)) if tasks and scored else whole
+    records = of_tasks(whole, _names(split(tasks), whole, registry)) if tasks and scored else whole
     records, lacking = references.added(records)
     notices = (*notices, *lacking)
     for notice in notices:
@@ -66,11 +86,19 @@ def build(
     for board in boards:
         for notice in board.notices:
             click.echo(f"{board.kind} embeddings: {notice}", err=True)
-    written = site.write(
-        boards, out, title=title, notices=notices, sources=results, studies=compared
+    written = writing.write(
+        boards,
+        out,
+        title=title,
+        claims=Claims(frame_of(records)),
+        registered=registered(registry),
+        notices=notices,
+        sources=results,
+        studies=compared,
+        since=since,
     )
     if as_json:
-        click.echo(written.json.read_text("utf-8"))
+        click.echo(written.json.read_text("utf-8"), nl=False)
         return
     for board in boards:
         click.echo(f"{board.kind} embeddings: {board.summary()}")
@@ -79,21 +107,19 @@ def build(
     click.echo(f"wrote {written.page}")
 
 
-def _names(patterns: list[str], records: list[Record]) -> list[str]:
+def _names(patterns: list[str], records: list[Record], registry: Registry) -> list[str]:
     """Return the patterns with the name of a benchmark replaced by its tasks in the records."""
     from fnmatch import fnmatchcase
 
-    from harness.registry.registry import Registry
     from harness.task.benchmark import BenchmarkFile
 
     tasks = {record.task.name for record in records if record.primary}
     names = []
-    benchmarks = None
     for pattern in patterns:
         if any(fnmatchcase(task, pattern) for task in tasks):
             names.append(pattern)
             continue
-        benchmarks = benchmarks or Registry().benchmark_files
+        benchmarks = registry.benchmark_files
         if pattern not in benchmarks.owners:
             names.append(pattern)
             continue

@@ -22,7 +22,6 @@ from harness.leaderboard.boards.notices import notices
 from harness.leaderboard.boards.published import published
 from harness.leaderboard.boards.row_labels import labelled
 from harness.leaderboard.boards.usable import unusable
-from harness.leaderboard.site.attachments import attachments
 from harness.results.record import Record
 
 
@@ -81,8 +80,6 @@ class Board:
         Environments in which the records were computed, with the number of records of each.
     published
         Bias and published quality, one line a model, metric, score and scenario.
-    attachments
-        One line a figure or table of a record of the board.
     notices
         Warnings about the ranks, such as a task that keeps rows from being ranked.
     benchmarks
@@ -106,7 +103,6 @@ class Board:
     others: pl.DataFrame
     environments: tuple[tuple[str, int], ...]
     published: pl.DataFrame
-    attachments: pl.DataFrame
     notices: tuple[str, ...] = ()
     benchmarks: tuple[Benchmark, ...] = ()
     models: pl.DataFrame = dataclasses.field(default_factory=pl.DataFrame)
@@ -212,7 +208,6 @@ def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[
         ).join(who, on="row", how="left"),
         environments=_environments(records),
         published=published(records, tasks),
-        attachments=attachments(records, chosen).join(who, on="row", how="left"),
         notices=notices(grid, others, tasks, rows, failing),
         models=_models(records, frame),
     )

@@ -1,11 +1,15 @@
-"""Figures and tables that belong to records: lists those of a board, and copies them.
+"""Tables that belong to records: lists those of a board, and copies them.
 
-Figures are pages with scripts: publish a leaderboard only of results that you trust. Paths in
-records are not trusted: a file must lie in `figures/` or `tables/` beside the records.
+A table is somebody else's file: it is read as tab-separated text and written again, within limits,
+and the path in a record is not trusted. Figures are not copied: they are pages with scripts.
+`harness results figures` shows those of your own results.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,106 +18,142 @@ from typing import Any
 import polars as pl
 
 from harness import folders
-from harness.errors import DiskError
-from harness.leaderboard.boards.cells import row_name
-from harness.results.figures import SCRIPT
-from harness.results.record import Record
+from harness.leaderboard.boards.board import Board
 
-_NAME = re.compile(r"figures/[\w-][\w.-]*\.html|tables/[\w-][\w.-]*\.tsv", re.ASCII)
-_SCHEMA = {
-    "row": pl.String,
-    "task": pl.String,
-    "digest": pl.String,
-    "seed": pl.Int64,
-    "scenario": pl.String,
-    "metric": pl.String,
-    "score": pl.String,
-    "name": pl.String,
-    "path": pl.String,
-}
+MAX_BYTES = 200_000
+"""Size of the largest table."""
+MAX_COLUMNS = 30
+MAX_TOTAL = 10_000_000
+"""Size of all tables of a site."""
+_NAME = re.compile(r"tables/[\w-][\w.-]*\.tsv", re.ASCII)
+_KEY = ("fingerprint", "mitigator_fingerprint", "digest", "seed")
+_SCHEMA = dict.fromkeys(("row", "task", "scenario", "name", "path"), pl.String)
 
 
-def attachments(records: Iterable[Record], chosen: pl.DataFrame) -> pl.DataFrame:
-    """Return a line for each figure and table of the chosen records.
+def tables_of(board: Board, frame: pl.DataFrame | None) -> pl.DataFrame:
+    """Return a line for each table of the records that a board shows.
 
     Parameters
     ----------
-    records
-        Records of one kind of embedder.
-    chosen
-        `row`, `task`, `digest` and `seed` of the chosen cells.
+    board
+        The board.
+    frame
+        The records, with the columns of `claims.frame.SCHEMA`; None gives no tables.
 
     Returns
     -------
     pl.DataFrame
-        `row`, `task`, `scenario`, `metric`, `score`, `name` of the figure or table, and its `path`
-        relative to the results folder. Invalid paths are left out.
+        `row`, `task`, `scenario`, `name` of the table, and its `path` relative to the results
+        folder. Invalid paths are left out.
     """
-    lines: list[dict[str, Any]] = [
-        {
-            "row": row_name(record),
-            "task": record.task.name,
-            "digest": record.task.digest,
-            **record.model_dump(include={"seed", "scenario", "metric", "score"}),
-            "name": name,
-            "path": path,
-        }
-        for record in records
-        for name, path in (*record.figures.items(), *record.tables.items())
-        if _NAME.fullmatch(path)
-    ]
-    keys = ["row", "task", "digest", "seed"]
-    return (
-        pl.DataFrame(lines, schema=_SCHEMA)
-        .join(chosen.select(keys).unique(), on=keys, how="semi")
-        .drop("digest", "seed")
-        .sort("row", "task", "scenario", "metric", "score", "name")
+    if frame is None:
+        return pl.DataFrame(schema=_SCHEMA)
+    shown = board.cells.select("row", "id").join(frame.select("id", *_KEY), on="id").drop("id")
+    having = frame.filter(pl.col("tables") != "{}").select(*_KEY, "task", "scenario", "tables")
+    lines = having.join(shown.unique(), on=list(_KEY)).select(
+        pl.col("row", "task", "scenario", "tables").cast(pl.String)
     )
+    found = [
+        (row, task, scenario, name, path)
+        for row, task, scenario, tables in lines.iter_rows()
+        for name, path in _paths(tables).items()
+        if isinstance(path, str) and _NAME.fullmatch(path)
+    ]
+    return pl.DataFrame(found, schema=_SCHEMA, orient="row").unique().sort(pl.all())
 
 
-def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> set[str]:
-    """Copy the files that exist, and return their paths.
+def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> tuple[set[str], str]:
+    """Copy the tables that exist and are plain, and return their paths, and a notice.
 
     Parameters
     ----------
     paths
-        Relative paths from `attachments`.
+        Relative paths from `tables_of`.
     sources
         Folders and files of results.
     folder
-        Folder to copy into; Plotly's script is written into its `figures/`.
+        Folder of the site.
 
     Raises
     ------
     DiskError
-        If a file cannot be read or written.
+        If a file cannot be written.
     """
-    roots = {
-        file.parent
-        for source in sources
-        for file in (source.rglob("*.jsonl") if source.is_dir() else [source])
-    }
-    copied = set()
-    for path in sorted(set(paths)):
-        if not _NAME.fullmatch(path):
+    paths = sorted({path for path in paths if _NAME.fullmatch(path)})
+    roots = _roots(sources) if paths else []
+    copied: set[str] = set()
+    total, refused = 0, []
+    for path in paths:
+        source = next((file for root in roots if (file := _inside(root, path))), None)
+        if source is None:
             continue
-        source = next((file for root in sorted(roots) if (file := _inside(root, path))), None)
-        if source is not None:
-            try:
-                folders.write_atomically(folder / path, source.read_bytes())
-            except OSError as error:
-                raise DiskError(f"cannot read '{source}' ({error.strerror})") from None
-            copied.add(path)
-    if any(path.startswith("figures/") for path in copied):
-        write_script(folder)
-    return copied
+        content = _plain(source)
+        if content is None or total + len(content) > MAX_TOTAL:
+            refused.append(path)
+            continue
+        total += len(content)
+        if source.resolve() != (folder / path).resolve():
+            folders.write_atomically(folder / path, content)
+        copied.add(path)
+    if not refused:
+        return copied, ""
+    noun = "1 table is" if len(refused) == 1 else f"{len(refused)} tables are"
+    return copied, (
+        f"{noun} not copied, such as '{refused[0]}': a table has at most {MAX_COLUMNS} columns and "
+        f"{MAX_BYTES // 1000} kB, and all together {MAX_TOTAL // 1_000_000} MB"
+    )
 
 
-def write_script(folder: Path) -> None:
-    """Write Plotly's script, which all pages of figures and studies share, into `folder`."""
-    from plotly.offline import get_plotlyjs
+def _paths(tables: str) -> dict[str, Any]:
+    """Return the paths by name; none if the text is no JSON."""
+    try:
+        paths: dict[str, Any] = json.loads(tables)
+    except ValueError:
+        return {}
+    return paths
 
-    folders.write_atomically(folder / "figures" / SCRIPT, get_plotlyjs().encode())
+
+def _plain(file: Path) -> bytes | None:
+    """Return a table as it is published; None if it is no plain table within the limits.
+
+    A cell that a spreadsheet would run as a formula gets a leading apostrophe.
+    """
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            return None
+        rows = list(csv.reader(io.StringIO(file.read_text("utf-8"), newline=""), delimiter="\t"))
+    except (OSError, ValueError, csv.Error):
+        return None
+    width = len(rows[0]) if rows else 0
+    if not 0 < width <= MAX_COLUMNS or any(len(row) != width for row in rows):
+        return None
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    writer.writerows([_cell(cell) for cell in row] for row in rows)
+    return text.getvalue().encode()
+
+
+def _cell(text: str) -> str:
+    """Return a cell without control characters, and as no formula."""
+    clean = "".join(c if c.isprintable() else " " for c in text)
+    if not clean.startswith(("=", "+", "-", "@")):
+        return clean
+    try:
+        float(clean)
+    except ValueError:
+        return f"'{clean}"
+    return clean
+
+
+def _roots(sources: Iterable[Path]) -> list[Path]:
+    """Return the folders that have records."""
+    return sorted(
+        {
+            file.parent
+            for source in sources
+            for file in (source.rglob("*.jsonl") if source.is_dir() else [source])
+        }
+    )
 
 
 def _inside(root: Path, path: str) -> Path | None:

@@ -19,8 +19,16 @@ FLOATS = {
 COUNTS = ("n", "asked", "found")
 
 
-def details_data(board: Board) -> dict[str, Any]:
-    """Return what the file of details holds; see `Details` in `assets/types.d.ts`."""
+def details_data(board: Board, tables: pl.DataFrame) -> dict[str, Any]:
+    """Return what the file of details holds; see `Details` in `assets/types.d.ts`.
+
+    Parameters
+    ----------
+    board
+        The board.
+    tables
+        Tables that were copied, from `attachments.tables_of`.
+    """
     cells, layout = board.cells, layout_of(board)
     reasons = sorted(set(board.lacks["reason"]))
     lacks = board.lacks.with_columns(place=pl.col("reason").cast(pl.Enum(reasons)).to_physical())
@@ -38,14 +46,13 @@ def details_data(board: Board) -> dict[str, Any]:
             layout.spread(lacks.with_columns(pl.col("place") + 1), "place", empty=0), "u16"
         ),
         "reasons": ["", *reasons],
-        "tables": _tables(board, layout),
+        "tables": _tables(tables, layout),
     }
 
 
-def _tables(board: Board, layout: Layout) -> list[dict[str, Any]]:
-    lines = board.attachments.filter(pl.col("path").str.starts_with("tables/"))
-    rows, tasks = layout.places(lines)
-    kept = lines.select("scenario", "name", "path").to_dicts()
+def _tables(tables: pl.DataFrame, layout: Layout) -> list[dict[str, Any]]:
+    rows, tasks = layout.places(tables)
+    kept = tables.select("scenario", "name", "path").to_dicts()
     return [
         {"row": int(row), "task": int(task), **line}
         for row, task, line in zip(rows, tasks, kept, strict=True)

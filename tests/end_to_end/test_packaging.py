@@ -42,7 +42,8 @@ def test_the_wheel_has_all_files_that_are_read_at_run_time(wheel: Path, source_t
         ("tasks", "harness/tasks", ("*.yaml", "*.tsv", "*.gz", "*.md", "LICENSE.*")),
         ("harness/stubs", "harness/stubs", ("*",)),
         ("leaderboard/site/templates", "harness/leaderboard/site/templates", ("*",)),
-        ("leaderboard", "harness/leaderboard", ("*.gz", "*.json")),
+        ("leaderboard/site/assets", "harness/leaderboard/site/assets", ("*.js", "*.css")),
+        ("leaderboard/boards", "harness/leaderboard/boards", ("*.gz",)),
         ("plugins/embedders", "harness/plugins/embedders", ("*.yaml", "*.gz")),
     ):
         paths = [path for pattern in patterns for path in (source_tree / folder).rglob(pattern)]

@@ -1,13 +1,14 @@
-"""Figures and tables of records: which files are linked and copied, and which are not."""
-
-import json
+"""Tables of records: which files are copied and linked, and which are not."""
 
 import click
 import pytest
+import site_data
 from click.testing import CliRunner
 
 import harness.leaderboard
 from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.frame import frame_of
+from harness.leaderboard.claims.reading import Claims
 from harness.leaderboard.site import attachments
 from harness.leaderboard.site import writing as site
 
@@ -26,81 +27,110 @@ def results(tmp_path, make_record):
     return folder
 
 
-def page_of(record, folder, *sources):
-    return site.write(compile_boards([record]), folder, title="T", sources=sources).page.read_text()
+def tables_in(records, folder, *sources):
+    """Return the tables that the site of records links."""
+    claims = Claims(frame_of(records))
+    site.write(compile_boards(records), folder, title="T", claims=claims, sources=sources)
+    return site_data.read(folder, "data/text-details.js")["tables"]
 
 
-def test_build_copies_and_links_figures_and_tables(results, tmp_path):
+def test_build_copies_and_links_tables_and_no_figures(results, tmp_path):
     settings = {"help_option_names": ["-h", "--help"]}
     group, out = click.Group(context_settings=settings), tmp_path / "site"
     harness.leaderboard.harness_commands(group)
     result = CliRunner().invoke(group, ["leaderboard", "build", str(results), "--out", str(out)])
     assert result.exit_code == 0, result.output
-    assert (out / FIGURE).read_text() == "<!doctype html>drawn"
     assert (out / TABLE).read_text() == "a\tb\n1\t2\n"
-    assert (out / "figures/plotly.min.js").stat().st_size > 1_000_000
-    page = (out / "index.html").read_text()
-    assert f'<a href="{FIGURE}" title="weat effect_size">null</a>' in page
-    assert f'<a href="{TABLE}" title="weat effect_size">pairs</a>' in page
-    (board,) = json.loads((out / "leaderboard.json").read_text())["boards"]
-    assert {line["path"] for line in board["attachments"]} == {FIGURE, TABLE}
+    assert site_data.read(out, "data/text-details.js")["tables"] == [
+        {"row": 0, "task": 0, "scenario": "default", "name": "pairs", "path": TABLE}
+    ]
+    assert not (out / "figures").exists(), "figures are pages with scripts"
 
 
 def test_a_missing_file_is_not_linked(tmp_path, make_record, results):
-    record = make_record(figures={"null": FIGURE, "lost": "figures/lost.html"})
-    page = page_of(record, tmp_path / "site", results)
-    assert FIGURE in page
-    assert "lost.html" not in page
-    assert FIGURE not in page_of(record, tmp_path / "other"), "no source folder"
+    record = make_record(tables={"pairs": TABLE, "lost": "tables/lost.tsv"})
+    assert [t["path"] for t in tables_in([record], tmp_path / "site", results)] == [TABLE]
+    assert tables_in([record], tmp_path / "other") == [], "no source folder"
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        "../secret.html", "figures/../../secret.html", "/etc/passwd", "figures/.hidden.html",
-        "figures/..", "figures/a/b.html", "figures/x.js", "tables/x.html", "figures\\x.html",
-        "javascript:alert(1)//figures/x.html", "figures/x.html\n", "figures/<b>.html", "",
+        "../secret.tsv", "tables/../../secret.tsv", "/etc/passwd", "tables/.hidden.tsv",
+        "tables/..", "tables/a/b.tsv", "tables/x.js", "figures/x.html", "tables\\x.tsv",
+        "javascript:alert(1)//tables/x.tsv", "tables/x.tsv\n", "tables/<b>.tsv", "",
     ],
 )  # fmt: skip
 def test_a_path_out_of_the_folder_is_neither_copied_nor_linked(path, tmp_path, make_record):
     (tmp_path / "results").mkdir()
-    (tmp_path / "secret.html").write_text("secret")
-    record = make_record(figures={"x": path})
+    (tmp_path / "secret.tsv").write_text("secret")
+    record = make_record(tables={"x": path})
     (tmp_path / "results" / "m.jsonl").write_text(record.line())
-    page = page_of(record, tmp_path / "site", tmp_path / "results")
-    assert "Figures and tables of single values" not in page
-    assert attachments.copy([path], [tmp_path / "results"], tmp_path / "site") == set()
+    assert tables_in([record], tmp_path / "site", tmp_path / "results") == []
+    assert attachments.copy([path], [tmp_path / "results"], tmp_path / "site") == (set(), "")
 
 
 @pytest.mark.posix
 def test_a_link_out_of_the_folder_is_not_followed(results, tmp_path, make_record):
-    (tmp_path / "secret.html").write_text("secret")
-    (results / FIGURE).unlink()
-    (results / FIGURE).symlink_to(tmp_path / "secret.html")
-    record = make_record(figures={"null": FIGURE})
-    assert FIGURE not in page_of(record, tmp_path / "site", results)
-    (results / "figures").rename(tmp_path / "elsewhere")
-    (results / "figures").symlink_to(tmp_path / "elsewhere")
-    assert FIGURE not in page_of(record, tmp_path / "site", results)
+    (tmp_path / "secret.tsv").write_text("secret")
+    (results / TABLE).unlink()
+    (results / TABLE).symlink_to(tmp_path / "secret.tsv")
+    record = make_record(tables={"pairs": TABLE})
+    assert tables_in([record], tmp_path / "site", results) == []
+    (results / "tables").rename(tmp_path / "elsewhere")
+    (results / "tables").symlink_to(tmp_path / "elsewhere")
+    assert tables_in([record], tmp_path / "site", results) == []
 
 
-def test_figures_of_an_older_version_are_not_listed(results, make_record):
-    old = make_record(figures={"null": FIGURE})
-    new = make_record(task__version=2, task__digest="e", figures={"null": "figures/new.html"})
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"", b"a\tb\n1\n", b"\xff\xfe\t1\n", b"\t".join([b"x"] * 31) + b"\n",
+        b"a\n" + b"x" * 200_000, b"a\n" + b'"' + b"x" * 150_000 + b'"\n',
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_plain_table_is_not_copied(content, results, tmp_path, make_record):
+    (results / TABLE).write_bytes(content)
+    record = make_record(tables={"pairs": TABLE})
+    assert tables_in([record], tmp_path / "site", results) == []
+    (notice,) = site_data.read(tmp_path / "site")["notices"]
+    assert TABLE in notice
+    assert not (tmp_path / "site" / TABLE).exists()
+
+
+def test_a_cell_is_no_formula_and_no_control_character(results, tmp_path, make_record):
+    (results / TABLE).write_text("word\tscore\n=HYPERLINK(1)\t-0.5\n-ish\t+1e3\na\x1bb\t@x\n")
+    tables_in([make_record(tables={"pairs": TABLE})], tmp_path / "site", results)
+    assert (tmp_path / "site" / TABLE).read_text() == (
+        "word\tscore\n'=HYPERLINK(1)\t-0.5\n'-ish\t+1e3\na b\t'@x\n"
+    )
+
+
+def test_tables_have_a_size_together(results, tmp_path, make_record, monkeypatch):
+    monkeypatch.setattr(attachments, "MAX_TOTAL", 10)
+    (results / "tables/b.tsv").write_text("c\td\n3\t4\n")
+    paths = {"a": TABLE, "b": "tables/b.tsv"}
+    copied = tables_in([make_record(tables=paths)], tmp_path / "site", results)
+    assert [table["path"] for table in copied] == [TABLE]
+
+
+def test_tables_in_the_site_itself_are_left_as_they_are(results, make_record):
+    (results / TABLE).write_text("a\n=1\n")
+    assert tables_in([make_record(tables={"pairs": TABLE})], results, results)
+    assert (results / TABLE).read_text() == "a\n=1\n"
+
+
+def test_tables_of_an_older_version_are_not_listed(make_record):
+    old = make_record(tables={"pairs": TABLE})
+    new = make_record(task__version=2, task__digest="e", tables={"pairs": "tables/new.tsv"})
     (board,) = compile_boards([old, new])
-    assert board.attachments["path"].to_list() == ["figures/new.html"]
+    tables = attachments.tables_of(board, frame_of([old, new]))
+    assert tables["path"].to_list() == ["tables/new.tsv"]
 
 
-def test_figures_of_scores_that_are_not_primary_are_listed(make_record):
+def test_tables_of_scores_that_are_not_primary_are_listed(make_record):
     first = make_record()
-    second = make_record(primary=False, score="auc", scenario="other", figures={"null": FIGURE})
+    second = make_record(primary=False, score="auc", scenario="other", tables={"pairs": TABLE})
     (board,) = compile_boards([first, second])
-    assert board.attachments.select("scenario", "score", "path").row(0) == ("other", "auc", FIGURE)
-    assert board.attachments["model"].to_list() == ["m"]
-
-
-def test_names_of_figures_are_escaped(results, tmp_path, make_record):
-    record = make_record(figures={"<img src=x>": FIGURE})
-    page = page_of(record, tmp_path / "site", results)
-    assert "&lt;img src=x&gt;</a>" in page
-    assert "<img" not in page
+    tables = attachments.tables_of(board, frame_of([first, second]))
+    assert tables.select("task", "scenario", "path").rows() == [("t", "other", TABLE)]

@@ -1,66 +1,29 @@
-"""The files of a leaderboard: contents, escaping of names, and errors."""
+"""The files of a leaderboard: contents, hostile names, downloads, and errors."""
 
 import csv
 import io
 import json
-import re
+import math
 import subprocess
 import sys
-from html.parser import HTMLParser
 
 import click
+import numpy as np
+import polars as pl
 import pytest
+import site_data
 from click.testing import CliRunner
 
 import harness.leaderboard
 from harness.errors import DiskError, InvalidFile, UsageError
 from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.frame import frame_of
+from harness.leaderboard.claims.reading import Aside, Claims
+from harness.leaderboard.site import asides, columns
 from harness.leaderboard.site import writing as site
 
-HOSTILE = '</script><img src=x onerror="window.hacked=1">{{123*457}}\'"&'
-FILES = ["assets", "data", "index.html", "leaderboard.csv", "leaderboard.json", "new.html"]
-
-
-class Page(HTMLParser):
-    """Collects tags, and the cells of tables by the tables' names."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[str] = []
-        self.links: list[str] = []
-        self.text: list[str] = []
-        self.tables: dict[str, list[list[str]]] = {}
-        self._table: list[list[str]] = []
-        self._skip = self._cell = False
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs) -> None:
-        found = dict(attrs)
-        self.tags.append(tag)
-        self.attributes += found
-        self.links += [found[name] for name in ("href", "src") if found.get(name)]
-        self._skip = tag in ("script", "style")
-        if tag == "table":
-            self._table = self.tables.setdefault(found.get("data-name", ""), [])
-        elif tag == "tr":
-            self._table.append([])
-        elif tag in ("td", "th"):
-            self._cell = True
-            self._table[-1].append(found.get("data-order") or "")
-            self._ordered = "data-order" in found
-
-    def handle_endtag(self, tag) -> None:
-        self._skip = False
-        if tag in ("td", "th"):
-            self._cell = False
-
-    def handle_data(self, data) -> None:
-        if self._skip:
-            return
-        self.text.append(data)
-        if self._cell and not self._ordered:
-            self._table[-1][-1] += data
+HOSTILE = '</script><img src=x onerror="window.hacked=1">{{123*457}}\'"&\\\u2028'
+FILES = ["assets", "data", "index.html", "leaderboard.csv", "leaderboard.json", "records.parquet"]
 
 
 def command(*arguments) -> click.testing.Result:
@@ -81,11 +44,18 @@ def names_in(folder) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def page_of(records, folder) -> Page:
-    return Page(site.write(compile_boards(records), folder, title="T").page.read_text("utf-8"))
+def write(records, folder, **settings) -> site.Written:
+    claims = Claims(frame_of(records))
+    return site.write(compile_boards(records), folder, title="T", claims=claims, **settings)
 
 
-def test_build_writes_three_files_and_prints_a_summary(results, tmp_path) -> None:
+def board_of(records, folder):
+    """Return the data of the board of texts after building the site."""
+    write(records, folder)
+    return site_data.read(folder, "data/text.js")
+
+
+def test_build_writes_a_page_data_and_downloads_and_prints_a_summary(results, tmp_path) -> None:
     result = command(results, "--out", tmp_path / "site", "--title", "Our <models>")
     assert result.exit_code == 0, result.output
     assert "3 models ranked on 7 bias tasks" in result.stdout
@@ -136,9 +106,9 @@ def test_a_task_of_one_row_is_reported_everywhere_unless_the_tasks_are_chosen(
     (notice,) = [line for line in board["notices"] if "'mine'" in line]
     assert "1 of 3 models" in notice
     assert f"text embeddings: {notice}" in result.stderr
-    page = Page((tmp_path / "site/index.html").read_text("utf-8"))
-    assert notice in page.text
-    assert page.tables["text models"][2][0] == "1e+99", "one model has no rank"
+    data = site_data.read(tmp_path / "site", "data/text.js")
+    assert notice in data["notices"]
+    assert set(data["benchmarks"][0]["rank_low"]) == {None}, "one model has no rank"
     tasks = ("--tasks", "seat-*,age-traits", "--tasks", "name-triplets,s*")
     result = command(results, "--out", tmp_path / "site", *tasks)
     assert "3 models ranked on 7 bias tasks and 2 usefulness tasks" in result.stdout
@@ -166,162 +136,12 @@ def test_required_controls_stay_whatever_tasks_are_chosen(tmp_path, make_rows) -
     assert "2 not usable" in result.stdout
 
 
-def test_control_tasks_are_marked_as_not_ranked(tmp_path, make_rows) -> None:
-    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}})
-    records += make_rows({"a": {"c": 1.0}, "b": {"c": 1.0}}, task__measures="control")
-    page = page_of(records, tmp_path)
-    assert "control, not ranked: gender" in page.tables["text by task"][0]
-
-
-def test_page_csv_and_json_have_the_same_numbers(tmp_path, make_many) -> None:
-    records = make_many()
-    model = next(i for i, r in enumerate(records) if r.model.name == "e5-small")
-    del records[model]  # a bias task of a row without a mitigator
-    written = site.write(compile_boards(records), tmp_path, title="T")
-    tables = Page(written.page.read_text("utf-8")).tables
-    rows = list(csv.DictReader(io.StringIO(written.csv.read_text("utf-8"))))
-    (board,) = json.loads(written.json.read_text("utf-8"))["boards"]
-    tasks = [task["task"] for task in board["tasks"]]
-    assert [r["model"] for r in rows] == [r["model"] for r in board["rows"]]
-    shown = tables["text by task"][2:]
-    assert len(shown) == len(rows) == len(board["rows"]) == 12
-    for cells, row, entry in zip(shown, rows, board["rows"], strict=True):
-        assert cells[1:3] == [row["model"], row["mitigator"]]
-        for cell, task in zip(cells[3:], tasks, strict=True):
-            number = entry[f"task:{task}"]
-            if number is None:
-                assert (cell, row[f"task:{task}"]) == ("1e+99", "")
-            else:
-                assert float(cell) == float(row[f"task:{task}"]) == number
-    assert len(tables["text models"]) == 2 + 2
-    for cells, row, entry in zip(tables["text models"][2:], rows, board["rows"], strict=False):
-        assert int(cells[0]) == int(row["rank"]) == entry["rank"]
-        assert float(cells[3]) == float(row["bias"]) == entry["bias"]
-    (lacking,) = tables["text not ranked"][2:]
-    assert lacking[0] == "e5-small"
-    assert "no value on 1 ranked task" in lacking[1]
-    changes = {(e["model"], e["mitigator"]): e for e in board["effects"] if e["baseline"] == "none"}
-    for cells in tables["text effects"][2:]:
-        assert float(cells[2]) == changes[cells[0], cells[1]]["bias"]
-    for cells, entry in zip(tables["text mitigators"][2:], board["mitigators"], strict=True):
-        assert (int(cells[0]), cells[2]) == (entry["rank"], entry["mitigator"])
-        assert float(cells[4]) == entry["bias"]
-
-
-def test_a_hostile_name_is_escaped_everywhere(tmp_path, make_record) -> None:
-    records = [
-        make_record(
-            model__name=HOSTILE, model__url="javascript:alert(1)", mitigator__name=mitigator,
-            mitigator__params={HOSTILE: mitigator}, mitigator__fingerprint=mitigator,
-            mitigator__concept=HOSTILE, task__name=HOSTILE + task, task__title=HOSTILE,
-            task__digest=HOSTILE + task, task__measures=task, category=HOSTILE, language=HOSTILE,
-            scenario=HOSTILE, metric=HOSTILE, score=HOSTILE, value=value, reason=HOSTILE,
-            coverage={"asked": 2, "found": 1, "missing": (HOSTILE,)},
-            overlap=(HOSTILE,) if task == "usefulness" else (),  # a leak has no point in the plot
-            environment={"harness": HOSTILE, "python": HOSTILE, "platform": HOSTILE,
-                         "device": HOSTILE, "packages": {HOSTILE: HOSTILE}},
-        )
-        for mitigator, value in (("none", 1.0), (HOSTILE, 0.5), (HOSTILE * 2, None))
-        for task in ("bias", "usefulness")
-    ]  # fmt: skip
-    plain = page_of([make_record(), make_record(task__measures="usefulness", task__name="u",
-                                                task__digest="u")], tmp_path / "plain")  # fmt: skip
-    page = page_of(records, tmp_path / "hostile")
-    assert "img" not in page.tags
-    assert page.tags.count("script") == plain.tags.count("script")
-    assert not [name for name in page.attributes if name.startswith("on")]
-    assert not [link for link in page.links if "javascript" in link]
-    assert HOSTILE in "".join(page.text), "the name is shown unchanged"
-    assert "56211" not in "".join(page.text)
-
-
-def test_nothing_is_fetched_from_the_network(tmp_path, make_many) -> None:
-    page = page_of(make_many(), tmp_path)
-    outside = [link for link in page.links if "//" in link and "models.example" not in link]
-    assert outside == []
-    assert {"iframe", "object", "embed"}.isdisjoint(page.tags)
-
-
 def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path, make_record) -> None:
     records = [make_record(model__name="=HYPERLINK(1)", value=-1.0)]
-    written = site.write(compile_boards(records), tmp_path, title="T")
+    written = write(records, tmp_path)
     (row,) = csv.DictReader(io.StringIO(written.csv.read_text("utf-8")))
     assert row["model"] == "'=HYPERLINK(1)"
     assert row["task:t"] == "-1.0"
-
-
-def test_the_tip_of_a_value_has_its_statistics_and_coverage(tmp_path, make_record) -> None:
-    record = make_record(
-        value=1.0, p_value=0.004, n=8, overlap=("she",),
-        interval={"low": 0.5, "high": 1.5, "level": 0.95, "method": "bootstrap"},
-        coverage={"asked": 10, "found": 9, "missing": ("Latoya",), "truncated": 3},
-    )  # fmt: skip
-    text = site.write(compile_boards([record]), tmp_path, title="T").page.read_text("utf-8")
-    tip = re.search(r'data-tip="(weat[^"]*)"[^>]*>1.000<span class="marks">([^<]*)<', text)
-    assert tip, "the value has a tip"
-    assert tip[2] == "**◐†"
-    assert "* p &lt; .05, ** p &lt; .01, *** p &lt; .001" in text
-    for part in ("ideal 0, from -2 to 2", "p = 0.004", "95% interval 0.500 to 1.500", "n = 8",
-                 "1 of 10 texts have no vector", "3 of 10 texts are truncated",
-                 "fitted on 1 of the task"):  # fmt: skip
-        assert part in tip[1]
-    assert "Latoya" in text
-
-
-@pytest.mark.parametrize("measures", ["bias", "usefulness"])
-def test_one_row_of_one_measure_makes_a_page_without_plot(measures, tmp_path, make_record) -> None:
-    page = page_of([make_record(task__measures=measures)], tmp_path)
-    assert len(page.tables["text models"]) == 3
-    assert "plot-text" not in " ".join(page.attributes)
-
-
-def test_incomplete_rows_alone_make_a_page(tmp_path, make_rows) -> None:
-    page = page_of(make_rows({"a": {"x": 1.0}, "b": {"y": 1.0}}), tmp_path)
-    assert "text models" not in page.tables
-    assert len(page.tables["text not ranked"]) == 4
-    assert "no model is ranked" in "".join(page.text)
-
-
-def test_the_reason_counts_the_tasks_that_keep_a_model_from_its_rank(tmp_path, make_rows) -> None:
-    useful = {"task__measures": "usefulness", "ideal": "higher"}
-    records = make_rows({"a": {"x": 1.0, "y": 1.0}, "b": {"y": 1.0}})
-    records += make_rows({"a": {"s": 1.0}}, **useful)
-    page = page_of(records, tmp_path)
-    (row,) = page.tables["text not ranked"][2:]
-    assert row[:1] == ["b"]
-    assert row[1].startswith("no value on 1 ranked task")
-
-
-def test_a_board_without_bias_tasks_says_why_no_model_has_a_rank(tmp_path, make_rows) -> None:
-    records = make_rows({"a": {"s": 1.0}, "b": {"s": 0.5}}, task__measures="usefulness")
-    page_of(records, tmp_path)
-    html = (tmp_path / "index.html").read_text("utf-8")
-    assert "not ranked: no bias task of this board is ranked" in html
-    assert "no other model" not in html
-
-
-def test_tables_without_a_ranked_task_have_one_row_of_headers(tmp_path, make_rows) -> None:
-    records = make_rows(
-        {"a": {"x": 1.0}, "random-texts": {"x": 1.0}}, task__unranked="not monotone"
-    )
-    page = page_of(records, tmp_path)
-    assert [cells[0] for cells in page.tables["text not ranked"]] == ["Model", "a"]
-    assert [cells[2] for cells in page.tables["text models"]] == ["Model", "random-texts"]
-
-
-def test_ranks_over_few_families_say_why_they_have_no_set(tmp_path, make_rows) -> None:
-    mitigated = {"mitigator__name": "h", "mitigator__fingerprint": "h"}
-    more = {"mitigator__name": "k", "mitigator__fingerprint": "k"}
-    records = make_rows({"a": {"x": 1.0}})
-    records += make_rows({"a": {"x": 0.5}}, **mitigated) + make_rows({"a": {"x": 0.6}}, **more)
-    page_of(records, tmp_path)
-    html = (tmp_path / "index.html").read_text("utf-8")
-    assert html.count('title="no set of ranks: fewer than 6 families"') == 2, "both mitigators"
-
-
-def test_scores_without_bounds_make_a_page(tmp_path, make_record) -> None:
-    page = page_of([make_record(bounds=(None, None), ideal="lower")], tmp_path)
-    assert "neither bounds nor a unit" in "".join(page.text)
 
 
 def test_an_empty_results_folder_is_an_error(tmp_path) -> None:
@@ -343,7 +163,8 @@ def test_a_torn_last_line_is_reported_and_skipped(results, tmp_path) -> None:
     result = command(results, "--out", tmp_path / "site")
     assert result.exit_code == 0
     assert "torn" in result.stderr
-    assert "torn" in (tmp_path / "site/index.html").read_text("utf-8")
+    (notice,) = site_data.read(tmp_path / "site")["notices"]
+    assert "torn" in notice
 
 
 def test_a_record_of_another_schema_is_an_error(results, tmp_path, make_record) -> None:
@@ -363,7 +184,8 @@ def test_a_second_build_replaces_only_its_own_files(results, tmp_path) -> None:
     assert command(results, "--out", out, "--title", "second").exit_code == 0
     assert names_in(out) == sorted(["CNAME", *FILES])
     assert (out / "CNAME").read_text() == "bias.example"
-    assert "<h1>second</h1>" in (out / "index.html").read_text("utf-8")
+    assert "<title>second</title>" in (out / "index.html").read_text("utf-8")
+    assert site_data.read(out)["title"] == "second"
 
 
 def test_a_page_of_another_origin_is_not_replaced(results, tmp_path) -> None:
@@ -390,87 +212,206 @@ def test_the_files_are_readable_by_everyone(results, tmp_path) -> None:
 def test_adding_the_command_loads_nothing_heavy() -> None:
     code = (
         "import click, sys, harness.leaderboard as l; l.harness_commands(click.Group()); "
-        "print({'polars', 'numpy', 'plotly', 'itables', 'jinja2', 'pydantic'} & set(sys.modules))"
+        "print({'polars', 'numpy', 'plotly', 'jinja2', 'pydantic'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
 
-def test_reference_rows_stand_below_the_models_and_are_never_ranked(tmp_path, make_rows) -> None:
-    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}, "random-texts": {"x": 0.01}})
-    records += make_rows({"constant-texts": {"x": None}}, reason="all texts have the same vector")
-    records += make_rows({"random-texts": {"x": 0.0}}, mitigator__name="hard-debias",
-                         mitigator__fingerprint="h")  # fmt: skip
-    page = page_of(records, tmp_path)
-    table = page.tables["text models"][2:]
-    assert [cells[2] for cells in table] == ["b", "a", "random-texts", "constant-texts"]
-    assert [cells[0] for cells in table] == ["1", "2", "1e+99", "1e+99"]
-    assert "text not ranked" not in page.tables
-    assert "text effects" not in page.tables
+def test_data_csv_and_parquet_have_the_same_numbers(tmp_path, make_many) -> None:
+    written = write(make_many(), tmp_path)
+    board = site_data.read(tmp_path, "data/text.js")
+    details = site_data.read(tmp_path, "data/text-details.js")
+    tasks = [task["name"] for task in board["tasks"]]
+    value, measure = (
+        site_data.grid(board, column) for column in (details["value"], board["measure"])
+    )
+    lines = {
+        (line["model"], line["label"], line["task"]): line
+        for line in pl.read_parquet(tmp_path / "records.parquet").to_dicts()
+    }
+    table = csv.DictReader(io.StringIO(written.csv.read_text("utf-8")))
+    by_row = {(row["model"], row["mitigator"]): row for row in table}
+    assert len(by_row) == len(site_data.rows(board)) == 12
+    for i, row in enumerate(site_data.rows(board)):
+        for j, task in enumerate(tasks):
+            line = lines[(*row, task)]
+            assert value[i, j] == pytest.approx(line["value"], rel=1e-4), "four digits are shown"
+            assert float(by_row[row][f"task:{task}"]) == pytest.approx(line["value"], rel=1e-6)
+            expected = math.nan if line["measure"] is None else line["measure"]
+            assert measure[i, j] == pytest.approx(expected, abs=1e-6, nan_ok=True)
 
 
-def test_a_model_that_is_not_usable_stands_below_with_its_reason(tmp_path, make_rows) -> None:
-    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}, "noise": {"x": 0.0}})
-    control = {"task__measures": "control", "task__required": True}
-    records += make_rows({"a": {"c": 1.0}, "b": {"c": 1.0}}, p_value=0.001, **control)
-    records += make_rows({"noise": {"c": 0.1}}, p_value=0.4, **control)
-    page = page_of(records, tmp_path)
-    assert [cells[2] for cells in page.tables["text models"][2:]] == ["b", "a"]
-    (row,) = page.tables["text not ranked"][2:]
-    assert row[0] == "noise"
-    assert "not usable, fails the control 'c': p = 0.4" in row[1]
+def test_rows_of_a_model_follow_each_other_and_begin_without_a_mitigator(
+    tmp_path, make_many
+) -> None:
+    board = board_of(make_many(), tmp_path)
+    models, mitigators = board["rows"]["model"], board["rows"]["mitigator"]
+    assert models == sorted(models)
+    assert [mitigators[i] for i in range(0, 12, 4)] == [0, 0, 0]
+    assert board["mitigators"][0]["label"] == "none"
+    assert board["rows"]["role"][:2] == ["model", "mitigated"]
 
 
-def test_a_leak_is_marked_and_does_not_count(tmp_path, make_rows) -> None:
-    records = make_rows({"a": {"x": 1.0, "y": 1.0}, "b": {"x": 1.0, "y": 1.0}})
-    mitigated = {"mitigator__name": "hard-debias", "mitigator__fingerprint": "h"}
-    records += make_rows({"a": {"x": 0.5}}, **mitigated)
-    records += make_rows({"a": {"y": 0.1}}, overlap=("she",), **mitigated)
-    page = page_of(records, tmp_path)
-    (effect,) = page.tables["text effects"][2:]
-    assert float(effect[2]) == -0.25, "the leaky task does not count"
-    assert effect[5] == "1", "one leak"
-    text = (tmp_path / "index.html").read_text("utf-8")
-    assert re.search(r'does not count: leak[^"]*"[^>]*>0.100<span class="marks">†<', text)
+def test_ranks_stand_at_the_rows_of_their_models(tmp_path, make_rows) -> None:
+    values = {"b": 0.5, "a": 1.0, "random-texts": 0.01}
+    records = make_rows(
+        {name: {f"t{i}": value for i in range(6)} for name, value in values.items()}
+    )
+    records = [r.model_copy(update={"category": r.task.name}) for r in records]
+    board = board_of(records, tmp_path)
+    (all_tasks,) = [part for part in board["benchmarks"] if part["name"] == "all"]
+    low = dict(zip(site_data.rows(board), all_tasks["rank_low"], strict=True))
+    assert low == {("b", "none"): 1, ("a", "none"): 2, ("random-texts", "none"): None}
+    assert board["rows"]["role"] == ["model", "model", "reference"]
+    assert all_tasks["tasks"] == [0, 1, 2, 3, 4, 5]
 
 
-def test_a_task_that_is_not_ranked_is_shown_with_its_reason(tmp_path, make_rows) -> None:
-    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}})
-    records += make_rows({"a": {"y": 1.0}}, task__unranked="not monotone in planted bias")
-    text = "".join(page_of(records, tmp_path).text)
-    assert "y: not monotone in planted bias" in text
-    html = (tmp_path / "index.html").read_text("utf-8")
-    (tag,) = re.findall(r"<td[^>]*does not count: not monotone in planted bias[^>]*>", html)
-    assert "gauge" not in tag, "the tint shows what counts"
+def test_flags_say_what_is_special_about_a_value(tmp_path, make_record) -> None:
+    plain = {"value": 1.0, "p_value": 0.5}
+    special = {
+        "leak": {"overlap": ("she",)},
+        "reversed": {"details": {"reversed": True}},
+        "missing": {"coverage": {"asked": 10, "found": 9}},
+        "truncated": {"coverage": {"asked": 10, "found": 10, "truncated": 3}},
+        "outside": {"value": 9.0},
+        "significant": {"p_value": 0.01},
+        "plain": {},
+    }
+    records = [
+        make_record(task__name=name, task__digest=name, **(plain | changes))
+        for name, changes in special.items()
+    ]
+    board = board_of(records, tmp_path)
+    (flags,) = site_data.grid(board, board["flags"])
+    bits = dict(zip([task["name"] for task in board["tasks"]], flags.tolist(), strict=True))
+    assert bits == {"leak": 64 + 16 + 1, "reversed": 64 + 2, "missing": 64 + 4, "truncated": 64 + 8,
+                    "outside": 64 + 16, "significant": 64 + 32, "plain": 64}  # fmt: skip
 
 
-def test_a_reversal_and_the_sides_of_a_p_value_are_said(tmp_path, make_record) -> None:
-    two = make_record(value=-1.0, p_value=0.02, details={"alternative": "two-sided",
-                                                         "reversed": True})  # fmt: skip
-    one = make_record(value=1.0, p_value=0.02, task__name="one", task__digest="one",
-                      details={"alternative": "greater"})  # fmt: skip
-    text = site.write(compile_boards([one, two]), tmp_path, title="T").page.read_text("utf-8")
-    tips = re.findall(r'data-tip="(weat[^"]*)"[^>]*>([^<]*)<span class="marks">([^<]*)<', text)
-    shown = {value: (tip, marks) for tip, value, marks in tips}
-    assert "p = 0.02, two-sided; reversed" in shown["−1.000"][0]
-    assert shown["−1.000"][1] == "*↔"
-    assert "p = 0.02, one-sided" in shown["1.000"][0]
-    assert shown["1.000"][1] == "*"
+def test_the_details_say_why_there_is_no_value(tmp_path, make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"y": 1.0}})
+    records += make_rows({"b": {"x": None}}, reason="all texts have the same vector")
+    board = board_of(records, tmp_path)
+    details = site_data.read(tmp_path, "data/text-details.js")
+    reasons = [
+        [details["reasons"][i] for i in row] for row in site_data.grid(board, details["reason"])
+    ]
+    assert [task["name"] for task in board["tasks"]] == ["x", "y"]
+    assert reasons == [["", "not run"], ["all texts have the same vector", ""]]
 
 
-def test_a_change_without_evidence_has_no_arrow(tmp_path, make_rows) -> None:
-    rows = {"a": {f"t{i}": 1.0 + 0.01 * i for i in range(8)}}
-    records = [r.model_copy(update={"category": r.task.name}) for r in make_rows(rows)]
-    for name, change in (("better", -0.5), ("unsure", 0.0)):
-        values = {
-            "a": {t: v + change + 0.1 * (-1) ** i for i, (t, v) in enumerate(rows["a"].items())}
-        }
-        more = make_rows(values, mitigator__name=name, mitigator__fingerprint=name)
-        records += [r.model_copy(update={"category": r.task.name}) for r in more]
-    page = page_of(records, tmp_path)
-    better, unsure = page.tables["text effects"][2:]
-    text = (tmp_path / "index.html").read_text("utf-8")
-    assert (better[1], unsure[1]) == ("better", "unsure")
-    assert float(better[4]) < 0.05 < float(unsure[4])
-    assert text.count('<span class="marks">▲') == 1
-    assert "no evidence of a change against none" in text
+def test_a_hostile_text_is_data_and_no_part_of_the_page(tmp_path, make_record) -> None:
+    records = [
+        make_record(
+            model__name=HOSTILE, model__url="javascript:alert(1)", mitigator__name=mitigator,
+            mitigator__params={"<img src=x>": "'", "__proto__": 1},
+            mitigator__fingerprint=mitigator, mitigator__concept=HOSTILE,
+            task__name=HOSTILE + task, task__title=HOSTILE,
+            task__digest=HOSTILE + task, task__measures=task, category=HOSTILE, language=HOSTILE,
+            scenario=HOSTILE, metric=HOSTILE, score=HOSTILE, value=value, reason=HOSTILE,
+            coverage={"asked": 2, "found": 1, "missing": (HOSTILE,)},
+            environment={"harness": HOSTILE, "python": HOSTILE, "platform": HOSTILE,
+                         "device": HOSTILE, "packages": {"<img>": "'"}},
+        )
+        for mitigator, value in (("none", 1.0), (HOSTILE, 0.5), (HOSTILE * 2, None))
+        for task in ("bias", "usefulness")
+    ]  # fmt: skip
+    board = board_of(records, tmp_path / "hostile")
+    write([make_record()], tmp_path / "plain")
+    pages = [(tmp_path / name / "index.html").read_bytes() for name in ("hostile", "plain")]
+    assert pages[0] == pages[1], "the page has no text of a record"
+    assert board["models"][0]["name"] == HOSTILE
+    assert {task["title"] for task in board["tasks"]} == {HOSTILE}
+    assert "__proto__" in board["mitigators"][-1]["params"]
+
+
+def test_the_page_loads_its_own_files_alone(tmp_path, make_record) -> None:
+    page = write([make_record()], tmp_path).page.read_text("utf-8")
+    assert len(page) < 100_000
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "default-src 'none'" in page
+    scripts = [part.split('"')[0] for part in page.split('<script src="')[1:]]
+    assert scripts[0] == "assets/app.js"
+    assert all((tmp_path / script).is_file() for script in scripts)
+    assert page.count("<script") == len(scripts), "no script in the page itself"
+
+
+def test_an_empty_board_of_one_measure_has_data(tmp_path, make_record) -> None:
+    board = board_of([make_record(task__measures="usefulness", bounds=(None, None))], tmp_path)
+    assert "neither bounds nor a unit" in board["tasks"][0]["not_ranked"]
+    (measure,) = site_data.grid(board, board["measure"])[0]
+    assert math.isnan(measure)
+
+
+def test_what_was_set_aside_is_grouped_by_reason(tmp_path, make_record) -> None:
+    lines = [
+        Aside("a.jsonl", i, f"the value {i}.5 of 'x{i}' is outside its bounds") for i in (3, 4)
+    ]
+    lines.append(Aside("b.jsonl", 0, "not \x1b[31mUTF-8"))
+    first, second = asides.grouped(lines)
+    assert first.line() == (
+        "set aside: a.jsonl:3: the value 3.5 of 'x3' is outside its bounds "
+        "(2 alike, the first is shown)"
+    )
+    assert second.line() == "set aside: b.jsonl: not \ufffd[31mUTF-8"
+    records = [make_record()]
+    claims = Claims(frame_of(records), tuple(lines))
+    site.write(compile_boards(records), tmp_path, title="T", claims=claims)
+    assert site_data.read(tmp_path)["aside"] == [
+        {"reason": first.reason, "count": 2, "examples": ["a.jsonl:3", "a.jsonl:4"]},
+        {"reason": second.reason, "count": 1, "examples": ["b.jsonl"]},
+    ]
+
+
+def test_a_million_different_reasons_fill_no_page() -> None:
+    lines = [Aside("f", i, f"{chr(97 + i % 26)}{chr(97 + i // 26)}" * 400) for i in range(26 * 26)]
+    groups = asides.grouped(lines)
+    assert len(groups) == asides.GROUPS + 1
+    assert sum(group.count for group in groups) == len(lines)
+    assert max(len(group.reason) for group in groups) <= asides.LONGEST
+
+
+def test_the_same_records_give_the_same_bytes(tmp_path, make_many, monkeypatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
+    for name, records in (("a", make_many()), ("b", make_many()[::-1]), ("a", make_many())):
+        write(records, tmp_path / name)
+    files = {name: sorted((tmp_path / name).rglob("*")) for name in "ab"}
+    assert [f.name for f in files["a"]] == [f.name for f in files["b"]]
+    for one, other in zip(files["a"], files["b"], strict=True):
+        assert one.is_dir() or one.read_bytes() == other.read_bytes(), one.name
+    assert site_data.read(tmp_path / "a")["built"] == "2026-01-01 00:00 UTC"
+
+
+@pytest.mark.parametrize("bits", [8, 14, 20])
+def test_rounding_keeps_the_leading_bits(bits) -> None:
+    values = np.array([0.0, 1.0, -1.5, math.pi, 1e-30, -3e30, np.nan, np.inf, 16777215.0])
+    short = columns.rounded(values, bits)
+    assert short == pytest.approx(values, rel=2.0**-bits, nan_ok=True)
+    words = short[np.isfinite(values)].view("<u4")
+    assert not (words & ((1 << (23 - bits)) - 1)).any()
+
+
+def test_facts_of_a_registered_model_come_from_its_card(tmp_path, make_record) -> None:
+    from harness.leaderboard.site.registered import registered
+    from harness.registry.registry import Registry
+
+    known = registered(Registry())
+    records = [
+        make_record(model__name=name, model__fingerprint=name, model__licence="WTFPL",
+                    model__dimensions=1, model__url="https://evil.example", task__name="seat-c6",
+                    task__version=2)
+        for name in ("all-MiniLM-L6-v2", "somebody")
+    ]  # fmt: skip
+    write(records, tmp_path, registered=known)
+    board = site_data.read(tmp_path, "data/text.js")
+    first, second = board["models"]
+    assert (first["licence"], first["dimensions"]) == ("Apache-2.0", 384)
+    assert "evil" not in first["url"]
+    assert (second["licence"], second["dimensions"]) == ("WTFPL", 1)
+    (task,) = board["tasks"]
+    assert task["description"]
+    assert task["licence"]
+    assert task["validity"]["result"] == "valid"
+    assert board["benchmarks"][0]["licences"] == [task["licence"]]

@@ -9,11 +9,11 @@ from html import unescape
 import click
 import numpy as np
 import pytest
+import site_data
 from click.testing import CliRunner
 
 import harness.leaderboard
 from harness.errors import DiskError, InvalidFile
-from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.site import studies, violin_plot
 from harness.leaderboard.site import writing as site
 from harness.leaderboard.site.violin_plot import LANE, WIDTH, drawings
@@ -67,9 +67,9 @@ def test_studies_alone_make_a_site(results, tmp_path) -> None:
     result = command(results, "--out", tmp_path / "site", "--title", "Ours")
     assert result.exit_code == 0, result.output
     assert "study 'small' on glove: 6 rows in 4 folds\n" in result.stdout
-    index = (tmp_path / "site/index.html").read_text("utf-8")
-    assert f'<a href="{PAGE}">A small study</a>' in index
-    assert "How to read this" not in index
+    (entry,) = site_data.read(tmp_path / "site")["studies"]
+    assert (entry["page"], entry["title"]) == (PAGE, "A small study")
+    assert site_data.read(tmp_path / "site")["boards"] == []
     assert json.loads((tmp_path / "site/leaderboard.json").read_text())["boards"] == []
     page = (tmp_path / "site" / PAGE).read_text("utf-8")
     assert '<a href="../index.html">← Ours</a>' in page
@@ -78,16 +78,9 @@ def test_studies_alone_make_a_site(results, tmp_path) -> None:
 def test_boards_and_studies_share_a_site(results, tmp_path, make_record) -> None:
     (results / "m.jsonl").write_text(make_record().line())
     assert command(results, "--out", tmp_path / "site").exit_code == 0
-    index = (tmp_path / "site/index.html").read_text("utf-8")
-    assert 'id="text"' in index
-    assert PAGE in index
-
-
-def test_without_studies_the_index_has_no_section_for_them(tmp_path, make_record) -> None:
-    written = site.write(compile_boards([make_record()]), tmp_path, title="T")
-    assert "tudies" not in re.sub(
-        r"<(script|style).*?</\1>", "", written.page.read_text(), flags=16
-    )
+    data = site_data.read(tmp_path / "site")
+    assert [board["kind"] for board in data["boards"]] == ["text"]
+    assert [study["page"] for study in data["studies"]] == [PAGE]
     assert not (tmp_path / "studies").exists()
     assert not (tmp_path / "figures").exists()
 
@@ -166,13 +159,13 @@ def test_criteria_with_equal_choices_share_one_table(tmp_path, make_study) -> No
 def test_the_published_protocol_has_a_warning(tmp_path, make_study) -> None:
     records = make_study(protocol="published")
     assert '<p class="notice protocol"><b>Published protocol.' in build(records, tmp_path)
-    assert "; published protocol" in (tmp_path / "index.html").read_text("utf-8")
+    assert "; published protocol" in site_data.read(tmp_path)["studies"][0]["line"]
 
 
 def test_an_unfinished_study_has_a_page_that_says_so(tmp_path, make_study) -> None:
     page = build(make_study()[:-1], tmp_path)
     assert "incomplete" in text_of(page)
-    assert "; incomplete" in (tmp_path / "index.html").read_text("utf-8")
+    assert "; incomplete" in site_data.read(tmp_path)["studies"][0]["line"]
     one_fold = build(make_study()[:6], tmp_path / "one")
     assert {cell[-3:] for row in rows(one_fold, "changes")[3:6] for cell in row[-2:]} == {"(?)"}
 
@@ -201,10 +194,8 @@ def test_the_csv_and_the_records_have_the_numbers_of_the_page(tmp_path, make_stu
 def test_hostile_texts_are_escaped_everywhere(tmp_path, make_study) -> None:
     plain = build(make_study(), tmp_path / "plain")
     page = build(make_study(text=HOSTILE), tmp_path / "hostile")
-    index = (tmp_path / "hostile/index.html").read_text("utf-8")
-    for one in (page, index):
-        assert "<img" not in one
-        assert "{{7*7}}" in one, "shown unchanged"
+    assert "<img" not in page
+    assert "{{7*7}}" in page, "shown unchanged"
     assert page.count("<script") == plain.count("<script")
     assert page.count("</script") == plain.count("</script")
     text = text_of(page)
@@ -313,7 +304,7 @@ def test_a_torn_last_line_is_reported_and_skipped(results, tmp_path) -> None:
     result = command(results, "--out", tmp_path / "site")
     assert result.exit_code == 0
     assert "torn" in result.stderr
-    assert "torn" in (tmp_path / "site/index.html").read_text("utf-8")
+    assert "torn" in site_data.read(tmp_path / "site")["notices"][0]
 
 
 def test_older_copies_in_a_site_within_the_results_are_ignored(results) -> None:

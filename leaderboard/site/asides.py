@@ -1,0 +1,81 @@
+"""What was set aside, grouped by its reason, for the command and for the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from harness.leaderboard.claims.reading import Aside
+
+EXAMPLES = 5
+"""Most places that a group lists."""
+GROUPS = 200
+"""Most groups: a file of rubbish must not fill the page."""
+OTHERS = "other reasons"
+LONGEST = 300
+"""Most characters of a reason or place."""
+_VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|[0-9a-f]{8,}|-?\d+(\.\d+)?(e-?\d+)?")
+"""Parts of a reason in which alike reasons differ: names, ids and numbers."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Lines that were set aside for alike reasons.
+
+    Parameters
+    ----------
+    reason
+        The first of the reasons.
+    count
+        Number of lines.
+    examples
+        Places of the first lines: file and line.
+    """
+
+    reason: str
+    count: int
+    examples: tuple[str, ...]
+
+    def line(self) -> str:
+        """Return one line for the user."""
+        more = f" ({self.count:,} alike, the first is shown)" if self.count > 1 else ""
+        place = f"{self.examples[0]}: " if self.examples else ""
+        return f"set aside: {place}{self.reason}{more}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the page shows."""
+        return {"reason": self.reason, "count": self.count, "examples": list(self.examples)}
+
+
+def grouped(aside: Iterable[Aside]) -> list[Group]:
+    """Return what was set aside by reason, the most frequent first."""
+    groups: dict[str, list[Aside]] = {}
+    counts: dict[str, int] = {}
+    for line in aside:
+        key = _VARYING.sub("…", line.reason)[:LONGEST]
+        if key not in groups and len(groups) >= GROUPS:
+            key = OTHERS
+        counts[key] = counts.get(key, 0) + 1
+        examples = groups.setdefault(key, [])
+        if len(examples) < EXAMPLES:
+            examples.append(line)
+    return [
+        Group(
+            reason=_cut(groups[key][0].reason) if key != OTHERS else key,
+            count=counts[key],
+            examples=tuple(_cut(_place(line)) for line in groups[key] if line.file),
+        )
+        for key in sorted(groups, key=lambda key: -counts[key])
+    ]
+
+
+def _place(line: Aside) -> str:
+    return f"{line.file}:{line.line}" if line.line else line.file
+
+
+def _cut(text: str) -> str:
+    """Return a text in one line of a sane length."""
+    flat = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return flat if len(flat) <= LONGEST else flat[: LONGEST - 1] + "…"

@@ -1,0 +1,35 @@
+"""Reads the data files of a site, as its scripts do."""
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_TYPES = {"f32": "<f4", "u8": "u1", "u16": "<u2", "i32": "<i4"}
+
+
+def read(folder: Path, file: str = "data/site.js") -> Any:
+    """Return what a data file holds."""
+    text = (folder / file).read_text("utf-8")
+    call = re.fullmatch(r"harnessData\((\".*?\"),JSON\.parse\('(.*)'\)\);\n", text, re.DOTALL)
+    assert call, f"{file} is a call of harnessData"
+    assert json.loads(call[1]) == file
+    return json.loads(re.sub(r"\\(.)", r"\1", call[2]))
+
+
+def grid(board: dict[str, Any], column: dict[str, str]) -> Any:
+    """Return a column of a board as an array (rows × tasks)."""
+    numbers = np.frombuffer(base64.b64decode(column["data"]), dtype=_TYPES[column["type"]])
+    return numbers.reshape(len(board["rows"]["model"]), len(board["tasks"]))
+
+
+def rows(board: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the model and the mitigator of each row."""
+    places = zip(board["rows"]["model"], board["rows"]["mitigator"], strict=True)
+    return [
+        (board["models"][model]["name"], board["mitigators"][mitigator]["label"])
+        for model, mitigator in places
+    ]
