@@ -8,6 +8,8 @@ from __future__ import annotations
 import click
 
 from harness.leaderboard.submissions.check_command import check
+from harness.leaderboard.submissions.merge_command import merge
+from harness.leaderboard.submissions.pack_command import pack
 
 
 @click.group("results")
@@ -15,4 +17,5 @@ def results() -> None:
     """Commands that join `harness results`."""
 
 
-results.add_command(check)
+for command in (pack, check, merge):
+    results.add_command(command)

@@ -1,0 +1,203 @@
+"""Merges submissions into a results repository: adds files, lines and entries, and changes none.
+
+A record that is there is not added again. A record whose id is there with another value is a
+conflict: both stay, in two files, and neither counts until `withdrawn.yaml` decides. A record goes
+where its model, fingerprint and run say, whatever the name of the file that it comes from.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from harness import folders
+from harness.errors import InvalidFile, UsageError
+from harness.leaderboard.claims.reading import Aside
+from harness.leaderboard.submissions import record_lines, submission, withdrawn
+from harness.leaderboard.submissions.submission import Submission
+from harness.leaderboard.submissions.tree import tree
+from harness.results.record import Record
+
+
+@dataclass(frozen=True)
+class Known:
+    """A record of the repository."""
+
+    file: Path
+    value: float | None
+    counts: bool
+    """Whether it is not withdrawn."""
+
+
+@dataclass
+class Merged:
+    """A merge: what is in the repository, and what happened so far.
+
+    Parameters
+    ----------
+    into
+        The repository.
+    known
+        Its records by id.
+    added
+        Number of new records by file.
+    repeats
+        Number of records that were there with the same value.
+    conflicts
+        Number of records by the two files that have different values.
+    examples
+        A line on the first record of each of these.
+    problems
+        What was not merged, and why.
+    entries
+        Entries of each `submission.json` that was read so far, by its folder.
+    """
+
+    into: Path
+    known: defaultdict[str, list[Known]]
+    added: Counter[Path] = field(default_factory=Counter)
+    repeats: int = 0
+    conflicts: Counter[tuple[Path, Path]] = field(default_factory=Counter)
+    examples: dict[tuple[Path, Path], str] = field(default_factory=dict)
+    problems: list[Aside] = field(default_factory=list)
+    entries: dict[Path, dict[str, Submission]] = field(default_factory=dict)
+
+    def entries_of(self, folder: Path) -> dict[str, Submission]:
+        """Return the entries of a folder of the repository, to be changed with it."""
+        if folder not in self.entries:
+            exists = (folder / submission.NAME).exists()
+            self.entries[folder] = dict(submission.read(folder)) if exists else {}
+        return self.entries[folder]
+
+    def reason(self, record: Record, run: Path, entry: Submission) -> str:
+        """Return why a record cannot be merged; empty if it can."""
+        if record.id != record.identity():
+            return "the id is not that of its content; not merged"
+        file = self.into / _place(record)
+        if file.name != run.name:
+            return f"the record belongs in {file.name}; not merged"
+        if self.entries_of(file.parent).get(file.stem, entry) != entry:
+            return f"'{file.parent / submission.NAME}' has another entry for this run; not merged"
+        return ""
+
+    def new(self, records: Mapping[int, Record], source: Path) -> dict[Path, list[str]]:
+        """Return the lines of new records by the file that they go into."""
+        lines: defaultdict[Path, list[str]] = defaultdict(list)
+        for number, record in records.items():
+            file, rivals = self.into / _place(record), self.known[record.id]
+            if any(_equal(record, rival.value) for rival in rivals):
+                self.repeats += 1
+            elif any(rival.file == file for rival in rivals):
+                reason = f"'{file}' has another value of this record; not merged"
+                self.problems.append(Aside(str(source), number, reason, record.id))
+            else:
+                self._compare(record, file, [rival for rival in rivals if rival.counts])
+                lines[file].append(record.line())
+                rivals.append(Known(file, record.value, counts=True))
+        return lines
+
+    def _compare(self, record: Record, file: Path, rivals: Iterable[Known]) -> None:
+        """Note the files that have another value of a record."""
+        for rival in rivals:
+            pair = rival.file, file
+            self.conflicts[pair] += 1
+            values = f"{_shown(rival.value)} and {_shown(record.value)}"
+            text = f"{record.task.name}, {record.mitigator.label}: {values} (id {record.id})"
+            self.examples.setdefault(pair, text)
+
+
+def merge(submissions: Iterable[Path], into: Path) -> Merged:
+    """Merge submissions into a results repository, and return what happened.
+
+    Parameters
+    ----------
+    submissions
+        Folders as `pack` writes them, or parts of one.
+    into
+        The repository: a folder with, or for, a folder `results`.
+
+    Raises
+    ------
+    InvalidFile
+        If a path does not exist, or `withdrawn.yaml` has a mistake in it.
+    UsageError
+        If `into` is a folder of results itself.
+    DiskError
+        If a file cannot be written; what was merged before stays.
+    """
+    if into.name == submission.ROOT and not (into / submission.ROOT).exists():
+        raise UsageError(f"'{into}' holds results; name the repository, '{into.parent}'")
+    merged = Merged(into, _known(into))
+    for path in submissions:
+        source = tree(path)
+        merged.problems += source.problems
+        for folder in source.folders:
+            _merge_folder(merged, folder, [run for run in source.runs if run.parent == folder])
+    return merged
+
+
+def _merge_folder(merged: Merged, folder: Path, runs: Iterable[Path]) -> None:
+    """Merge the runs of one model, each with its entry of `submission.json`."""
+    try:
+        entries = submission.read(folder)
+    except InvalidFile as error:
+        reason = f"{error.problem}; `harness results pack` writes it"
+        merged.problems.append(Aside(str(folder / submission.NAME), 0, reason))
+        return
+    for run in runs:
+        if run.stem not in entries:
+            reason = "its submission.json has no entry for this run; not merged"
+            merged.problems.append(Aside(str(run), 0, reason))
+            continue
+        lines = record_lines.read(run)
+        merged.problems += lines.problems
+        records = {}
+        for number, record in lines.records.items():
+            if reason := merged.reason(record, run, entries[run.stem]):
+                merged.problems.append(Aside(str(run), number, reason, record.id))
+            else:
+                records[number] = record
+        for file, new in merged.new(records, run).items():
+            known = merged.entries_of(file.parent)
+            known[file.stem] = entries[run.stem]
+            content = file.read_bytes() if file.exists() else b""
+            if content and not content.endswith(b"\n"):  # a torn line stays a line of its own
+                content += b"\n"
+            folders.write_atomically(file, content + "".join(new).encode())
+            submission.write(file.parent, known)
+            merged.added[file] += len(new)
+
+
+def _place(record: Record) -> PurePosixPath:
+    part = record.model
+    return submission.place(model=part.name, fingerprint=part.fingerprint, run=record.run)
+
+
+def _known(into: Path) -> defaultdict[str, list[Known]]:
+    """Return the records of a repository by id."""
+    from harness.leaderboard.claims import reading
+
+    known: defaultdict[str, list[Known]] = defaultdict(list)
+    if not (into / submission.ROOT).exists():
+        return known
+    claims = reading.read(tree(into).runs)
+    counted = withdrawn.apply(claims, withdrawn.find([into])).frame
+    counts = set(counted.select("file", "line").cast({"file": str}).iter_rows())
+    columns = claims.frame.select("id", "file", "line", "value").cast({"file": str})
+    for id_, file, line, value in columns.iter_rows():
+        known[id_].append(Known(Path(file), value, (file, line) in counts))
+    return known
+
+
+def _equal(record: Record, value: float | None) -> bool:
+    if record.value is None or value is None:
+        return record.value is value
+    low, high = record.bounds
+    span = record.unit or (high - low if low is not None and high is not None else 1.0)
+    return abs(record.value - value) <= 1e-4 * span
+
+
+def _shown(value: float | None) -> str:
+    return "no value" if value is None else f"{value:.6g}"

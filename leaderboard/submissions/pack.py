@@ -1,0 +1,223 @@
+"""Packs a results folder for a results repository: the records that count, and who ran them.
+
+What cannot be checked stays at home: tables, figures, samples and studies. What a check would set
+aside is left out, with its reason. A file that is there is never replaced unless it is asked for.
+"""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from harness import folders, labels
+from harness.errors import HarnessError, UsageError
+from harness.leaderboard.submissions import submission
+from harness.leaderboard.submissions.submission import Submission
+from harness.results import jsonl, samples
+from harness.results.folder import STUDY
+from harness.results.record import Record
+from harness.run import run_file
+
+LICENCE = "CC0-1.0"
+"""Results of many people under many licences are hard to use: nobody's rights are the simplest."""
+LONGEST_COMMAND = 4_000
+
+
+@dataclass(frozen=True)
+class Packed:
+    """What was packed.
+
+    Parameters
+    ----------
+    written
+        Number of records by new file.
+    kept
+        Files that were there with the same content.
+    left_out
+        Number of records by the reason why they are not in it.
+    """
+
+    written: Mapping[Path, int]
+    kept: tuple[Path, ...]
+    left_out: Mapping[str, int]
+
+
+def pack(
+    results: Path,
+    out: Path,
+    *,
+    by: str,
+    licence: str = LICENCE,
+    contact: str | None = None,
+    overwrite: bool = False,
+) -> Packed:
+    """Write the records of a results folder as a submission into the folder `out`.
+
+    Parameters
+    ----------
+    results
+        A results folder.
+    out
+        Gets `results/MODEL/FINGERPRINT/RUN.jsonl`, with a `submission.json` beside it.
+    by
+        Who submits.
+    licence
+        Licence of the results, an SPDX expression.
+    contact
+        Address or page for questions.
+    overwrite
+        Whether to replace files that differ.
+
+    Raises
+    ------
+    UsageError
+        If nothing can be packed, or a file is there with other content; nothing is written then.
+    """
+    records = _records(results)
+    if not records:
+        raise UsageError(f"no record in '{results}'; `harness eval` writes them")
+    by_place: defaultdict[Path, list[Record]] = defaultdict(list)
+    for record in records:
+        part = record.model
+        own = submission.place(model=part.name, fingerprint=part.fingerprint, run=record.run)
+        by_place[Path(own)].append(record)
+    entries = {
+        place: _entry(lines, results, by=by, licence=licence, contact=contact)
+        for place, lines in by_place.items()
+    }
+    left_out = _refused(by_place, entries)
+    contents = {
+        out / place: "".join(record.line() for record in lines).encode()
+        for place, lines in by_place.items()
+        if lines
+    }
+    if not contents:
+        raise UsageError(f"no record in '{results}' can be submitted: {next(iter(left_out))}")
+    known = _entries({path.parent for path in contents})
+    changed = []
+    for path, content in contents.items():
+        entry = entries[path.relative_to(out)]
+        before = path.read_bytes() if path.exists() else None
+        has = known[path.parent].get(path.stem)
+        if before == content and has == entry:
+            continue
+        if not overwrite and before not in (None, content):
+            raise UsageError(f"'{path}' is there with other records; --overwrite replaces it")
+        if not overwrite and has not in (None, entry):
+            place = path.parent / submission.NAME
+            raise UsageError(f"{place}: says something else of this run; --overwrite replaces it")
+        changed.append(path)
+        known[path.parent][path.stem] = entry
+    for path in changed:
+        folders.write_atomically(path, contents[path])
+        submission.write(path.parent, known[path.parent])
+    return Packed(
+        {path: len(by_place[path.relative_to(out)]) for path in changed},
+        tuple(path for path in contents if path not in changed),
+        left_out,
+    )
+
+
+def _records(results: Path) -> list[Record]:
+    """Return the records of a results folder, one for each id, without what is beside them."""
+    files = (
+        file
+        for file in jsonl.files([results], "*.jsonl")
+        if not file.name.endswith((STUDY, samples.SUFFIX))
+    )
+    notices: list[str] = []
+    records = {record.id: record for file in files for record in jsonl.read(file, Record, notices)}
+    update: dict[str, Any] = {"tables": {}, "figures": {}, "samples": None}
+    return [record.model_copy(update=update) for record in records.values()]
+
+
+def _refused(
+    by_place: Mapping[Path, list[Record]], entries: Mapping[Path, Submission]
+) -> Counter[str]:
+    """Remove the records that a check would refuse; return their number by the reason."""
+    from harness.leaderboard.submissions.check import check
+
+    reasons: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        for place, records in by_place.items():
+            lines = "".join(record.line() for record in records)
+            folders.write_atomically(Path(folder, place), lines.encode())
+            beside = {p.stem: entry for p, entry in entries.items() if p.parent == place.parent}
+            submission.write(Path(folder, place.parent), beside)
+        problems = check([Path(folder)]).problems
+        wrong = {(Path(p.file).relative_to(folder), p.line): p.reason for p in problems if p.file}
+    for place, reason in ((p, r) for (p, _), r in wrong.items() if p.name == submission.NAME):
+        raise UsageError(f"{place.name}: {reason}")
+    for place, records in by_place.items():
+        kept = []
+        for number, record in enumerate(records, start=1):
+            why = wrong.get((place, number)) or wrong.get((place, 0))
+            if why:
+                reasons[why] += 1
+            else:
+                kept.append(record)
+        records[:] = kept
+    return reasons
+
+
+def _entry(
+    records: Sequence[Record], results: Path, *, by: str, licence: str, contact: str | None
+) -> Submission:
+    last = max(records, key=lambda record: record.created)
+    try:
+        return Submission(
+            submitted_by=by,
+            created=last.created,
+            command=_command(records, results),
+            harness=last.environment.harness,
+            licence=licence,
+            contact=contact,
+        )
+    except ValidationError as error:
+        mistake = error.errors(include_url=False)[0]
+        key = str(mistake["loc"][0])
+        option = {"submitted_by": "--by", "licence": "--licence", "contact": "--contact"}
+        raise UsageError(f"{option.get(key, key)}: {mistake['msg']}") from None
+
+
+def _command(records: Sequence[Record], results: Path) -> str:
+    """Return the command that repeats a run; no folder of this machine is in it."""
+    first = records[0]
+    tasks, concept = _as_typed(results, first.run)
+    mitigators = dict.fromkeys(record.mitigator.label for record in records)
+    words = ["harness", "eval", "--model", first.model.name]
+    for label in mitigators:
+        words += ["--mitigator", label]
+    words += ["--tasks", ",".join(tasks or sorted({record.task.name for record in records}))]
+    if concept:
+        words += ["--concept", concept]
+    if first.seed:
+        words += ["--seed", str(first.seed)]
+    return shlex.join(words)[:LONGEST_COMMAND]
+
+
+def _as_typed(results: Path, run: str) -> tuple[list[str], str]:
+    """Return the tasks and the concept of a run as its file has them; empty without a file."""
+    folder = results if results.is_dir() else results.parent
+    try:
+        options = run_file.read(folder / run_file.FOLDER / f"{folders.safe_name(run)}.yaml")
+    except HarnessError:
+        return [], ""
+    tasks = [str(task) for task in options.get("tasks", ())]
+    is_public = not any("/" in task or "\\" in task or labels.is_local(task) for task in tasks)
+    concept = str(options.get("concept", ""))
+    return tasks if is_public else [], "" if concept == "gender" else concept
+
+
+def _entries(parents: Iterable[Path]) -> dict[Path, dict[str, Submission]]:
+    return {
+        folder: dict(submission.read(folder)) if (folder / submission.NAME).exists() else {}
+        for folder in parents
+    }

@@ -1,0 +1,155 @@
+"""`harness results pack`: what is in a submission, what is left out, and that nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from submission_records import changed, good_records
+
+from harness.commands.main import run
+from harness.leaderboard.submissions import submission
+from harness.leaderboard.submissions.check import check
+from harness.results.folder import ResultsFile
+from harness.results.record import Record
+
+RUN_FILE = "models: [good-words]\ntasks: [weat, simlex-999]\nconcept: religion\n"
+
+
+def content(record: Record) -> dict:
+    return record.model_dump(mode="json", by_alias=True)
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A results folder of one model with four records, as an evaluation writes it."""
+    folder = tmp_path / "results"
+    ResultsFile(folder, "good-words").add(good_records(run="aaaaaaaaaaaa", tasks=4))
+    return folder
+
+
+def pack(results: Path, out: Path, *options: str) -> int:
+    return run(["results", "pack", str(results), "--out", str(out), "--by", "Ada", *options])
+
+
+def packed(out: Path) -> list[Record]:
+    lines = [line for file in out.rglob("*.jsonl") for line in file.read_text().splitlines()]
+    return [Record.model_validate_json(line) for line in lines]
+
+
+def test_what_is_packed_passes_the_check_and_says_who_and_how(results, tmp_path, capsys):
+    out = tmp_path / "out"
+    (results / "runs").mkdir()
+    (results / "runs" / "aaaaaaaaaaaa.yaml").write_text(RUN_FILE)
+    assert pack(results, out, "--licence", "cc-by-4.0", "--contact", "https://a.example") == 0
+    assert "harness results check" in capsys.readouterr().out
+    checked = check([out])
+    assert checked.problems == ()
+    assert len(checked.records) == 4
+    (file,) = out.rglob("*.jsonl")
+    assert file.relative_to(out).parts[:2] == ("results", "good-words")
+    entry = submission.read(file.parent)["aaaaaaaaaaaa"]
+    assert (entry.submitted_by, entry.licence) == ("Ada", "CC-BY-4.0")
+    assert entry.contact == "https://a.example"
+    assert entry.command == (
+        "harness eval --model good-words --mitigator none --tasks weat,simlex-999 "
+        "--concept religion"
+    )
+
+
+def test_a_second_run_changes_nothing(results, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert pack(results, out) == 0
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    assert pack(results, out) == 0
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert "unchanged" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("what", ["records", "entry"])
+def test_a_file_that_differs_is_replaced_only_if_asked_for(results, tmp_path, capsys, what):
+    out = tmp_path / "out"
+    assert pack(results, out) == 0
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    if what == "records":
+        ResultsFile(results, "good-words").add(good_records(run="aaaaaaaaaaaa", tasks=5))
+    options = ["--contact", "https://b.example"] if what == "entry" else []
+    assert pack(results, out, *options) == 2
+    assert "--overwrite" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert pack(results, out, *options, "--overwrite") == 0
+    assert len(packed(out)) == (5 if what == "records" else 4)
+
+
+def test_a_later_run_joins_the_first(results, tmp_path):
+    out = tmp_path / "out"
+    assert pack(results, out) == 0
+    ResultsFile(results, "good-words").add(good_records(run="bbbbbbbbbbbb", tasks=6)[4:])
+    assert pack(results, out) == 0
+    (folder,) = {file.parent for file in out.rglob("*.jsonl")}
+    assert set(submission.read(folder)) == {"aaaaaaaaaaaa", "bbbbbbbbbbbb"}
+    assert check([out]).problems == ()
+
+
+def test_what_a_check_would_refuse_is_left_out_with_its_reason(results, tmp_path, capsys):
+    record = content(good_records(run="aaaaaaaaaaaa")[5])
+    file = ResultsFile(results, "good-words")
+    file.add([changed(record, limit=3, task__digest="cut")])
+    file.add([changed(record, mitigator__params={"file": "/home/ada/words.txt"}, seed=5)])
+    assert pack(results, tmp_path / "out") == 0
+    err = capsys.readouterr().err
+    assert "smoke run" in err
+    assert "path of a machine" in err
+    assert len(packed(tmp_path / "out")) == 4
+
+
+def test_tables_figures_and_samples_stay_at_home(results, tmp_path):
+    record = content(good_records(run="aaaaaaaaaaaa")[0])
+    places = {"tables": {"words": "tables/x.tsv"}, "figures": {"f": "figures/x.html"}}
+    line = json.dumps(record | places | {"samples": "samples/x.samples.jsonl"})
+    (results / "good-words.jsonl").write_text(line + "\n")
+    assert pack(results, tmp_path / "out") == 0
+    (kept,) = packed(tmp_path / "out")
+    assert (kept.tables, kept.figures, kept.samples) == ({}, {}, None)
+
+
+def test_a_name_of_a_model_cannot_leave_the_folder(tmp_path):
+    results, out = tmp_path / "results", tmp_path / "out"
+    ResultsFile(results, "m").add(good_records("a/../../../escaped", run="aaaaaaaaaaaa", tasks=2))
+    assert pack(results, out) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"results", "out"}
+    assert [path.name for path in out.iterdir()] == ["results"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--by", "A\u202eB"], "--by"),
+        (["--by", " "], "--by"),
+        (["--licence", "mine"], "--licence"),
+        (["--by", "<script>alert(1)</script>"], "submission.json"),
+    ],
+)
+def test_a_mistake_in_an_option_is_one_line(results, tmp_path, capsys, options, words):
+    assert pack(results, tmp_path / "out", *options) == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_without_records_is_one_line(tmp_path, capsys):
+    (tmp_path / "results").mkdir()
+    assert pack(tmp_path / "results", tmp_path / "out") == 2
+    assert "harness eval" in capsys.readouterr().err
+    assert pack(tmp_path / "absent", tmp_path / "out") == 2
+    assert "no such file or folder" in capsys.readouterr().err
+
+
+def test_records_that_are_all_refused_are_one_line(tmp_path, capsys):
+    record = content(good_records(run="aaaaaaaaaaaa")[0])
+    ResultsFile(tmp_path / "results", "m").add([changed(record, limit=3)])
+    assert pack(tmp_path / "results", tmp_path / "out") == 2
+    assert "smoke run" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
