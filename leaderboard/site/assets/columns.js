@@ -66,7 +66,7 @@ function rankColumn(choice) {
     more: { low, high },
     draw: ({ row }) => [
       ranks[row] ? String(ranks[row]) : "",
-      low(row) === null ? null : rangeLine(`${low(row)} to ${high(row)}`),
+      rangeLine(setText(low(row), high(row))),
     ],
   };
 }
@@ -96,8 +96,8 @@ function meanColumn(choice, measures) {
       families: (row) => means.families[row],
     },
     draw: ({ row }) => [
-      intervalBar(means, row, domain, measures),
-      decimals(means.mean[row]),
+      smallBar(means, row, domain, measures),
+      scoreText(means.mean[row]),
       rangeLine(intervalText(means.low[row], means.high[row])),
     ],
   };
@@ -115,7 +115,7 @@ function changeColumn(choice, measures) {
     title: `Change in ${measures}`,
     tip:
       `Paired change of a mitigated model against ${choice.against}, over families. ` +
-      `An arrow stands for evidence: p < ${String(EVIDENCE).slice(1)} after Holm's correction`,
+      `An arrow (▲ better, ▼ worse) stands for evidence: p < ${String(EVIDENCE).slice(1)} after Holm's correction`,
     width: 9,
     isNumber: true,
     highIsBest: measures === "usefulness",
@@ -139,11 +139,11 @@ function changeColumn(choice, measures) {
 function changeCell(effect, row, measures) {
   const change = effect.mean[row];
   if (Number.isNaN(change)) return [null];
-  const text = decimals(change, true);
-  const range = rangeLine(intervalText(effect.low[row], effect.high[row], true));
+  const text = changeText(change);
+  const range = rangeLine(intervalText(effect.low[row], effect.high[row], changeText));
   if (!(effect.holm[row] < EVIDENCE)) return [text, range];
   const isBetter = change < 0 === (measures === "bias");
-  const arrow = h("span", { class: isBetter ? "better" : "worse" }, change < 0 ? "▼" : "▲");
+  const arrow = h("span", { class: isBetter ? "better" : "worse" }, isBetter ? "▲" : "▼");
   const meaning = h("span", { class: "visually-hidden" }, isBetter ? " better " : " worse ");
   return [arrow, meaning, ` ${text}`, range];
 }
@@ -220,14 +220,14 @@ function conceptColumns({ board, tasks, leaks }) {
       width: 6.5,
       isNumber: true,
       value: (row) => finite(computed().mean[row]),
-      draw: ({ row }) => [decimals(computed().mean[row])],
+      draw: ({ row }) => [scoreText(computed().mean[row])],
     };
   });
 }
 
 /** @param {string} text */
 function rangeLine(text) {
-  return text ? h("span", { class: "range" }, text) : null;
+  return text === NOTHING ? null : h("span", { class: "range" }, text);
 }
 
 /**
@@ -256,7 +256,7 @@ const BAR_WIDTH = 56;
  * @param {[number, number]} domain
  * @param {string} measures
  */
-function intervalBar({ mean, low, high }, row, [from, to], measures) {
+function smallBar({ mean, low, high }, row, [from, to], measures) {
   if (Number.isNaN(mean[row])) return null;
   const place = (/** @type {number} */ value) => {
     const share = (value - from) / (to - from);

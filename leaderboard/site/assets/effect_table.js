@@ -75,11 +75,3 @@ function leaksOf(board, row, tasks) {
   const { flags, width } = cellsOf(board);
   return tasks.filter((task) => flags[row * width + task] & LEAK);
 }
-
-/**
- * Return the indices of the tasks that are ranked.
- * @param {Board} board
- */
-function rankedTasks(board) {
-  return [...board.tasks.keys()].filter((task) => !board.tasks[task].not_ranked);
-}

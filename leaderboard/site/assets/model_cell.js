@@ -116,7 +116,7 @@ function reasonOf({ board, tasks, scores }, row) {
     const at = row * width + task;
     return Number.isNaN(measure[at]) && !(flags[at] & LEAK);
   });
-  return `lacks ${missing.length} of ${counted(members.length, `${measures} task`)}`;
+  return `lacks ${missing.length} of ${countText(members.length, `${measures} task`)}`;
 }
 
 /**
@@ -142,7 +142,7 @@ function foldButton(screen, line, name) {
       "data-control": "fold",
       click: toggle,
     },
-    counted(line.children, "mitigator"),
+    countText(line.children, "mitigator"),
     h("span", { class: "visually-hidden" }, ` on ${name}`),
   );
 }

@@ -87,7 +87,7 @@ class HomeScreen {
   /** Draw what need not follow each key. */
   drawSlowly() {
     const { models, ranked } = this.shown;
-    this.status.textContent = `${counted(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
+    this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
     this.findings.replaceChildren(...findingsOf(this.choice));
     this.plot.replaceChildren(plotOfModels(this.choice, this.shown.groups, this.title));
   }
@@ -142,7 +142,7 @@ function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
   const parts = ["bias", "usefulness"].map((measures) => {
     const members = tasks.filter((task) => board.tasks[task].measures === measures);
     const families = new Set(members.map((task) => board.tasks[task].family)).size;
-    return `${counted(members.length, `${measures} task`)} of ${counted(families, "family", "families")}`;
+    return `${countText(members.length, `${measures} task`)} of ${countText(families, "family", "families")}`;
   });
   const name = isBenchmark ? benchmark.title : "own choice of tasks";
   const level = Math.round(100 * board.level);
@@ -155,7 +155,7 @@ function findingsOf({ board, benchmark, tasks, leaks, isBenchmark }) {
     return benchmark.findings.slice(0, 3).map((text) => h("p", { class: "lead" }, text));
   const families = new Set(tasks.map((task) => board.tasks[task].family)).size;
   const lines = [
-    `An own choice of ${counted(tasks.length, "task")} of ${counted(families, "family", "families")}.`,
+    `An own choice of ${countText(tasks.length, "task")} of ${countText(families, "family", "families")}.`,
   ];
   if (leaks) lines.push("Tasks whose texts a mitigator was fitted on count, too.");
   lines.push("Sets of ranks are known for benchmarks alone.");
@@ -166,6 +166,6 @@ function findingsOf({ board, benchmark, tasks, leaks, isBenchmark }) {
 function noticesOf(notices) {
   if (!notices.length) return [];
   const list = notices.map((text) => h("li", {}, text));
-  const summary = h("summary", {}, counted(notices.length, "notice"));
+  const summary = h("summary", {}, countText(notices.length, "notice"));
   return [h("details", { class: "notice" }, summary, h("ul", {}, list))];
 }
