@@ -37,7 +37,13 @@ async function show() {
   } catch (error) {
     if (turn === drawing) failed(error);
   }
+  await painted();
   if (turn === drawing) root.setAttribute("data-ready", "");
+}
+
+/** Wait until what was drawn is on the screen: plots are drawn once they have a width. */
+function painted() {
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
 
 /**
