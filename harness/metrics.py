@@ -30,7 +30,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.errors import HarnessError
-from harness.scores import Scale, Score, as_number, in_words, is_within
+from harness.scores import Interval, Scale, Score, as_number, in_words, is_within
 
 if TYPE_CHECKING:
     import numpy as np
@@ -191,7 +191,15 @@ class Metric:
         bounds = score.bounds or self.scores[name].bounds
         if math.isfinite(value) and not is_within(value, bounds):
             raise HarnessError(f"{what} {value}, outside {in_words(bounds)}")
-        return score if value is score.value else dataclasses.replace(score, value=value)
+        _check_interval(score.interval, f"{self}: the score '{name}'")
+        return dataclasses.replace(score, value=value, p_value=self._p_value(name, score.p_value))
+
+    def _p_value(self, name: str, p_value: float | None) -> float | None:
+        if p_value is None or not math.isfinite(p_value):
+            return p_value
+        if not is_within(p_value, (0, 1)):
+            raise HarnessError(f"{self}: the p-value of the score '{name}' is {p_value}")
+        return min(max(float(p_value), 0.0), 1.0)
 
     def measure(
         self,
@@ -222,6 +230,15 @@ class Metric:
         except Exception as error:  # a plugin may raise anything
             error.add_note(f"in {self}")
             raise
+
+
+def _check_interval(interval: Interval | None, who: str) -> None:
+    if interval is None:
+        return
+    if interval.low > interval.high:
+        raise HarnessError(f"{who} has an interval from {interval.low} to {interval.high}")
+    if not 0 < interval.level < 1:
+        raise HarnessError(f"{who} has an interval of the level {interval.level}, not in (0, 1)")
 
 
 def metric(

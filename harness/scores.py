@@ -30,6 +30,9 @@ class Scale:
         Lowest and highest possible value; None if there is no bound.
     help
         One line that explains the number.
+    may_widen
+        Whether the bounds of a value may be wider than `bounds`, because they depend on the number
+        of items. A leaderboard sets values outside the bounds of other scores aside.
 
     Raises
     ------
@@ -40,6 +43,7 @@ class Scale:
     ideal: Ideal
     bounds: Bounds = (None, None)
     help: str = ""
+    may_widen: bool = False
 
     def __post_init__(self) -> None:
         """Check that the scale is possible."""
@@ -151,7 +155,8 @@ class Score:
         What the items contribute, in one or several parts, such as one for each set of words. A
         function without arguments that returns them is called only if they are wanted.
     bounds
-        Replaces the bounds of the scale, if they depend on the number of items.
+        Replaces the bounds of the scale, if they depend on the number of items; `Scale.may_widen`
+        says that they may be wider.
     null
         Values of the score with its sides shuffled; None if they have no meaning for it.
     unit

@@ -186,12 +186,18 @@ class _Problem:
         cause = error.__cause__
         if not isinstance(cause, ValidationError):
             return cls("not UTF-8", is_json=False)
-        mistake = cause.errors()[0]
-        message, key = mistake["msg"], ".".join(str(part) for part in mistake["loc"])
-        if key == "schema":
-            known = schema.model_fields["schema_version"].default
-            message = (
-                f"version {mistake['input']!r} of the schema is unknown, version {known} is "
-                "required; use the version of the harness that wrote it, or a newer one"
-            )
-        return cls(f"{key}: {message}" if key else message, mistake["type"] != "json_invalid")
+        is_json = cause.errors()[0]["type"] != "json_invalid"
+        return cls(first_mistake(cause, schema), is_json)
+
+
+def first_mistake(error: ValidationError, schema: type[Line]) -> str:
+    """Return the first mistake of a line that is no record, with its key."""
+    mistake = error.errors()[0]
+    message, key = mistake["msg"], ".".join(str(part) for part in mistake["loc"])
+    if key == "schema":
+        known = schema.model_fields["schema_version"].default
+        message = (
+            f"version {mistake['input']!r} of the schema is unknown, version {known} is "
+            "required; use the version of the harness that wrote it, or a newer one"
+        )
+    return f"{key}: {message}" if key else message

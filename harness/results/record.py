@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, field_validator
 
 from harness import folders
 from harness.digest import digest
@@ -19,17 +19,21 @@ from harness.errors import UsageError
 from harness.results import samples as sample_files
 from harness.results import scale
 from harness.results.record_parts import (
+    Count,
     Coverage,
     Environment,
     Finite,
     FloorPart,
     IntervalPart,
+    Label,
     Line,
     MitigatorPart,
     ModelPart,
+    Probability,
     TaskPart,
+    Time,
 )
-from harness.scores import Ideal, is_within
+from harness.scores import Bounds, is_within
 
 SCHEMA = 1
 """Version of the schema of a record: its field `schema`."""
@@ -40,26 +44,26 @@ STARS = "* p < .05, ** p < .01, *** p < .001"
 class Record(Line):
     """One score."""
 
-    run: str
+    run: Label
     """Identifies the run."""
-    created: str
+    created: Time
     """UTC time, ISO 8601."""
     model: ModelPart
     mitigator: MitigatorPart
     task: TaskPart
-    concept: str | None = None
+    concept: Label | None = None
     """Concept of the task."""
-    category: str
+    category: Label
     """Column group of the leaderboard."""
-    language: str
+    language: Label
     """ISO 639-1 code of the texts."""
-    scenario: str
+    scenario: Label
     """Variant of the task's texts."""
-    metric: str
+    metric: Label
     """Name of the metric."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of the metric, defaults included."""
-    score: str
+    score: Label
     """Name of the score."""
     primary: bool
     """Whether this score stands for the task in rankings."""
@@ -67,11 +71,11 @@ class Record(Line):
     """The number."""
     reason: str | None = None
     """Why there is no number."""
-    ideal: Ideal
+    ideal: Finite | Literal["higher", "lower"]
     """The fair value: a number, or `higher` or `lower` is better."""
     bounds: tuple[Finite | None, Finite | None]
     """Lowest and highest possible value."""
-    p_value: Finite | None = None
+    p_value: Probability | None = None
     """Probability under the null hypothesis of a value at least as extreme."""
     interval: IntervalPart | None = None
     """Confidence interval of the value."""
@@ -79,9 +83,9 @@ class Record(Line):
     """What the score shows by chance; null if its metric has no such value."""
     unit: Finite | None = None
     """What counts as 1 on a board; null for the greatest distance within the bounds."""
-    n: int | None = None
+    n: Count | None = None
     """Number of items that the score is computed from."""
-    clusters: int | None = None
+    clusters: Count | None = None
     """Number of words, templates or texts that items share; intervals resample these."""
     details: dict[str, Any] = Field(default_factory=dict)
     """Further values of the metric."""
@@ -95,9 +99,9 @@ class Record(Line):
     coverage: Coverage
     overlap: tuple[str, ...] = ()
     """The task's texts that the mitigator was fitted on."""
-    seed: int
+    seed: Count
     """Seed of the run."""
-    limit: int | None = None
+    limit: Count | None = None
     """In a smoke run, the number of items that each set or table was cut to. Such a record is never
     ranked."""
     seconds: Finite
@@ -106,6 +110,14 @@ class Record(Line):
     _rows: Mapping[str, Sequence[Mapping[str, Any]]] = PrivateAttr(default_factory=dict)
     _drawings: Mapping[str, Mapping[str, Any]] = PrivateAttr(default_factory=dict)
     _sample_rows: Sequence[Mapping[str, Any]] | None = PrivateAttr(default=None)
+
+    @field_validator("bounds")
+    @classmethod
+    def _are_ordered(cls, bounds: Bounds) -> Bounds:
+        low, high = bounds
+        if low is not None and high is not None and low > high:
+            raise ValueError(f"the lower bound {low} is above the upper bound {high}")
+        return bounds
 
     def model_post_init(self, context: Any) -> None:
         """Fill in the id."""

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+LONGEST_NAME = 1_000
+"""Most characters of a name; names with long options are the longest."""
+LARGEST_INTEGER = 2**63 - 1
+"""What the readers of most languages hold."""
+
+
+def _is_a_time(text: str) -> str:
+    datetime.fromisoformat(text)
+    return text
+
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
+Probability = Annotated[float, Field(ge=0, le=1)]
+Spread = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
+Label = Annotated[str, Field(max_length=LONGEST_NAME)]
+Time = Annotated[str, Field(max_length=40), AfterValidator(_is_a_time)]
+"""ISO 8601."""
 
 
 class Part(BaseModel):
@@ -33,21 +51,21 @@ class Line(Part):
 class ModelPart(Part):
     """The embedder."""
 
-    name: str
+    name: Label
     """Label: the registered name or that of a folder, file or hub id, with options."""
     aliases: tuple[str, ...] = ()
     """Other names of the same weights and settings."""
     revision: str | None = None
     """Commit or version of the weights."""
-    fingerprint: str
+    fingerprint: Label
     """Identifies the exact weights and settings."""
     kind: Literal["word", "text"]
     """`word` or `text`."""
-    dimensions: int | None = None
+    dimensions: Count | None = None
     """Length of a vector."""
-    parameters: int | None = None
+    parameters: Count | None = None
     """Number of weights."""
-    max_tokens: int | None = None
+    max_tokens: Count | None = None
     """Longest input in tokens."""
     licence: str | None = None
     """SPDX identifier, or the licence's own name."""
@@ -71,17 +89,17 @@ class ModelPart(Part):
 class MitigatorPart(Part):
     """The mitigator."""
 
-    name: str
+    name: Label
     """As users type it, without options: `none`, `hard-debias`, `anonymize+hard-debias`."""
-    label: str = ""
+    label: Label = ""
     """The name with the options that differ from their defaults: `hard-debias?k=2`."""
     params: dict[str, Any] = Field(default_factory=dict)
     """Hyper-parameters, by stage for a chain."""
     concept: str | None = None
     """Concept that it was fitted on."""
-    fingerprint: str
+    fingerprint: Label
     """Identifies the mitigator, its hyper-parameters and the content of the concept."""
-    method: str = ""
+    method: Label = ""
     """Identifies the mitigator and its hyper-parameters, whatever the concept."""
 
     def model_post_init(self, context: Any) -> None:
@@ -93,17 +111,17 @@ class MitigatorPart(Part):
 class TaskPart(Part):
     """The task."""
 
-    name: str
+    name: Label
     """Name of the task."""
-    version: int
+    version: Count
     """Version in its file."""
-    digest: str
+    digest: Label
     """Identifies the resolved task with its data."""
     title: str = ""
     """Title in one line."""
     measures: Literal["bias", "usefulness", "control"]
     """What its scores measure."""
-    family: str = ""
+    family: Label = ""
     """Family of methods: a leaderboard gives one vote to each category and family."""
     unranked: str = ""
     """Why the score is shown but not ranked."""
@@ -116,13 +134,13 @@ class FloorPart(Part):
 
     mean: Finite
     """Mean distance from the ideal: the floor."""
-    sd: Finite
+    sd: Spread
     """Standard deviation of this distance."""
     centre: Finite
     """Mean of the shuffled values."""
-    spread: Finite
+    spread: Spread
     """Standard deviation of the shuffled values."""
-    draws: int
+    draws: Count
     """Number of shuffled values."""
     shuffled: str
     """What was drawn at random."""
@@ -135,10 +153,16 @@ class IntervalPart(Part):
     """Lower end."""
     high: Finite
     """Upper end."""
-    level: float
+    level: Annotated[float, Field(gt=0, lt=1)]
     """Confidence."""
     method: str
     """How it was computed."""
+
+    @model_validator(mode="after")
+    def _is_ordered(self) -> Self:
+        if self.low > self.high:
+            raise ValueError(f"the lower end {self.low} is above the upper end {self.high}")
+        return self
 
 
 class Frequency(Part):
@@ -155,16 +179,22 @@ class Frequency(Part):
 class Coverage(Part):
     """How many of the distinct texts of the score had a usable vector."""
 
-    asked: int
+    asked: Count
     """Number of distinct texts."""
-    found: int
+    found: Count
     """Number of texts with a usable vector."""
     missing: tuple[str, ...] = ()
     """Texts without a usable vector."""
-    truncated: int | None = None
+    truncated: Count | None = None
     """Number of texts that the model truncated; null if the model does not say."""
     frequency: Frequency | None = None
     """How frequent the words are; null if the model has no vocabulary in order of frequency."""
+
+    @model_validator(mode="after")
+    def _has_at_most_all(self) -> Self:
+        if self.found > self.asked:
+            raise ValueError(f"{self.found} texts of {self.asked} cannot have a vector")
+        return self
 
 
 class Environment(Part):

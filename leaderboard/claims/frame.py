@@ -104,9 +104,9 @@ SCHEMA: dict[str, Any] = {
 
 def frame_of(records: Iterable[Record]) -> pl.DataFrame:
     """Return the lines of records that are in memory, in their order; nothing is set aside."""
-    from harness.leaderboard.claims.lines import parsed
+    from harness.leaderboard.claims.lines import line_of, parsed
 
-    return parsed("".join(record.line() for record in records).encode())
+    return parsed("".join(line_of(record) for record in records).encode()).frame
 
 
 def row_key() -> pl.Expr:

@@ -1,14 +1,23 @@
-"""Lines of JSON to a frame of claims, all at once: the only place that knows both forms."""
+"""Lines of JSON to a frame of claims, all at once: the only place that knows both forms.
+
+The reader of polars ignores keys that it does not know, takes the first of equal keys, writes a
+number as a text where a text is expected, and refuses everything else: text for a number, integers
+beyond int64, NaN, bytes that are not UTF-8, and JSON nested more than 1,000 deep.
+"""
 
 from __future__ import annotations
 
 import io
 import json
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from harness.leaderboard.claims.frame import SCHEMA, TEXT
+from harness.results.record import SCHEMA as SCHEMA_VERSION
+from harness.results.record import Record
 
 _T, _F, _I, _B = pl.String(), pl.Float64(), pl.Int64(), pl.Boolean()
 _LIST = pl.List(_T)
@@ -79,24 +88,88 @@ _DEFAULTS: dict[str, Any] = {
     "required": False,
     "reversed": False,
 }
+_REQUIRED = (
+    *("id", "run", "created", "model", "fingerprint", "kind", "mitigator", "task", "version"),
+    *("mitigator_fingerprint", "digest", "measures", "category", "language", "scenario", "metric"),
+    *("score", "primary", "ideal", "asked", "found", "seed", "harness", "python", "platform"),
+    "device",
+)
+_ONCE = (
+    *("id", "run", "created", "model", "mitigator", "task", "category", "language", "scenario"),
+    *("metric", "score", "primary", "value", "ideal", "bounds", "coverage", "digest", "version"),
+)
+"""Keys that every record has once. A record has two fingerprints."""
+_KEYS = f'"(?:{"|".join((*_ONCE, "fingerprint"))})":'
 
 
-def parsed(content: bytes) -> pl.DataFrame:
-    """Return the lines of a file of records as a frame of claims; blank lines are left out.
+@dataclass(frozen=True)
+class Parsed:
+    """Lines that are JSON.
 
-    The columns `file` and `line` are null.
+    Parameters
+    ----------
+    frame
+        A frame of claims, whose columns `file` and `line` are null.
+    is_plain
+        (n,) whether a line has every field of a record, each once. Other lines have to be looked at
+        one by one: not all of them are records.
+    """
+
+    frame: pl.DataFrame
+    is_plain: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def parsed(content: bytes) -> Parsed:
+    """Parse the lines of a file of records; none may be blank.
 
     Raises
     ------
     polars.exceptions.PolarsError
-        If a line is not the JSON of a record. It is not said which one.
+        If a line is no JSON object, or has a number or text where a record has something else. It
+        is not said which line.
     """
-    if not content.strip():
-        return pl.DataFrame(schema=SCHEMA)
+    if not content:
+        return Parsed(pl.DataFrame(schema=SCHEMA), np.zeros(0, dtype=bool))
     raw = pl.read_ndjson(io.BytesIO(content), schema=_RECORD)
-    columns = {name: _column(name) for name in SCHEMA}
-    frame = raw.select(**columns)
-    return frame.with_columns(_sorted(frame["params"]))
+    frame = raw.select(_is_whole().alias("is_whole"), **{name: _column(name) for name in SCHEMA})
+    lines = pl.scan_lines(io.BytesIO(content), name="text").collect()
+    keys = lines.select(pl.col("text").str.count_matches(_KEYS)).to_series()
+    is_plain = (frame["is_whole"] & (keys == len(_ONCE) + 2)).to_numpy()
+    return Parsed(frame.drop("is_whole").with_columns(_sorted(frame["params"])), is_plain)
+
+
+def line_of(record: Record) -> str:
+    """Return a record as a line that can be parsed: without further details."""
+    details = {
+        name: value
+        for name, value in record.details.items()
+        if name == "undone" or (name, type(value)) in (("alternative", str), ("reversed", bool))
+    }
+    return record.model_copy(update={"details": details}).line()
+
+
+def _is_whole() -> pl.Expr:
+    """Return whether a line has every field of a record, and no other words than a record."""
+    required = [
+        pl.col(part).struct.field(field).is_not_null() if field else pl.col(part).is_not_null()
+        for part, field in (_PARTS.get(name, (name, "")) for name in _REQUIRED)
+    ]
+    complete = [
+        pl.col(part).is_null() | pl.all_horizontal(pl.col(part).struct.unnest().is_not_null())
+        for part in ("interval", "floor")
+    ]
+    ideal = pl.col("ideal")
+    number = ideal.cast(pl.Float64, strict=False)
+    return pl.all_horizontal(
+        *required,
+        *complete,
+        pl.col("id") != "",
+        pl.col("schema") == SCHEMA_VERSION,
+        pl.col("bounds").list.len() == 2,
+        ideal.is_in(["higher", "lower"]) | number.is_finite().fill_null(value=False),
+        pl.col("model").struct.field("kind").is_in(["word", "text"]),
+        pl.col("task").struct.field("measures").is_in(["bias", "usefulness", "control"]),
+    ).fill_null(value=False)
 
 
 def _column(name: str) -> pl.Expr:

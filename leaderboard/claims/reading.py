@@ -1,12 +1,32 @@
-"""Reads records of anybody: what is no record is set aside with its reason, the rest counts."""
+"""Reads records of anybody: what is no record is set aside with its reason, the rest counts.
+
+Lines are parsed many at once. Where that fails, they are halved until the lines that are no records
+stand alone; `single.py` then says what is wrong with each. Keys that no record has are ignored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+
+from harness.errors import unreadable
+from harness.leaderboard.claims import single
+from harness.leaderboard.claims.frame import SCHEMA, TEXT
+from harness.leaderboard.claims.lines import parsed
+from harness.results import samples
+from harness.results.folder import STUDY
+
+LARGEST_FILE = 100_000_000
+"""Most bytes of a file of records; those of a model on all tasks are a few million."""
+LONGEST_LINE = 1_000_000
+"""Most bytes of a record; most have 2,000."""
+_BATCH = 16_000_000
+_FEW = 16
+"""Lines that are looked at alone if one of them is no record."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +80,104 @@ def read(paths: Iterable[Path]) -> Claims:
     InvalidFile
         If a path does not exist.
     """
-    from harness.leaderboard.claims.frame import frame_of
-    from harness.results import folder
+    aside: list[Aside] = []
+    frames = [pl.DataFrame(schema=SCHEMA)]
+    for batch in _batches(_files(paths), aside):
+        frames += _frames(batch.lines, np.arange(len(batch.lines)), batch, aside)
+    aside.sort(key=lambda entry: (entry.file, entry.line))
+    return Claims(pl.concat(frames), tuple(aside))
 
-    return Claims(frame_of(folder.read(paths).records))
+
+@dataclass
+class _Batch:
+    """Lines of one or several files, without blank ones, and where they are."""
+
+    lines: list[bytes] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    size: int = 0
+
+    def aside(self, i: int, reason: str) -> Aside:
+        return Aside(self.files[i], self.numbers[i], reason)
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.exists():
+            raise unreadable(path)
+        files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+        yield from (file for file in files if not file.name.endswith((STUDY, samples.SUFFIX)))
+
+
+def _batches(files: Iterable[Path], aside: list[Aside]) -> Iterator[_Batch]:
+    batch = _Batch()
+    for file in files:
+        name = str(file)
+        try:
+            size = file.stat().st_size
+            if not file.is_file():
+                continue
+            if size > LARGEST_FILE:
+                most = LARGEST_FILE // 1_000_000
+                aside.append(
+                    Aside(name, 0, f"{size // 1_000_000} MB: a file has at most {most} MB")
+                )
+                continue
+            with file.open("rb") as stream:
+                number = 0
+                while chunk := stream.readlines(_BATCH):
+                    for number, line in enumerate(chunk, number + 1):  # noqa: B020
+                        if line.isspace():
+                            continue
+                        if len(line) > LONGEST_LINE:
+                            reason = f"{len(line)} bytes: a record has at most {LONGEST_LINE}"
+                            aside.append(Aside(name, number, reason))
+                            continue
+                        batch.lines.append(line)
+                        batch.files.append(name)
+                        batch.numbers.append(number)
+                        batch.size += len(line)
+                    if batch.size >= _BATCH:
+                        yield batch
+                        batch = _Batch()
+        except OSError as error:
+            aside.append(Aside(name, 0, f"cannot be read ({error.strerror})"))
+    yield batch
+
+
+def _frames(
+    lines: list[bytes], places: np.ndarray, batch: _Batch, aside: list[Aside]
+) -> Iterator[pl.DataFrame]:
+    """Yield frames of the lines at some places of a batch."""
+    if not lines:
+        return
+    content = b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines)
+    try:
+        result = parsed(content)
+    except pl.exceptions.PolarsError:
+        result = None
+    if result is not None and result.frame.height == len(lines):
+        yield _placed(result.frame.filter(result.is_plain), places[result.is_plain], batch)
+        for i in np.flatnonzero(~result.is_plain):
+            yield from _alone(lines[i], int(places[i]), batch, aside)
+    elif len(lines) > _FEW:
+        half = len(lines) // 2
+        yield from _frames(lines[:half], places[:half], batch, aside)
+        yield from _frames(lines[half:], places[half:], batch, aside)
+    else:
+        for line, place in zip(lines, places, strict=True):
+            yield from _alone(line, int(place), batch, aside)
+
+
+def _alone(line: bytes, place: int, batch: _Batch, aside: list[Aside]) -> Iterator[pl.DataFrame]:
+    result = single.frame_of_line(line)
+    if isinstance(result, str):
+        aside.append(batch.aside(place, result))
+    else:
+        yield _placed(result, np.array([place]), batch)
+
+
+def _placed(frame: pl.DataFrame, places: np.ndarray, batch: _Batch) -> pl.DataFrame:
+    files = pl.Series("file", [batch.files[i] for i in places], dtype=pl.String).cast(TEXT)
+    numbers = pl.Series("line", [batch.numbers[i] for i in places], dtype=pl.Int64)
+    return frame.with_columns(files, numbers)

@@ -39,6 +39,7 @@ INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
             ideal=0,
             bounds=(-2, 2),
             help="standardised effect: the association in standard deviations; no magnitude",
+            may_widen=True,
         ),
     },
     disjoint=(("targets_1", "targets_2"),),

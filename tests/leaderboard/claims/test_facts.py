@@ -1,0 +1,109 @@
+"""The facts of tasks: the shipped file is current, other tasks are resolved when they are asked."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from harness.leaderboard.claims import facts
+from harness.registry.registry import Registry
+
+MEND = "`python -m harness.leaderboard.claims.facts` computes them"
+TASK = """
+name: {name}
+version: 3
+title: Flowers and insects
+category: nature
+metrics: {{weat: {{}}}}
+primary: {{metric: weat, score: effect_size}}
+inputs:
+  targets_1: {{words: [rose, tulip, lily, daisy]}}
+  targets_2: {{words: [ant, wasp, flea, fly]}}
+  attributes_1: {{words: [good, nice]}}
+  attributes_2: {{words: [bad, foul]}}
+"""
+
+
+def task_file(folder: Path, name: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.yaml").write_text(dedent(TASK.format(name=name)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def now() -> Mapping[str, facts.TaskFacts]:
+    """The facts of the shipped tasks as they are, which takes seconds."""
+    return facts.current(Registry())
+
+
+def test_the_shipped_facts_are_those_of_the_shipped_tasks(now) -> None:
+    outdated = facts.outdated(now)
+    assert outdated == [], f"no current facts of {', '.join(outdated)}: {MEND}"
+
+
+def test_the_shipped_facts_say_how_to_read_every_score() -> None:
+    shipped = facts.shipped()
+    assert len(shipped) > 130
+    for task in shipped.values():
+        primary = task.primary_score
+        assert (primary.scenario, primary.metric, primary.score) == task.primary
+    assert sum(task.digest is None for task in shipped.values()) < 5
+    assert facts.FILE.stat().st_size < 500_000
+
+
+def test_only_texts_that_are_in_the_tasks_folder_are_quoted() -> None:
+    shipped = facts.shipped()
+    assert "She" not in shipped["sts-b"].examples
+    assert shipped["sts-b"].examples == {}
+    assert shipped["weat-6"].examples["targets_1"][0] == "John"
+
+
+def test_the_digest_is_that_of_the_resolved_task() -> None:
+    assert facts.shipped()["weat-6"].digest == Registry().task("weat-6").digest
+
+
+def test_a_task_of_an_included_folder_is_resolved(tmp_path: Path) -> None:
+    include = [task_file(tmp_path, "mine")]
+    known = facts.known({"mine", "weat-6", "no-such-task"}, include)
+    assert set(known) == {"mine", "weat-6"}
+    mine = known["mine"]
+    assert (mine.version, mine.family, mine.measures) == (3, "weat", "bias")
+    assert mine.digest == Registry(include=include).task("mine").digest
+    assert mine.primary_score.bounds == (-2, 2)
+    assert mine.primary_score.may_widen
+    assert mine.examples["targets_1"] == ("rose", "lily", "daisy")
+
+
+def test_a_task_that_two_files_claim_has_no_facts(tmp_path: Path) -> None:
+    assert facts.known({"weat-6"}, [task_file(tmp_path, "weat-6")]) == {}
+
+
+def test_an_update_changes_what_is_not_current(now, tmp_path: Path) -> None:
+    file, content = tmp_path / "tasks.json", facts.FILE.read_text("utf-8")
+    file.write_text(content.replace("Science and arts", "Something else"), "utf-8")
+    assert 0 < len(facts.outdated(now, file)) < 10
+    facts.update(now, file)
+    assert file.read_text("utf-8") == content
+
+
+def test_facts_of_tasks_that_are_gone_are_removed(now, tmp_path: Path) -> None:
+    file, lines = tmp_path / "tasks.json", facts.FILE.read_text("utf-8").splitlines()
+    lines[1] = lines[1].replace('"name":"', '"name":"gone-', 1)
+    file.write_text("\n".join(lines), "utf-8")
+    assert len(facts.outdated(now, file)) == 2
+    assert "gone" in facts.outdated(now, file)[-1] + facts.outdated(now, file)[0]
+
+
+def test_the_digest_of_a_task_whose_data_are_missing_is_kept(now, tmp_path: Path) -> None:
+    without = {"weat-6": now["weat-6"].model_copy(update={"digest": None, "examples": {}})}
+    file = tmp_path / "tasks.json"
+    facts.update({"weat-6": now["weat-6"]}, file)
+    assert facts.outdated(without, file) == []
+    facts.update(without, file)
+    assert facts.shipped(file)["weat-6"].digest == now["weat-6"].digest
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))

@@ -1,0 +1,222 @@
+"""What is no record is set aside with its place and reason; the other records count."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import InvalidFile
+from harness.leaderboard.claims import reading
+from harness.leaderboard.claims.frame import SCHEMA, frame_of
+from harness.leaderboard.claims.reading import Aside, Claims, read
+from harness.results.record import Record
+
+Make = Callable[..., Record]
+
+
+@pytest.fixture
+def line(make_record: Make) -> Callable[..., bytes]:
+    """Make a line of a record; keyword arguments replace its fields, `a__b` those of its parts."""
+
+    def make(**changes: Any) -> bytes:
+        content = json.loads(make_record().line())
+        for key, value in changes.items():
+            part, _, field = key.partition("__")
+            (content[part] if field else content)[field or part] = value
+        return json.dumps(content).encode() + b"\n"
+
+    return make
+
+
+def both(tmp_path: Path, bad: bytes, make_record: Make) -> Claims:
+    """Read a file with a bad line between two good ones, and a second file."""
+    good = [make_record(seed=seed).line().encode() for seed in range(3)]
+    (tmp_path / "a.jsonl").write_bytes(good[0] + bad + good[1])
+    (tmp_path / "b.jsonl").write_bytes(good[2])
+    claims = read([tmp_path])
+    assert claims.frame["seed"].sort().to_list() == [0, 1, 2], "the other records count"
+    return claims
+
+
+def test_records_of_files_and_folders_are_read_with_their_places(
+    tmp_path: Path, make_record: Make
+) -> None:
+    (tmp_path / "x").mkdir()
+    first, second = make_record(), make_record(seed=1)
+    (tmp_path / "x" / "a.jsonl").write_text(f"\n{first.line()}  \n{second.line()}")
+    (tmp_path / "x" / "a.study.jsonl").write_text("not for us\n")
+    (tmp_path / "x" / "a.samples.jsonl").write_text("nor this\n")
+    claims = read([tmp_path])
+    assert dict(claims.frame.schema) == SCHEMA
+    places = claims.frame.sort("seed").select("file", "line", "id").rows()
+    file = str(tmp_path / "x" / "a.jsonl")
+    assert places == [(file, 2, first.id), (file, 4, second.id)]
+    assert claims.aside == ()
+
+
+def test_a_file_is_read_as_its_records_in_memory(tmp_path: Path, make_many) -> None:
+    records = make_many()
+    (tmp_path / "a.jsonl").write_text("".join(record.line() for record in records))
+    frame = read([tmp_path]).frame
+    columns = [name for name in SCHEMA if name not in ("file", "line")]
+    assert frame.select(columns).equals(frame_of(records).select(columns))
+
+
+def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InvalidFile):
+        read([tmp_path / "absent"])
+
+
+def test_no_files_are_no_records(tmp_path: Path) -> None:
+    assert read([tmp_path]).frame.height == 0
+
+
+BROKEN = {  # a line, and words of the reason
+    "torn": (b'{"schema":1,"id":"ab', "JSON"),
+    "words": (b"hello\n", "JSON"),
+    "a list": (b"[1]\n", "record"),
+    "a number": (b"7\n", "record"),
+    "a text": (b'"x"\n', "record"),
+    "null": (b"null\n", "record"),
+    "an empty object": (b"{}\n", "run"),
+    "two objects": (b"{} {}\n", "JSON"),
+    "not UTF-8": (b'{"id":"\xff"}\n', "UTF-8"),
+    "NUL bytes": (b"\x00\x00\n", "JSON"),
+    "deep": (b'{"details":' + b"[" * 30_000 + b"]" * 30_000 + b"}\n", "deep"),
+    "deep and torn": (b"[" * 300_000 + b"\n", "deep"),
+    "twice": (b'{"id":"a","id":"b"}\n', "'id' stands twice"),
+    "thousands of digits": (b'{"seed":' + b"9" * 5_000 + b"}\n", "JSON"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_line_that_is_no_record_is_set_aside(tmp_path, make_record: Make, name) -> None:
+    bad, words = BROKEN[name]
+    claims = both(tmp_path, bad if bad.endswith(b"\n") else bad + b"\n", make_record)
+    (aside,) = claims.aside
+    assert (aside.file, aside.line) == (str(tmp_path / "a.jsonl"), 2)
+    assert words in aside.reason
+    assert len(str(aside).splitlines()) == 1
+
+
+WRONG = {  # changes of a record, and words of the reason
+    "text for a number": ({"value": "0.5x"}, "value"),
+    "a list for a part": ({"model": []}, "model"),
+    "text for a part": ({"environment": "linux"}, "environment"),
+    "a later schema": ({"schema": 2}, "version 2"),
+    "beyond int64": ({"n": 2**63}, "n:"),
+    "far beyond int64": ({"seed": 10**40}, "seed"),
+    "half a thing": ({"n": 1.5}, "n:"),
+    "three bounds": ({"bounds": [0, 1, 2]}, "bounds"),
+    "no bounds": ({"bounds": None}, "bounds"),
+    "an unknown kind": ({"model__kind": "image"}, "model.kind"),
+    "an unknown measure": ({"task__measures": "luck"}, "task.measures"),
+    "an ideal in words": ({"ideal": "best"}, "ideal"),
+    "half an interval": ({"interval": {"low": 0}}, "interval"),
+    "no model": ({"model": None}, "model"),
+    "no fingerprint": ({"model__fingerprint": None}, "model.fingerprint"),
+    "a number beyond floats": ({"value": 10**400}, "value"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_record_with_a_wrong_field_is_set_aside(tmp_path, make_record, line, name) -> None:
+    changes, words = WRONG[name]
+    (aside,) = both(tmp_path, line(**changes), make_record).aside
+    assert aside.line == 2
+    assert words in aside.reason
+
+
+@pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_that_json_does_not_have_are_set_aside(tmp_path, make_record, token) -> None:
+    text = make_record(value=0.125).line().replace("0.125", token)
+    (aside,) = both(tmp_path, text.encode(), make_record).aside
+    assert "value" in aside.reason or "JSON" in aside.reason
+
+
+def test_a_repeated_key_of_a_whole_record_is_set_aside(tmp_path, make_record) -> None:
+    text = make_record().line().replace('"value":', '"value":1.5,"value":')
+    (aside,) = both(tmp_path, text.encode(), make_record).aside
+    assert "'value' stands twice" in aside.reason
+
+
+def test_a_byte_order_mark_is_told(tmp_path: Path, make_record: Make) -> None:
+    text = "\ufeff" + make_record().line() + make_record(seed=1).line()
+    (tmp_path / "a.jsonl").write_text(text, "utf-8")
+    claims = read([tmp_path])
+    assert claims.frame["seed"].to_list() == [1]
+    (aside,) = claims.aside
+    assert "byte order mark" in aside.reason
+
+
+def test_keys_that_no_record_has_stop_nothing(tmp_path, make_record, line) -> None:
+    content = json.loads(line(seed=7))
+    content["colour"], content["model"]["mood"] = {"deep": [1]}, "fine"
+    (tmp_path / "a.jsonl").write_text(json.dumps(content))
+    assert read([tmp_path]).frame["seed"].to_list() == [7]
+    content["version"] = 1  # looked at closely, since it is a key of another part
+    (tmp_path / "a.jsonl").write_text(json.dumps(content))
+    claims = read([tmp_path])
+    assert (claims.frame["seed"].to_list(), claims.aside) == ([7], ())
+
+
+def test_keys_in_details_may_be_those_of_a_record(tmp_path, make_record: Make) -> None:
+    record = make_record(details={"value": 1, "score": {"id": 2}, "reversed": "unknown"})
+    (tmp_path / "a.jsonl").write_text(record.line())
+    claims = read([tmp_path])
+    assert claims.frame["id"].to_list() == [record.id]
+    assert claims.frame["reversed"].to_list() == [False]
+
+
+def test_a_record_without_an_id_gets_its_own(tmp_path, make_record: Make, line) -> None:
+    (tmp_path / "a.jsonl").write_bytes(line(id=""))
+    assert read([tmp_path]).frame["id"].to_list() == [make_record().id]
+
+
+def test_many_bad_lines_are_told_one_by_one(tmp_path, make_record: Make) -> None:
+    lines = [
+        "no record\n" if seed % 7 == 0 else make_record(seed=seed).line() for seed in range(200)
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(lines))
+    claims = read([tmp_path])
+    assert [aside.line for aside in claims.aside] == list(range(1, 201, 7))
+    frame = claims.frame.sort("seed")
+    assert frame["line"].to_list() == [seed + 1 for seed in range(200) if seed % 7]
+    assert frame["seed"].to_list() == [seed for seed in range(200) if seed % 7]
+
+
+def test_a_line_beyond_the_limit_is_set_aside(tmp_path, make_record: Make) -> None:
+    record = make_record(seed=9, details={"x": "x" * reading.LONGEST_LINE})
+    (aside,) = both(tmp_path, record.line().encode(), make_record).aside
+    assert str(reading.LONGEST_LINE) in aside.reason
+
+
+def test_a_file_beyond_the_limit_is_set_aside_whole(tmp_path, make_record, monkeypatch) -> None:
+    monkeypatch.setattr(reading, "LARGEST_FILE", 20_000)
+    large = "".join(make_record(seed=seed).line() for seed in range(100, 150))
+    (tmp_path / "large.jsonl").write_text(large)
+    (tmp_path / "small.jsonl").write_text(make_record().line())
+    claims = read([tmp_path])
+    assert claims.frame["seed"].to_list() == [0]
+    (aside,) = claims.aside
+    assert (aside.file, aside.line) == (str(tmp_path / "large.jsonl"), 0)
+
+
+def test_batches_change_nothing(tmp_path, make_record, monkeypatch) -> None:
+    for name in "abc":
+        lines = [make_record(model__name=name, seed=seed).line() for seed in range(9)]
+        (tmp_path / f"{name}.jsonl").write_text("".join([*lines[:4], "broken\n", *lines[4:]]))
+    at_once = read([tmp_path])
+    monkeypatch.setattr(reading, "_BATCH", 2_000)
+    monkeypatch.setattr(reading, "_FEW", 1)
+    piecewise = read([tmp_path])
+    assert piecewise.aside == at_once.aside
+    assert piecewise.frame.equals(at_once.frame)
+
+
+def test_an_entry_is_one_line_for_the_user() -> None:
+    assert str(Aside("a.jsonl", 3, "wrong")) == "a.jsonl:3: wrong"
+    assert str(Aside("a.jsonl", 0, "too large")) == "a.jsonl: too large"
+    assert str(Aside("", 0, "wrong")) == "wrong"
