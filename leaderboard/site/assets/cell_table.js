@@ -110,20 +110,20 @@ function cellTable(board, details, options) {
   return plainTable(options.caption, columns, rows);
 }
 
-const DETAIL_COLUMNS = ["Score", "Interval", "p", "Floor", "Texts with a vector"];
+const DETAIL_COLUMNS = ["Score", "p", "Floor", "Texts with a vector"];
 
 /**
  * @param {DecodedDetails} details
  * @param {number} at
- * @returns {Child[]}
+ * @returns {(Child | Child[])[]}
  */
 function detailCells(details, at) {
   const spread = details.spread[at];
   const floor = details.floor[at];
   const asked = details.asked[at];
+  const [score, interval] = withInterval(details.value[at], details.low[at], details.high[at]);
   return [
-    scoreText(details.value[at]) + (spread > 0 ? ` ± ${scoreText(spread)}` : ""),
-    intervalText(details.low[at], details.high[at]),
+    [score, spread > 0 ? ` ± ${scoreText(spread)}` : "", interval],
     pText(details.p[at]),
     Number.isNaN(floor) ? NOTHING : `${scoreText(floor)} ± ${scoreText(details.floor_sd[at])}`,
     asked ? `${details.found[at]} of ${asked}` : NOTHING,

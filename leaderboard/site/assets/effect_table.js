@@ -20,9 +20,9 @@ function effectTable(board, caption, first, rows, head, baseline = "none") {
   ]);
   const columns = [
     { title: first, class: "model" },
-    ...["Change in bias", "Interval", "p"].map((title) => ({ title, number: true })),
+    ...["Change in bias", "p"].map((title) => ({ title, number: true })),
     { title: "Drawn", class: "wide-only" },
-    ...["Change in usefulness", "Interval", "p", "Leaks left out"].map((title) => ({
+    ...["Change in usefulness", "p", "Leaks left out"].map((title) => ({
       title,
       number: true,
     })),
@@ -44,25 +44,21 @@ function effectTable(board, caption, first, rows, head, baseline = "none") {
  * @param {Effect} effect
  * @param {number} row
  * @param {1 | -1} sign -1 if less is better
- * @returns {Child[]}
+ * @returns {(Child | Child[])[]}
  */
 function effectCells(effect, row, sign) {
   const isEvident = effect.holm[row] < EVIDENCE;
   const isBetter = sign * effect.mean[row] > 0;
-  const text = changeText(effect.mean[row]);
   const name = isEvident ? (isBetter ? "better" : "worse") : null;
+  const [text, interval] = withInterval(
+    effect.mean[row],
+    effect.low[row],
+    effect.high[row],
+    changeText,
+  );
   const mark = isEvident ? (isBetter ? " ▲" : " ▼") : "";
-  return [
-    h(
-      "span",
-      { class: name },
-      text,
-      mark,
-      name && h("span", { class: "visually-hidden" }, ` ${name}`),
-    ),
-    intervalText(effect.low[row], effect.high[row], changeText),
-    pText(effect.holm[row]),
-  ];
+  const spoken = name && h("span", { class: "visually-hidden" }, ` ${name}`);
+  return [[h("span", { class: name }, text, mark, spoken), interval], pText(effect.holm[row])];
 }
 
 /**

@@ -158,6 +158,22 @@ function pairsOf(name) {
 }
 
 /**
+ * Return a value and, below it, its interval.
+ * @param {number | null} value
+ * @param {number | null} low
+ * @param {number | null} high
+ * @param {(value: number | null | undefined) => string} [format]
+ * @returns {Child[]}
+ */
+function withInterval(value, low, high, format = scoreText) {
+  const interval = intervalText(low, high, format);
+  return [
+    format(value),
+    interval === NOTHING ? null : h("small", { class: "under range" }, interval),
+  ];
+}
+
+/**
  * Return a link to a page of the same board.
  * @param {Route} route
  * @param {"model" | "task" | "mitigator" | "benchmark"} page

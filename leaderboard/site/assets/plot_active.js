@@ -33,24 +33,21 @@ function listOfPoints(plot) {
 }
 
 /**
+ * A mouse shows the point under it, and a click opens its page. A first tap shows the point that is
+ * tapped, and a second one opens its page, for only then is its link there.
  * @param {Plot} plot
  * @param {HTMLElement} area
  */
 function listenToPointer(plot, area) {
-  let touched = false;
-  area.addEventListener("pointermove", (event) => {
+  const follow = (/** @type {PointerEvent} */ event) => {
     const point = nearestPoint(plot, area, event);
     if (point === null) closeTip(plot);
     else if (point !== plot.active || !plot.open) activatePoint(plot, point, true);
-  });
-  area.addEventListener("pointerdown", (event) => {
-    const point = nearestPoint(plot, area, event);
-    touched = event.pointerType === "touch" && (point !== plot.active || !plot.open);
-    if (point !== null) activatePoint(plot, point, true);
-  });
-  area.addEventListener("pointerleave", () => closeTip(plot));
-  area.addEventListener("click", (event) => {
-    if (touched) event.preventDefault(); // the first tap shows the point, the second opens its page
+  };
+  area.addEventListener("pointermove", follow);
+  area.addEventListener("pointerdown", follow);
+  area.addEventListener("pointerleave", (event) => {
+    if (event.pointerType !== "touch") closeTip(plot);
   });
 }
 

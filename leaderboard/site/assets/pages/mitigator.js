@@ -99,12 +99,12 @@ function lineTable(caption, first, lines) {
   ]);
   const columns = [
     { title: first, class: "model" },
-    ...["Rank", "Set", "Models", "Change in bias", "Interval", "Families"].map((title) => ({
+    ...["Rank", "Set", "Models", "Change in bias", "Families"].map((title) => ({
       title,
       number: true,
     })),
     { title: "Drawn", class: "wide-only" },
-    ...["Change in usefulness", "Interval", "Families"].map((title) => ({ title, number: true })),
+    ...["Change in usefulness", "Families"].map((title) => ({ title, number: true })),
     { title: "Not ranked" },
   ];
   const rows = lines.map(({ head, line }) => () => [
@@ -112,12 +112,10 @@ function lineTable(caption, first, lines) {
     line.rank,
     setText(line.rank_low, line.rank_high),
     line.models,
-    changeText(line.bias),
-    intervalText(line.bias_low, line.bias_high, changeText),
+    withInterval(line.bias, line.bias_low, line.bias_high, changeText),
     line.bias_families,
     intervalBar(line.bias, line.bias_low, line.bias_high, ends),
-    changeText(line.usefulness),
-    intervalText(line.usefulness_low, line.usefulness_high, changeText),
+    withInterval(line.usefulness, line.usefulness_low, line.usefulness_high, changeText),
     line.usefulness_families,
     line.unranked ?? " ",
   ]);

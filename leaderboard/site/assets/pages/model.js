@@ -157,9 +157,9 @@ function benchmarkTable(board, route, row) {
   const ends = endsOf([0, ...all]);
   const columns = [
     { title: "Benchmark" },
-    ...["Rank", "Set", "Bias", "Interval", "Families"].map((title) => ({ title, number: true })),
+    ...["Rank", "Set", "Bias", "Families"].map((title) => ({ title, number: true })),
     { title: "Drawn", class: "wide-only" },
-    ...["Usefulness", "Interval", "Rank", "Set"].map((title) => ({ title, number: true })),
+    ...["Usefulness", "Rank", "Set"].map((title) => ({ title, number: true })),
   ];
   const rows = lines.map(
     ({ benchmark, scores: { bias, usefulness, rank, usefulness_rank } }) =>
@@ -167,12 +167,10 @@ function benchmarkTable(board, route, row) {
         pageLink(route, "benchmark", benchmark.name, benchmark.title),
         rank[row] || NOTHING,
         setText(benchmark.rank_low[row], benchmark.rank_high[row]),
-        scoreText(bias.mean[row]),
-        intervalText(bias.low[row], bias.high[row]),
+        withInterval(bias.mean[row], bias.low[row], bias.high[row]),
         bias.families[row],
         intervalBar(bias.mean[row], bias.low[row], bias.high[row], ends),
-        scoreText(usefulness.mean[row]),
-        intervalText(usefulness.low[row], usefulness.high[row]),
+        withInterval(usefulness.mean[row], usefulness.low[row], usefulness.high[row]),
         usefulness_rank[row] || NOTHING,
         setText(benchmark.usefulness_rank_low[row], benchmark.usefulness_rank_high[row]),
       ],

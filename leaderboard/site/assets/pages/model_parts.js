@@ -23,26 +23,28 @@ function strengths(board, row) {
     { title: "Concept" },
     { title: "Measures" },
     ...["Tasks", "This model", "Median", "Difference"].map((title) => ({ title, number: true })),
-    { title: "In words" },
   ];
-  const rows = lines.map(({ measures, concept, tasks, value, median, gain }) => () => [
+  const rows = lines.map(({ measures, concept, tasks, value, median }) => () => [
     concept,
     measures,
     tasks,
     scoreText(value),
     scoreText(median),
-    changeText(value - median),
-    Number.isNaN(gain)
-      ? NOTHING
-      : gain > 0
-        ? "better than the median"
-        : gain < 0
-          ? "worse than the median"
-          : "the median",
+    [changeText(value - median), differenceWord(measures, value - median)],
   ]);
   const caption =
     "Means of tasks by concept, beside the median of the ranked models, best first. No test: a small difference is no evidence.";
   return plainTable(caption, columns, rows);
+}
+
+/**
+ * @param {string} measures
+ * @param {number} difference
+ */
+function differenceWord(measures, difference) {
+  if (Number.isNaN(difference) || Math.abs(difference) < 0.0005) return null;
+  const words = measures === "bias" ? ["more bias", "less bias"] : ["more useful", "less useful"];
+  return h("small", { class: "under" }, difference > 0 ? words[0] : words[1]);
 }
 
 /**

@@ -1,0 +1,299 @@
+"""What a visitor sees on the pages of models, tasks, mitigators and so on, in Chromium."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from site_pages import build
+
+pytestmark = pytest.mark.browser
+HOSTILE = "<img src=x onerror='window.hacked=1'>"
+
+
+@pytest.fixture
+def records(make_many, make_record):
+    """Records of three models with a leak, an unusable mitigated row and missing values."""
+    many = make_many()
+    lost = ("e5-small", "none", "age-traits")
+    for i, record in enumerate(many):
+        if (record.model.name, record.mitigator.name, record.task.name) == lost:
+            many[i] = record.model_copy(update={"value": None, "reason": "no text has a vector"})
+    return many
+
+
+@pytest.fixture
+def change():
+    """Return a function that changes what a data file of a site holds."""
+
+    def change_data(index: Path, name: str, change: Callable[[Any], object]) -> Path:
+        path = index.parent / f"data/{name}.js"
+        start, _, rest = path.read_text("utf-8").partition(",")
+        content = json.loads(rest.rstrip().removesuffix(");"))
+        change(content)
+        path.write_text(f"{start},{json.dumps(content)});\n", "utf-8")
+        return index
+
+    return change_data
+
+
+def facts(page) -> dict[str, str]:
+    """Return the facts of the page."""
+    lists = page.locator("dl.facts").evaluate_all(
+        "lists => lists.map((list) => [...list.querySelectorAll('dt')]"
+        ".map((term) => [term.textContent, term.nextElementSibling.textContent]))"
+    )
+    return {name: value for pairs in lists for name, value in pairs}
+
+
+def table(page, caption: str) -> list[list[str]]:
+    """Return the cells of the rows of the table whose caption starts like this."""
+    rows: list[list[str]] = page.locator("main table").evaluate_all(
+        """(tables, caption) => {
+          const table = tables.find((table) => table.caption.textContent.startsWith(caption));
+          return [...table.tBodies[0].rows].map((row) => [...row.cells].map((c) => c.textContent));
+        }""",
+        caption,
+    )
+    return rows
+
+
+def test_a_model_has_its_card_its_ranks_and_its_provenance(
+    tmp_path, visit, records, change
+) -> None:
+    def card(board):
+        board["models"][0] |= {
+            "licence": "apache-2.0", "languages": ["en", "fr"], "parameters": 22_713_216,
+            "open_weights": True, "revision": "abc", "superseded_by": "e5-small",
+            "submitters": ["Ada"], "environments": [["harness 0.1, cpu", 36]],
+            "published": {"MTEB": 56.26},
+        }  # fmt: skip
+
+    index = change(build(tmp_path, records), "text", card)
+    page = visit(index, "#/text/model/all-MiniLM-L6-v2")
+    assert page.locator("h1").inner_text() == "all-MiniLM-L6-v2"
+    assert "Rank" in page.locator("main .lead").inner_text()
+    shown = facts(page)
+    assert shown["Licence"] == "apache-2.0"
+    assert shown["Languages"] == "en, fr"
+    assert shown["Parameters"] == "23 M"
+    assert shown["Published MTEB"] == "56.26"
+    assert shown["Submitted by"] == "Ada"
+    assert shown["Ran on"] == "36 records: harness 0.1, cpu"
+    assert (
+        page.get_by_role("link", name="e5-small").get_attribute("href") == "#/text/model/e5-small"
+    )
+    (benchmark,) = table(page, "Bias is the mean distance")
+    assert benchmark[0] == "All tasks"
+    assert len(table(page, "The change against the same model")) == 3
+    assert {row[0] for row in table(page, "Means of tasks by concept")} == {
+        "gender", "race", "age", "names", "similarity",
+    }  # fmt: skip
+    page.get_by_role("link", name="Models", exact=True).click()
+    page.wait_for_selector("h1:text-is('Models')")
+
+
+def test_the_values_of_a_model_say_why_they_do_not_count(tmp_path, visit, records) -> None:
+    index = build(tmp_path, records)
+    page = visit(index, "#/text/model/e5-small")
+    page.wait_for_selector("th:has-text('Texts with a vector')")
+    rows = {row[0]: row for row in table(page, "Bias: less is better")}
+    assert "no text has a vector" in rows["age-traits"][-1]
+    assert rows["seat-c6"][-2] == "38 of 40"
+    assert "lacks a value" in page.locator("main .lead").inner_text()
+    page.get_by_label("Mitigator", exact=True).select_option(label="hard-debias")
+    page.wait_for_selector("td:has-text('leak')")
+    rows = {row[0]: row for row in table(page, "Bias: less is better")}
+    assert "leak" in rows["seat-c7"][-1]
+    assert page.evaluate("location.hash") == "#/text/model/e5-small?mitigator=hard-debias"
+    again = visit(index, "#/text/model/e5-small?mitigator=hard-debias")
+    again.wait_for_selector("td:has-text('leak')")
+
+
+def test_the_details_of_a_large_board_are_loaded_on_demand(tmp_path, visit, records) -> None:
+    page = visit(build(tmp_path, records), "#/text")
+    page.evaluate(
+        """async () => {
+          const board = await load("data/text.js");
+          for (let i = 0; i < 9_000; i++) board.rows.model.push(9_999);
+          location.hash = "#/text/task/seat-c6";
+        }"""
+    )
+    page.wait_for_selector("h1:has-text('seat-c6')")
+    assert page.locator("th:has-text('Texts with a vector')").count() == 0
+    assert page.evaluate("loaded.has('data/text-details.js')") is False
+    page.get_by_role("button", name="Load scores").click()
+    page.wait_for_selector("th:has-text('Texts with a vector')")
+
+
+def test_a_task_says_what_it_asks_how_far_it_measures_and_how_models_do(
+    tmp_path, visit, records, change
+) -> None:
+    def describe(board):
+        (task,) = [task for task in board["tasks"] if task["name"] == "seat-c7"]
+        task |= {
+            "description": "Careers and families.", "source": "May et al. 2019",
+            "licence": "CC-BY-4.0", "examples": {"targets_1": ["This is math."]},
+            "validity": {"reliability": 0.81, "detectable": 0.25, "rejected": None},
+            "not_ranked": "it is noise",
+        }  # fmt: skip
+
+    page = visit(change(build(tmp_path, records), "text", describe), "#/text/task/seat-c7")
+    page.wait_for_selector("th:has-text('Texts with a vector')")
+    assert page.locator("h1").inner_text() == "seat-c7, made up"
+    assert page.locator("main .lead").inner_text() == "Careers and families."
+    assert page.locator("main .notice").inner_text() == "Shown and not ranked: it is noise"
+    shown = facts(page)
+    assert shown["Reading"] == "the ideal is 0; from -2 to 2"
+    assert shown["Source"] == "May et al. 2019"
+    assert shown["targets_1"] == "This is math."
+    assert any(name.startswith("Reliability") for name in shown)
+    spread = page.get_by_role("img", name="Models without a mitigator").get_attribute("aria-label")
+    assert "3 values" in spread
+    rows = table(page, "12 rows with a record")
+    measures = [float(row[2]) for row in rows if row[2] != "–"]
+    assert measures == sorted(measures)
+    assert [row[1] for row in rows if "leak" in row[-1]] == ["hard-debias"] * 3
+
+
+def test_a_mitigator_has_its_effects_its_leaks_and_where_it_is_not_usable(
+    tmp_path, visit, records, change
+) -> None:
+    def break_row(board):
+        (row,) = [
+            i for i, role in enumerate(board["rows"]["role"])
+            if board["mitigators"][board["rows"]["mitigator"][i]]["label"] == "hard-debias"
+            and board["models"][board["rows"]["model"][i]]["name"] == "e5-small"
+        ]  # fmt: skip
+        board["rows"]["unusable"][str(row)] = "it keeps 12 % of the model's usefulness"
+
+    page = visit(
+        change(build(tmp_path, records), "text", break_row), "#/text/mitigator/hard-debias"
+    )
+    assert page.locator("h1").inner_text() == "hard-debias"
+    (line,) = table(page, "Mean change over the usable models")
+    assert line[0] == "All tasks"
+    changes = table(page, "Against no mitigator")
+    assert [float(row[1].replace("−", "-")) < 0 for row in changes] == [True] * 3
+    assert len(table(page, "Against normalize")) == 3
+    text = page.locator("main").inner_text()
+    assert "e5-small: it keeps 12 %" in text
+    assert "seat-c7: 3 models" in text
+    page.get_by_role("link", name="Mitigators", exact=True).click()
+    page.wait_for_selector("h1:text-is('Mitigators')")
+    assert len(table(page, "Mean change against no mitigator")) == 3
+
+
+def test_an_arrow_needs_evidence(tmp_path, visit, make_rows) -> None:
+    tasks = [f"t{i}" for i in range(8)]
+    effects = {"none": (1.0, 0.02), "good": (0.2, 0.02), "idle": (1.0, 0.03)}
+    records = [
+        record
+        for mitigator, (mean, swing) in effects.items()
+        for i, task in enumerate(tasks)
+        for record in make_rows(
+            {model: {task: mean + swing * (-1) ** i} for model in "ab"},
+            mitigator__name=mitigator, mitigator__fingerprint=mitigator, category=f"c{i}",
+        )
+    ]  # fmt: skip
+    page = visit(build(tmp_path, records), "#/text/model/a")
+    rows = {row[0]: row[1] for row in table(page, "The change against the same model")}
+    assert "▲" in rows["good"]
+    assert "better" in rows["good"]
+    assert not {"▲", "▼"} & set(rows["idle"])
+
+
+def test_a_benchmark_has_its_description_tasks_and_mitigators(
+    tmp_path, visit, records, change
+) -> None:
+    def describe(board):
+        board["benchmarks"].append(
+            board["benchmarks"][0]
+            | {
+                "name": "small", "title": "A small one", "description": "Few tasks.",
+                "citation": "Somebody (2024)", "version": 3, "tasks": [0, 1],
+                "licences": ["MIT"], "findings": ["Nothing much."], "notices": ["Beware."],
+            }
+        )  # fmt: skip
+
+    index = change(build(tmp_path, records), "text", describe)
+    page = visit(index, "#/text/benchmark")
+    assert [row[0] for row in table(page, "2 benchmarks")] == ["All tasks", "A small one"]
+    page.get_by_role("link", name="A small one").click()
+    page.wait_for_selector("h1:has-text('A small one')")
+    shown = facts(page)
+    assert shown["Citation"] == "Somebody (2024)"
+    assert shown["Version"] == "3"
+    assert shown["Licences"] == "MIT"
+    assert len(table(page, "The tasks of this benchmark")) == 2
+    assert page.locator("main .notice").inner_text() == "Beware."
+    assert page.get_by_text("Nothing much.").is_visible()
+    link = page.get_by_role("link", name="The models on this benchmark")
+    assert link.get_attribute("href") == "#/text?benchmark=small"
+
+
+def test_news_say_what_changed(tmp_path, visit, records, change) -> None:
+    def publish(site):
+        site["news"] = {
+            "since": "2026-11-01", "models": ["e5-small"], "mitigators": [], "tasks": [],
+            "ranks": [["text", "all", "e5-small", None, 1], ["text", "all", "old", 1, 3]],
+            "values": 12,
+        }  # fmt: skip
+
+    index = build(tmp_path, records)
+    assert "first build" in visit(index, "#/news").locator("main").inner_text()
+    page = visit(change(index, "site", publish), "#/news")
+    assert "2026-11-01" in page.locator("main .lead").inner_text()
+    assert [row[-1] for row in table(page, "Ranks by bias")] == ["newly ranked", "down by 2"]
+    assert "12 values" in page.locator("main").inner_text()
+
+
+def test_reading_lists_what_was_set_aside_and_the_environments(
+    tmp_path, visit, records, change
+) -> None:
+    def set_aside(site):
+        site["aside"] = [
+            {"reason": "unknown task", "count": 7, "examples": [f"a.jsonl:3 {HOSTILE}"]}
+        ]
+
+    page = visit(change(build(tmp_path, records), "site", set_aside), "#/reading")
+    (row,) = table(page, "Set aside, by reason")
+    assert row == ["unknown task", "7", f"a.jsonl:3 {HOSTILE}"]
+    for term in ("floor", "Family", "set", "Usable", "Leak", "Arrows", "References"):
+        assert page.locator("dt", has_text=term).count() >= 1, term
+    page.wait_for_selector("h2:has-text('Environments') + div > *:not(:text('Loading'))")
+
+
+def test_studies_are_listed_with_links_to_their_pages(tmp_path, visit, make_study) -> None:
+    page = visit(build(tmp_path, [], make_study()), "#/studies")
+    (row,) = table(page, "1 study")
+    assert row[:2] == ["A small study", "glove"]
+    page.get_by_role("link", name="A small study").click()
+    page.wait_for_selector("h1:has-text('A small study')")
+    assert "/studies/" in page.url
+
+
+@pytest.mark.parametrize(
+    ("address", "near"),
+    [
+        ("model/all-MiniLM-L6", "all-MiniLM-L6-v2"),
+        ("task/seat-c77", "seat-c7"),
+        ("mitigator/hard_debias", "hard-debias"),
+        ("benchmark/al", "all"),
+        (f"model/{HOSTILE}", None),
+    ],
+)
+def test_an_unknown_name_gets_a_line_with_what_is_near(
+    address, near, tmp_path, visit, records
+) -> None:
+    page = visit(build(tmp_path, records), f"#/text/{address}")
+    kind, _, name = address.partition("/")
+    line = page.get_by_role("alert").inner_text()
+    assert f"no {kind} '{name}'" in line
+    if near:
+        assert near in page.get_by_role("alert").get_by_role("link").all_inner_texts()
+    else:
+        assert page.locator("main img").count() == 0
