@@ -10,6 +10,7 @@ import click
 from harness.leaderboard.submissions.check_command import check
 from harness.leaderboard.submissions.merge_command import merge
 from harness.leaderboard.submissions.pack_command import pack
+from harness.leaderboard.submissions.verify_command import verify
 
 
 @click.group("results")
@@ -17,5 +18,5 @@ def results() -> None:
     """Commands that join `harness results`."""
 
 
-for command in (pack, check, merge):
+for command in (pack, check, merge, verify):
     results.add_command(command)

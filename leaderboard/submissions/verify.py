@@ -1,0 +1,243 @@
+"""Runs random cells of a submission again, where their models are at hand.
+
+A cell is a model under a mitigator on a task. What a record asks for is a stranger's wish: unless
+it is allowed, nothing is run but registered models as they are, under registered mitigators whose
+options are numbers, on registered tasks, without a download, a model's own code, or a key.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from harness import names, options
+from harness.errors import HarnessError, UsageError
+from harness.leaderboard.submissions import record_lines
+from harness.leaderboard.submissions.tree import tree
+from harness.registry.registry import Registry
+from harness.results import scale
+from harness.results.record import Record
+from harness.run.evaluation import evaluate
+
+TOLERANCE = 1e-4
+"""Greatest difference between two machines, in units of a score or as a part of its range.
+
+Vectors are float32, so that cosines differ by some 1e-6 between processors, numbers of threads and
+sizes of batches. Effect sizes divide by standard deviations of a tenth or less, which makes it some
+1e-5. Other weights, prompts or versions of a task differ by 1e-2 and more.
+"""
+SAME, DIFFERS, NOT_RUN = "same", "differs", "cannot be run"
+_SAFE_VALUE = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?|true|false|none", re.IGNORECASE)
+_OFFLINE = "HF_HUB_OFFLINE"
+
+_Key: TypeAlias = tuple[str, str, str, str, int]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The records of a model under a mitigator on a task, with one seed."""
+
+    model: str
+    fingerprint: str
+    mitigator: str
+    task: str
+    seed: int
+    records: tuple[Record, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What running a cell again showed.
+
+    Parameters
+    ----------
+    model, mitigator, task
+        Labels of the cell; `task` is empty if none of a model was run.
+    outcome
+        `same`, `differs` or `cannot be run`.
+    reason
+        The score with the greatest difference, with both values; or why it cannot be run.
+    """
+
+    model: str
+    mitigator: str
+    task: str
+    outcome: str
+    reason: str = ""
+
+
+def verify(
+    paths: Iterable[Path],
+    n: int,
+    *,
+    seed: int = 0,
+    cache: Path | None = None,
+    trusting: bool = False,
+    registry: Registry | None = None,
+) -> list[Verdict]:
+    """Run `n` random cells again and compare their values.
+
+    Parameters
+    ----------
+    paths
+        Results repositories, parts of one, or files.
+    n
+        Number of cells.
+    seed
+        Seed of the choice.
+    cache
+        Folder of the stored embeddings.
+    trusting
+        Whether to run whatever the records name: other models than registered ones, downloads,
+        models' own code, hosted models with your keys.
+    registry
+        Where names are looked up.
+
+    Returns
+    -------
+    list
+        A verdict for each cell that was chosen, and for each model that cannot be run.
+
+    Raises
+    ------
+    UsageError
+        If there are no records.
+    """
+    registry = registry or Registry()
+    cells = _cells(paths)
+    if not cells:
+        raise UsageError(
+            "no valid records of whole tasks in these paths; see harness results check"
+        )
+    verdicts, possible = {}, []
+    for cell in cells:
+        if reason := _obstacle(cell, registry, trusting):
+            verdicts[cell.model, reason] = Verdict(cell.model, "", "", NOT_RUN, reason)
+        else:
+            possible.append(cell)
+    chosen = random.Random(seed).sample(possible, min(n, len(possible)))  # noqa: S311  # no secret
+    with contextlib.nullcontext() if trusting else _offline():
+        ran = [_verdict(cell, cache, registry) for cell in chosen]
+    return [*ran, *verdicts.values()]
+
+
+def _cells(paths: Iterable[Path]) -> list[Cell]:
+    """Return the cells of valid records, sorted."""
+    groups: defaultdict[_Key, list[Record]] = defaultdict(list)
+    for path in paths:
+        for run in tree(path).runs:
+            for record in record_lines.read(run).records.values():
+                model = record.model
+                key = (model.name, model.fingerprint, record.mitigator.label, record.task.name)
+                if record.limit is None:
+                    groups[*key, record.seed].append(record)
+    return [Cell(*key, tuple(groups[key])) for key in sorted(groups)]
+
+
+def _obstacle(cell: Cell, registry: Registry, trusting: bool) -> str:
+    """Return why a cell must not or cannot be run; empty if it may be."""
+    if cell.task not in registry.task_files.owners:
+        return f"the task '{cell.task[:80]}' is not registered here"
+    if trusting:
+        return ""
+    spec = registry.embedders.get(cell.model)
+    if spec is None or spec.provider:
+        return "not a registered model; --trust-models runs what the records name"
+    if "key" in options.parameters(registry.load(spec, f"model '{spec.name}'")):
+        return "a hosted model, which needs a key; --trust-models allows it"
+    try:
+        stages = names.mitigators(cell.mitigator)
+    except HarnessError as error:
+        return str(error)
+    for stage in stages:
+        if stage.name not in registry.mitigators:
+            return f"the mitigator '{stage.name[:80]}' is not registered here"
+        for key, value in stage.options.items():
+            if not _SAFE_VALUE.fullmatch(value):
+                return f"the mitigator's option {key} is no number; --trust-models allows it"
+    return ""
+
+
+def _verdict(cell: Cell, cache: Path | None, registry: Registry) -> Verdict:
+    labels = (cell.model, cell.mitigator, cell.task)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is not run has its reason below
+            computed = evaluate(
+                cell.model,
+                [cell.task],
+                [cell.mitigator],
+                seed=cell.seed,
+                cache=cache,
+                registry=registry,
+            )
+    except HarnessError as error:
+        return Verdict(*labels, NOT_RUN, str(error))
+    if not computed:
+        reason = next((entry.reason for entry in computed.not_run), "nothing was computed")
+        return Verdict(*labels, NOT_RUN, reason)
+    return Verdict(*labels, *_compared(cell, list(computed)))
+
+
+def _compared(cell: Cell, computed: Sequence[Record]) -> tuple[str, str]:
+    """Return the outcome, and the score with the greatest difference."""
+    here = {record.id: record for record in computed}
+    pairs = [(record, here[record.id]) for record in cell.records if record.id in here]
+    if len(pairs) < len(cell.records):
+        return _other_identity(cell, computed)
+    record, other = max(pairs, key=lambda pair: _difference(*pair))
+    difference = _difference(record, other)
+    name = f"{record.metric} {record.score} ({record.scenario})"
+    reason = f"{name}: {_shown(record.value)} submitted, {_shown(other.value)} here"
+    return (SAME if difference <= TOLERANCE else DIFFERS), reason
+
+
+def _other_identity(cell: Cell, computed: Sequence[Record]) -> tuple[str, str]:
+    """Return why the records of a cell have other ids than those computed here."""
+    model = computed[0].model
+    if model.fingerprint != cell.fingerprint:
+        return NOT_RUN, f"the model here has other weights or settings ({model.fingerprint})"
+    digests = {record.task.digest for record in computed}
+    if not {record.task.digest for record in cell.records} <= digests:
+        return NOT_RUN, "the task here has other data or another version"
+    fingerprints = {record.mitigator.fingerprint for record in computed}
+    if not {record.mitigator.fingerprint for record in cell.records} <= fingerprints:
+        return NOT_RUN, "the mitigator here has other settings, or was fitted on another concept"
+    return DIFFERS, "it has scores that are not computed here"
+
+
+def _difference(a: Record, b: Record) -> float:
+    """Return how far two values are apart, in units of the score or as a part of its range."""
+    if a.value is None or b.value is None:
+        return 0.0 if a.value is b.value else float("inf")
+    unit = b.unit or scale.greatest_loss(b.ideal, b.bounds) or max(1.0, abs(b.value))
+    return abs(a.value - b.value) / unit
+
+
+def _shown(value: float | None) -> str:
+    return "no value" if value is None else f"{value:.6g}"
+
+
+@contextlib.contextmanager
+def _offline() -> Iterator[None]:
+    """Keep the hub's library from the network, whether it is imported already or not."""
+    from huggingface_hub import constants
+
+    before, environment = constants.HF_HUB_OFFLINE, os.environ.get(_OFFLINE)
+    constants.HF_HUB_OFFLINE = True
+    os.environ[_OFFLINE] = "1"
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
+        os.environ.pop(_OFFLINE)
+        if environment is not None:
+            os.environ[_OFFLINE] = environment
