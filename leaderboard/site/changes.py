@@ -158,7 +158,7 @@ def _values(cells: pl.DataFrame | None, file: Path) -> tuple[int, list[Change]]:
     if cells is None or not file.is_file():
         return 0, []
     now, before = (
-        frame.filter("ranked").select(*_CELL, "value").unique(_CELL, keep="last")
+        frame.filter("ranked").select(pl.col(_CELL).cast(pl.String), "value").unique(_CELL)
         for frame in (cells, pl.read_parquet(file))
     )
     both = now.join(before, on=list(_CELL), suffix="_before")

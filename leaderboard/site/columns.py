@@ -9,18 +9,20 @@ import numpy as np
 
 TYPES = {"f32": "<f4", "u8": "u1", "u16": "<u2", "i32": "<i4"}
 """NumPy's name of each type."""
-SHOWN_BITS = 14
-"""Bits of a mantissa that four digits need. Zeros after them compress."""
 
 
 def column(values: Any, type_: str) -> dict[str, str]:
-    """Return a column of numbers, row after row; missing floats are NaN."""
-    array = np.ascontiguousarray(values, dtype=TYPES[type_])
-    return {"type": type_, "data": base64.b64encode(array.tobytes()).decode()}
+    """Return a column of numbers, row after row; missing floats are NaN.
+
+    First stand the first bytes of all numbers, then the second bytes: alike bytes compress.
+    """
+    array = np.ascontiguousarray(values, dtype=TYPES[type_]).reshape(-1)
+    planes = array.view("u1").reshape(-1, array.itemsize).T
+    return {"type": type_, "data": base64.b64encode(planes.tobytes()).decode()}
 
 
-def rounded(values: Any, bits: int = SHOWN_BITS) -> Any:
-    """Return numbers as float32 whose mantissa has `bits` bits, so that they compress.
+def rounded(values: Any, bits: int) -> Any:
+    """Return numbers as float32 whose mantissa has `bits` bits, which compress.
 
     The last bit is rounded; infinity and NaN stay what they are.
     """

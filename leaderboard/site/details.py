@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from harness.leaderboard.boards.board import Board
@@ -12,10 +11,16 @@ from harness.leaderboard.site.columns import column, rounded
 from harness.leaderboard.site.layout import Layout, layout_of
 
 FLOATS = {
-    **{name: name for name in ("value", "low", "high", "floor", "floor_sd", "spread")},
-    "p": "p_value",
+    "value": ("value", 14),
+    "low": ("low", 11),
+    "high": ("high", 11),
+    "p": ("p_value", 10),
+    "floor": ("floor", 10),
+    "floor_sd": ("floor_sd", 8),
+    "spread": ("spread", 8),
 }
-"""Columns of floats in the file, and their names in the cells of a board."""
+"""Columns of floats in the file: their names in the cells of a board, and the bits of the mantissa
+that the page needs. Fewer bits make a smaller file: 14 are four digits, 11 are three."""
 COUNTS = ("n", "asked", "found")
 
 
@@ -30,30 +35,27 @@ def details_data(board: Board, tables: pl.DataFrame) -> dict[str, Any]:
         Tables that were copied, from `attachments.tables_of`.
     """
     cells, layout = board.cells, layout_of(board)
+    places = layout.places(cells)
+    nothing = pl.Series([None], dtype=pl.Float64)
+    floats = {
+        name: places.spread(cells[source] if source in cells.columns else nothing)
+        for name, (source, _) in FLOATS.items()
+    }
     reasons = sorted(set(board.lacks["reason"]))
-    lacks = board.lacks.with_columns(place=pl.col("reason").cast(pl.Enum(reasons)).to_physical())
-    shape = (layout.rows.height, len(layout.tasks))
-    nothing = column(np.full(shape, np.nan), "f32")
+    reason = board.lacks["reason"].cast(pl.Enum(reasons)).to_physical().cast(pl.Int64) + 1
     return {
-        **{
-            name: column(rounded(layout.spread(cells, source)), "f32")
-            if source in cells.columns
-            else nothing
-            for name, source in FLOATS.items()
-        },
-        **{name: column(layout.spread(cells, name, empty=0), "i32") for name in COUNTS},
-        "reason": column(
-            layout.spread(lacks.with_columns(pl.col("place") + 1), "place", empty=0), "u16"
-        ),
+        **{name: column(rounded(floats[name], FLOATS[name][1]), "f32") for name in floats},
+        **{name: column(places.spread(cells[name], empty=0), "i32") for name in COUNTS},
+        "reason": column(layout.places(board.lacks).spread(reason, empty=0), "u16"),
         "reasons": ["", *reasons],
         "tables": _tables(tables, layout),
     }
 
 
 def _tables(tables: pl.DataFrame, layout: Layout) -> list[dict[str, Any]]:
-    rows, tasks = layout.places(tables)
+    places = layout.places(tables)
     kept = tables.select("scenario", "name", "path").to_dicts()
     return [
         {"row": int(row), "task": int(task), **line}
-        for row, task, line in zip(rows, tasks, kept, strict=True)
+        for row, task, line in zip(places.row, places.task, kept, strict=True)
     ]

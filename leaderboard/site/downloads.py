@@ -14,12 +14,13 @@ import polars as pl
 
 import harness
 from harness.leaderboard.boards.board import Board
+from harness.leaderboard.site.columns import rounded
 from harness.leaderboard.site.payload import SCHEMA
 from harness.leaderboard.site.studies import StudyOnModel
 
 PARQUET = "records.parquet"
-DIGITS = 7
-"""Significant digits of the CSV; records.parquet has values as they were recorded."""
+DIGITS = 6
+"""Significant digits of the CSV."""
 _FORMULA = r"^([=+\-@\t\r])"
 _RECORD = (
     *("kind", "model", "fingerprint", "revision", "mitigator", "label", "params", "fitted_on"),
@@ -29,8 +30,9 @@ _RECORD = (
     *("floor_sd", "n", "asked", "found", "truncated", "created", "run", "harness"),
 )
 """Columns of records.parquet that a record states; those of `claims.frame.SCHEMA`."""
-_SHORT = ("p_value", "low", "high", "floor", "floor_sd")
-"""Columns of single precision, which have half the size."""
+_BITS = {"measure": 16, "low": 12, "high": 12, "p_value": 10, "floor": 10, "floor_sd": 8}
+"""Bits of the mantissas of further numbers in records.parquet: two to five digits. Values have
+single precision, seven digits. What is shorter makes a smaller file."""
 
 
 def to_frame(boards: Iterable[Board]) -> pl.DataFrame:
@@ -74,7 +76,7 @@ def to_json(
 
 def text_of(content: Any) -> str:
     """Return JSON for a file."""
-    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
 
 
 def records(frame: pl.DataFrame, boards: Iterable[Board]) -> pl.DataFrame:
@@ -95,17 +97,21 @@ def records(frame: pl.DataFrame, boards: Iterable[Board]) -> pl.DataFrame:
     ]
     schema = {"id": pl.String, "measure": pl.Float64, "leak": pl.Boolean, "aside": pl.String}
     every = pl.concat([pl.DataFrame(schema=schema | {"ranked": pl.Boolean}), *cells])
-    texts = [name for name in _RECORD if frame.schema[name] == pl.Categorical]
-    return (
+    order = ("kind", "model", "fingerprint", "label", "params", "task", "scenario", "metric")
+    lines = (
         frame.select("id", *_RECORD)
-        .with_columns(pl.col("id", *texts).cast(pl.String))
         .join(every, on="id", how="left")
-        .with_columns(pl.col("ranked", "leak").fill_null(value=False))
         .drop("id")  # follows from the fingerprints, the digest and the names
-        .sort("kind", "model", "fingerprint", "label", "params", "task", "scenario", "metric",
-              "score", "seed")
-        .with_columns(pl.col(*_SHORT, "measure").cast(pl.Float32))
-    )  # fmt: skip
+        .sort(*order, "score", "seed")
+        .with_columns(
+            pl.col("ranked", "leak").fill_null(value=False),
+            pl.col("value").cast(pl.Float32),
+        )
+    )
+    return lines.with_columns(
+        pl.Series(name, rounded(lines[name], bits), nan_to_null=True)
+        for name, bits in _BITS.items()
+    )
 
 
 def to_parquet(lines: pl.DataFrame) -> bytes:

@@ -39,14 +39,35 @@ class Layout:
     model: list[int]
     mitigator: list[int]
 
-    def places(self, frame: pl.DataFrame) -> tuple[Any, Any]:
-        """Return the index of the row and of the task of each line, from `row` and `task`."""
-        return _index(frame["row"], self.rows["row"].to_list()), _index(frame["task"], self.tasks)
+    def places(self, frame: pl.DataFrame) -> Places:
+        """Return where the lines of a frame with `row` and `task` stand."""
+        return Places(
+            shape=(self.rows.height, len(self.tasks)),
+            row=_index(frame["row"], self.rows["row"].to_list()),
+            task=_index(frame["task"], self.tasks),
+        )
 
-    def spread(self, frame: pl.DataFrame, name: str, *, empty: float = np.nan) -> Any:
-        """Return the column `name` of lines with `row` and `task` as an array (rows × tasks)."""
-        array = np.full((self.rows.height, len(self.tasks)), empty)
-        array[self.places(frame)] = frame[name].cast(pl.Float64).fill_null(empty).to_numpy()
+
+@dataclass(frozen=True)
+class Places:
+    """Where the lines of a frame stand in an array (rows × tasks).
+
+    Parameters
+    ----------
+    shape
+        Number of rows and of tasks.
+    row, task
+        (n,) by line.
+    """
+
+    shape: tuple[int, int]
+    row: Any
+    task: Any
+
+    def spread(self, values: pl.Series, *, empty: float = np.nan) -> Any:
+        """Return the values of the lines as an array; `empty` where there is none."""
+        array = np.full(self.shape, empty)
+        array[self.row, self.task] = values.cast(pl.Float64).fill_null(empty).to_numpy()
         return array
 
 

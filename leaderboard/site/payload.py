@@ -12,7 +12,7 @@ import polars as pl
 from harness.leaderboard.boards import ranking
 from harness.leaderboard.boards.benchmarks import Benchmark
 from harness.leaderboard.boards.board import Board
-from harness.leaderboard.site.columns import column
+from harness.leaderboard.site.columns import column, rounded
 from harness.leaderboard.site.layout import Layout, layout_of
 from harness.leaderboard.site.registered import NOTHING, Registered
 
@@ -21,6 +21,8 @@ SCHEMA = 3
 FLAGS = {"leak": 1, "reversed": 2, "missing": 4, "truncated": 8, "aside": 16, "p": 32, "run": 64}
 """Bits of the flags of a cell."""
 SIGNIFICANT = 0.05
+MEASURE_BITS = 20
+"""Bits of a measure: means of the scripts and of Python agree to 1e-6."""
 _ENDS = ("rank_low", "rank_high", "usefulness_rank_low", "usefulness_rank_high")
 _CARD = ("revision", "max_tokens", "licence", "open_weights", "released", "superseded_by")
 
@@ -42,7 +44,7 @@ def board_data(
         Who submitted the results of a model, by its name and fingerprint.
     """
     layout = layout_of(board)
-    rows = layout.rows
+    rows, places = layout.rows, layout.places(board.cells)
     reasons = enumerate(rows["unusable"].to_list())
     tasks = [task_entry(task, registered) for task in board.tasks.to_dicts()]
     return {
@@ -58,8 +60,8 @@ def board_data(
             "role": rows["role"].to_list(),
             "unusable": {i: reason for i, reason in reasons if reason is not None},
         },
-        "measure": column(layout.spread(board.cells, "measure"), "f32"),
-        "flags": column(_flags(board, layout), "u8"),
+        "measure": column(rounded(places.spread(board.cells["measure"]), MEASURE_BITS), "f32"),
+        "flags": column(places.spread(_flags(board), empty=0), "u8"),
         "student": _student(),
         "level": ranking.LEVEL,
         "enough_families": ranking.ENOUGH_FAMILIES,
@@ -179,8 +181,8 @@ def _mitigators(board: Board, layout: Layout, registered: Registered) -> list[di
     ]
 
 
-def _flags(board: Board, layout: Layout) -> Any:
-    """Return the bits of each cell (rows × tasks)."""
+def _flags(board: Board) -> pl.Series:
+    """Return the bits of each cell."""
     bits = {
         "leak": pl.col("leak"),
         "reversed": pl.col("reversed"),
@@ -194,7 +196,7 @@ def _flags(board: Board, layout: Layout) -> Any:
         expression.fill_null(value=False).cast(pl.Int64) * FLAGS[name]
         for name, expression in bits.items()
     )
-    return layout.spread(board.cells.select("row", "task", bits=total), "bits", empty=0)
+    return board.cells.select(total.alias("flags"))["flags"]
 
 
 def _student() -> list[float]:

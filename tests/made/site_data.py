@@ -22,7 +22,9 @@ def read(folder: Path, file: str = "data/site.js") -> Any:
 
 def grid(board: dict[str, Any], column: dict[str, str]) -> Any:
     """Return a column of a board as an array (rows × tasks)."""
-    numbers = np.frombuffer(base64.b64decode(column["data"]), dtype=_TYPES[column["type"]])
+    kind = np.dtype(_TYPES[column["type"]])
+    planes = np.frombuffer(base64.b64decode(column["data"]), dtype="u1")
+    numbers = planes.reshape(kind.itemsize, -1).T.copy().view(kind)
     return numbers.reshape(len(board["rows"]["model"]), len(board["tasks"]))
 
 

@@ -61,7 +61,12 @@ const ARRAYS = { f32: Float32Array, u8: Uint8Array, u16: Uint16Array, i32: Int32
  */
 function numbers(column) {
   const text = atob(column.data);
+  const array = ARRAYS[column.type];
+  const size = array.BYTES_PER_ELEMENT;
+  const count = text.length / size;
   const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return new ARRAYS[column.type](bytes.buffer);
+  for (let part = 0; part < size; part++) {
+    for (let i = 0; i < count; i++) bytes[i * size + part] = text.charCodeAt(part * count + i);
+  }
+  return new array(bytes.buffer);
 }

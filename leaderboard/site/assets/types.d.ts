@@ -100,7 +100,7 @@ declare const enum Flag {
 
 interface Column {
   type: "f32" | "u8" | "u16" | "i32";
-  /** Little-endian bytes in base64. */
+  /** Little-endian bytes in base64: the first bytes of all numbers, then the second ones ... */
   data: string;
 }
 
