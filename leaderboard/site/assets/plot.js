@@ -94,7 +94,7 @@ function emptyPlot(options) {
  * @param {number} width
  */
 function drawPlot(plot, width) {
-  const height = Math.round(Math.min(520, Math.max(320, width * 0.55)));
+  const height = Math.round(Math.min(520, Math.max(320, width * 0.45)));
   plot.width = width;
   plot.frame = {
     left: PLOT_MARGIN.left,
