@@ -94,7 +94,7 @@ function cellTable(board, details, options) {
     { title: options.measure, number: true },
     { title: "Drawn", class: "wide-only" },
     ...(details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : []),
-    { title: "Notes" },
+    { title: "Notes", class: "notes" },
   ];
   const rows = options.cells.map((cell) => () => {
     const at = cell.row * width + cell.task;

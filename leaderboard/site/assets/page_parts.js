@@ -130,6 +130,7 @@ function unknownName(main, site, route, names) {
       `This board has no ${route.page} '${route.name}'.`,
       near.length ? [" Near it: ", ...links, "."] : [],
     ),
+    h("p", {}, h("a", { href: address(route.kind, route.page) }, `All ${route.page}s`)),
   );
 }
 
@@ -155,6 +156,25 @@ function nearNames(name, names) {
 function pairsOf(name) {
   const letters = [...` ${name.toLowerCase().slice(0, 200)} `];
   return new Set(letters.slice(1).map((letter, i) => letters[i] + letter));
+}
+
+/**
+ * Return a description as a paragraph; nothing if it is empty.
+ * @param {string} text
+ */
+function descriptionOf(text) {
+  return text ? [h("p", { class: "description" }, withCode(text))] : [];
+}
+
+/**
+ * Return a text whose parts in backticks are code.
+ * @param {string} text
+ * @returns {Child[]}
+ */
+function withCode(text) {
+  const parts = text.split("`");
+  if (parts.length % 2 === 0) return [text];
+  return parts.map((part, i) => (i % 2 ? h("code", {}, part) : part));
 }
 
 /**

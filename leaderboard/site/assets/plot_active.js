@@ -134,7 +134,7 @@ function tipLines(plot, i) {
     `${x.title} ${valueText(x, points[i].x, xEnds)}`,
     `${y.title} ${valueText(y, points[i].y, yEnds)}`,
   ];
-  if (unusable) lines.push(`not usable: ${unusable}`);
+  if (unusable) lines.push(`not counted: ${unusable}`);
   const here = placeOf(plot, i);
   const close = plot.shown.filter((j) => {
     const place = placeOf(plot, j);

@@ -184,7 +184,9 @@ function plotLegend(plot) {
   const entries = series.flatMap((name, i) => (used[i] ? [h("li", {}, legendMark(i), name)] : []));
   if (open !== undefined) {
     const series = points[open].series;
-    entries.push(h("li", {}, legendMark(series, false), "open: not usable"));
+    entries.push(
+      h("li", {}, legendMark(series, false), "open: not counted (not usable or incomplete)"),
+    );
   }
   if (plot.front.length > 1) entries.push(h("li", {}, legendLine("plot-front"), "Pareto front"));
   if (plot.options.lines?.length) {

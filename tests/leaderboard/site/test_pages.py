@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from site_pages import build
 
+from harness.leaderboard.site.payload import script
+
 pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror='window.hacked=1'>"
 
@@ -30,11 +32,13 @@ def change():
     """Return a function that changes what a data file of a site holds."""
 
     def change_data(index: Path, name: str, change: Callable[[Any], object]) -> Path:
-        path = index.parent / f"data/{name}.js"
-        start, _, rest = path.read_text("utf-8").partition(",")
-        content = json.loads(rest.rstrip().removesuffix(");"))
+        file = f"data/{name}.js"
+        path = index.parent / file
+        _, _, quoted = path.read_text("utf-8").partition("JSON.parse('")
+        text = quoted.strip().removesuffix("'));")
+        content = json.loads(text.replace("\\'", "'").replace("\\\\", "\\"))
         change(content)
-        path.write_text(f"{start},{json.dumps(content)});\n", "utf-8")
+        path.write_text(script(file, content), "utf-8")
         return index
 
     return change_data
@@ -103,7 +107,7 @@ def test_the_values_of_a_model_say_why_they_do_not_count(tmp_path, visit, record
     rows = {row[0]: row for row in table(page, "Bias: less is better")}
     assert "no text has a vector" in rows["age-traits"][-1]
     assert rows["seat-c6"][-2] == "38 of 40"
-    assert "lacks a value" in page.locator("main .lead").inner_text()
+    assert "6 of 7 ranked bias tasks" in page.locator("main .lead").inner_text()
     page.get_by_label("Mitigator", exact=True).select_option(label="hard-debias")
     page.wait_for_selector("td:has-text('leak')")
     rows = {row[0]: row for row in table(page, "Bias: less is better")}
@@ -135,7 +139,7 @@ def test_a_task_says_what_it_asks_how_far_it_measures_and_how_models_do(
     def describe(board):
         (task,) = [task for task in board["tasks"] if task["name"] == "seat-c7"]
         task |= {
-            "description": "Careers and families.", "source": "May et al. 2019",
+            "description": "Careers and `families`.", "source": "May et al. 2019",
             "licence": "CC-BY-4.0", "examples": {"targets_1": ["This is math."]},
             "validity": {"reliability": 0.81, "detectable": 0.25, "rejected": None},
             "not_ranked": "it is noise",
@@ -144,7 +148,7 @@ def test_a_task_says_what_it_asks_how_far_it_measures_and_how_models_do(
     page = visit(change(build(tmp_path, records), "text", describe), "#/text/task/seat-c7")
     page.wait_for_selector("th:has-text('Texts with a vector')")
     assert page.locator("h1").inner_text() == "seat-c7, made up"
-    assert page.locator("main .lead").inner_text() == "Careers and families."
+    assert page.locator("main .description").inner_text() == "Careers and families."
     assert page.locator("main .notice").inner_text() == "Shown and not ranked: it is noise"
     shown = facts(page)
     assert shown["Reading"] == "the ideal is 0; from -2 to 2"

@@ -61,7 +61,7 @@ def test_the_pointer_shows_a_point_and_a_click_opens_its_page(plot) -> None:
     mark = page.locator(".plot-marks path.open").bounding_box()
     middle = (mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
     page.mouse.move(*middle)
-    assert "not usable: fails a control" in page.locator(".plot-tip.shown").inner_text()
+    assert "not counted: fails a control" in page.locator(".plot-tip.shown").inner_text()
     page.mouse.move(5, 5)
     assert page.locator(".plot-tip.shown").count() == 0
     page.mouse.click(*middle)

@@ -16,7 +16,7 @@ pages.benchmark = (main, site, board, route) => {
   main.append(
     trail(site, route, benchmark.title, [["Benchmarks", address(route.kind, "benchmark")]]),
     h("h1", {}, benchmark.title),
-    ...(benchmark.description ? [h("p", { class: "lead" }, benchmark.description)] : []),
+    ...descriptionOf(benchmark.description),
     h(
       "p",
       {},
@@ -61,7 +61,7 @@ function benchmarkList(main, site, board, route) {
   ];
   const rows = board.benchmarks.map((benchmark) => () => [
     pageLink(route, "benchmark", benchmark.name, benchmark.title),
-    benchmark.description || " ",
+    withCode(benchmark.description),
     scoresOf(board, benchmark.tasks, false).rank.filter((rank) => rank > 0).length,
     benchmark.tasks.length,
     benchmark.languages.join(", "),

@@ -96,8 +96,11 @@ function standing(board, row) {
   const ranked = scores.rank.filter((rank) => rank > 0).length;
   if (board.rows.unusable[row])
     return `Not ranked, because it is not usable: ${board.rows.unusable[row]}.`;
-  if (!scores.complete[row])
-    return `Not ranked on ${benchmark.title}: it lacks a value on some ranked task.`;
+  if (!scores.complete[row]) {
+    const tasks = benchmark.tasks.filter((task) => board.tasks[task].measures === "bias");
+    const has = `${scores.bias.tasks[row]} of ${countText(tasks.length, "ranked bias task")}`;
+    return `Not ranked on ${benchmark.title}: it has a value on ${has}.`;
+  }
   if (!scores.rank[row]) return "Not ranked: ranking needs two models.";
   const low = benchmark.rank_low[row];
   const set = low === null ? "" : ` (set ${setText(low, benchmark.rank_high[row])})`;
@@ -134,7 +137,10 @@ function modelCard(board, model) {
     ["Longest text", model.max_tokens && `${model.max_tokens.toLocaleString("en")} tokens`],
     ["Released", model.released],
     ...Object.entries(model.published).map(([name, value]) => {
-      return /** @type {[string, string]} */ ([`Published ${name}`, value.toFixed(2)]);
+      return /** @type {[string, string]} */ ([
+        `Published ${name}`,
+        String(Number(value.toFixed(2))),
+      ]);
     }),
   ]);
 }

@@ -56,7 +56,7 @@ function compareGains(a, b) {
 }
 
 /**
- * Return the tasks of each measure and concept; a task without a concept counts for its category.
+ * Return the tasks of each measure and concept; the concept of a task is its category.
  * @param {Board} board
  * @param {number[]} tasks
  */
@@ -64,9 +64,9 @@ function conceptsOf(board, tasks) {
   /** @type {Map<string, { measures: string, concept: string, tasks: number[] }>} */
   const groups = new Map();
   for (const task of tasks) {
-    const { measures, concept, category } = board.tasks[task];
-    const key = JSON.stringify([measures, concept ?? category]);
-    const group = groups.get(key) ?? { measures, concept: concept ?? category, tasks: [] };
+    const { measures, category } = board.tasks[task];
+    const key = JSON.stringify([measures, category]);
+    const group = groups.get(key) ?? { measures, concept: category, tasks: [] };
     group.tasks.push(task);
     groups.set(key, group);
   }
@@ -148,7 +148,7 @@ function valueTables(board, route, details, row) {
           first: "Task",
           head: ({ task }) => pageLink(route, "task", board.tasks[task].name),
           second: "Concept",
-          more: ({ task }) => board.tasks[task].concept ?? board.tasks[task].category,
+          more: ({ task }) => board.tasks[task].category,
         })
       : null;
   return [

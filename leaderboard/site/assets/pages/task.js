@@ -16,7 +16,7 @@ pages.task = (main, site, board, route) => {
   main.append(
     trail(site, route, task.name, [["Tasks", address(route.kind, "task")]]),
     h("h1", {}, task.title || task.name),
-    ...(task.description ? [h("p", { class: "lead" }, task.description)] : []),
+    ...descriptionOf(task.description),
     ...(task.not_ranked
       ? [h("p", { class: "notice" }, `Shown and not ranked: ${task.not_ranked}`)]
       : []),
@@ -71,7 +71,7 @@ function taskTable(board, route, tasks, caption) {
     ],
     task.measures,
     task.family,
-    task.concept ?? task.category,
+    task.category,
     task.language,
     task.licence || NOTHING,
     task.not_ranked ? `no: ${task.not_ranked}` : task.required ? "yes, and required" : "yes",
@@ -93,7 +93,7 @@ function taskFacts(board, route, index) {
   ]);
   return factList([
     ["Name", h("code", {}, task.name)],
-    ["Measures", `${task.measures}, ${task.concept ?? task.category}`],
+    ["Measures", `${task.measures}, ${task.category}`],
     ["Family", `${task.family} (one vote)`],
     ["Score", `${task.metric} ${task.score}, scenario ${task.scenario}`],
     ["Reading", readingOf(task)],
@@ -190,6 +190,7 @@ function taskDistribution(board, index) {
     ? { title: "distance above the floor", better: "low" }
     : { title: "usefulness", better: "high" };
   const lines = isBias ? [{ label: "floor", value: 0 }, ...references] : references;
+  if (values.filter(({ value }) => Number.isFinite(value)).length < 2) return "";
   return distribution("Models without a mitigator", values, axis, lines);
 }
 
