@@ -10,8 +10,9 @@ import click
 from harness.commands import arguments
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from harness.registry.registry import Registry
-    from harness.results.record import Record
 
 
 @click.group()
@@ -58,6 +59,7 @@ def build(
     from harness.leaderboard.boards import references
     from harness.leaderboard.boards.board import compile_boards
     from harness.leaderboard.boards.cells import of_tasks
+    from harness.leaderboard.claims import facts
     from harness.leaderboard.claims.frame import frame_of
     from harness.leaderboard.claims.reading import Claims
     from harness.leaderboard.site import studies, writing
@@ -66,18 +68,25 @@ def build(
     from harness.registry.registry import Registry
     from harness.results import folder as results_files
     from harness.results import smoke_runs
+    from harness.task.benchmark import BenchmarkFile
 
     registry = Registry(include=include)
     reading, study_reading = results_files.read(results), studies.read(results)
     whole, smoke = smoke_runs.set_aside(reading.records)
     notices = tuple(filter(None, (*reading.notices, *study_reading.notices, smoke)))
-    scored = any(record.primary for record in whole)
-    records = of_tasks(whole, _names(split(tasks), whole, registry)) if tasks and scored else whole
-    records, lacking = references.added(records)
+    claims = frame_of(whole)
+    if tasks and claims["primary"].any():
+        claims = of_tasks(claims, _names(split(tasks), claims, registry))
+    claims, lacking = references.added(claims)
     notices = (*notices, *lacking)
     for notice in notices:
         click.echo(notice, err=True)
-    boards = compile_boards(records)
+    benchmarks = [
+        registry.benchmark_files.find(name).validate(BenchmarkFile)
+        for name in sorted(registry.benchmark_files.owners)
+    ]
+    kinds = {name: task.kinds for name, task in facts.shipped().items()}
+    boards = compile_boards(claims, benchmarks, kinds)
     compared = studies.compile_studies(study_reading.records)
     if not boards and not compared:
         places = ", ".join(f"'{path}'" for path in results)
@@ -90,7 +99,7 @@ def build(
         boards,
         out,
         title=title,
-        claims=Claims(frame_of(records)),
+        claims=Claims(claims),
         registered=registered(registry),
         notices=notices,
         sources=results,
@@ -107,13 +116,13 @@ def build(
     click.echo(f"wrote {written.page}")
 
 
-def _names(patterns: list[str], records: list[Record], registry: Registry) -> list[str]:
+def _names(patterns: list[str], claims: pl.DataFrame, registry: Registry) -> list[str]:
     """Return the patterns with the name of a benchmark replaced by its tasks in the records."""
     from fnmatch import fnmatchcase
 
     from harness.task.benchmark import BenchmarkFile
 
-    tasks = {record.task.name for record in records if record.primary}
+    tasks = set(claims.filter("primary")["task"])
     names = []
     for pattern in patterns:
         if any(fnmatchcase(task, pattern) for task in tasks):

@@ -6,23 +6,32 @@ CSV and the JSON only format these frames: every number is computed here.
 
 from __future__ import annotations
 
-import dataclasses
-import json
-from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from harness.leaderboard.boards.benchmarks import ALL, Benchmark
-from harness.leaderboard.boards.cells import cells, row_name
-from harness.leaderboard.boards.effects import effects, mitigators
-from harness.leaderboard.boards.grid import aggregated, grid_of, lacking, ranked_rows, tasks_of
+from harness.leaderboard.boards.benchmarks import Benchmark, Ranked, benchmarks_of
+from harness.leaderboard.boards.cells import cells
+from harness.leaderboard.boards.effects import differences, effects, mitigators
+from harness.leaderboard.boards.grid import (
+    PREFIXES,
+    aggregated,
+    grid_of,
+    lacking,
+    ranks_of,
+    tasks_of,
+)
+from harness.leaderboard.boards.models import environments_of, mixed_versions, models_of
 from harness.leaderboard.boards.notices import notices
 from harness.leaderboard.boards.published import published
-from harness.leaderboard.boards.row_labels import labelled
+from harness.leaderboard.boards.row_labels import rows_of
 from harness.leaderboard.boards.usable import unusable
-from harness.results.record import Record
+
+if TYPE_CHECKING:
+    from harness.task.benchmark import BenchmarkFile
 
 
 @dataclass(frozen=True)
@@ -105,7 +114,7 @@ class Board:
     published: pl.DataFrame
     notices: tuple[str, ...] = ()
     benchmarks: tuple[Benchmark, ...] = ()
-    models: pl.DataFrame = dataclasses.field(default_factory=pl.DataFrame)
+    models: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     def names(self, measures: str) -> list[str]:
         """Return the names of the ranked tasks that measure `bias` or `usefulness`."""
@@ -146,124 +155,114 @@ class Board:
         return "; ".join([line, *(f"{n} {part}" for part, n in parts.items() if n)])
 
 
-def compile_boards(records: Iterable[Record]) -> list[Board]:
-    """Return a board for each kind of embedder that has primary records, word before text."""
-    records = list(records)
-    all_cells = cells(records)
-    kinds = sorted(set(all_cells.ranked["kind"]), reverse=True)
+_OTHERS = ("row", "task", "version", "digest", "seed", "value", "created", "why")
+
+
+def compile_boards(
+    claims: pl.DataFrame,
+    benchmarks: Iterable[BenchmarkFile] = (),
+    kinds: Mapping[str, Container[str]] = MappingProxyType({}),
+) -> list[Board]:
+    """Return a board for each kind of embedder that has primary claims, word before text.
+
+    Parameters
+    ----------
+    claims
+        Claims that are trusted, with the columns of `claims.frame.SCHEMA`.
+    benchmarks
+        Named sets of tasks; a board has those that have tasks on it.
+    kinds
+        Kinds of embedder that a task runs on, by its name: a benchmark does not lack a task that
+        does not run on the kind of the board. A task that is not here runs on all.
+    """
+    all_cells = cells(claims)
+    present = all_cells.ranked["kind"].unique().cast(pl.String)
+    files = list(benchmarks)
     return [
         _board(
             kind,
-            all_cells.ranked.filter(kind=kind),
-            all_cells.others.filter(kind=kind),
-            [record for record in records if record.model.kind == kind],
+            _of_kind(all_cells.ranked, kind),
+            _of_kind(all_cells.others, kind),
+            _of_kind(claims, kind),
+            [(file, [t for t in file.tasks if kind in kinds.get(t, (kind,))]) for file in files],
         )
-        for kind in kinds
+        for kind in present.sort(descending=True)
     ]
 
 
-def _board(kind: str, chosen: pl.DataFrame, others: pl.DataFrame, records: list[Record]) -> Board:
-    shown = labelled(pl.concat([others, chosen], how="diagonal"))
+def _board(
+    kind: str,
+    chosen: pl.DataFrame,
+    others: pl.DataFrame,
+    claims: pl.DataFrame,
+    files: list[tuple[BenchmarkFile, list[str]]],
+) -> Board:
     tasks = tasks_of(chosen)
-    grid = grid_of(chosen, tasks, shown)
-    lacks = lacking(grid, others)
-    rows = (
-        grid.select("row", "role", "is_noise", "name", "fingerprint", "mitigator")
-        .unique()
-        .sort("row")
-        .with_columns(kind=pl.lit(kind))
-    )
-    failing = unusable(
-        grid.join(lacks.select("row", "task", why_null="reason"), on=["row", "task"], how="left"),
-        tasks,
-        rows,
-    )
+    every_row = rows_of(kind, chosen, others)
+    who = _plain(every_row.select("row", "model", mitigator="label"))
+    rows = every_row.join(chosen.select("row").unique(), on="row", how="semi")
+    grid = grid_of(chosen, others, tasks, rows)
+    failing = unusable(grid, tasks, rows)
     ranked = grid.filter(pl.col("not_ranked").is_null())
-    frame = aggregated(grid, tasks).join(rows.select("row", "role"), on="row")
-    frame = frame.join(shown, on="row").join(failing, on="row", how="left")
-    for measures, prefix in (("bias", ""), ("usefulness", "usefulness_")):
-        frame = frame.join(ranked_rows(ranked, failing, measures, prefix), on="row", how="left")
-    deciding = "" if "bias" in ranked["measures"] else "usefulness_"
-    frame = frame.with_columns(
-        complete=pl.col(f"{deciding}complete").fill_null(value=False),
-        usefulness_complete=pl.col("usefulness_complete").fill_null(value=False),
-    ).sort(
-        f"{deciding}rank", "complete", "bias", "usefulness", "model", "mitigator",
-        descending=[False, True, False, True, False, False], nulls_last=True,
-    )  # fmt: skip
+    changes = differences(ranked)
+    over_models = mitigators(changes, rows, failing)
+    models = models_of(claims, rows)
+    frame = _with_ranks(rows.join(aggregated(grid, tasks), on="row"), ranked, failing)
+    facts = models.select(
+        "model", "fingerprint", "url", "dimensions", "parameters", "superseded_by"
+    )
+    frame = frame.join(facts, on=["model", "fingerprint"], how="left", maintain_order="left")
     first = ["row", "model", "mitigator", "role", "complete", "unusable"]
     rest = [column for column in frame.columns if ":" not in column and column not in first]
     wide = [column for column in frame.columns if ":" in column]
-    who = shown.select("row", "model", "mitigator")
-    board = Board(
+    return Board(
         kind=kind,
-        tasks=tasks,
-        rows=frame.select(first + rest + wide),
-        effects=effects(ranked, failing).join(who, on="row", how="left"),
-        mitigators=mitigators(ranked, failing),
-        cells=chosen.drop("kind").sort("row", "task"),
-        lacks=lacks,
-        others=others.select(
-            "row", "task", "version", "digest", "seed", "value", "created", "why"
-        ).join(who, on="row", how="left"),
-        environments=_environments(records),
-        published=published(records, tasks),
-        notices=notices(grid, others, tasks, rows, failing),
-        models=_models(records, frame),
-    )
-    return dataclasses.replace(board, benchmarks=(_all(board),))
-
-
-def _all(board: Board) -> Benchmark:
-    ranked = board.tasks.filter(pl.col("not_ranked").is_null())
-    ends = [f"{p}{end}" for p in ("", "usefulness_") for end in ("rank", "rank_low", "rank_high")]
-    return Benchmark(
-        name=ALL,
-        title="All tasks",
-        description="",
-        citation="",
-        version=None,
-        tasks=tuple(ranked["task"]),
-        languages=tuple(sorted(set(ranked["language"]))),
-        ranks=board.rows.filter(pl.any_horizontal(pl.col(ends).is_not_null())).select("row", *ends),
-        mitigators=board.mitigators,
-        findings=(board.summary(),),
+        tasks=_plain(tasks),
+        rows=_plain(frame.select(first + rest + wide)),
+        effects=_plain(effects(ranked, failing)).join(who, on="row", how="left"),
+        mitigators=over_models,
+        cells=_plain(chosen.sort("row", "task")),
+        lacks=_plain(lacking(grid)),
+        others=_plain(others.select(_OTHERS)).join(
+            who, on="row", how="left", maintain_order="left"
+        ),
+        environments=environments_of(models),
+        published=published(claims, tasks),
+        notices=(*notices(grid, others, tasks, rows, failing), *mixed_versions(claims)),
+        benchmarks=benchmarks_of(
+            Ranked(tasks, rows, ranked, changes, failing), files, frame, over_models
+        ),
+        models=models,
     )
 
 
-def _models(records: list[Record], rows: pl.DataFrame) -> pl.DataFrame:
-    facts = (
-        *("revision", "url", "dimensions", "parameters", "max_tokens", "licence", "open_weights"),
-        *("released", "superseded_by"),
+def _with_ranks(rows: pl.DataFrame, ranked: pl.DataFrame, failing: pl.DataFrame) -> pl.DataFrame:
+    """Add what keeps rows from being ranked, and the ranks of the others; the best first."""
+    frame = rows.drop("mitigator", "name", "is_noise", "kind").rename({"label": "mitigator"})
+    frame = frame.join(failing, on="row", how="left")
+    for measures in PREFIXES:
+        frame = frame.join(ranks_of(ranked, failing, measures), on="row", how="left")
+    deciding = "" if (ranked["measures"] == "bias").any() else PREFIXES["usefulness"]
+    return frame.with_columns(
+        complete=pl.col(f"{deciding}complete").fill_null(value=False),
+        usefulness_complete=pl.col("usefulness_complete").fill_null(value=False),
+    ).sort(
+        f"{deciding}rank", "complete", "bias", "usefulness", "model", "mitigator", "row",
+        descending=[False, True, False, True, False, False, False], nulls_last=True,
+    )  # fmt: skip
+
+
+def _of_kind(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Return the lines of a kind, without a copy if they are all."""
+    is_kind = frame["kind"] == kind
+    return (frame if is_kind.all() else frame.filter(is_kind)).drop("kind")
+
+
+def _plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame whose rows and tasks are strings."""
+    return frame.cast(
+        {name: pl.String for name in ("row", "task", "family") if name in frame.columns}
     )
-    grouped = defaultdict(list)
-    for record in records:
-        grouped[row_name(record)].append(record)
-    lines: dict[tuple[str, str], dict[str, object]] = {}
-    for row, name, fingerprint in rows.select("row", "model", "fingerprint").iter_rows():
-        model = grouped[row][-1].model
-        lines[name, fingerprint] = {
-            "model": name,
-            "fingerprint": fingerprint,
-            "name": model.name,
-            **{fact: getattr(model, fact) for fact in facts},
-            "languages": list(model.languages),
-            "published": json.dumps(model.published),
-            "environments": [
-                {"environment": text, "records": n} for text, n in _environments(grouped[row])
-            ],
-        }
-    return pl.DataFrame(list(lines.values()), infer_schema_length=None)
-
-
-def _environments(records: list[Record]) -> tuple[tuple[str, int], ...]:
-    counts: Counter[str] = Counter()
-    for record in records:
-        e = record.environment
-        packages = ", ".join(f"{name} {version}" for name, version in sorted(e.packages.items()))
-        text = f"harness {e.harness}, Python {e.python}, {e.platform}, {e.device}"
-        counts[text + (f"; {packages}" if packages else "")] += 1
-    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _count(n: int, noun: str) -> str:

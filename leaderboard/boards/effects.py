@@ -33,27 +33,33 @@ def effects(grid: pl.DataFrame, unusable: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(frames).join(unusable, on="row", how="left").sort("row", "baseline")
 
 
-def mitigators(grid: pl.DataFrame, unusable: pl.DataFrame) -> pl.DataFrame:
+def mitigators(changes: pl.DataFrame, rows: pl.DataFrame, unusable: pl.DataFrame) -> pl.DataFrame:
     """Return a line a mitigator, best first; see `Board.mitigators`.
 
     Parameters
     ----------
-    grid, unusable
+    changes
+        The `differences` against `none`, on the tasks to rank by.
+    rows
+        `row`, `role`, `name` and `fingerprint` of the model, and `label`, of every row.
+    unusable
         As of `effects`.
     """
     # Whatever is done to a model that is not usable says nothing about the mitigator.
-    excluded = grid.filter(role="model").join(unusable, on="row", how="semi").select(_MODEL)
-    usable = grid.join(excluded.unique(), on=_MODEL, how="anti")
-    changes = _differences(usable, BASELINES[0])
-    rows = grid.filter(role="mitigated").select("row", *_MODEL, mitigator="label").unique()
+    rows = rows.with_columns(pl.col(_MODEL).cast(changes.schema["name"]))
+    excluded = rows.filter(role="model").join(unusable, on="row", how="semi").select(_MODEL)
+    changes = changes.join(excluded.unique(), on=_MODEL, how="anti")
+    rows = rows.filter(role="mitigated").select("row", *_MODEL, mitigator="label").unique()
     judged = rows.join(excluded, on=_MODEL, how="anti")
     reasons, models = _comparable(judged, changes, unusable)
     for name in rows["mitigator"].unique().sort():
         reasons.setdefault(name, "run on no usable model")
     ranked = [name for name, reason in reasons.items() if not reason]
-    block = changes.filter(
-        pl.col("mitigator").is_in(ranked), pl.struct(_MODEL).is_in(models.to_struct().implode())
-    ).filter(pl.len().over("task") == len(ranked) * models.height)
+    block = (
+        changes.filter(pl.col("mitigator").is_in(ranked))
+        .join(models, on=_MODEL, how="semi")
+        .filter(pl.len().over("task") == len(ranked) * models.height)
+    )
     over = {
         measures: block.filter(measures=measures)
         .group_by("mitigator", "family", "task")
@@ -72,7 +78,10 @@ def mitigators(grid: pl.DataFrame, unusable: pl.DataFrame) -> pl.DataFrame:
         {"mitigator": list(reasons), "unranked": list(reasons.values())},
         schema={"mitigator": pl.String, "unranked": pl.String},
     ).join(
-        rows.group_by("mitigator").agg(models=pl.struct(_MODEL).n_unique().cast(pl.Int64)),
+        rows.select("mitigator", *_MODEL)
+        .unique()
+        .group_by("mitigator")
+        .agg(models=pl.len().cast(pl.Int64)),
         on="mitigator",
     )
     for name in MEASURES:
@@ -124,33 +133,43 @@ def _comparable(
     for name in order[best + 1 :]:
         reasons[name] = "not run on the models of the others"
     shared = sorted(blocks[best]) if order else []
-    return reasons, pl.DataFrame(shared, schema=dict.fromkeys(_MODEL, pl.String), orient="row")
+    schema = {name: rows.schema[name] for name in _MODEL}
+    return reasons, pl.DataFrame(shared, schema=schema, orient="row")
 
 
-def _differences(grid: pl.DataFrame, baseline: str) -> pl.DataFrame:
+def differences(grid: pl.DataFrame, baseline: str = BASELINES[0]) -> pl.DataFrame:
     """Return the difference of each mitigated cell from that of the same model and task.
 
     A line for each row and task that both have without a leak: `difference`.
+
+    Parameters
+    ----------
+    grid
+        As of `effects`.
+    baseline
+        Mitigator to compare with.
     """
     base = (
         grid.filter(mitigator=baseline)
-        .sort(pl.col("params").str.len_chars(), "params", "row")  # fewest settings first
+        .sort(pl.col("params").cast(pl.String).str.len_chars(), "params", "row")  # fewest settings
         .unique([*_MODEL, "task"], keep="first", maintain_order=True)
         .select(*_MODEL, "task", base="measure", base_row="row")
     )
     return (
         grid.filter(role="mitigated")
+        .select("row", *_MODEL, "task", "family", "measures", "measure", mitigator="label")
         .join(base, on=[*_MODEL, "task"])
         .filter(pl.col("row") != pl.col("base_row"))
         .with_columns(difference=(pl.col("measure") - pl.col("base")).round(DIGITS))
         .drop_nulls("difference")
-        .with_columns(mitigator=pl.col("label"))
+        .drop("measure", "base", "base_row")
+        .with_columns(pl.col("mitigator").cast(pl.String))
     )
 
 
 def _against(grid: pl.DataFrame, baseline: str) -> pl.DataFrame:
     """Return the effects of all mitigated rows against one baseline."""
-    changes = _differences(grid, baseline).with_columns(measure=pl.col("difference"))
+    changes = differences(grid, baseline).with_columns(measure=pl.col("difference"))
     frame = grid.filter(role="mitigated").select("row").unique().sort("row")
     leaks = grid.filter("leak").group_by("row").agg(bias_leaks=pl.len().cast(pl.Int64))
     for name in MEASURES:

@@ -7,92 +7,155 @@ from __future__ import annotations
 
 import polars as pl
 
-from harness.leaderboard.boards.cells import BASELINES, NOISE, REFERENCES
+from harness.leaderboard.boards.measures import LEAK, latest
 from harness.leaderboard.boards.ranking import means, rank
+
+ENDS = ("rank", "rank_low", "rank_high")
+"""Columns of a rank with its set, after the prefix of what is ranked."""
+PREFIXES = {"bias": "", "usefulness": "usefulness_"}
+"""Prefix of these columns, by what a task measures."""
 
 
 def tasks_of(chosen: pl.DataFrame) -> pl.DataFrame:
-    """Return one line a task."""
+    """Return one line a task; its facts are those of its latest record."""
     reason = (
         pl.when(pl.col("measures") == "control")
         .then(pl.lit("a control"))
-        .when(pl.col("unranked") != "")
+        .when(pl.col("unranked").fill_null("") != "")
         .then(pl.col("unranked"))
         .when(~pl.col("adds"))
         .then(pl.coalesce("aside", pl.lit("no row has a value")))
     )
+    texts = (
+        *("digest", "title", "measures", "category", "family", "language", "metric", "score"),
+        *("scenario", "ideal"),
+    )
+    facts = ("version", *texts, "low_bound", "high_bound", "required", "unranked")
     return (
-        chosen.sort("created", "id")
-        .group_by("task")
+        chosen.group_by("task")
         .agg(
-            pl.col(
-                *("version", "digest", "title", "measures", "category", "family", "language"),
-                *("metric", "score", "scenario", "ideal", "low_bound", "high_bound", "seed"),
-                *("required", "unranked"),
-            ).last(),
             rows=pl.col("value").count(),
             scaled=pl.col("distance").count() > 0,
             adds=(pl.col("measure").is_not_null() | pl.col("leak")).any(),
-            aside=pl.col("aside").drop_nulls().last(),
+            aside=pl.col("aside").drop_nulls().max(),
         )
+        .join(latest(chosen, ("task",)).select("task", *facts), on="task")
+        .with_columns(pl.col(*texts, "unranked").cast(pl.String))
         .with_columns(not_ranked=reason)
-        .drop("unranked", "adds", "aside")
+        .select("task", *facts[:-1], "rows", "scaled", "not_ranked")
         .sort("measures", "category", "task")
     )
 
 
-def grid_of(chosen: pl.DataFrame, tasks: pl.DataFrame, shown: pl.DataFrame) -> pl.DataFrame:
-    """Return a line for every row and task, with what its cell holds."""
-    name = pl.col("name").str.split("?").list.first()  # without options
-    role = (
-        pl.when(name.is_in(REFERENCES))
-        .then(pl.lit("reference"))
-        .when(pl.col("mitigator") == BASELINES[0])
-        .then(pl.lit("model"))
-        .otherwise(pl.lit("mitigated"))
+def grid_of(
+    chosen: pl.DataFrame, others: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame
+) -> pl.DataFrame:
+    """Return a line for every row and task, sorted by both.
+
+    Parameters
+    ----------
+    chosen, others
+        The cells of the board.
+    tasks
+        As of `tasks_of`.
+    rows
+        One line a row, with its facts.
+
+    Returns
+    -------
+    pl.DataFrame
+        `row`, and the `name`, `fingerprint`, `mitigator`, `params`, `label` and `role` of `rows`;
+        `task` and its facts that ranking needs; `id`, `value`, `p_value`,
+        `leak`; `measure`, what ranks, null for a leak; `why_null`, why there is none, null
+        if there is one.
+    """
+    elsewhere = (
+        others.filter(pl.col("row").is_in(rows["row"].implode()))
+        .group_by("row", "task")
+        .agg(pl.col("why").last())
     )
-    identity = ["row", pl.col("model").alias("name"), "fingerprint", "mitigator", "params"]
-    held = ["id", "value", "p_value", "reason", "aside", "distance", "measure", "leak"]
+    held = chosen.select("row", "task", "id", "value", "p_value", "reason", "aside", "leak",
+                         measure=pl.when(~pl.col("leak")).then("measure"))  # fmt: skip
+    why_null = (
+        pl.when(pl.col("aside").is_not_null())
+        .then("aside")
+        .when(pl.col("leak") & pl.col("value").is_not_null())
+        .then(pl.lit(LEAK))
+        .when(pl.col("id").is_not_null() & pl.col("value").is_null())
+        .then(pl.coalesce(pl.col("reason").cast(pl.String), pl.lit("no value")))
+        .when(pl.col("id").is_not_null())
+        .then(None)
+        .when(pl.col("why").is_not_null())
+        .then(pl.lit("only a record of ") + pl.col("why"))
+        .otherwise(pl.lit("not run"))
+    )
+    facts = tasks.select("task", "measures", "category", "family", "ideal", "not_ranked")
+    names = ("name", "fingerprint", "mitigator", "params", "label", "role")
     return (
-        chosen.select(identity)
-        .unique()
-        .with_columns(role=role, is_noise=name.is_in(NOISE) & (pl.col("mitigator") == BASELINES[0]))
-        .join(shown.select("row", pl.col("mitigator").alias("label")), on="row")
-        .join(
-            tasks.select("task", "measures", "category", "family", "ideal", "not_ranked"),
-            how="cross",
-        )
-        .join(chosen.select("row", "task", *held), on=["row", "task"], how="left")
-        .with_columns(pl.col("leak").fill_null(value=False))
-        .sort("row", "task")
+        _categorical(rows.sort("row").select("row", *names))
+        .join(_categorical(facts.sort("task")), how="cross", maintain_order="left_right")
+        .join(held, on=["row", "task"], how="left", maintain_order="left")
+        .join(elsewhere, on=["row", "task"], how="left", maintain_order="left")
+        .with_columns(pl.col("leak").fill_null(value=False), why_null=why_null)
+        .drop("reason", "aside", "why")
+    )
+
+
+def _categorical(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame whose texts are categorical: they are repeated in each line of the grid."""
+    return frame.with_columns(pl.col(pl.String).cast(pl.Categorical()))
+
+
+def lacking(grid: pl.DataFrame) -> pl.DataFrame:
+    """Return a line for each row and task without a measure that ranks, with the reason."""
+    return (
+        grid.filter(pl.col("why_null").is_not_null())
+        .select("row", "task", pl.col("measures").cast(pl.String), "leak", reason="why_null")
+        .sort("row", "measures", "task")
     )
 
 
 def aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
     """Return one line a row: its means over families, those of categories, and its values."""
-    ranked = grid.filter(pl.col("not_ranked").is_null()).drop_nulls("measure")
-    values = grid.pivot("task", index="row", values="value", maintain_order=True)
+    ranked = grid.filter(pl.col("not_ranked").is_null(), pl.col("measure").is_not_null()).select(
+        "row", "measures", "category", "family", "task", "measure"
+    )
     frame = grid.select("row").unique().sort("row")
-    for name in ("bias", "usefulness"):
-        measured = ranked.filter(measures=name)
-        mean = means(measured, ["row"]).rename({"mean": name}).drop("p")
+    for name in PREFIXES:
+        mean = means(ranked.filter(measures=name), ["row"]).rename({"mean": name}).drop("p")
         ends = {end: f"{name}_{end}" for end in ("low", "high", "families", "tasks")}
-        frame = frame.join(mean.rename(ends), on="row", how="left")
-    categories = tasks.filter(pl.col("measures") != "control").select("measures", "category")
-    for name, category in categories.unique().sort(pl.all()).rows():
-        measured = ranked.filter(measures=name, category=category)
-        mean = means(measured, ["row"]).select("row", pl.col("mean").alias(f"{name}:{category}"))
-        frame = frame.join(mean, on="row", how="left")
-    wide = {task: f"task:{task}" for task in tasks["task"]}
-    return frame.join(values.select("row", *wide).rename(wide), on="row", how="left")
+        frame = frame.join(mean.rename(ends), on="row", how="left", maintain_order="left")
+    by = ["row", "measures", "category"]
+    of_categories = means(ranked, by).select("row", "mean", name=pl.format("{}:{}", *by[1:]))
+    wanted = tasks.filter(pl.col("measures") != "control").select("measures", "category").unique()
+    names = [f"{name}:{category}" for name, category in wanted.sort(pl.all()).rows()]
+    wide = of_categories.pivot("name", on_columns=names, index="row", values="mean")
+    values = grid["value"].to_numpy().reshape(frame.height, -1)  # the grid has every cell
+    columns = [f"task:{task}" for task in tasks["task"].sort()]
+    return pl.concat(
+        [
+            frame.join(wide, on="row", how="left", maintain_order="left"),
+            pl.DataFrame(values, schema=columns, orient="row", nan_to_null=True).select(
+                f"task:{task}" for task in tasks["task"]
+            ),
+        ],
+        how="horizontal",
+    )
 
 
-def ranked_rows(
-    ranked: pl.DataFrame, failing: pl.DataFrame, measures: str, prefix: str
-) -> pl.DataFrame:
+def ranks_of(ranked: pl.DataFrame, failing: pl.DataFrame, measures: str) -> pl.DataFrame:
     """Return the rows with a value on every task of `measures`, and the ranks of the models.
 
     Only models that are usable and complete are ranked; ranks are null for a single row.
+
+    Parameters
+    ----------
+    ranked
+        The lines of the grid on the tasks to rank by.
+    failing
+        The `row` of each row that is not usable.
+    measures
+        `bias` or `usefulness`, which prefixes the columns of its ranks.
     """
     has = pl.col("measure").is_not_null() | pl.col("leak")
     complete = ranked.filter(measures=measures).filter(has.all().over("row"))
@@ -101,31 +164,11 @@ def ranked_rows(
     ranks = rank(models.select("row", "family", "task", "measure"), best=best)
     if ranks.height == 1:  # a rank needs two rows
         ranks = ranks.head(0)
-    named = {column: prefix + column for column in ("rank", "rank_low", "rank_high")}
-    rows = (
-        complete.select("row").unique().with_columns(pl.lit(value=True).alias(f"{prefix}complete"))
-    )
-    return rows.join(ranks.rename(named), on="row", how="left")
-
-
-def lacking(grid: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
-    """Return a line for each row and task without a measure, with the reason."""
-    elsewhere = others.group_by("row", "task").agg(why=pl.col("why").last())
+    prefix = PREFIXES[measures]
     return (
-        grid.filter(pl.col("value").is_null() | pl.col("aside").is_not_null())
-        .join(elsewhere, on=["row", "task"], how="left")
-        .select(
-            "row",
-            "task",
-            "measures",
-            "leak",
-            reason=pl.when(pl.col("aside").is_not_null())
-            .then("aside")
-            .when(pl.col("id").is_not_null())
-            .then(pl.coalesce("reason", pl.lit("no value")))
-            .when(pl.col("why").is_not_null())
-            .then(pl.lit("only a record of ") + pl.col("why"))
-            .otherwise(pl.lit("not run")),
-        )
-        .sort("row", "measures", "task")
+        complete.select("row")
+        .unique()
+        .with_columns(pl.lit(value=True).alias(f"{prefix}complete"))
+        .join(ranks, on="row", how="left")
+        .rename({end: prefix + end for end in ENDS})
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 
 NOISY = 0.5
@@ -36,12 +37,11 @@ def notices(
         The `row` of each row that is not usable.
     """
     ranked = grid.filter(pl.col("not_ranked").is_null())
-    usable = ranked.join(failing, on="row", how="anti")
     return (
         *_unguarded(tasks, rows),
         *_noisy(ranked, rows),
-        *_narrow(usable, "bias"),
-        *_narrow(usable, "usefulness"),
+        *narrow(ranked, failing, "bias"),
+        *narrow(ranked, failing, "usefulness"),
         *_contents(grid, others, tasks),
     )
 
@@ -67,7 +67,7 @@ def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
     if "model" not in rows["role"]:
         lines.append("models are ranked without a mitigator: evaluate --mitigator none, too")
     elif not alone.is_empty():
-        names = _names(alone["name"].unique().sort().to_list())
+        names = listed(alone["name"].unique().sort().to_list())
         lines.append(
             f"no row without a mitigator, so no changes of {names}: evaluate --mitigator none, too"
         )
@@ -86,24 +86,37 @@ def _noisy(ranked: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
     )
     if high.is_empty():
         return []
-    listed = _listed(high["task"].to_list())
-    return [f"{listed} at least {NOISY} for random vectors: this is not bias"]
+    tasks = _listed(high["task"].to_list())
+    return [f"{tasks} at least {NOISY} for random vectors: this is not bias"]
 
 
-def _narrow(grid: pl.DataFrame, measures: str) -> list[str]:
-    """Return lines on tasks with few rows whose removal would let more rows be ranked.
+def narrow(grid: pl.DataFrame, failing: pl.DataFrame, measures: str) -> list[str]:
+    """Return lines on tasks with few models whose removal would let more models be ranked.
 
-    The tasks with fewest rows are removed one after another; the number of removed tasks that is
-    reported maximises complete rows × remaining tasks.
+    The tasks with fewest models are removed one after another; the number of removed tasks that is
+    reported maximises complete models × remaining tasks.
+
+    Parameters
+    ----------
+    grid
+        Lines of the grid on the tasks to rank by.
+    failing
+        The `row` of each row that is not usable.
+    measures
+        `bias` or `usefulness`.
     """
-    has = grid.filter(measures=measures, role="model").with_columns(
-        has=pl.col("measure").is_not_null()
-    )
+    has = grid.filter(measures=measures, role="model").join(failing, on="row", how="anti")
     if has.is_empty():
         return []
-    counts = has.group_by("task").agg(pl.col("has").sum()).sort("has", "task")
-    names, n_rows = counts["task"].to_list(), has["row"].n_unique()
-    complete = [_complete(has.filter(~pl.col("task").is_in(names[:k]))) for k in range(len(names))]
+    n_rows, has = has["row"].n_unique(), has.drop_nulls("measure")
+    tasks = grid.filter(measures=measures).select("task").unique()
+    counts = (
+        tasks.join(has.group_by("task").agg(has=pl.len()), on="task", how="left")
+        .with_columns(pl.col("has").fill_null(0), pl.col("task").cast(pl.String))
+        .sort("has", "task")
+    )
+    names = counts["task"].to_list()
+    complete = _complete(has, names)
     values = [n * (len(names) - k) if n > 1 else 0 for k, n in enumerate(complete)]
     removed = values.index(max(values))
     if complete[removed] <= complete[0]:
@@ -120,24 +133,31 @@ def _narrow(grid: pl.DataFrame, measures: str) -> list[str]:
 
 def _listed(tasks: Sequence[str]) -> str:
     """Return tasks as the subject of a sentence."""
-    return f"task {_names(tasks)} has" if len(tasks) == 1 else f"tasks {_names(tasks)} have"
+    return f"task {listed(tasks)} has" if len(tasks) == 1 else f"tasks {listed(tasks)} have"
 
 
-def _names(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Return names in quotation marks; long lists are cut."""
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return ", ".join(f"'{name}'" for name in names[:LISTED]) + more
 
 
-def _complete(has: pl.DataFrame) -> int:
-    """Return the number of rows with a value on every task."""
-    return int(has.group_by("row").agg(pl.col("has").all())["has"].sum())
+def _complete(has: pl.DataFrame, names: Sequence[str]) -> list[int]:
+    """Return for each k the number of rows with a value on every task but the first k names."""
+    rows, row = np.unique(has["row"].to_physical().to_numpy(), return_inverse=True)
+    task = has["task"].cast(pl.String).cast(pl.Enum(names)).to_physical().to_numpy()
+    present = np.zeros((len(rows), len(names)), dtype=bool)
+    present[row, task] = True
+    missing = np.where(present, 0, np.arange(1, len(names) + 1)).max(axis=1)  # the last, from 1
+    return [int((missing <= k).sum()) for k in range(len(names))]
 
 
 def _contents(grid: pl.DataFrame, others: pl.DataFrame, tasks: pl.DataFrame) -> list[str]:
     """Return a line on each task with records of different content under one version."""
     chosen = tasks.select("task", "version", chosen="digest")
     apart = others.join(chosen, on=["task", "version"]).filter(pl.col("digest") != pl.col("chosen"))
+    if apart.is_empty():
+        return []
     counted = grid.filter(pl.col("id").is_not_null()).select("row", "task")
     only = apart.join(counted, on=["row", "task"], how="anti")
     lines = []

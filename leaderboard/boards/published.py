@@ -6,12 +6,11 @@ paper's two methods without mitigation, averaged over concepts. Draws nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
 
 import polars as pl
 
 from harness.leaderboard.boards.cells import BASELINES
-from harness.results.record import Record
 
 SCORE = "MTEB"
 """Name of the published score that orders the models."""
@@ -23,21 +22,8 @@ MEASURES = (
 )
 """Metric and score; correlations are compared by absolute value, as in table 9."""
 
-_SCHEMA = {
-    "model": pl.String,
-    "fingerprint": pl.String,
-    "published": pl.Float64,
-    "task": pl.String,
-    "digest": pl.String,
-    "scenario": pl.String,
-    "metric": pl.String,
-    "score": pl.String,
-    "value": pl.Float64,
-    "created": pl.String,
-}
 
-
-def published(records: Iterable[Record], tasks: pl.DataFrame) -> pl.DataFrame:
+def published(claims: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
     """Return a line for each model, metric, score and scenario, best published model first.
 
     A model needs a value on every task of a metric, and a metric at least three such models. Of
@@ -45,8 +31,8 @@ def published(records: Iterable[Record], tasks: pl.DataFrame) -> pl.DataFrame:
 
     Parameters
     ----------
-    records
-        Records of one kind of embedder.
+    claims
+        Claims of one kind of embedder.
     tasks
         `task` and `digest` of the chosen versions.
 
@@ -57,25 +43,28 @@ def published(records: Iterable[Record], tasks: pl.DataFrame) -> pl.DataFrame:
         `rho`, Spearman's correlation of `published` and `value` over the models, null if one of
         them is constant.
     """
-    lines = [
-        {
-            "model": record.model.name,
-            "fingerprint": record.model.fingerprint,
-            "published": record.model.published[SCORE],
-            "task": record.task.name,
-            "digest": record.task.digest,
-            **record.model_dump(include={"scenario", "metric", "score", "value", "created"}),
-        }
-        for record in records
-        if SCORE in record.model.published
-        and record.mitigator.name == BASELINES[0]
-        and (record.metric, record.score) in MEASURES
-    ]
+    scores = {text: json.loads(text).get(SCORE) for text in claims["published"].unique()}
+    known = [text for text, score in scores.items() if score is not None]
+    measures = pl.any_horizontal(
+        *((pl.col("metric") == metric) & (pl.col("score") == score) for metric, score in MEASURES)
+    )
+    lines = claims.filter(
+        measures, pl.col("published").is_in(known), pl.col("mitigator") == BASELINES[0]
+    ).with_columns(
+        pl.col("published")
+        .cast(pl.String)
+        .replace_strict(known, [scores[text] for text in known], return_dtype=pl.Float64)
+    )
     group = ["metric", "score", "scenario"]
     by_task = (
-        pl.DataFrame(lines, schema=_SCHEMA)
-        .join(tasks.select("task", "digest"), on=["task", "digest"], how="semi")
+        lines.with_columns(pl.col("model", "task", "digest", *group).cast(pl.String))
         .sort("created")
+        .join(
+            tasks.select(pl.col("task", "digest").cast(pl.String)),
+            on=["task", "digest"],
+            how="semi",
+            maintain_order="left",
+        )
         .unique([*group, "model", "task"], keep="last", maintain_order=True)
         .with_columns(all_tasks=pl.col("task").n_unique().over(group))
         .drop_nulls("value")

@@ -103,7 +103,8 @@ def means(measures: pl.DataFrame, by: list[str]) -> pl.DataFrame:
 def by_family(measures: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Return `measure`, the mean over the tasks of each family, with the number of `tasks`."""
     return (
-        measures.sort(*by, "family", "task")
+        measures.select(*by, "family", "task", "measure")
+        .sort(*by, "family", "task")
         .group_by(*by, "family", maintain_order=True)
         .agg(pl.col("measure").mean(), tasks=pl.len())
     )
@@ -127,8 +128,10 @@ def rank(measures: pl.DataFrame, *, best: str = "lowest") -> pl.DataFrame:
         `ENOUGH_FAMILIES` families.
     """
     families = by_family(measures, ["row"])
+    places = dict.fromkeys(("rank", "rank_low", "rank_high"), pl.Int64())
+    schema = pl.Schema({"row": measures.schema["row"], **places})
     if families.is_empty():
-        return _NO_RANKS
+        return pl.DataFrame(schema=schema)
     names = families["row"].unique(maintain_order=True)
     values: Floats = families["measure"].to_numpy().reshape(len(names), -1)  # rows × families
     losses = values if best == "lowest" else -values
@@ -142,7 +145,7 @@ def rank(measures: pl.DataFrame, *, best: str = "lowest") -> pl.DataFrame:
     return (
         pl.DataFrame({"row": names})
         .with_columns(rank=pl.Series(ranks), rank_low=low, rank_high=high)
-        .cast(_NO_RANKS.schema)
+        .cast(schema)
         .sort("rank", "row")
     )
 
@@ -180,8 +183,8 @@ def _better(losses: Floats) -> Mask:
     differ = np.zeros((n_rows, n_rows), dtype=bool)
     scales = np.where(np.tri(n_rows, dtype=bool), np.inf, errors).astype(np.float32)  # pairs once
     largest = np.zeros_like(sums)
-    changed = np.arange(n_rows)
-    while changed.size:
+    changed = list(range(n_rows))
+    while changed:
         for j in changed:
             largest[j] = _largest(sums, j, scales[j])
         by_flip = np.sort(largest.max(axis=0))
@@ -189,7 +192,7 @@ def _better(losses: Floats) -> Mask:
         more = ~differ & (size > critical * (1 + 1e-4))  # more than the rounding of float32
         differ |= more
         scales[more] = np.inf
-        changed = np.flatnonzero(more.any(axis=1))
+        changed = np.flatnonzero(more.any(axis=1)).tolist()
     return np.asarray(differ & (observed[:, None] < observed))
 
 
@@ -241,18 +244,13 @@ def _signs(families: int, rows: int) -> Floats:
 
 def _student(mean: Floats, sd: Floats, n: Floats) -> Tests:
     """Return t-intervals and two-sided p-values of means of n values; NaN for few values."""
-    from scipy import stats
+    from scipy import special
 
     enough = n >= ENOUGH_FAMILIES
     n = np.where(enough, n, 2.0)
     error = np.where(enough, sd, np.nan) / np.sqrt(n)
-    margin = stats.t.ppf((1 + LEVEL) / 2, n - 1) * error
+    margin = special.stdtrit(n - 1, (1 + LEVEL) / 2) * error
     with np.errstate(divide="ignore", invalid="ignore"):
-        p_value = 2 * stats.t.sf(np.abs(mean) / error, n - 1)
+        p_value = 2 * special.stdtr(n - 1, -np.abs(mean) / error)
     p_value = np.where((error == 0) & (mean == 0), 1.0, p_value)  # no difference at all
     return Tests(mean - margin, mean + margin, p_value)
-
-
-_NO_RANKS = pl.DataFrame(
-    schema={"row": pl.String, "rank": pl.Int64, "rank_low": pl.Int64, "rank_high": pl.Int64}
-)

@@ -13,9 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import polars as pl
+
 from harness import folders
 from harness.errors import NotApplicable, Unavailable
-from harness.leaderboard.boards.cells import REFERENCES, cells
+from harness.leaderboard.boards.cells import REFERENCES, contents
 from harness.results.record import Record
 
 if TYPE_CHECKING:
@@ -37,41 +39,41 @@ def shipped(file: Path = FILE) -> list[Record]:
     return [Record.model_validate_json(line) for line in lines]
 
 
-def added(records: Sequence[Record], file: Path = FILE) -> tuple[list[Record], list[str]]:
-    """Return the records, with those of the references on the same tasks, and notices.
+def added(claims: pl.DataFrame, file: Path = FILE) -> tuple[pl.DataFrame, list[str]]:
+    """Return the claims, with those of the references on the same tasks, and notices.
 
-    A reference stands beside a task if it was computed for what the board ranks: the same digest
-    and seed. A record that `records` have already is not added.
+    A reference stands beside a task if it was computed for what the board ranks: the same content.
+    A record that `claims` have already is not added.
 
     Returns
     -------
     tuple
-        The records; and, for each kind of embedder with references on some tasks and not on
+        The claims; and, for each kind of embedder with references on some tasks and not on
         others, a line that names the command that computes these.
     """
-    chosen = {
-        (kind, task): (digest, seed)
-        for kind, task, digest, seed in cells(records)
-        .ranked.select("kind", "task", "digest", "seed")
-        .unique()
-        .iter_rows()
+    from harness.leaderboard.claims.lines import parsed
+
+    chosen = contents(claims).rename({"chosen": "digest"})
+    key = ["kind", "task", "digest"]
+    is_reference = pl.col("model").cast(pl.String).is_in(REFERENCES)
+    own = claims.filter(is_reference, pl.col("primary"))
+    content = gzip.decompress(file.read_bytes()) if file.exists() else b""
+    shipped_claims = parsed(content).frame
+    new = shipped_claims.join(
+        chosen.cast(dict.fromkeys(key, claims.schema["kind"])), on=key, how="semi"
+    ).join(claims.select("id"), on="id", how="anti")
+    has = {
+        (name, task)
+        for frame in (new, own)
+        for name, task in frame.select("model", "task").iter_rows()
     }
-    known = {record.id for record in records}
-    own = [record for record in records if record.primary and _name(record) in REFERENCES]
-    new = [
-        record
-        for record in shipped(file)
-        if record.id not in known
-        and chosen.get((record.model.kind, record.task.name)) == (record.task.digest, record.seed)
-    ]
-    has = {(_name(record), record.task.name) for record in (*new, *own)}
     lacking: defaultdict[str, set[str]] = defaultdict(set)
-    for kind, task in chosen:
+    for kind, task in chosen.select("kind", "task").iter_rows():
         if any((name, task) not in has for name in of_kind(kind)):
             lacking[kind].add(task)
-    some = {record.model.kind for record in (*new, *own)}
+    some = {*new["kind"], *own["kind"]}
     lines = [_notice(kind, sorted(tasks)) for kind, tasks in lacking.items() if kind in some]
-    return [*records, *new], lines
+    return pl.concat([claims, new]), lines
 
 
 def of_kind(kind: str) -> list[str]:

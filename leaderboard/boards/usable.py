@@ -51,7 +51,7 @@ def unusable(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> pl.
 def _controls(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
     """Return a line for each required control that a row fails or lacks."""
     value, p = pl.col("value"), pl.col("p_value")
-    ideal = pl.col("ideal").cast(pl.Float64, strict=False).fill_null(0.0)
+    ideal = pl.col("ideal").cast(pl.String).cast(pl.Float64, strict=False).fill_null(0.0)
     control = pl.concat_str(pl.lit("control '"), "task", pl.lit("'"))
     reason = (
         pl.when(value.is_null())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.frame import frame_of
 from harness.leaderboard.site import writing
 from harness.leaderboard.site.studies import compile_studies
 
@@ -29,7 +30,7 @@ def go(page: Any, address: str) -> None:
 def build(folder: Path, records: Any, studies: Any = ()) -> Path:
     """Write the site of records, and return its page."""
     written = writing.write(
-        compile_boards(records), folder, title="Board", built="today",
+        compile_boards(frame_of(records)), folder, title="Board", built="today",
         studies=compile_studies(studies),
     )  # fmt: skip
     new = written.page.with_name("new.html")

@@ -15,6 +15,7 @@ import pytest
 import harness
 from harness.embedder import Embedder, gaussian_vectors
 from harness.leaderboard.boards.board import Board, compile_boards
+from harness.leaderboard.claims.frame import frame_of
 from harness.mitigator import Mitigator
 from harness.plugins.validity import planting
 from harness.plugins.validity.instrument import Instrument
@@ -109,7 +110,7 @@ def board(known: Known, kind: str, tasks: tuple[str, ...], *more: object, cache)
     (half,) = [model for model in known.models if model.info.name == "planted-0.5"]
     mitigated = [Replanted(kind=kind, amplitude=a) for a in (0.0, 0.25, 1.0)]
     records += harness.evaluate([half], list(tasks), mitigated, cache=cache)
-    (only,) = compile_boards(records)
+    (only,) = compile_boards(frame_of(records))
     return only
 
 

@@ -6,10 +6,11 @@ import polars as pl
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.frame import frame_of
 
 
 def only(records):
-    (board,) = compile_boards(records)
+    (board,) = compile_boards(frame_of(records))
     return board
 
 
@@ -175,13 +176,46 @@ def test_of_several_contents_of_a_version_the_one_with_most_rows_is_ranked(make_
     assert board.rows["model"].to_list() == ["a", "b"]
 
 
-def test_a_record_of_another_seed_is_not_ranked(make_rows) -> None:
-    records = make_rows({"a": {"x": 1.0, "y": 1.0}, "b": {"x": 1.0, "y": 1.0}})
-    records = [r for r in records if (r.model.name, r.task.name) != ("b", "y")]
-    records += make_rows({"b": {"y": 0.0}}, seed=7)
+def test_seeds_of_the_same_content_are_averaged(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}}, seed=1)
+    records += make_rows({"a": {"x": -0.6}}, seed=2) + make_rows({"b": {"x": 1.0}})
     board = only(records)
-    assert rows_of(board, "complete") == {"a/none": True, "b/none": False}
-    assert board.lacks["reason"].to_list() == ["only a record of another seed"]
+    cells = board.cells.sort("model").select("value", "measure", "seeds", "seed")
+    assert cells.row(0) == (pytest.approx(0.2), pytest.approx(0.4), 2, 1), "not |mean| / 2 = .1"
+    assert cells.row(1) == (1.0, 0.5, 1, 0)
+    assert board.cells.sort("model")["spread"].to_list() == [pytest.approx(0.8 * 2**0.5), None]
+    assert rows_of(board, "rank", "bias") == {
+        "a/none": (1, pytest.approx(0.4)),
+        "b/none": (2, 0.5),
+    }
+    assert board.others.is_empty()
+
+
+def test_the_evidence_of_several_seeds_is_that_of_the_weakest(make_record) -> None:
+    records = [
+        make_record(
+            seed=seed, value=value, p_value=p, details={"reversed": seed == 1},
+            interval={"low": value - 1, "high": value + width, "level": 0.95, "method": "m"},
+            floor={"mean": value / 10, "sd": 0.1, "centre": 0, "spread": 1, "draws": 9,
+                   "shuffled": "s"},
+        )
+        for seed, value, p, width in ((1, 0.2, 0.01, 1), (2, 0.4, 0.20, 3))
+    ]  # fmt: skip
+    (cell,) = only(records).cells.to_dicts()
+    names = ("p_value", "low", "high", "floor", "reversed")
+    expected = (0.20, pytest.approx(-0.7), pytest.approx(2.3), pytest.approx(0.03), False)
+    assert tuple(cell[name] for name in names) == expected
+
+
+def test_a_seed_without_a_value_is_left_out_where_another_has_one(make_rows) -> None:
+    records = make_rows({"a": {"x": None}}, seed=1, reason="undefined")
+    records += make_rows({"a": {"x": 9.0}}, seed=2) + make_rows({"a": {"x": 1.0}}, seed=3)
+    (cell,) = only(records).cells.to_dicts()
+    assert (cell["value"], cell["measure"], cell["seeds"]) == (1.0, 0.5, 1)
+    board = only(make_rows({"a": {"x": None}}, seed=1, reason="undefined")
+                 + make_rows({"a": {"x": None}}, seed=2, reason="other"))  # fmt: skip
+    assert board.lacks["reason"].to_list() == ["undefined"]
+    assert board.cells["seeds"].to_list() == [0]
 
 
 def test_of_two_fits_of_a_mitigator_the_later_counts(make_record) -> None:
@@ -193,12 +227,12 @@ def test_of_two_fits_of_a_mitigator_the_later_counts(make_record) -> None:
 
 
 def test_records_that_are_not_primary_make_no_board(make_record) -> None:
-    assert compile_boards([make_record(primary=False)]) == []
-    assert compile_boards([]) == []
+    assert compile_boards(frame_of([make_record(primary=False)])) == []
+    assert compile_boards(frame_of([])) == []
 
 
 def test_word_and_text_embedders_have_separate_boards(make_many) -> None:
-    boards = compile_boards([*make_many("text"), *make_many("word")])
+    boards = compile_boards(frame_of([*make_many("text"), *make_many("word")]))
     assert [board.kind for board in boards] == ["word", "text"]
     assert [board.rows.height for board in boards] == [12, 12]
 

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.frame import frame_of
 
 FAMILIES = tuple("abcdefgh")
 
 
 def only(records):
-    (board,) = compile_boards(records)
+    (board,) = compile_boards(frame_of(records))
     return board
 
 

@@ -5,16 +5,21 @@ import pytest
 from harness.errors import UnknownName
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.boards.cells import of_tasks
+from harness.leaderboard.claims.frame import frame_of
 
 
 def notices(records) -> tuple[str, ...]:
     """Return the notices on tasks, without the advice to evaluate further rows."""
-    (board,) = compile_boards(records)
+    return notices_of(frame_of(records))
+
+
+def notices_of(claims) -> tuple[str, ...]:
+    (board,) = compile_boards(claims)
     return tuple(notice for notice in board.notices if "evaluate" not in notice)
 
 
 def advice(records) -> str:
-    (board,) = compile_boards(records)
+    (board,) = compile_boards(frame_of(records))
     return "\n".join(notice for notice in board.notices if "evaluate" in notice)
 
 
@@ -30,7 +35,7 @@ def test_a_task_that_one_row_has_is_reported_with_the_rows_that_it_costs(make_ro
     records = make_rows(eight()) + make_rows({"m3": {"mine": 1.0}})
     (notice,) = notices(records)
     assert has(notice, "'mine'", "1 of 8 models", "without it 8 models")
-    assert notices(of_tasks(records, ["x", "y"])) == ()
+    assert notices_of(of_tasks(frame_of(records), ["x", "y"])) == ()
 
 
 def test_several_such_tasks_are_reported_together(make_rows) -> None:
@@ -121,12 +126,11 @@ def test_an_older_version_gives_no_warning(make_record) -> None:
 
 
 def test_tasks_are_chosen_by_name_and_glob(make_rows) -> None:
-    records = make_rows({"a": {"weat-6": 1.0, "weat-7": 1.0, "mine": 1.0}})
-    chosen = {record.task.name for record in of_tasks(records, ["weat-*"])}
-    assert chosen == {"weat-6", "weat-7"}
-    assert len(of_tasks(records, ["mine", "weat-6"])) == 2
+    claims = frame_of(make_rows({"a": {"weat-6": 1.0, "weat-7": 1.0, "mine": 1.0}}))
+    assert set(of_tasks(claims, ["weat-*"])["task"]) == {"weat-6", "weat-7"}
+    assert of_tasks(claims, ["mine", "weat-6"]).height == 2
 
 
 def test_an_unknown_task_is_an_error_with_a_suggestion(make_rows) -> None:
     with pytest.raises(UnknownName, match="did you mean 'weat-6'"):
-        of_tasks(make_rows({"a": {"weat-6": 1.0}}), ["waet-6"])
+        of_tasks(frame_of(make_rows({"a": {"weat-6": 1.0}})), ["waet-6"])

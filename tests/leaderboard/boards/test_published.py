@@ -3,6 +3,7 @@
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.frame import frame_of
 
 TASKS = ("gender-occupations", "age-traits")
 
@@ -37,7 +38,7 @@ THREE = [("a", 60.0, 0.7), ("b", 70.0, 0.9), ("c", 50.0, 0.8)]
 
 
 def test_models_are_ordered_by_their_published_score_with_spearmans_rho(records):
-    (board,) = compile_boards(records(THREE))
+    (board,) = compile_boards(frame_of(records(THREE)))
     frame = board.published.filter(score="proportion")
     assert frame["model"].to_list() == ["b", "a", "c"]
     assert frame["value"].to_list() == pytest.approx([0.9, 0.7, 0.8])
@@ -46,26 +47,26 @@ def test_models_are_ordered_by_their_published_score_with_spearmans_rho(records)
 
 
 def test_correlations_count_by_their_absolute_value(records):
-    (board,) = compile_boards(records(THREE))
+    (board,) = compile_boards(frame_of(records(THREE)))
     frame = board.published.filter(score="correlation")
     assert frame["value"].to_list() == pytest.approx([0.9, 0.7, 0.8]), "one of the two is negative"
 
 
 def test_fewer_than_three_models_are_not_compared(records):
-    (board,) = compile_boards(records([*THREE[:2], ("c", None, 0.8)]))
+    (board,) = compile_boards(frame_of(records([*THREE[:2], ("c", None, 0.8)])))
     assert board.published.is_empty()
 
 
 def test_incomplete_and_mitigated_models_are_left_out(records):
     more = records([("d", 65.0, 0.1)], tasks=TASKS[:1])
     more += records([(name, mteb, 0.0) for name, mteb, _ in THREE], mitigator="hard-debias")
-    (board,) = compile_boards(records(THREE) + more)
+    (board,) = compile_boards(frame_of(records(THREE) + more))
     assert set(board.published["model"]) == {"a", "b", "c"}
     assert board.published["value"].min() > 0.5
 
 
 def test_equal_values_have_no_correlation(records):
-    (board,) = compile_boards(records([(name, mteb, 0.5) for name, mteb, _ in THREE]))
+    (board,) = compile_boards(frame_of(records([(name, mteb, 0.5) for name, mteb, _ in THREE])))
     assert board.published["rho"].null_count() == board.published.height
 
 
@@ -96,6 +97,6 @@ def test_the_papers_correlations_give_the_rho_of_its_figure_1(make_record):
         for model, (mteb, *values) in PRINTED.items()
         for task, value in zip(("gender", "wealth", "age"), values, strict=True)
     ]  # fmt: skip
-    (board,) = compile_boards(records)
+    (board,) = compile_boards(frame_of(records))
     assert board.published["rho"][0] == pytest.approx(0.79, abs=0.005)
     assert board.published.height == 13

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import harness.leaderboard
 from harness.leaderboard.boards import references
 from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.frame import frame_of
 from harness.registry.registry import Registry
 
 MEND = "`python -m harness.leaderboard.boards.references` computes them"
@@ -57,49 +58,55 @@ def weat(shipped, make_record):
     return make
 
 
-def names(records) -> set[str]:
-    return {record.model.name for record in records}
+def names(claims) -> set[str]:
+    return set(claims["model"])
 
 
 def test_a_board_has_the_references_on_its_tasks(weat) -> None:
-    records, notices = references.added([weat()])
-    assert names(records) == {"m", "random-words", "constant-words"}
-    assert {record.task.name for record in records} == {"weat-6"}
+    claims, notices = references.added(frame_of([weat()]))
+    assert names(claims) == {"m", "random-words", "constant-words"}
+    assert set(claims["task"]) == {"weat-6"}
     assert notices == []
-    (board,) = compile_boards(records)
+    (board,) = compile_boards(claims)
     roles = dict(board.rows.select("model", "role").rows())
     assert roles == {"m": "model", "random-words": "reference", "constant-words": "reference"}
 
 
-def test_a_task_of_other_content_or_seed_gets_no_reference(weat) -> None:
-    assert names(references.added([weat(task__digest="mine")])[0]) == {"m"}
-    assert names(references.added([weat(seed=7)])[0]) == {"m"}
+def test_a_task_of_other_content_gets_no_reference(weat) -> None:
+    assert names(references.added(frame_of([weat(task__digest="mine")]))[0]) == {"m"}
 
 
-def test_references_never_decide_which_content_or_seed_is_ranked(weat) -> None:
-    own = [weat(seed=seed, model__fingerprint=str(seed)) for seed in (7, 7, 0)]
-    own[1] = weat(seed=7, model__fingerprint="other")
-    (board,) = compile_boards(references.added(own)[0])
-    assert board.tasks["seed"].to_list() == [7]
+def test_a_reference_stands_beside_another_seed_of_the_same_content(weat) -> None:
+    claims, _ = references.added(frame_of([weat(seed=7)]))
+    assert names(claims) == {"m", "random-words", "constant-words"}
+
+
+def test_references_never_decide_which_content_is_ranked(weat) -> None:
+    own = [weat(task__digest="mine", model__fingerprint=letter) for letter in "ab"]
+    own.append(weat(model__fingerprint="c"))
+    (board,) = compile_boards(references.added(frame_of(own))[0])
+    assert board.tasks["digest"].to_list() == ["mine"]
 
 
 def test_references_never_decide_the_facts_of_a_task(weat) -> None:
-    (board,) = compile_boards(references.added([weat(task__unranked="my reason")])[0])
+    (board,) = compile_boards(references.added(frame_of([weat(task__unranked="my reason")]))[0])
     assert board.tasks["not_ranked"].to_list() == ["my reason"]
 
 
 def test_the_tasks_without_a_reference_are_named_with_the_command(weat, make_record) -> None:
     mine = make_record(model__kind="word", task__name="mine", task__digest="mine")
-    (notice,) = references.added([weat(), mine])[1]
+    (notice,) = references.added(frame_of([weat(), mine]))[1]
     command = "harness eval --model random-words --model constant-words --tasks mine"
     assert command in notice
-    assert references.added([mine])[1] == [], "the board itself says that it has no references"
+    assert references.added(frame_of([mine]))[1] == [], (
+        "the board itself says that it has no references"
+    )
 
 
 def test_a_reference_that_was_evaluated_is_not_added_again(shipped, weat) -> None:
     own = [r for r in shipped if (r.model.name, r.task.name) == ("random-words", "weat-6")]
-    records, _ = references.added([weat(), *own])
-    assert len(records) == 3
+    claims, _ = references.added(frame_of([weat(), *own]))
+    assert claims.height == 3
 
 
 def test_the_command_adds_the_references_of_the_board(tmp_path, weat) -> None:

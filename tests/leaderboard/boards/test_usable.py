@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.frame import frame_of
 
 CONTROL = {"task__measures": "control", "task__required": True, "category": "universal"}
 USEFUL = {
@@ -13,7 +14,7 @@ USEFUL = {
 
 
 def only(records):
-    (board,) = compile_boards(records)
+    (board,) = compile_boards(frame_of(records))
     return board
 
 

@@ -30,7 +30,7 @@ def results(tmp_path, make_record):
 def tables_in(records, folder, *sources):
     """Return the tables that the site of records links."""
     claims = Claims(frame_of(records))
-    site.write(compile_boards(records), folder, title="T", claims=claims, sources=sources)
+    site.write(compile_boards(frame_of(records)), folder, title="T", claims=claims, sources=sources)
     return site_data.read(folder, "data/text-details.js")["tables"]
 
 
@@ -123,7 +123,7 @@ def test_tables_in_the_site_itself_are_left_as_they_are(results, make_record):
 def test_tables_of_an_older_version_are_not_listed(make_record):
     old = make_record(tables={"pairs": TABLE})
     new = make_record(task__version=2, task__digest="e", tables={"pairs": "tables/new.tsv"})
-    (board,) = compile_boards([old, new])
+    (board,) = compile_boards(frame_of([old, new]))
     tables = attachments.tables_of(board, frame_of([old, new]))
     assert tables["path"].to_list() == ["tables/new.tsv"]
 
@@ -131,6 +131,6 @@ def test_tables_of_an_older_version_are_not_listed(make_record):
 def test_tables_of_scores_that_are_not_primary_are_listed(make_record):
     first = make_record()
     second = make_record(primary=False, score="auc", scenario="other", tables={"pairs": TABLE})
-    (board,) = compile_boards([first, second])
+    (board,) = compile_boards(frame_of([first, second]))
     tables = attachments.tables_of(board, frame_of([first, second]))
     assert tables.select("task", "scenario", "path").rows() == [("t", "other", TABLE)]

@@ -12,7 +12,7 @@ from harness.leaderboard.site import writing as site
 
 
 def write(records, folder, **settings):
-    boards = compile_boards(records)
+    boards = compile_boards(frame_of(records))
     claims = Claims(frame_of(records))
     site.write(boards, folder, title="T", claims=claims, built="today", **settings)
     return site_data.read(folder)["news"]
@@ -84,7 +84,7 @@ def test_records_have_what_a_board_made_of_them(tmp_path, make_rows) -> None:
     lines = pl.read_parquet(tmp_path / "records.parquet")
     shown = lines.select("label", "score", "value", "ranked", "measure", "leak").rows()
     assert shown == [
-        ("h", "effect_size", 0.5, True, None, True),
+        ("h", "effect_size", 0.5, True, 0.25, True),
         ("none", "auc", 1.0, False, None, False),
         ("none", "effect_size", 1.0, True, 0.5, False),
     ]

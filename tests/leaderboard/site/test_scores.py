@@ -11,6 +11,7 @@ from scipy import stats
 
 import harness.leaderboard.site
 from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.frame import frame_of
 from harness.leaderboard.site.layout import layout_of
 from harness.leaderboard.site.payload import board_data
 from harness.study.significance import holm
@@ -67,7 +68,7 @@ def board(make_record):
                         overlap=("he",) if leak else (),
                     )
                 )  # fmt: skip
-    (compiled,) = compile_boards(records)
+    (compiled,) = compile_boards(frame_of(records))
     return compiled
 
 
@@ -158,9 +159,11 @@ def test_a_choice_of_tasks_gives_the_board_of_these_tasks(page, board) -> None:
 
 
 def test_equal_models_share_the_best_rank_and_a_single_one_has_none(page, make_rows) -> None:
-    (ties,) = compile_boards(make_rows({"a": {"x": 0.5}, "b": {"x": 0.1}, "c": {"x": 0.5}}))
+    (ties,) = compile_boards(
+        frame_of(make_rows({"a": {"x": 0.5}, "b": {"x": 0.1}, "c": {"x": 0.5}}))
+    )
     assert computed(page, ties)["rank"] == [2, 1, 2]
-    (alone,) = compile_boards(make_rows({"a": {"x": 0.5}}))
+    (alone,) = compile_boards(frame_of(make_rows({"a": {"x": 0.5}})))
     assert computed(page, alone)["rank"] == [0]
 
 
