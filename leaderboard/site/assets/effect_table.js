@@ -5,15 +5,14 @@
 /**
  * Return a table of the changes of mitigated rows against a baseline, over all ranked tasks.
  * @param {Board} board
+ * @param {Effects} effects of all ranked tasks
  * @param {string} caption
  * @param {string} first title of the first column
  * @param {number[]} rows
  * @param {(row: number) => Child} head content of the first column
- * @param {string} [baseline]
  */
-function effectTable(board, caption, first, rows, head, baseline = "none") {
+function effectTable(board, { bias, usefulness }, caption, first, rows, head) {
   const tasks = rankedTasks(board);
-  const { bias, usefulness } = effectsOf(board, tasks, false, baseline);
   const ends = endsOf([
     0,
     ...rows.flatMap((row) => [bias.low[row], bias.high[row], bias.mean[row]]),

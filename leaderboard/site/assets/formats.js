@@ -10,7 +10,7 @@ const NOTHING = "–";
  */
 function scoreText(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
-  const text = value.toFixed(3);
+  const text = Math.abs(value) < 1e6 ? value.toFixed(3) : value.toExponential(2);
   return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
 }
 

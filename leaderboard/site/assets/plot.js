@@ -9,7 +9,7 @@
  * @property {PlotOptions} options
  * @property {number[]} shown indices of the points with both values, in drawing order
  * @property {number[]} front indices of the Pareto front
- * @property {boolean} many whether only the front has labels, intervals and lines
+ * @property {boolean} many whether only the front has labels and intervals
  * @property {number} width
  * @property {{ x: Scale, y: Scale }} scales
  * @property {number | null} active index of the point under the pointer or in focus
@@ -20,7 +20,7 @@
  * @property {Box} frame
  */
 
-/** With more models than this only the front has labels, intervals and lines to its mitigators. */
+/** With more models than this only the front has labels and intervals. */
 const FEW_MODELS = 40;
 const PLOT_MARGIN = { left: 46, right: 14, top: 26, bottom: 42 };
 let plotCount = 0;
@@ -140,7 +140,7 @@ function valuesOf(plot) {
 }
 
 /**
- * Return the indices of the points whose intervals and lines are always drawn.
+ * Return the indices of the points whose intervals are always drawn.
  * @param {Plot} plot
  * @returns {number[]}
  */

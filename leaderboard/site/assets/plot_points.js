@@ -43,14 +43,14 @@ function within(value, low, high) {
 }
 
 /**
- * Return the lines from models to the same models under a mitigator.
+ * Return the lines from models to the same models under a mitigator. Of many models only the
+ * active one has them.
  * @param {Plot} plot
  * @returns {SVGPathElement}
  */
 function plotLeads(plot) {
-  const bases = new Set(withIntervals(plot));
-  const ends = plot.shown.filter((i) => bases.has(plot.options.points[i].base ?? -1));
-  return svg("path", { class: "plot-leads", d: ends.map((i) => leadPath(plot, i)).join("") });
+  const path = plot.many ? [] : plot.shown.map((i) => leadPath(plot, i));
+  return svg("path", { class: "plot-leads", d: path.join("") });
 }
 
 /**

@@ -144,27 +144,25 @@ function mitigatorFacts({ name, label, params, concept }, models) {
  * @returns {HTMLElement[]}
  */
 function mitigatorEffects(board, route, mitigator, rows) {
-  const { bias } = effectsOf(board, rankedTasks(board), false, "none");
-  const order = rows.toSorted((a, b) => {
-    return (
-      (Number.isNaN(bias.mean[a]) ? 9 : bias.mean[a]) -
-      (Number.isNaN(bias.mean[b]) ? 9 : bias.mean[b])
-    );
-  });
+  const effects = effectsOf(board, rankedTasks(board), false, "none");
+  const { mean } = effects.bias;
+  const loss = (/** @type {number} */ row) => (Number.isNaN(mean[row]) ? Infinity : mean[row]);
+  const order = rows.toSorted((a, b) => loss(a) - loss(b) || a - b);
   const head = (/** @type {number} */ row) => {
     return pageLink(route, "model", board.models[board.rows.model[row]].name);
   };
-  const values = rows.map((row) => ({ value: bias.mean[row] }));
+  const values = rows.map((row) => ({ value: mean[row] }));
   /** @type {PlotAxis} */
   const axis = { title: "change in bias against none", better: "low" };
   const parts = [
     distribution("Change in bias over models", values, axis, [{ label: "no change", value: 0 }]),
-    effectTable(board, "Against no mitigator.", "Model", order, head),
+    effectTable(board, effects, "Against no mitigator.", "Model", order, head),
   ];
   const hasNormalize = board.mitigators.some(({ label }) => label === "normalize");
   if (hasNormalize && mitigator.name !== "normalize") {
     const caption = "Against normalize, which only brings vectors to unit length.";
-    parts.push(effectTable(board, caption, "Model", order, head, "normalize"));
+    const against = effectsOf(board, rankedTasks(board), false, "normalize");
+    parts.push(effectTable(board, against, caption, "Model", order, head));
   }
   return parts;
 }

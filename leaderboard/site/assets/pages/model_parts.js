@@ -84,6 +84,7 @@ function modelEffects(board, route, rows) {
   if (!mitigated.length) return h("p", {}, "It was run under no mitigator.");
   return effectTable(
     board,
+    effectsOf(board, rankedTasks(board), false, "none"),
     "The change against the same model without a mitigator. Less bias and more usefulness are better.",
     "Mitigator",
     mitigated,

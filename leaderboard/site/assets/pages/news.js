@@ -17,8 +17,7 @@ pages.news = (main, site, _board, route) => {
   ];
   main.append(...lists);
   if (news.ranks.length) main.append(h("h2", {}, "Ranks that changed"), rankChanges(site, news));
-  if (news.values)
-    main.append(h("p", {}, `${countText(news.values, "value")} changed or came new.`));
+  if (news.values) main.append(h("p", {}, `${countText(news.values, "value")} changed.`));
   if (!lists.length && !news.ranks.length && !news.values)
     main.append(h("p", {}, "Nothing changed."));
 };
