@@ -72,6 +72,7 @@ function withDetails(site, board, build) {
  * @property {(cell: BoardCell) => Child | Child[]} head content of the first column
  * @property {string} [second] title of a further column
  * @property {(cell: BoardCell) => Child | Child[]} [more] its content
+ * @property {string} [secondClass]
  * @property {string} measure title of what ranks
  * @property {BoardCell[]} cells
  */
@@ -90,7 +91,7 @@ function cellTable(board, details, options) {
   const ends = endsOf([0, ...options.cells.map(({ row, task }) => measure[row * width + task])]);
   const columns = [
     { title: options.first, class: "model" },
-    ...(options.second ? [{ title: options.second }] : []),
+    ...(options.second ? [{ title: options.second, class: options.secondClass }] : []),
     { title: options.measure, number: true },
     { title: "Drawn", class: "wide-only" },
     ...(details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : []),

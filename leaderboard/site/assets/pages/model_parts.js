@@ -149,6 +149,7 @@ function valueTables(board, route, details, row) {
           first: "Task",
           head: ({ task }) => pageLink(route, "task", board.tasks[task].name),
           second: "Concept",
+          secondClass: "wide-only",
           more: ({ task }) => board.tasks[task].category,
         })
       : null;
