@@ -60,7 +60,8 @@ function rankColumn(choice) {
     key: "rank",
     title: "Rank",
     tip: "The rank, and the set of ranks that holds the true one",
-    width: 4.5,
+    width: 5,
+    narrow: 3.75,
     isNumber: true,
     value: (row) => ranks[row] || null,
     more: { low, high },
@@ -86,7 +87,8 @@ function meanColumn(choice, measures) {
       measures === "bias"
         ? "Mean distance above the floor over families of tasks: 0 is chance, lower is better"
         : "Mean over families of tasks, from 0 to 1: higher is better",
-    width: 9.5,
+    width: 10,
+    narrow: 7.25,
     isNumber: true,
     highIsBest: measures === "usefulness",
     value: (row) => finite(means.mean[row]),
@@ -96,7 +98,7 @@ function meanColumn(choice, measures) {
       families: (row) => means.families[row],
     },
     draw: ({ row }) => [
-      smallBar(means, row, domain, measures),
+      meanBar(means, row, domain),
       scoreText(means.mean[row]),
       rangeLine(intervalText(means.low[row], means.high[row])),
     ],
@@ -117,6 +119,7 @@ function changeColumn(choice, measures) {
       `Paired change of a mitigated model against ${choice.against}, over families. ` +
       `An arrow (▲ better, ▼ worse) stands for evidence: p < ${String(EVIDENCE).slice(1)} after Holm's correction`,
     width: 9,
+    narrow: 7.5,
     isNumber: true,
     highIsBest: measures === "usefulness",
     ofMitigated: true,
@@ -126,7 +129,10 @@ function changeColumn(choice, measures) {
       high: (row) => finite(effect.high[row]),
       holm: (row) => finite(effect.holm[row]),
     },
-    draw: ({ row }) => changeCell(effect, row, measures),
+    draw: ({ row, children = [] }) =>
+      children.length
+        ? evidenceCell(effect, children, measures)
+        : changeCell(effect, row, measures),
   };
 }
 
@@ -142,10 +148,38 @@ function changeCell(effect, row, measures) {
   const text = changeText(change);
   const range = rangeLine(intervalText(effect.low[row], effect.high[row], changeText));
   if (!(effect.holm[row] < EVIDENCE)) return [text, range];
-  const isBetter = change < 0 === (measures === "bias");
-  const arrow = h("span", { class: isBetter ? "better" : "worse" }, isBetter ? "▲" : "▼");
-  const meaning = h("span", { class: "visually-hidden" }, isBetter ? " better " : " worse ");
-  return [arrow, meaning, ` ${text}`, range];
+  return [evidenceMark(effect, row, measures), ` ${text}`, range];
+}
+
+/**
+ * Return an arrow for a change with evidence: up for better, whatever the sign.
+ * @param {Effect} effect
+ * @param {number} row
+ * @param {"bias" | "usefulness"} measures
+ */
+function evidenceMark(effect, row, measures) {
+  const isBetter = effect.mean[row] < 0 === (measures === "bias");
+  const [arrow, meaning] = isBetter ? ["▲", "better"] : ["▼", "worse"];
+  return h(
+    "span",
+    { class: meaning },
+    arrow,
+    h("span", { class: "visually-hidden" }, ` ${meaning}`),
+  );
+}
+
+/**
+ * Return how many of the mitigators that are folded under a model have evidence.
+ * @param {Effect} effect
+ * @param {number[]} rows
+ * @param {"bias" | "usefulness"} measures
+ */
+function evidenceCell(effect, rows, measures) {
+  const evident = rows.filter((row) => effect.holm[row] < EVIDENCE);
+  const better = evident.filter((row) => effect.mean[row] < 0 === (measures === "bias"));
+  const worse = evident.length - better.length;
+  const parts = [better.length && `${better.length} ▲`, worse && `${worse} ▼`].filter(Boolean);
+  return [rangeLine(parts.length ? `${parts.join(", ")} of ${rows.length}` : "no evidence")];
 }
 
 const OPEN = new Map(
@@ -172,10 +206,10 @@ function factColumns(board) {
   });
   return [
     {
-      ...fact("parameters", "Parameters", 6.5, ({ parameters }) => parameters),
+      ...fact("parameters", "Parameters", 7, ({ parameters }) => parameters),
       draw: ({ row }) => [isHead(row) ? sizeText(model(row).parameters) : null],
     },
-    fact("dimensions", "Dimensions", 6.5, ({ dimensions }) => dimensions),
+    fact("dimensions", "Dimensions", 7, ({ dimensions }) => dimensions),
     fact("tokens", "Max. tokens", 6, ({ max_tokens }) => max_tokens),
     fact("licence", "Licence", 7, ({ licence }) => licence),
     fact("weights", "Open weights", 5, ({ open_weights }) => OPEN.get(open_weights) ?? null),
@@ -234,7 +268,6 @@ function rangeLine(text) {
  * Return the range of the bars of a column.
  * @param {Means} means
  * @param {boolean} withZero
- * @returns {[number, number]}
  */
 function domainOf({ mean }, withZero) {
   let low = withZero ? 0 : Infinity;
@@ -244,31 +277,15 @@ function domainOf({ mean }, withZero) {
     if (value > high) high = value;
   }
   const margin = 0.05 * (high - low) || 0.05;
-  return [low - margin, high + margin];
+  return { low: low - margin, high: high + margin };
 }
 
-const BAR_WIDTH = 56;
-
 /**
- * Return a small drawing of a mean with its interval: a dot on a line. Texts say the same.
+ * Return a small drawing of a mean with its interval. Texts say the same.
  * @param {Means} means
  * @param {number} row
- * @param {[number, number]} domain
- * @param {string} measures
+ * @param {{ low: number, high: number }} domain
  */
-function smallBar({ mean, low, high }, row, [from, to], measures) {
-  if (Number.isNaN(mean[row])) return null;
-  const place = (/** @type {number} */ value) => {
-    const share = (value - from) / (to - from);
-    return (3 + (BAR_WIDTH - 6) * Math.min(1, Math.max(0, share))).toFixed(1);
-  };
-  const ends = Number.isNaN(low[row]) ? "" : `M${place(low[row])} 6H${place(high[row])}`;
-  const floor = measures === "bias" ? `M${place(0)} 1V11` : "";
-  return svg(
-    "svg",
-    { class: `bar ${measures}`, width: BAR_WIDTH, height: 12, "aria-hidden": "true" },
-    svg("path", { class: "floor", d: floor }),
-    svg("path", { class: "interval", d: ends }),
-    svg("circle", { cx: place(mean[row]), cy: 6, r: 3 }),
-  );
+function meanBar({ mean, low, high }, row, domain) {
+  return Number.isNaN(mean[row]) ? null : intervalBar(mean[row], low[row], high[row], domain, 56);
 }

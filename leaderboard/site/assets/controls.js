@@ -4,13 +4,17 @@
 
 /** @typedef {(changes: Partial<View>) => void} Change */
 
+let fieldCount = 0;
+
 /**
  * Return a control with its label before it.
  * @param {string} label
  * @param {HTMLElement} control
  */
 function labelled(label, control) {
-  return h("label", { class: "field" }, h("span", {}, label), control);
+  fieldCount += 1;
+  control.id = `field-${fieldCount}`;
+  return h("div", { class: "field" }, h("label", { for: control.id }, label), control);
 }
 
 /**

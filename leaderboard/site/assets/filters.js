@@ -33,10 +33,13 @@ function linesOf(choice, view, sorted) {
     if (!title.startsWith("References")) result.models += members.length;
     for (const group of ordered(members, keyOf, view.desc)) {
       const unfolded = isUnfolded(group);
-      const children = group.children.length;
-      result.lines.push({ row: group.row, title: "", children, unfolded });
+      const { row, children } = group;
+      const name = choice.board.rows.role[row];
+      result.lines.push({ row, title: "", children, unfolded, name });
       if (!unfolded) continue;
-      for (const row of group.children) result.lines.push({ row, title: "" });
+      for (const child of children) {
+        result.lines.push({ row: child, title: "", name: `${name} mitigated` });
+      }
     }
   }
   return result;

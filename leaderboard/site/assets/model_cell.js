@@ -45,6 +45,7 @@ function modelColumn(screen) {
     key: "model",
     title: "Model",
     width: 16,
+    narrow: 9,
     isNumber: false,
     value: (row) => rowName(board, row),
     draw: (line) =>
@@ -125,7 +126,8 @@ function reasonOf({ board, tasks, scores }, row) {
  * @param {string} name
  */
 function foldButton(screen, line, name) {
-  if (!line.children) return null;
+  const count = line.children?.length;
+  if (!count) return null;
   const toggle = () => {
     const { toggled } = screen.view;
     const isToggled = toggled.includes(name);
@@ -142,7 +144,7 @@ function foldButton(screen, line, name) {
       "data-control": "fold",
       click: toggle,
     },
-    countText(line.children, "mitigator"),
+    countText(count, "mitigator"),
     h("span", { class: "visually-hidden" }, ` on ${name}`),
   );
 }

@@ -11,14 +11,15 @@ const STRIP = { height: 120, foot: 34, top: 22, dot: 7 };
  * @param {number | null} low NaN or null without an interval
  * @param {number | null} high
  * @param {{ low: number, high: number }} ends of the scale, the same in all rows of a table
+ * @param {number} [width]
  */
-function intervalBar(value, low, high, ends) {
+function intervalBar(value, low, high, ends, width = BAR.width) {
   const range = ends.high - ends.low || 1;
   const at = (/** @type {number} */ number) => {
     const share = Math.min(1, Math.max(0, (number - ends.low) / range));
-    return tenths(4 + share * (BAR.width - 8));
+    return tenths(4 + share * (width - 8));
   };
-  const drawing = svg("svg", { ...BAR, class: "interval", "aria-hidden": "true" });
+  const drawing = svg("svg", { ...BAR, width, class: "interval", "aria-hidden": "true" });
   if (ends.low <= 0 && ends.high >= 0) {
     drawing.append(svg("path", { class: "zero", d: `M${at(0)} 0V${BAR.height}` }));
   }

@@ -46,7 +46,10 @@ function virtualTable({ name, sortBy }) {
   };
   region.addEventListener("scroll", () => drawLines(made), { passive: true });
   body.addEventListener("keydown", (event) => moveBetweenRows(made, event));
-  new ResizeObserver(() => drawLines(made)).observe(region);
+  new ResizeObserver(() => {
+    made.height = 0; // the style sheet has another for narrow windows
+    drawLines(made);
+  }).observe(region);
   printWhole(made);
   return made;
 }
@@ -91,14 +94,15 @@ function updateTable(table, { caption, columns, lines, sorted, descending }) {
  * @param {TableColumn[]} columns
  */
 function drawHead({ parts, sortBy }, columns) {
-  // The names take the room that is left, and no less than the style sheet says.
-  const others = columns.filter(({ key }) => key !== "model");
-  const total = others.reduce((sum, { width }) => sum + width, 0);
-  parts.table.style.setProperty("--others", `${total}rem`);
+  // The names take the room that is left, and no less than their width.
+  const widths = columns.map(({ width, narrow = width }) => [width, narrow]);
+  const [wide, small] = [0, 1].map((i) => widths.reduce((sum, pair) => sum + pair[i], 0));
+  parts.table.style.cssText = `--wide: ${wide}rem; --narrow: ${small}rem`;
   parts.widths.replaceChildren(
-    ...columns.map(({ key, width }) =>
-      key === "model" ? h("col") : h("col", { style: `width: ${width}rem` }),
-    ),
+    ...columns.map(({ key }, i) => {
+      const style = `--wide: ${widths[i][0]}rem; --narrow: ${widths[i][1]}rem`;
+      return key === "model" ? h("col", { class: "names" }) : h("col", { style });
+    }),
   );
   parts.head.replaceChildren(
     ...columns.map((column) => {

@@ -30,6 +30,7 @@ function taskFields(board, view, change) {
       choiceField("Concept", [["", "all"], ...concepts], view.concept, (concept) =>
         change({ concept }),
       ),
+      h("a", { href: address(board.kind, "benchmark") }, "About the benchmarks"),
     ),
     panel,
   ];

@@ -345,8 +345,8 @@ interface RowGroup {
 interface Line {
   row: number;
   title: string;
-  /** Number of mitigated rows that are folded under a model. */
-  children?: number;
+  /** The mitigated rows of a model that are folded under it. */
+  children?: number[];
   unfolded?: boolean;
   /** Class of the row. */
   name?: string;
@@ -364,8 +364,9 @@ interface TableColumn {
   title: string;
   /** Says more than the title. */
   tip?: string;
-  /** In rem. */
+  /** In rem, and in a narrow window. */
   width: number;
+  narrow?: number;
   isNumber: boolean;
   /** Whether the best value comes with a descending order. */
   highIsBest?: boolean;

@@ -1,0 +1,222 @@
+"""The first screen in a real Chromium: the table, its filters, the address, and the comparison."""
+
+from __future__ import annotations
+
+import pytest
+from site_pages import build, ready
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory, make_record):
+    """A board of 120 models, of which the last ten lack a task, with licences and mitigators."""
+    tasks = [(f"b{i}", "bias", f"c{i}") for i in range(8)] + [("use", "usefulness", "similarity")]
+    records = [
+        make_record(
+            model__name=f"org/model-{i:03}", model__fingerprint=f"{i:032}",
+            model__dimensions=100 + i, model__licence="MIT" if i % 2 else "Apache-2.0",
+            mitigator__name=mitigator, mitigator__fingerprint=mitigator,
+            task__name=task, task__digest=task, task__measures=measures, category=category,
+            value=(0.01 * i + 0.01 * j) * (0.5 if mitigator == "hard-debias" else 1.0),
+        )
+        for i in range(120)
+        for mitigator in (("none", "hard-debias") if i < 60 else ("none",))
+        for j, (task, measures, category) in enumerate(tasks)
+        if i < 110 or task != "b3"
+    ]  # fmt: skip
+    return build(tmp_path_factory.mktemp("many"), records)
+
+
+def names(page) -> list[str]:
+    """Return the names of the rows that are drawn."""
+    return page.locator(".virtual tbody .name").all_inner_texts()
+
+
+def query(page) -> str:
+    """Return the query of the address."""
+    return page.evaluate("location.hash.split('?')[1] ?? ''")
+
+
+def titles(page) -> list[str]:
+    """Return the titles of sections."""
+    return page.locator(".virtual .section").all_inner_texts()
+
+
+def test_models_are_shown_best_first_and_few_are_drawn(many, visit) -> None:
+    page = visit(many)
+    assert names(page)[:3] == ["org/model-000", "org/model-001", "org/model-002"]
+    assert len(names(page)) < 60
+    assert page.locator(".virtual table").get_attribute("aria-rowcount") == "122"
+    assert "120 models, 110 of them ranked" in page.locator("main [role=status]").all_inner_texts()
+
+
+def test_rows_are_drawn_when_they_come_in_sight(many, visit) -> None:
+    page = visit(many)
+    page.evaluate("document.querySelector('.virtual').scrollTop = 1e6")
+    page.wait_for_selector("text=org/model-119")
+    assert titles(page) == ["Not ranked (10)"]
+    last = page.locator(".virtual tr", has_text="org/model-119")
+    assert "lacks 1 of 8 bias tasks" in last.inner_text()
+    assert last.get_attribute("aria-rowindex") == "122"
+
+
+def test_a_click_on_a_header_sorts_and_a_second_one_turns_the_order(many, visit) -> None:
+    page = visit(many)
+    header = page.locator(".virtual thead th", has_text="Dimensions")
+    header.get_by_role("button").click()
+    assert header.get_attribute("aria-sort") == "ascending"
+    assert names(page)[0] == "org/model-000"
+    header.get_by_role("button").click()
+    assert header.get_attribute("aria-sort") == "descending"
+    assert names(page)[0] == "org/model-109"
+    assert query(page) == "sort=dimensions&desc=1"
+
+
+def test_mitigators_are_folded_under_their_model(many, visit) -> None:
+    page = visit(many)
+    button = page.locator(".fold").nth(1)
+    assert button.text_content() == "1 mitigator on org/model-001"
+    assert button.get_attribute("aria-expanded") == "false"
+    button.click()
+    assert names(page)[1:4] == ["org/model-001", "hard-debias", "org/model-002"]
+    assert button.get_attribute("aria-expanded") == "true"
+    assert button.evaluate("button => button === document.activeElement"), "keeps the focus"
+    row = page.locator(".virtual tr.mitigated").first.inner_text()
+    assert "▲" in row
+    assert "−0." in row
+    page.keyboard.press("ArrowDown")
+    focused = page.evaluate("document.activeElement.textContent")
+    assert focused == "1 mitigator on org/model-002", "the arrow keys go to the next model"
+
+
+def test_search_and_filters_stand_in_the_address_and_come_back(many, visit) -> None:
+    page = visit(many)
+    page.get_by_label("Search models and mitigators").fill("model-01 hard")
+    assert names(page)[:2] == ["org/model-010", "hard-debias"]
+    page.get_by_text("Filters").click()
+    page.get_by_label("Licence", exact=True).first.select_option("MIT")
+    assert names(page)[0] == "org/model-011"
+    shown, address = names(page), page.url
+    assert query(page) == "q=model-01+hard&licence=MIT"
+    again = visit(many, address[address.index("#") :])
+    assert names(again) == shown
+    assert again.get_by_label("Licence", exact=True).first.input_value() == "MIT"
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("dims=-101", 2),
+        ("dims=218-", 2),
+        ("mitigator=hard-debias&q=model-05", 20),
+        ("complete=1&q=model-11", 0),
+        ("weights=yes", 0),
+        ("dims=x&size=-&released=1&q=model-00", 10),
+    ],
+)
+def test_filters_of_an_address(asked, expected, many, visit) -> None:
+    assert len(names(visit(many, f"#/text?{asked}"))) == expected
+
+
+def test_an_own_choice_of_tasks_changes_ranks_and_has_no_sets(many, visit) -> None:
+    page = visit(many)
+    first = page.locator(".virtual tbody:not(.spacer) tr").first
+    assert first.locator("td").first.inner_text() == "1\n1", "a rank with its set"
+    page.get_by_text("Tasks: 9 of 9").click()
+    page.get_by_label("b3", exact=True).click()
+    assert query(page) == "without=b3"
+    page.wait_for_selector("text=120 of them ranked")
+    assert titles(page) == []
+    assert "own choice of tasks" in page.locator(".virtual caption").inner_text()
+    assert first.locator("td").first.inner_text().strip() == "1", "no set of ranks"
+
+
+def test_an_unknown_choice_is_ignored(many, visit) -> None:
+    page = visit(many, "#/text?tasks=nothing&benchmark=x&concept=y&sort=__proto__&cols=z&rows=q")
+    assert names(page)[0] == "org/model-000"
+    assert page.get_by_text("Tasks: 9 of 9").count() == 1
+
+
+def test_columns_can_be_chosen(many, visit) -> None:
+    page = visit(many)
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_label("Licence", exact=True).last.check()
+    page.get_by_label("Bias: c1").check()
+    heads = page.locator(".virtual thead th").all_inner_texts()
+    assert {"Licence", "Bias: c1"} <= set(heads)
+    assert "cols=bias%3Ac1" in query(page)
+
+
+def test_rows_are_compared_task_by_task(many, visit) -> None:
+    page = visit(many)
+    for name in ("org/model-001", "org/model-003"):
+        page.get_by_label(f"Compare {name}", exact=True).check()
+    page.get_by_role("link", name="Compare 2 rows").click()
+    page.wait_for_selector("h1:text-is('Comparison')")
+    ready(page)
+    assert page.evaluate("document.activeElement.textContent") == "Comparison"
+    pairs, bias, _ = page.locator("main table").all()
+    assert "org/model-003 less org/model-001" in pairs.inner_text()
+    assert "+0.010" in pairs.inner_text()
+    assert "p < .001, 8 families" in pairs.inner_text()
+    assert bias.locator("tbody tr").count() == 9
+    page.get_by_role("link", name="Back to the board").click()
+    page.wait_for_selector(".virtual")
+    assert page.get_by_label("Compare org/model-003", exact=True).is_checked()
+
+
+def test_the_view_is_exported(many, visit) -> None:
+    page = visit(many, "#/text?q=model-001")
+    page.get_by_text("Export", exact=True).click()
+    texts = {}
+    for name in ("CSV", "Markdown", "LaTeX", "BibTeX"):
+        page.get_by_label("Format").select_option(name)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download").click()
+        texts[name] = download.value.path().read_text("utf-8")
+    head, line = texts["CSV"].splitlines()
+    assert head.startswith("model,mitigator,rank,rank_low,rank_high,bias,bias_low,bias_high")
+    assert line.startswith("org/model-001,none,2,")
+    assert texts["Markdown"].splitlines()[2].startswith("| model | mitigator | rank |")
+    assert r"org/model-001 & none & $2$" in texts["LaTeX"]
+    assert texts["BibTeX"].startswith("@misc{leaderboard")
+    assert "q=model-001" in texts["BibTeX"]
+
+
+def test_exports_escape_what_their_formats_run(many, visit) -> None:
+    page = visit(many)
+    texts = page.evaluate(
+        r"""() => {
+            const content = {
+                site: { built: "2026-01-01", title: "A_b", harness: "1" },
+                benchmark: { title: "x", version: null, citation: "" },
+                link: "file:///a{b}", caption: "c",
+                head: ["model", "mitigator", "bias"],
+                rows: [['=1+1"', "a|b\nc", -0.5], ["\\input{x}", "50%_&", null]],
+            };
+            return Object.fromEntries(
+                Object.entries(FORMATS).map(([name, { text }]) => [name, text(content)]));
+        }"""
+    )
+    assert texts["CSV"].split("\r\n")[1] == '"\'=1+1""","a|b\nc",-0.5'
+    assert r"| a\|b c | -0.5 |" in texts["Markdown"]
+    assert r"\textbackslash{}input\{x\} & 50\%\_\& & " in texts["LaTeX"]
+    assert "a%7Bb%7D" in texts["BibTeX"]
+
+
+def test_paper_has_all_rows(many, visit) -> None:
+    page = visit(many)
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert len(names(page)) == 120
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert len(names(page)) < 60
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_uncertainty_is_in_sight(width, many, visit) -> None:
+    page = visit(many, width=width)
+    row = page.locator(".virtual tbody:not(.spacer) tr").first
+    box = row.locator("td", has_text=" to ").first.bounding_box()
+    assert box
+    assert box["x"] + box["width"] <= width
