@@ -86,20 +86,21 @@ def task_entry(task: Mapping[str, Any], registered: Registered) -> dict[str, Any
         *("title", "version", "digest", "measures", "category", "family", "language", "metric"),
         *("score", "scenario", "low_bound", "high_bound", "required", "not_ranked"),
     )
-    empty: dict[str, Any] = {
-        "description": "",
-        "source": "",
-        "licence": "",
+    entry = {
+        "name": task["task"],
+        "ideal": ideal,
+        **dict.fromkeys(("description", "source", "licence"), ""),
         "concept": None,
         "examples": {},
+        "validity": registered.validity.get(task["task"]),
+        **{key: task[key] for key in kept},
     }
-    facts = registered.tasks.get((task["task"], task["version"]), {})
-    return (
-        {"name": task["task"], "ideal": ideal, "concept": None, "examples": {}, "validity": None}
-        | empty
-        | {key: task[key] for key in kept}
-        | dict(facts)
-    )
+    facts = registered.tasks.get(task["task"])
+    if facts is not None and facts.version == task["version"]:
+        entry |= facts.model_dump(
+            include={"description", "source", "licence", "concept", "examples"}
+        )
+    return entry
 
 
 def model_entries(

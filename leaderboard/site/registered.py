@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.embedder import Card
+    from harness.leaderboard.claims.facts import TaskFacts
     from harness.registry.registry import Registry
 
 
@@ -22,12 +23,15 @@ class Registered:
     mitigators
         What mitigators do, in one line.
     tasks
-        `description`, `source`, `licence`, `concept` and `validity` of tasks, by name and version.
+        Facts of tasks.
+    validity
+        What the harness measured of a task as an instrument.
     """
 
     cards: Mapping[str, Card] = field(default_factory=dict)
     mitigators: Mapping[str, str] = field(default_factory=dict)
-    tasks: Mapping[tuple[str, int], Mapping[str, Any]] = field(default_factory=dict)
+    tasks: Mapping[str, TaskFacts] = field(default_factory=dict)
+    validity: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def card(self, model: str) -> Card | None:
         """Return the card of a model; the options after its name change no fact of it."""
@@ -43,22 +47,20 @@ NOTHING = Registered()
 """Of a site whose facts all come from records."""
 
 
-def registered(registry: Registry) -> Registered:
-    """Return what a registry knows. Loads no model, mitigator or data."""
-    from harness.run.tasks import list_tasks
+def registered(registry: Registry, tasks: Mapping[str, TaskFacts]) -> Registered:
+    """Return what a registry knows beside the facts of tasks. Loads no model, mitigator or data."""
     from harness.task import validity
+    from harness.task.schema import TaskFile
 
-    tasks = {}
-    for entry in list_tasks(registry):
-        file = entry.file
-        facts = file.model_dump(include={"description", "source", "licence", "concept"})
-        by_model = validity.facts(entry.document.path, file).get("validity", {})
-        for model, figures in by_model.items():  # there is one model a task
-            facts["validity"] = {"model": model, **figures}
-        tasks[file.name, file.version] = facts
+    by_task = {}
+    for name in tasks.keys() & registry.task_files.keys():
+        document = registry.task_files[name]
+        figures = validity.facts(document.path, document.validate(TaskFile)).get("validity", {})
+        by_task |= {name: {"model": model, **line} for model, line in figures.items()}
     models = registry.embedders
     return Registered(
         cards={name: spec.card for name, spec in models.items() if spec.card and not spec.provider},
         mitigators={name: spec.summary for name, spec in registry.mitigators.items()},
         tasks=tasks,
+        validity=by_task,
     )

@@ -396,10 +396,11 @@ def test_rounding_keeps_the_leading_bits(bits) -> None:
 
 
 def test_facts_of_a_registered_model_come_from_its_card(tmp_path, make_record) -> None:
+    from harness.leaderboard.claims import facts
     from harness.leaderboard.site.registered import registered
     from harness.registry.registry import Registry
 
-    known = registered(Registry())
+    known = registered(Registry(), facts.known(["seat-c6"]))
     records = [
         make_record(model__name=name, model__fingerprint=name, model__licence="WTFPL",
                     model__dimensions=1, model__url="https://evil.example", task__name="seat-c6",
@@ -415,5 +416,6 @@ def test_facts_of_a_registered_model_come_from_its_card(tmp_path, make_record) -
     (task,) = board["tasks"]
     assert task["description"]
     assert task["licence"]
+    assert len(task["examples"]["targets_1"]) == 3
     assert task["validity"]["result"] == "valid"
     assert board["benchmarks"][0]["licences"] == [task["licence"]]
