@@ -85,7 +85,8 @@ def build(
         registry.benchmark_files.find(name).validate(BenchmarkFile)
         for name in sorted(registry.benchmark_files.owners)
     ]
-    kinds = {name: task.kinds for name, task in facts.shipped().items()}
+    known = facts.known(claims["task"].unique().to_list(), include)
+    kinds = {name: task.kinds for name, task in known.items()}
     boards = compile_boards(claims, benchmarks, kinds)
     compared = studies.compile_studies(study_reading.records)
     if not boards and not compared:
@@ -100,7 +101,7 @@ def build(
         out,
         title=title,
         claims=Claims(claims),
-        registered=registered(registry),
+        registered=registered(registry, known),
         notices=notices,
         sources=results,
         studies=compared,

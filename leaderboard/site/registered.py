@@ -56,7 +56,8 @@ def registered(registry: Registry, tasks: Mapping[str, TaskFacts]) -> Registered
     for name in tasks.keys() & registry.task_files.keys():
         document = registry.task_files[name]
         figures = validity.facts(document.path, document.validate(TaskFile)).get("validity", {})
-        by_task |= {name: {"model": model, **line} for model, line in figures.items()}
+        for model, line in figures.items():  # there is one model a task
+            by_task[name] = {"model": model, **line}
     models = registry.embedders
     return Registered(
         cards={name: spec.card for name, spec in models.items() if spec.card and not spec.provider},
