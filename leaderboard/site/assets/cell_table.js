@@ -142,6 +142,7 @@ function notes(board, details, { row, task }) {
   const at = row * board.tasks.length + task;
   const { flags, measure } = cellsOf(board);
   const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
+  if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
   const reason = details?.reasons[details.reason[at]];
   if (!(flags[at] & RUN)) texts.push("not run");
   else if (reason && !(flags[at] & 1)) texts.push(`does not count: ${reason}`);

@@ -141,7 +141,7 @@ def test_a_task_says_what_it_asks_how_far_it_measures_and_how_models_do(
         task |= {
             "description": "Careers and `families`.", "source": "May et al. 2019",
             "licence": "CC-BY-4.0", "examples": {"targets_1": ["This is math."]},
-            "validity": {"reliability": 0.81, "detectable": 0.25, "rejected": None},
+            "validity": {"reliability": 0.81, "found from amplitude": 0.25, "new": None},
             "not_ranked": "it is noise",
         }  # fmt: skip
 

@@ -28,7 +28,7 @@ pages.benchmark = (main, site, board, route) => {
       ["Version", benchmark.version],
       ["Citation", benchmark.citation],
       ["Languages", benchmark.languages.join(", ")],
-      ["Licences", benchmark.licences.join(", ")],
+      ["Licences", bulleted(benchmark.licences)],
       ["Tasks", taskCounts(board, benchmark)],
     ]),
     ...listOf("Findings", benchmark.findings),
@@ -86,6 +86,19 @@ function taskCounts(board, benchmark) {
     return `${tasks.length} of ${measures} in ${countText(families, "family", "families")}`;
   });
   return parts.join(", ");
+}
+
+/**
+ * Return lines as a list if they are several.
+ * @param {string[]} lines
+ */
+function bulleted(lines) {
+  if (lines.length < 2) return lines[0] ?? null;
+  return h(
+    "ul",
+    {},
+    lines.map((line) => h("li", {}, line)),
+  );
 }
 
 /**

@@ -134,13 +134,11 @@ function examplesOf(task) {
 /** Words for what was measured of a score as an instrument. */
 const VALIDITY_WORDS = Object.freeze({
   model: "Measured on",
-  value: "Score of this model",
-  own: "Its own bias, as an amplitude",
+  "measured on": "Measured of",
   floor: "Distance from the ideal with shuffled sides",
-  spread: "Standard deviation of that",
-  detectable:
+  "found from amplitude":
     "Smallest planted bias that is found in 80 % of draws (1: as far apart as the groups)",
-  rejected: "Share of shuffled sides that are called biased (.05 is right)",
+  "shuffled sides found biased": "Share of shuffled sides that are called biased (.05 is right)",
   reliability: "Reliability (agreement of random halves of its words)",
   result: "Result",
 });
@@ -212,7 +210,7 @@ function taskRows(board, route, details, index) {
     .filter((row) => flags[at(row)] & RUN)
     .toSorted((a, b) => loss(a) - loss(b) || a - b);
   return cellTable(board, details, {
-    caption: `${countText(rows.length, "row")} with a record, best first`,
+    caption: `${countText(rows.length, "row")} with a record, ${isBias ? "least bias" : "most useful"} first`,
     measure: isBias ? "Above the floor" : "Usefulness",
     cells: rows.map((row) => ({ row, task: index })),
     first: "Model",
