@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.frame import frame_of
 from harness.leaderboard.site import writing
 from harness.leaderboard.site.studies import compile_studies
+from harness.results.record import Record
 
 CHOSEN = {"kind", "measures", "created", "ideal", "schema", "id"}
 """Fields whose texts are not free."""
@@ -33,8 +36,7 @@ def build(folder: Path, records: Any, studies: Any = ()) -> Path:
         compile_boards(frame_of(records)), folder, title="Board", built="today",
         studies=compile_studies(studies),
     )  # fmt: skip
-    new = written.page.with_name("new.html")
-    return new if new.exists() else written.page
+    return written.page
 
 
 def addresses(page: Any) -> list[str]:
@@ -61,6 +63,36 @@ def addresses(page: Any) -> list[str]:
         }"""
     )
     return found
+
+
+def many_families(make_record: Callable[..., Record]) -> list[Record]:
+    """Return records of six text models under three mitigators with enough families for intervals.
+
+    The better a model's letter, the less bias it has; the last one lacks a task.
+    """
+    rng = np.random.default_rng(1)
+    tasks = [
+        (f"{category}-{metric}", "bias", category, metric)
+        for category in ("age", "gender", "race")
+        for metric in ("weat", "clusters", "retrieval")
+    ] + [(f"similarity-{i}", "usefulness", f"similarity-{i}", "similarity") for i in range(8)]
+    return [
+        make_record(
+            model__name=f"org/{model}", model__fingerprint=model * 8, model__parameters=10**7 * i,
+            model__licence="mit" if i % 2 else "apache-2.0", model__languages=("en",),
+            mitigator__name=mitigator, mitigator__fingerprint=mitigator,
+            task__name=name, task__digest=name, task__measures=measures,
+            task__title=f"The task {name}", category=category, metric=metric,
+            ideal=0.0 if measures == "bias" else "higher",
+            bounds=(-2.0, 2.0) if measures == "bias" else (-1.0, 1.0),
+            value=(0.2 + 0.1 * i if measures == "bias" else 0.5 + 0.05 * i)
+            - 0.1 * change + rng.normal(scale=0.03),
+        )
+        for i, model in enumerate("abcdef", start=1)
+        for change, mitigator in enumerate(("none", "normalize", "hard-debias"))
+        for name, measures, category, metric in tasks
+        if (model, name) != ("f", "age-weat")
+    ]  # fmt: skip
 
 
 def hostile(content: Any, text: str, key: str = "") -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from site_pages import build, ready
+from site_pages import build, many_families, ready
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -69,7 +69,9 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, make_many: Any, make_study: Any) -> Path:
+def site(
+    tmp_path_factory: pytest.TempPathFactory, make_many: Any, make_record: Any, make_study: Any
+) -> Path:
     """The page of a site with a board of words, one of texts, and a study."""
-    records = [*make_many("word", 1), *make_many("text")]
+    records = [*make_many("word", 1), *many_families(make_record)]
     return build(tmp_path_factory.mktemp("site"), records, make_study())
