@@ -175,7 +175,9 @@ function evidenceMark(effect, row, measures) {
  * @param {"bias" | "usefulness"} measures
  */
 function evidenceCell(effect, rows, measures) {
-  const evident = rows.filter((row) => effect.holm[row] < EVIDENCE);
+  const tested = rows.filter((row) => !Number.isNaN(effect.holm[row]));
+  if (!tested.length) return [rangeLine("not tested")];
+  const evident = tested.filter((row) => effect.holm[row] < EVIDENCE);
   const better = evident.filter((row) => effect.mean[row] < 0 === (measures === "bias"));
   const worse = evident.length - better.length;
   const parts = [better.length && `${better.length} ▲`, worse && `${worse} ▼`].filter(Boolean);
@@ -269,12 +271,12 @@ function rangeLine(text) {
  * @param {Means} means
  * @param {boolean} withZero
  */
-function domainOf({ mean }, withZero) {
+function domainOf({ mean, low: lows, high: highs }, withZero) {
   let low = withZero ? 0 : Infinity;
   let high = withZero ? 0 : -Infinity;
-  for (const value of mean) {
-    if (value < low) low = value;
-    if (value > high) high = value;
+  for (let row = 0; row < mean.length; row++) {
+    low = Math.min(low, lows[row] || mean[row] || low);
+    high = Math.max(high, highs[row] || mean[row] || high);
   }
   const margin = 0.05 * (high - low) || 0.05;
   return { low: low - margin, high: high + margin };

@@ -59,8 +59,9 @@ function modelColumn(screen) {
  */
 function modelCell(screen, line) {
   const { board } = screen;
-  const { name } = board.models[board.rows.model[line.row]];
+  const { name, superseded_by: successor } = board.models[board.rows.model[line.row]];
   const reason = board.rows.role[line.row] === "reference" ? "" : reasonOf(screen.choice, line.row);
+  const note = reason || (successor ? `superseded by ${successor}` : "");
   const link = h(
     "a",
     { href: address(board.kind, "model", name), title: name, class: "name" },
@@ -68,7 +69,7 @@ function modelCell(screen, line) {
   );
   return [
     h("span", { class: "first-line" }, compareBox(screen, line.row), link),
-    h("span", { class: "second-line" }, foldButton(screen, line, name), reasonNote(reason)),
+    h("span", { class: "second-line" }, foldButton(screen, line, name), reasonNote(note)),
   ];
 }
 

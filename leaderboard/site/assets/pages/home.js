@@ -142,11 +142,12 @@ function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
   const parts = ["bias", "usefulness"].map((measures) => {
     const members = tasks.filter((task) => board.tasks[task].measures === measures);
     const families = new Set(members.map((task) => board.tasks[task].family)).size;
-    return `${countText(members.length, `${measures} task`)} of ${countText(families, "family", "families")}`;
+    const text = `${countText(members.length, `${measures} task`)} of ${countText(families, "family", "families")}`;
+    return families < board.enough_families ? `${text} (too few for intervals)` : text;
   });
   const name = isBenchmark ? benchmark.title : "own choice of tasks";
   const level = Math.round(100 * board.level);
-  return `${title}, ${name}: ${parts.join(" and ")}, with ${level} % intervals`;
+  return `${title}, ${name}: ${parts.join(" and ")}; ${level} % intervals`;
 }
 
 /** @param {Choice} choice */
