@@ -92,14 +92,14 @@ def task_entry(task: Mapping[str, Any], registered: Registered) -> dict[str, Any
         **dict.fromkeys(("description", "source", "licence"), ""),
         "concept": None,
         "examples": {},
-        "validity": registered.validity.get(task["task"]),
+        "validity": None,
         **{key: task[key] for key in kept},
     }
     facts = registered.tasks.get(task["task"])
     if facts is not None and facts.version == task["version"]:
         entry |= facts.model_dump(
             include={"description", "source", "licence", "concept", "examples"}
-        )
+        ) | {"validity": registered.validity.get(facts.name)}
     return entry
 
 

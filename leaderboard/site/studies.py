@@ -13,6 +13,7 @@ from typing import Any
 
 from harness import folders
 from harness.digest import digest
+from harness.errors import InvalidFile
 from harness.leaderboard.site.files import publish
 from harness.leaderboard.site.study_page import render
 from harness.results import jsonl
@@ -100,13 +101,16 @@ def read(paths: Iterable[Path]) -> Reading:
     Raises
     ------
     InvalidFile
-        If a path does not exist, or a line other than the last is no record of a study.
+        If a path does not exist. A file with a line that is no record of a study is set aside.
     """
     records: list[StudyRecord] = []
     notices: list[str] = []
     for file in jsonl.files(paths, f"*{STUDY}"):
         if file.name.endswith(STUDY):
-            records += jsonl.read(file, StudyRecord, notices)
+            try:
+                records += jsonl.read(file, StudyRecord, notices)
+            except InvalidFile as error:
+                notices.append(f"set aside: {error}")
     # The latest record of an id counts: a leaderboard within the results has older copies.
     latest = {record.id: record for record in sorted(records, key=lambda record: record.created)}
     return Reading(tuple(latest.values()), tuple(notices))

@@ -13,7 +13,7 @@ import site_data
 from click.testing import CliRunner
 
 import harness.leaderboard
-from harness.errors import DiskError, InvalidFile
+from harness.errors import DiskError, UsageError
 from harness.leaderboard.site import studies, violin_plot
 from harness.leaderboard.site import writing as site
 from harness.leaderboard.site.violin_plot import LANE, WIDTH, drawings
@@ -289,13 +289,15 @@ def test_nothing_is_fetched_from_the_network(tmp_path, make_study) -> None:
     assert re.findall(r'(?:src|href)="[^"]*//[^"]*"', build(make_study(), tmp_path)) == []
 
 
-def test_a_broken_study_file_is_an_error_in_one_line(results, tmp_path) -> None:
-    file = results / "small.study.jsonl"
-    file.write_text('{"schema":1}\n' + file.read_text())
-    error = command(results, "--out", tmp_path / "site").exception
-    assert isinstance(error, InvalidFile)
-    assert "small.study.jsonl:1: " in str(error)
-    assert len(str(error).splitlines()) == 1
+def test_a_broken_study_file_is_set_aside_in_one_line(results, tmp_path, make_study) -> None:
+    broken = results / "broken.study.jsonl"
+    broken.write_text('{"schema":1}\n' + (results / "small.study.jsonl").read_text())
+    result = command(results, "--out", tmp_path / "site")
+    assert result.exit_code == 0, result.output
+    (line,) = [line for line in result.stderr.splitlines() if "broken.study.jsonl:1: " in line]
+    assert line.startswith("set aside: ")
+    (results / "small.study.jsonl").unlink()
+    assert isinstance(command(results, "--out", tmp_path / "other").exception, UsageError)
 
 
 def test_a_torn_last_line_is_reported_and_skipped(results, tmp_path) -> None:
