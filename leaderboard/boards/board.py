@@ -60,7 +60,8 @@ class Board:
         `ranking.ENOUGH_FAMILIES` families, ranks if only one row can be ranked. Usefulness: the
         same with `usefulness` for `bias` and `usefulness_rank` for `rank`; it is 1 - the mean
         distance to the ideal. Then `bias:CATEGORY` and `usefulness:CATEGORY`, means of a
-        category; `task:NAME`, the value.
+        category; `task:NAME`, the value. `superseded_by`: the model that the authors of this one
+        recommend instead; such a row is ranked all the same.
     effects
         One line for each mitigated row and `baseline` (`none`, `normalize`): `row`, `model`,
         `mitigator`, `unusable`. Change in bias against the same model under the baseline, over the
@@ -78,13 +79,16 @@ class Board:
     cells
         One line for each row and task with a record. `measure` is what ranks: for bias the
         distance above the floor (lower is better), for usefulness 1 - distance; null if it does
-        not count, as `lacks` says. `leak`: whether the mitigator was fitted on the task's texts.
-        `floor`, `floor_sd` and `unit` are those of the record.
+        not count, as `aside` says. `leak`: whether the mitigator was fitted on the task's texts;
+        such a cell has a measure, which enters no mean, effect or rank. `floor`, `floor_sd` and
+        `unit` are those of the record. `seeds`: how many seeds of the same content are averaged,
+        and `spread`, the standard deviation of their values, null for one seed; `seeds.py` says
+        what the other columns hold then.
     lacks
-        One line for each row and task without a measure, with the `reason`: not run, no value, a
-        value outside its bounds, or a `leak`.
+        One line for each row and task without a measure that counts, with the `reason`: not run,
+        no value, a value outside its bounds, or a `leak`.
     others
-        Records of other versions, seeds or fits, with `why`.
+        Records of other versions or fits, with `why`.
     environments
         Environments in which the records were computed, with the number of records of each.
     published

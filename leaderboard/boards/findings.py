@@ -50,7 +50,7 @@ def _least_bias(ranks: pl.DataFrame) -> str:
         return f"{lowest}; {_TOO_FEW}."
     also = ranks.filter(pl.col("rank") > 1, rank_low=1).height
     if len(best) == 1 and not also:
-        return f"{who} has the least bias of the usable models, with {LEVEL:.0%} confidence."
+        return f"{who} has the least bias of the usable models, with {_SURE} confidence."
     if not also:
         return f"{lowest}."
     holds = "set of ranks holds" if also == 1 else "sets of ranks hold"
@@ -80,6 +80,7 @@ def _most_removed(mitigators: pl.DataFrame) -> str:
     return f"{best['mitigator']} removes {most}: {change}."
 
 
+_SURE = f"{100 * LEVEL:.0f} %"
 _TOO_FEW = f"fewer than {ENOUGH_FAMILIES} families of tasks are too few to tell how sure this is"
 
 
@@ -88,7 +89,7 @@ def _change(line: dict[str, Any], name: str) -> str:
     if line[f"{name}_low"] is None:
         return text
     ends = f"{_number(line[f'{name}_low'])} to {_number(line[f'{name}_high'])}"
-    return f"{text} ({LEVEL:.0%} interval {ends})"
+    return f"{text} ({_SURE} interval {ends})"
 
 
 def _number(value: float) -> str:

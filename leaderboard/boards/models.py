@@ -15,6 +15,7 @@ FACTS = (
     *("released", "superseded_by", "languages", "published"),
 )
 """Columns of a claim that say what its model is."""
+_TEXTS = ("revision", "url", "licence", "released", "superseded_by")
 _KEY = ("name", "fingerprint")
 _ENVIRONMENT = ("harness", "python", "platform", "device", "packages")
 
@@ -80,11 +81,10 @@ def mixed_versions(claims: pl.DataFrame) -> list[str]:
     )
     if versions.height < 2:
         return []
-    counts = ", ".join(f"{version} ({n} records)" for version, n in versions.iter_rows())
+    counts = ", ".join(
+        f"{version} ({n} record{'' if n == 1 else 's'})" for version, n in versions.iter_rows()
+    )
     return [f"values of {versions.height} versions of the harness: {counts}"]
-
-
-_TEXTS = ("revision", "url", "licence", "released", "superseded_by")
 
 
 def _environments(claims: pl.DataFrame) -> pl.DataFrame:

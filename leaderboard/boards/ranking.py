@@ -50,7 +50,8 @@ FEWEST_FLIPS = 256
 WORK = 100_000_000
 """Most statistics of a test, pairs × flips, beyond which a board gets fewer flips: from 313 rows.
 A test by random flips that include the observed signs is exact for any number of them; fewer flips
-only find the quantile less closely. With 1,000 rows, 256 flips take .2 s and 2,048 take 2 s."""
+only find the quantile less closely. With 1,000 rows, 256 flips take .1 to .4 s of CPU, which was
+3 s with 2,048."""
 DIGITS = 5
 """Digits of a mean that count: scores depend on the batches by up to 1e-5."""
 _SEED = 0  # fixed, so that the same records give the same page

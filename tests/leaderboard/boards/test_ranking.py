@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from harness.leaderboard.boards import ranking
 from harness.leaderboard.boards.ranking import ENOUGH_FAMILIES, means, rank, rank_sets
 
 
@@ -172,6 +173,41 @@ def test_intervals_of_means_hold_the_true_mean_with_95_percent(sizes, correlatio
     frame = measures({f"b{i}": list(line) for i, line in enumerate(lines)})
     ends = means(frame, ["row"])
     assert ((ends["low"] <= 0) & (ends["high"] >= 0)).mean() >= 0.95 - 0.01
+
+
+def stepwise(losses: np.ndarray) -> np.ndarray:
+    """Return which row is better than which: all pairs and flips again in each step."""
+    signs = ranking._signs(losses.shape[1], len(losses))
+    sums = (signs @ losses.T).astype(np.float32)
+    errors = ranking._errors(losses).astype(np.float32)
+    observed = losses.sum(axis=1)
+    differ = np.zeros_like(errors, dtype=bool)
+    while True:
+        statistics = np.abs(sums[:, :, None] - sums[:, None]) / np.where(differ, np.inf, errors)
+        largest = np.sort(statistics.max(axis=(1, 2)))
+        critical = largest[int(np.ceil(ranking.QUANTILE * len(largest))) - 1]
+        size = np.abs(observed[:, None] - observed) / errors
+        more = ~differ & (size > critical * (1 + 1e-4))
+        if not more.any():
+            return differ & (observed[:, None] < observed)
+        differ |= more
+
+
+def test_what_was_computed_before_gives_the_same_sets_in_each_step() -> None:
+    rng = np.random.default_rng(3)
+    for families, spread in ((6, 0.0), (8, 2.0), (9, 6.0), (7, 20.0)):
+        losses = rng.normal(size=(15, families)) + np.linspace(0, spread, 15)[:, None]
+        better = stepwise(losses)
+        low, high = rank_sets(losses)
+        assert (low == 1 + better.sum(axis=0)).all()
+        assert (high == 15 - better.sum(axis=1)).all()
+
+
+def test_large_boards_have_fewer_flips_and_always_the_observed_signs() -> None:
+    numbers = {rows: ranking._signs(20, rows).shape[0] for rows in (2, 60, 312, 1000, 5000)}
+    assert numbers == {2: 2048, 60: 2048, 312: 2048, 1000: 256, 5000: 256}
+    assert (ranking._signs(20, 1000)[0] == 1).all()
+    assert ranking._signs(8, 5000).shape[0] == 128, "all different ones"
 
 
 def test_a_thousand_rows_are_ranked() -> None:

@@ -1,0 +1,159 @@
+"""Benchmarks of a board: ranks on named sets of tasks, the default, and findings."""
+
+import numpy as np
+import pytest
+
+from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.frame import frame_of
+from harness.task.benchmark import BenchmarkFile
+
+FAMILIES = tuple("abcdefgh")
+
+
+def board_of(records, *files, kinds=None):
+    (board,) = compile_boards(frame_of(records), files, kinds or {})
+    return board
+
+
+def benchmark(name: str, tasks, version: int = 1) -> BenchmarkFile:
+    return BenchmarkFile(
+        name=name, version=3, title=name.title(), citation="Somebody (2020)",
+        tasks=dict.fromkeys(tasks, version),
+    )  # fmt: skip
+
+
+def by_name(board) -> dict:
+    return {part.name: part for part in board.benchmarks}
+
+
+@pytest.fixture
+def rows(make_record):
+    """Make the records of a row; a task is a family of its own."""
+
+    def make(model: str, values, mitigator: str = "none", **changes):
+        return [
+            make_record(
+                model__name=model, model__fingerprint=model, mitigator__name=mitigator,
+                mitigator__fingerprint=mitigator, task__name=task, task__digest=task,
+                task__family=task, value=float(value), **changes,
+            )
+            for task, value in values.items()
+        ]  # fmt: skip
+
+    return make
+
+
+def around(mean: float, seed: int, spread: float = 0.02) -> dict[str, float]:
+    noise = np.random.default_rng(seed).normal(scale=spread, size=len(FAMILIES))
+    return dict(zip(FAMILIES, mean + noise, strict=True))
+
+
+def ranks(part) -> list[tuple]:
+    return [(row.split('"')[1], rank) for row, rank in part.ranks.select("row", "rank").rows()]
+
+
+def test_a_benchmark_ranks_on_its_own_tasks(rows) -> None:
+    records = rows("m", {"a": 0.2, "b": 1.8}) + rows("n", {"a": 0.4, "b": 0.4})
+    board = board_of(records, benchmark("first", "a"), benchmark("other", "z"))
+    parts = by_name(board)
+    assert set(parts) == {"all", "first"}
+    assert ranks(parts["all"]) == [("n", 1), ("m", 2)]
+    assert ranks(parts["first"]) == [("m", 1), ("n", 2)]
+    first = parts["first"]
+    assert (first.tasks, first.version, first.citation) == (("a",), 3, "Somebody (2020)")
+    assert (parts["all"].tasks, parts["all"].version) == (("a", "b"), None)
+
+
+def test_all_has_the_ranks_and_mitigators_of_the_board(rows) -> None:
+    records = rows("m", around(1.0, 0)) + rows("n", around(0.5, 1))
+    records += rows("m", around(0.4, 2), "x") + rows("m", around(0.7, 3), "y")
+    board = board_of(records, benchmark("same", FAMILIES))
+    everything, same = by_name(board)["all"], by_name(board)["same"]
+    ends = ["row", "rank", "rank_low", "rank_high"]
+    assert everything.ranks.select(ends).rows() == board.rows.drop_nulls("rank")[ends].rows()
+    assert same.ranks.equals(everything.ranks)
+    assert same.mitigators.equals(board.mitigators)
+
+
+def test_the_default_has_most_ranked_models_then_most_tasks(rows) -> None:
+    full = dict.fromkeys("abcdefgh", 1.0)
+    most = dict.fromkeys("abcdefg", 1.0)
+    records = rows("m", full) + rows("n", full) + rows("o", most) + rows("p", most)
+    files = benchmark("seven", "abcdefg"), benchmark("six", "abcdef")
+    order = [part.name for part in board_of(records, *files).benchmarks]
+    assert order == ["seven", "six", "all"]
+    assert [p.name for p in board_of(records[:16], *files).benchmarks] == ["all", "seven", "six"]
+
+
+def test_a_benchmark_that_lacks_tasks_is_no_default_and_says_so(rows) -> None:
+    full = dict.fromkeys("abcdefgh", 1.0)
+    records = rows("m", full) + rows("n", full) + rows("o", dict.fromkeys("abcdefg", 1.0))
+    lacking = benchmark("larger", "abcdefgyz")
+    board = board_of(records, lacking)
+    assert [part.name for part in board.benchmarks] == ["all", "larger"]
+    part = by_name(board)["larger"]
+    assert part.lacking == ("y", "z")
+    assert "2 of its 9 tasks: 'y', 'z'" in part.notices[0]
+    kinds = {"y": ("word",), "z": ("word",)}
+    board = board_of(records, lacking, kinds=kinds)
+    assert board.benchmarks[0].name == "larger", "tasks of words are not lacking on a board of text"
+    assert board.benchmarks[0].lacking == ()
+
+
+def test_records_of_another_version_are_not_on_the_benchmark(rows) -> None:
+    records = rows("m", {"a": 1.0, "b": 1.0}) + rows("n", {"a": 0.5, "b": 0.5})
+    old = benchmark("old", "ab", version=7)
+    mixed = BenchmarkFile(name="mixed", version=1, title="t", tasks={"a": 1, "b": 2})
+    parts = by_name(board_of(records, old, mixed))
+    assert "old" not in parts
+    assert (parts["mixed"].tasks, parts["mixed"].lacking) == (("a",), ("b",))
+
+
+def test_usability_is_decided_over_all_tasks_of_the_board(rows) -> None:
+    control = {"task__measures": "control", "task__required": True}
+    records = rows("m", {"a": 1.0}) + rows("n", {"a": 0.5}) + rows("noise", {"a": 0.0})
+    for model, p in (("m", 0.001), ("n", 0.001), ("noise", 0.4)):
+        records += rows(model, {"c": 1.0}, p_value=p, **control)
+    parts = by_name(board_of(records, benchmark("only", "a")))
+    assert ranks(parts["only"]) == [("n", 1), ("m", 2)]
+
+
+def findings(records) -> tuple[str, ...]:
+    return board_of(records).benchmarks[0].findings
+
+
+def test_findings_name_the_model_with_least_bias_only_if_its_set_excludes_the_others(rows) -> None:
+    clear = rows("m", around(1.0, 0)) + rows("n", around(0.2, 1)) + rows("o", around(1.0, 2))
+    first, second = findings(clear)
+    assert first == "3 models are ranked on 8 bias tasks and 0 usefulness tasks."
+    assert "n has the least bias" in second
+    assert "95 %" in second
+    close = rows("m", around(0.5, 0)) + rows("n", around(0.5, 1)) + rows("o", around(1.5, 2))
+    (_, second) = findings(close)
+    assert "lowest mean bias" in second
+    assert "1 other model may have the least, too" in second
+
+
+def test_findings_of_few_families_claim_nothing_about_the_order(rows) -> None:
+    few = dict.fromkeys("abc", 1.0)
+    (_, second) = findings(rows("m", few) + rows("n", dict.fromkeys("abc", 0.1)))
+    assert "n has the lowest mean bias" in second
+    assert "fewer than 6 families" in second
+
+
+def test_findings_say_which_mitigator_removes_most_and_what_it_costs(rows) -> None:
+    useful = {"task__measures": "usefulness", "ideal": "higher", "bounds": (-1.0, 1.0)}
+    records = rows("m", around(1.0, 0)) + rows("n", around(0.9, 1))
+    records += rows("m", around(0.4, 2), "x") + rows("m", around(0.9, 3), "y")
+    for mitigator, value in (("none", 0.5), ("x", 0.4), ("y", 0.5)):
+        records += rows("m", {"s": value}, mitigator, **useful)
+    third = findings(records)[-1]
+    assert third.startswith("x removes most bias: −0.3")
+    assert "usefulness changes by −0.050" in third
+    same = rows("m", around(1.0, 0)) + rows("m", around(1.0, 5), "x") + rows("n", around(0.9, 1))
+    assert findings(same)[-1].startswith("No mitigator is shown to remove bias")
+
+
+def test_a_board_without_a_ranked_model_says_so(make_rows) -> None:
+    (finding,) = findings(make_rows({"m": {"x": 1.0}}))
+    assert finding == "No model is ranked on 1 bias task and 0 usefulness tasks."

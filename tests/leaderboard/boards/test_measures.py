@@ -1,0 +1,55 @@
+"""What each value counts: the same as for a single record, and what does not count."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.boards.measures import measured
+from harness.leaderboard.claims.frame import frame_of
+
+IDEALS = (0.0, 0.5, 1.0, -0.3, "higher", "lower")
+BOUNDS = ((-2.0, 2.0), (0.0, 1.0), (-1.0, 4.0), (None, None), (0.0, None), (None, 1.0))
+
+
+def test_measures_are_those_of_single_records(make_record) -> None:
+    rng = np.random.default_rng(0)
+    records = []
+    for ideal, bounds, measures, unit, with_floor in itertools.product(
+        IDEALS, BOUNDS, ("bias", "usefulness"), (None, 0.3), (False, True)
+    ):
+        floor = {"mean": 0.07, "sd": 0.1, "centre": 0, "spread": 1, "draws": 9, "shuffled": "s"}
+        name = f"t{len(records)}"
+        records.append(
+            make_record(
+                task__name=name, task__digest=name, task__measures=measures, ideal=ideal,
+                bounds=bounds, unit=unit, value=float(rng.uniform(-1.5, 2.5)),
+                floor=floor if with_floor else None,
+            )
+        )  # fmt: skip
+    counted = [record.counted for record in records]
+    expected = [
+        1 - value if value is not None and record.task.measures == "usefulness" else value
+        for record, value in zip(records, counted, strict=True)
+    ]
+    frame = measured(frame_of(records))
+    assert frame["measure"].to_list() == expected, "to the last digit"
+    assert sum(value is not None for value in expected) > 50
+    assert frame.filter(frame["measure"].is_null())["aside"].null_count() == 0
+
+
+def test_a_leak_has_a_measure_that_nothing_counts(make_record) -> None:
+    changes = {"mitigator__name": "h", "mitigator__fingerprint": "h"}
+    records = [make_record(task__name=name, task__digest=name, value=1.0) for name in "xy"]
+    records += [
+        make_record(task__name="x", task__digest="x", value=0.2, overlap=("she",), **changes),
+        make_record(task__name="y", task__digest="y", value=0.8, **changes),
+    ]
+    (board,) = compile_boards(frame_of(records))
+    leaks = board.cells.filter("leak").select("task", "measure", "aside").rows()
+    assert leaks == [("x", pytest.approx(0.1), None)]
+    (row,) = board.rows.filter(mitigator="h").to_dicts()
+    assert (row["bias"], row["bias_tasks"], row["complete"]) == (pytest.approx(0.4), 1, True)
+    assert board.effects["bias"].to_list() == pytest.approx([-0.1])
+    assert "leak" in board.lacks["reason"][0]
