@@ -94,12 +94,8 @@ _REQUIRED = (
     *("score", "primary", "ideal", "asked", "found", "seed", "harness", "python", "platform"),
     "device",
 )
-_ONCE = (
-    *("id", "run", "created", "model", "mitigator", "task", "category", "language", "scenario"),
-    *("metric", "score", "primary", "value", "ideal", "bounds", "coverage", "digest", "version"),
-)
-"""Keys that every record has once. A record has two fingerprints."""
-_KEYS = f'"(?:{"|".join((*_ONCE, "fingerprint"))})":'
+_VALUE = '"value":'
+"""A key that stands in a line once. Of another repeated key the first one counts."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +107,8 @@ class Parsed:
     frame
         A frame of claims, whose columns `file` and `line` are null.
     is_plain
-        (n,) whether a line has every field of a record, each once. Other lines have to be looked at
-        one by one: not all of them are records.
+        (n,) whether a line has every field of a record, and one value. Other lines have to be
+        looked at one by one: not all of them are records.
     """
 
     frame: pl.DataFrame
@@ -132,9 +128,9 @@ def parsed(content: bytes) -> Parsed:
         return Parsed(pl.DataFrame(schema=SCHEMA), np.zeros(0, dtype=bool))
     raw = pl.read_ndjson(io.BytesIO(content), schema=_RECORD)
     frame = raw.select(_is_whole().alias("is_whole"), **{name: _column(name) for name in SCHEMA})
-    lines = pl.scan_lines(io.BytesIO(content), name="text").collect()
-    keys = lines.select(pl.col("text").str.count_matches(_KEYS)).to_series()
-    is_plain = (frame["is_whole"] & (keys == len(_ONCE) + 2)).to_numpy()
+    is_plain = frame["is_whole"].to_numpy()
+    if content.count(_VALUE.encode()) != raw.height:
+        is_plain = is_plain & _has_one_value(content)
     return Parsed(frame.drop("is_whole").with_columns(_sorted(frame["params"])), is_plain)
 
 
@@ -146,6 +142,12 @@ def line_of(record: Record) -> str:
         if name == "undone" or (name, type(value)) in (("alternative", str), ("reversed", bool))
     }
     return record.model_copy(update={"details": details}).line()
+
+
+def _has_one_value(content: bytes) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    lines = pl.scan_lines(io.BytesIO(content), name="text").collect()
+    count = pl.col("text").str.count_matches(_VALUE, literal=True)
+    return lines.select(count == 1).to_series().to_numpy()
 
 
 def _is_whole() -> pl.Expr:

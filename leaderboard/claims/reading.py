@@ -6,7 +6,7 @@ stand alone; `single.py` then says what is wrong with each. Keys that no record 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +25,8 @@ LARGEST_FILE = 100_000_000
 LONGEST_LINE = 1_000_000
 """Most bytes of a record; most have 2,000."""
 _BATCH = 16_000_000
+_SHORTEST = 50
+"""Bytes; what is shorter may be blank."""
 _FEW = 16
 """Lines that are looked at alone if one of them is no record."""
 
@@ -88,6 +90,16 @@ def read(paths: Iterable[Path]) -> Claims:
     return Claims(pl.concat(frames), tuple(aside))
 
 
+def asides(frame: pl.DataFrame, reason: pl.Expr) -> list[Aside]:
+    """Return an entry for each line of a frame of claims, with its reason."""
+    return [
+        Aside(file or "", line or 0, text, id_)
+        for file, line, text, id_ in frame.select(
+            pl.col("file").cast(pl.String), "line", reason.alias("reason"), "id"
+        ).iter_rows()
+    ]
+
+
 @dataclass
 class _Batch:
     """Lines of one or several files, without blank ones, and where they are."""
@@ -96,6 +108,21 @@ class _Batch:
     files: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     size: int = 0
+
+    def add(self, chunk: list[bytes], file: str, before: int, aside: list[Aside]) -> None:
+        """Add lines of a file, of which it has some number before these."""
+        sizes = list(map(len, chunk))
+        places: Sequence[int] = range(len(chunk))
+        if min(sizes) < _SHORTEST or max(sizes) > LONGEST_LINE:
+            kept = [i for i in places if sizes[i] <= LONGEST_LINE]
+            for i in sorted(set(places) - set(kept)):
+                reason = f"{sizes[i]} bytes: a record has at most {LONGEST_LINE}"
+                aside.append(Aside(file, before + i + 1, reason))
+            places = [i for i in kept if not chunk[i].isspace()]
+        self.lines += [chunk[i] for i in places]
+        self.files += [file] * len(places)
+        self.numbers += [before + i + 1 for i in places]
+        self.size += sum(sizes)
 
     def aside(self, i: int, reason: str) -> Aside:
         return Aside(self.files[i], self.numbers[i], reason)
@@ -126,17 +153,8 @@ def _batches(files: Iterable[Path], aside: list[Aside]) -> Iterator[_Batch]:
             with file.open("rb") as stream:
                 number = 0
                 while chunk := stream.readlines(_BATCH):
-                    for number, line in enumerate(chunk, number + 1):  # noqa: B020
-                        if line.isspace():
-                            continue
-                        if len(line) > LONGEST_LINE:
-                            reason = f"{len(line)} bytes: a record has at most {LONGEST_LINE}"
-                            aside.append(Aside(name, number, reason))
-                            continue
-                        batch.lines.append(line)
-                        batch.files.append(name)
-                        batch.numbers.append(number)
-                        batch.size += len(line)
+                    batch.add(chunk, name, number, aside)
+                    number += len(chunk)
                     if batch.size >= _BATCH:
                         yield batch
                         batch = _Batch()

@@ -1,15 +1,18 @@
 """Records for the tests: single ones, and those of three models under four mitigators."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from harness.digest import digest
+from harness.leaderboard.claims.facts import ScoreFacts, TaskFacts
 from harness.results.record import Record
 from harness.study.study_record import StudyRecord
 
+NONE = digest(["none", {}, None])  # the fingerprint of no mitigator
 MODELS = ("all-MiniLM-L6-v2", "all-mpnet-base-v2", "e5-small")
 MITIGATORS = ("none", "normalize", "hard-debias", "context-injection")
 TASKS = (  # name, measures, category, metric, score, ideal, bounds
@@ -30,7 +33,7 @@ def record_of(**changes: Any) -> Record:
         "run": "r1",
         "created": "2026-01-01T00:00:00Z",
         "model": {"name": "m", "fingerprint": "f" * 32, "kind": "text", "dimensions": 8},
-        "mitigator": {"name": "none", "fingerprint": "n"},
+        "mitigator": {"name": "none", "fingerprint": NONE},
         "task": {"name": "t", "version": 1, "digest": "d", "measures": "bias"},
         "category": "gender",
         "language": "en",
@@ -89,7 +92,8 @@ def many_records(kind: str = "text", seed: int = 0) -> list[Record]:
             record_of(
                 model__name=model, model__kind=kind, model__fingerprint=f"{i}" * 32,
                 model__url=f"https://models.example/{model}",
-                mitigator__name=mitigator, mitigator__fingerprint=mitigator,
+                mitigator__name=mitigator,
+                mitigator__fingerprint=NONE if mitigator == "none" else mitigator,
                 mitigator__concept=category if mitigator == "hard-debias" else None,
                 task__name=name, task__digest=f"{name}-{kind}", task__measures=measures,
                 task__title=f"{name}, made up", category=category, metric=metric, score=score,
@@ -103,6 +107,26 @@ def many_records(kind: str = "text", seed: int = 0) -> list[Record]:
             )
         )  # fmt: skip
     return records
+
+
+def facts_of(records: Iterable[Record]) -> dict[str, TaskFacts]:
+    """Return the facts of tasks that are registered as the first primary record of each says."""
+    facts: dict[str, TaskFacts] = {}
+    for record in records:
+        task = record.task
+        if not record.primary or task.name in facts:
+            continue
+        score = ScoreFacts(
+            scenario=record.scenario, metric=record.metric, score=record.score,
+            ideal=record.ideal, bounds=record.bounds,
+        )  # fmt: skip
+        facts[task.name] = TaskFacts(
+            **task.model_dump(exclude={"family"}), kinds=("word", "text"), description="",
+            source="", licence="", category=record.category, family=task.family or record.metric,
+            language=record.language, concept=record.concept, superseded_by=None,
+            primary=(record.scenario, record.metric, record.score), scores=(score,), examples={},
+        )  # fmt: skip
+    return facts
 
 
 STUDY: dict[str, Any] = {
@@ -210,6 +234,12 @@ def make_study() -> Callable[..., list[StudyRecord]]:
 def make_record() -> Callable[..., Record]:
     """Make a record; keyword arguments replace its fields, `a__b` those of its parts."""
     return record_of
+
+
+@pytest.fixture(scope="session")
+def make_facts() -> Callable[..., dict[str, TaskFacts]]:
+    """Make the facts of the tasks of records, as if they were registered."""
+    return facts_of
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,136 @@
+"""Two records of one thing: equal ones are one record, others contradict each other.
+
+What contradicts each other counts for nothing until a maintainer decides (`withdrawn.yaml`):
+whoever sends a second value for a cell must not decide what the board shows.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+
+import polars as pl
+
+from harness.leaderboard.boards import references
+from harness.leaderboard.boards.cells import REFERENCES
+from harness.leaderboard.claims.lines import parsed
+from harness.leaderboard.claims.reading import Aside, asides
+
+TOLERANCE = 1e-4
+"""Largest difference of two equal values, as a share of the unit or the range of the score."""
+_P_TOLERANCE = 0.005
+_NUMBERS = {"value": 1.0, "floor": 1.0, "unit": 1.0, "low": 100.0, "high": 100.0}
+"""Numbers that must be equal, with how many times the tolerance they may differ by."""
+_EXACT = ("asked", "found", "reversed", "undone", "is_leak")
+_CELL = (
+    *("fingerprint", "label", "params", "task", "digest", "scenario", "metric", "score", "seed"),
+)
+_FIT = ("label", "params", "mitigator_fingerprint")
+
+_Decided = tuple[pl.DataFrame, list[Aside]]
+
+
+def of_equal_ids(frame: pl.DataFrame) -> _Decided:
+    """Return the oldest record of each id; records of an id that differ are set aside, all."""
+    several = frame.filter(pl.col("id").is_duplicated())
+    if not several.height:
+        return frame, []
+    span = (pl.col("high_bound") - pl.col("low_bound")).abs()
+    differing = (
+        several.with_columns(
+            is_leak=pl.col("overlap").list.len() > 0,
+            scale=pl.coalesce(pl.col("unit").first().over("id"), span, 1.0),
+        )
+        .group_by("id")
+        .agg(
+            pl.coalesce(
+                *(
+                    pl.when(_differ(name, TOLERANCE * times * pl.col("scale").max())).then(
+                        pl.lit(name)
+                    )
+                    for name, times in _NUMBERS.items()
+                ),
+                pl.when(_differ("p_value", pl.lit(_P_TOLERANCE))).then(pl.lit("p_value")),
+                *(pl.when(pl.col(c).n_unique() > 1).then(pl.lit(c)) for c in _EXACT),
+            ).alias("differing"),
+            pl.col("value").min().alias("least"),
+            pl.col("value").max().alias("most"),
+        )
+        .drop_nulls("differing")
+    )
+    reason = pl.format(
+        "conflict: records with this id differ in '{}' (values from {} to {}); none counts until "
+        "withdrawn.yaml decides",
+        "differing",
+        *(_shown(name) for name in ("least", "most")),
+    )
+    aside = asides(several.join(differing, on="id", maintain_order="left"), reason)
+    oldest = frame.join(differing, on="id", how="anti", maintain_order="left").sort(
+        pl.col("created").cast(pl.String), pl.col("file").cast(pl.String), "line"
+    )
+    return oldest.unique("id", keep="first", maintain_order=True), aside
+
+
+def of_references(frame: pl.DataFrame) -> _Decided:
+    """Set aside what differs from the shipped records of the reference models."""
+    own = frame.filter(pl.col("model").is_in(REFERENCES))
+    if not own.height:
+        return frame, []
+    shipped = _references()
+    values = shipped.select("id", shipped_value="value", is_shipped=pl.lit(value=True))
+    span = (pl.col("high_bound") - pl.col("low_bound")).abs()
+    scale = pl.coalesce("unit", span, 1.0)
+    is_other = ~pl.col("fingerprint").is_in(shipped["fingerprint"].unique().implode())
+    is_equal = (pl.col("value") - pl.col("shipped_value")).abs() <= TOLERANCE * scale
+    differs = pl.col("is_shipped") & ~is_equal.fill_null(
+        pl.col("value").is_null() & pl.col("shipped_value").is_null()
+    )
+    wrong = own.join(values, on="id", how="left").filter(is_other | differs.fill_null(value=False))
+    shown = [_shown(name) for name in ("shipped_value", "value")]
+    reason = (
+        pl.when(is_other)
+        .then(pl.format("'{}' is the name of a reference model", pl.col("model").cast(pl.String)))
+        .otherwise(pl.format("the shipped value of this reference model is {}, not {}", *shown))
+    )
+    kept = frame.join(wrong.select("id"), on="id", how="anti", maintain_order="left")
+    return kept, asides(wrong, reason)
+
+
+def of_fits(frame: pl.DataFrame) -> _Decided:
+    """Set aside fits of a mitigator that fewer models have than another fit of the same cell.
+
+    Of several fits that as many models have, a board shows the latest: a concept was changed.
+    """
+    fits = pl.col("mitigator_fingerprint").n_unique()
+    cells = frame.group_by(_CELL).agg(fits.alias("fits")).filter(pl.col("fits") > 1)
+    if not cells.height:
+        return frame, []
+    models = frame.group_by(_FIT).agg(models=pl.col("fingerprint").n_unique())
+    compared = (
+        frame.join(cells.drop("fits"), on=_CELL, how="semi", nulls_equal=True)
+        .join(models, on=_FIT)
+        .with_columns(most=pl.col("models").max().over(_CELL))
+    )
+    wrong = compared.filter(pl.col("models") < pl.col("most"))
+    reason = pl.format(
+        "another fit of '{}' than most models have: its concept was changed; evaluate again",
+        pl.col("label").cast(pl.String),
+    )
+    kept = frame.join(wrong.select("id"), on="id", how="anti", maintain_order="left")
+    return kept, asides(wrong, reason)
+
+
+def _differ(name: str, tolerance: pl.Expr) -> pl.Expr:
+    """Return whether numbers of a group differ, or some are null and some are not."""
+    column = pl.col(name)
+    is_mixed = column.is_null().any() & column.is_not_null().any()
+    return is_mixed | (column.max() - column.min() > tolerance).fill_null(value=False)
+
+
+def _shown(number: str) -> pl.Expr:
+    return pl.col(number).cast(pl.String).fill_null("none")
+
+
+@functools.cache
+def _references() -> pl.DataFrame:
+    return parsed(gzip.decompress(references.FILE.read_bytes())).frame

@@ -1,0 +1,94 @@
+"""What models and mitigators are called when records disagree: nobody can rename another's row.
+
+One fingerprint is one model, whatever its records call it. A name, or a label of a mitigator, that
+several have belongs to one of them; the others get the end of their fingerprint.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+import polars as pl
+
+from harness import labels
+from harness.leaderboard.claims.frame import TEXT
+
+
+def unified(frame: pl.DataFrame, registered: Collection[str] | None = None) -> pl.DataFrame:
+    """Return records with one name for each model, and one model and method for each name.
+
+    Of several names of a fingerprint, a registered one is chosen whose own records are mostly of
+    this fingerprint; else the one with most records, then the oldest. The others become aliases. Of
+    several fingerprints with a name, that with most records keeps it, then the oldest.
+
+    Parameters
+    ----------
+    frame
+        The records.
+    registered
+        Names of registered models; by default those of the installed plugins.
+    """
+    frame = _with_one_name(frame, registered)
+    frame = _distinct(frame, "model", "fingerprint")
+    return _distinct(frame, "label", "method")
+
+
+def _with_one_name(frame: pl.DataFrame, registered: Collection[str] | None) -> pl.DataFrame:
+    uses = _uses(frame, "fingerprint", "model")
+    several = uses.filter(pl.col("fingerprint").is_duplicated())
+    if not several.height:
+        return frame
+    if registered is None:
+        from harness.registry.registry import Registry
+
+        registered = Registry().embedders
+    first: dict[str, str] = {}
+    for fingerprint, name in uses.select("fingerprint", "model").iter_rows():
+        first.setdefault(name, fingerprint)  # the one with most records
+    chosen: list[dict[str, Any]] = []
+    for (fingerprint,), lines in several.group_by("fingerprint", maintain_order=True):
+        names = lines["model"].to_list()
+        own = [n for n in names if n.partition("?")[0] in registered and first[n] == fingerprint]
+        best = next(iter(own or names))
+        others = json.dumps(sorted({name for name in names if name != best}), ensure_ascii=False)
+        chosen.append({"fingerprint": fingerprint, "best": best, "others": others})
+    schema = dict.fromkeys(("fingerprint", "best", "others"), TEXT)
+    return (
+        frame.join(
+            pl.DataFrame(chosen, schema=schema), on="fingerprint", how="left", maintain_order="left"
+        )
+        .with_columns(model=pl.coalesce("best", "model"), aliases=pl.coalesce("others", "aliases"))
+        .drop("best", "others")
+    )
+
+
+def _distinct(frame: pl.DataFrame, name: str, key: str) -> pl.DataFrame:
+    """Add the end of the key to a name of several keys, except to the key with most records."""
+    uses = _uses(frame.filter(pl.col(key) != ""), key, name)
+    later = uses.filter(~pl.col(name).is_first_distinct())
+    if not later.height:
+        return frame
+    distinct = [
+        {key: print_, name: text, "distinct": labels.with_fingerprint(text, print_)}
+        for print_, text in later.select(key, name).iter_rows()
+    ]
+    table = pl.DataFrame(distinct, schema=dict.fromkeys((key, name, "distinct"), TEXT))
+    return (
+        frame.join(table, on=[key, name], how="left", maintain_order="left")
+        .with_columns(pl.coalesce("distinct", name).alias(name))
+        .drop("distinct")
+    )
+
+
+def _uses(frame: pl.DataFrame, key: str, name: str) -> pl.DataFrame:
+    """Return each pair of a key and a name, that with most records first, then the oldest."""
+    return (
+        frame.group_by(key, name)
+        .agg(n=pl.len(), since=pl.col("created").cast(pl.String).min())
+        .sort(
+            pl.col("n"), pl.col("since"), pl.col(key).cast(pl.String), pl.col(name).cast(pl.String),
+            descending=[True, False, False, False],
+        )
+    )  # fmt: skip

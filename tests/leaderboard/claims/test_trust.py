@@ -1,0 +1,294 @@
+"""A claim counts if the registered task, its own content and the other claims agree with it."""
+
+import dataclasses
+import gzip
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import polars as pl
+import pytest
+
+from harness.leaderboard.boards import references
+from harness.leaderboard.claims.facts import TaskFacts
+from harness.leaderboard.claims.frame import SCHEMA, frame_of
+from harness.leaderboard.claims.lines import parsed
+from harness.leaderboard.claims.reading import Claims
+from harness.leaderboard.claims.trust import trusted
+from harness.results.record import Record
+
+Make = Callable[..., Record]
+_IDENTIFYING = ("task__digest", "seed", "scenario", "mitigator__fingerprint")
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+FLOOR = {"mean": 0.1, "sd": 0.1, "centre": 0.0, "spread": 0.1, "draws": 9, "shuffled": "sides"}
+HARD = {"mitigator__name": "hard-debias", "mitigator__fingerprint": "h", "mitigator__method": "m"}
+
+
+@pytest.fixture
+def judge(make_record: Make, make_facts) -> Callable[..., Claims]:
+    """Judge records as claims; the tasks are registered as that of the first record."""
+    registered = make_facts([make_record()])
+
+    def run(*records: Record, facts: Mapping[str, TaskFacts] = registered) -> Claims:
+        return trusted(Claims(frame_of(records)), facts, now=NOW)
+
+    return run
+
+
+@pytest.fixture
+def forge(make_record: Make) -> Callable[..., pl.DataFrame]:
+    """Make the frame of a record that no harness writes; its id is its own if nothing else."""
+
+    def make(*, id_: str | None = None, **changes: Any) -> pl.DataFrame:
+        content = json.loads(make_record().line())
+        for key, value in changes.items():
+            part, _, field = key.partition("__")
+            if content[part] is None:
+                content[part] = {}
+            (content[part] if field else content)[field or part] = value
+        named = {k: v for k, v in changes.items() if k in _IDENTIFYING}
+        content["id"] = make_record(**named).id if id_ is None else id_
+        return parsed(json.dumps(content).encode() + b"\n").frame
+
+    return make
+
+
+def test_a_claim_that_breaks_no_rule_counts(judge, make_record: Make) -> None:
+    claims = judge(make_record(), make_record(seed=1))
+    assert dict(claims.frame.schema) == SCHEMA
+    assert sorted(claims.frame["seed"]) == [0, 1]
+    assert claims.aside == ()
+
+
+def test_no_claims_are_no_records(judge) -> None:
+    assert judge().frame.height == 0
+
+
+INTERVAL = {"low": -0.1, "high": 0.1, "level": 0.95, "method": "m"}
+BROKEN = {  # changes of a record, and words of the reason
+    "another id": ({"id_": "a" * 32}, "id"),
+    "an unknown task": ({"task__name": "tt"}, "'tt' is not registered"),
+    "a later version": ({"task__version": 999}, "version 999"),
+    "other content": ({"task__digest": "dd"}, "content"),
+    "another scenario": ({"scenario": "s"}, "scenario 's'"),
+    "a value beyond its bounds": ({"value": 2.1}, "2.1 is outside"),
+    "a huge value": ({"value": -1e300}, "outside"),
+    "a value within its own bounds": ({"value": 50, "bounds": [-99, 99]}, "outside"),
+    "a p-value": ({"p_value": -3.0}, "-3"),
+    "a p-value above 1": ({"p_value": 1.5}, "1.5"),
+    "a reversed interval": ({"interval": INTERVAL | {"low": 0.2}}, "interval"),
+    "an interval without an end": ({"interval": INTERVAL | {"high": 1e300}}, "interval"),
+    "a level": ({"interval": INTERVAL | {"level": 1.0}}, "level"),
+    "a floor below 0": ({"floor": FLOOR | {"mean": -1.0}}, "floor"),
+    "a floor beyond the range": ({"floor": FLOOR | {"mean": 9.0}}, "floor"),
+    "a negative spread": ({"floor": FLOOR | {"sd": -0.1}}, "floor"),
+    "a negative unit": ({"unit": -1.0}, "unit"),
+    "a unit beyond the range": ({"unit": 1e9}, "unit"),
+    "a negative count": ({"n": -1}, "n: -1"),
+    "negative dimensions": ({"model__dimensions": -5}, "dimensions"),
+    "more texts than there are": ({"coverage__found": 11}, "11"),
+    "a future date": ({"created": "2027-01-01T00:00:00+00:00"}, "created"),
+    "a date before the harness": ({"created": "2001-01-01"}, "created"),
+    "no date": ({"created": "soon"}, "created"),
+    "1970 of a model": ({"created": "1970-01-01T00:00:00+00:00"}, "created"),
+    "a long name": ({"model__name": "x" * 100_000}, "model"),
+    "control characters": ({"model__name": "a\x1b[31mb"}, "model"),
+    "a right-to-left override": ({"mitigator__label": "\u202enone"}, "label"),
+    "a line break": ({"scenario": "a\nb"}, "scenario"),
+    "a script for a page": ({"model__url": "javascript:alert(1)"}, "url"),
+    "a list of packages": ({"environment__packages": [1]}, "packages"),
+    "an object of aliases": ({"model__aliases": {"a": 1}}, "aliases"),
+    "numbers as languages": ({"model__languages": [1]}, "languages"),
+    "a smoke run": ({"limit": 5}, "smoke"),
+    "another mitigator called none": ({"mitigator__fingerprint": "x"}, "none"),
+    "none with settings": ({"mitigator__params": {"k": 2}}, "none"),
+    "a mitigator labelled none": ({"mitigator__name": "hard-debias"}, "none"),
+    "the name of a reference": ({"model__name": "random-words"}, "reference"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_claim_that_breaks_a_rule_is_set_aside(
+    judge, forge, make_record: Make, make_facts, name
+) -> None:
+    changes, words = BROKEN[name]
+    wrong, good = forge(**changes), frame_of([make_record(seed=9)])
+    facts = make_facts([make_record()])
+    claims = trusted(Claims(pl.concat([wrong, good])), facts, now=NOW)
+    assert claims.frame["seed"].to_list() == [9], "the other claim counts"
+    (aside,) = claims.aside
+    assert words in aside.reason
+    assert aside.id == wrong["id"][0]
+    assert len(str(aside).splitlines()) == 1
+    assert len(aside.reason) < 500
+
+
+def test_the_registered_task_says_how_a_value_is_read(judge, make_record: Make) -> None:
+    forged = make_record(
+        ideal=2.0, bounds=(-2.0, 3.0), category="mine", language="xx", concept="mine",
+        task__title="Mine", task__measures="control", task__unranked="mine", task__required=True,
+        task__family="mine", primary=False,
+    )  # fmt: skip
+    honest = judge(make_record()).frame.drop("id", "created")
+    assert judge(forged).frame.drop("id", "created").equals(honest)
+
+
+def test_a_task_whose_data_were_missing_takes_any_digest(judge, make_record, make_facts) -> None:
+    facts = make_facts([make_record()])
+    facts = {name: task.model_copy(update={"digest": None}) for name, task in facts.items()}
+    claims = judge(make_record(task__digest="any"), facts=facts)
+    assert (claims.frame.height, claims.aside) == (1, ())
+
+
+def test_a_task_for_words_takes_no_text_embedder(judge, make_record, make_facts) -> None:
+    facts = make_facts([make_record()])
+    facts = {name: task.model_copy(update={"kinds": ("word",)}) for name, task in facts.items()}
+    (aside,) = judge(make_record(), facts=facts).aside
+    assert "text embedders" in aside.reason
+
+
+def widening(task: TaskFacts) -> TaskFacts:
+    scores = tuple(score.model_copy(update={"may_widen": True}) for score in task.scores)
+    return task.model_copy(update={"scores": scores})
+
+
+def test_bounds_that_depend_on_items_are_those_of_most_records(
+    judge, make_record: Make, make_facts
+) -> None:
+    facts = {name: widening(task) for name, task in make_facts([make_record()]).items()}
+    bounds = [(-2.5, 2.5), (-2.5, 2.5), (-9.0, 9.0)]
+    records = [
+        make_record(model__name=f"m{i}", model__fingerprint=f"f{i}", bounds=own, value=2.4)
+        for i, own in enumerate(bounds)
+    ]
+    frame = judge(*records, facts=facts).frame
+    assert frame.select("low_bound", "high_bound").unique().rows() == [(-2.5, 2.5)]
+    assert frame.height == 3
+    too_wide = make_record(bounds=(-50.0, 50.0), value=40.0)
+    narrow = make_record(seed=1, bounds=(-1.0, 1.0))
+    assert [a.reason[:6] for a in judge(too_wide, narrow, facts=facts).aside] == ["the bo"] * 2
+
+
+def test_equal_repeats_are_one_record(judge, make_record: Make) -> None:
+    later = make_record(created="2026-02-01T00:00:00Z", value=1e-5, run="r2")
+    claims = judge(later, make_record())
+    assert claims.frame["run"].to_list() == ["r1"]
+    assert claims.aside == ()
+
+
+CONFLICTS = {
+    "value": ({"value": 0.5}, {"value": 0.6}),
+    "no value": ({"value": 0.5}, {"value": None, "reason": "too few"}),
+    "floor": ({}, {"floor": FLOOR}),
+    "unit": ({"unit": 1.0}, {"unit": 2.0}),
+    "p-value": ({"p_value": 0.01}, {"p_value": 0.9}),
+    "interval": ({"interval": INTERVAL}, {"interval": INTERVAL | {"high": 1.9}}),
+    "leak": ({}, {"overlap": ("she",)}),
+    "reversed": ({}, {"details": {"reversed": True}}),
+    "coverage": ({}, {"coverage__found": 1}),
+}
+
+
+@pytest.mark.parametrize("name", CONFLICTS)
+def test_of_records_that_contradict_each_other_none_counts(judge, make_record, name) -> None:
+    first, second = CONFLICTS[name]
+    records = [make_record(**first), make_record(**second), make_record(seed=1)]
+    claims = judge(*records)
+    assert claims.frame["seed"].to_list() == [1]
+    assert len(claims.aside) == 2
+    assert all("withdrawn.yaml" in aside.reason for aside in claims.aside)
+
+
+def test_the_order_of_claims_changes_nothing(judge, make_record: Make) -> None:
+    records = [
+        make_record(seed=s, run=run, value=value)
+        for s, run, value in ((0, "a", 0.1), (0, "b", 0.1), (1, "a", 0.2), (1, "b", 0.9))
+    ]
+    forwards, backwards = judge(*records), judge(*reversed(records))
+    assert forwards.frame.drop("run").equals(backwards.frame.drop("run"))
+
+
+def test_the_shipped_records_of_references_count_and_others_of_their_names_do_not() -> None:
+    from harness.leaderboard.claims import facts
+
+    frame = parsed(gzip.decompress(references.FILE.read_bytes())).frame
+    known = facts.known(set(frame["task"].unique()))
+    claims = trusted(Claims(frame), known)
+    assert claims.aside == ()
+    assert claims.frame.height == frame.height
+    changed = frame.head(1).with_columns(value=pl.lit(0.123))
+    (aside,) = trusted(Claims(changed), known).aside
+    assert "shipped value" in aside.reason
+
+
+def test_a_record_cannot_rename_the_model_of_others(judge, make_record: Make) -> None:
+    mine = [make_record(seed=seed) for seed in range(3)]
+    other = make_record(seed=9, model__name="rude", created="2026-01-02T00:00:00Z")
+    frame = judge(*mine, other).frame
+    assert set(frame["model"]) == {"m"}
+    assert set(frame["aliases"]) == {'["rude"]'}
+
+
+def test_the_oldest_name_of_as_many_records_is_kept(judge, make_record: Make) -> None:
+    late = make_record(model__name="a", created="2026-01-02T00:00:00Z")
+    assert set(judge(late, make_record(seed=1)).frame["model"]) == {"m"}
+
+
+def test_a_registered_name_of_the_same_weights_is_preferred(judge, make_record: Make) -> None:
+    path = [make_record(seed=seed, model__name="./minilm") for seed in range(3)]
+    registered = make_record(seed=9, model__name="all-MiniLM-L6-v2")
+    assert set(judge(*path, registered).frame["model"]) == {"all-MiniLM-L6-v2"}
+    real = [
+        make_record(seed=s, model__name="all-MiniLM-L6-v2", model__fingerprint="real")
+        for s in range(2)
+    ]
+    names = judge(*path, registered, *real).frame.select("fingerprint", "model").unique().rows()
+    assert set(names) == {("f" * 32, "./minilm"), ("real", "all-MiniLM-L6-v2")}
+
+
+def test_other_weights_of_a_name_get_the_end_of_their_fingerprint(judge, make_record) -> None:
+    mine = [make_record(seed=seed) for seed in range(3)]
+    other = make_record(model__fingerprint="another12345678")
+    names = judge(*mine, other).frame.select("fingerprint", "model").unique().rows()
+    assert set(names) == {("f" * 32, "m"), ("another12345678", "m [12345678]")}
+
+
+def test_another_method_does_not_rename_the_rows_of_others(judge, make_record: Make) -> None:
+    mine = [make_record(**HARD, seed=seed) for seed in range(3)]
+    forged = HARD | {"mitigator__fingerprint": "x", "mitigator__method": "method-of-x"}
+    frame = judge(*mine, make_record(**forged)).frame
+    labels = set(frame.select("mitigator_fingerprint", "label").rows())
+    assert labels == {("h", "hard-debias"), ("x", "hard-debias [hod-of-x]")}
+
+
+def test_a_fit_that_fewer_models_have_replaces_nothing(judge, make_record: Make) -> None:
+    fits = [make_record(**HARD, model__name=n, model__fingerprint=n) for n in ("a", "b", "c")]
+    forged = make_record(
+        **HARD | {"mitigator__fingerprint": "x"}, model__name="a", model__fingerprint="a",
+        created="2026-05-01T00:00:00Z",
+    )  # fmt: skip
+    claims = judge(*fits, forged)
+    assert set(claims.frame["mitigator_fingerprint"]) == {"h"}
+    (aside,) = claims.aside
+    assert "another fit" in aside.reason
+
+
+def test_of_fits_that_as_many_models_have_a_board_decides(judge, make_record: Make) -> None:
+    later = make_record(**HARD | {"mitigator__fingerprint": "x"}, created="2026-05-01T00:00:00Z")
+    claims = judge(make_record(**HARD), later)
+    assert (claims.frame.height, claims.aside) == (2, ())
+
+
+def test_what_was_set_aside_before_is_kept(judge, make_record, make_facts) -> None:
+    before = dataclasses.replace(
+        judge(make_record(task__name="other")), frame=frame_of([make_record()])
+    )
+    claims = trusted(before, make_facts([make_record()]), now=NOW)
+    assert len(claims.aside) == 1
+    assert claims.frame.height == 1
+
+
+def test_clocks_may_differ_by_hours(judge, make_record: Make) -> None:
+    soon = (NOW + timedelta(hours=5)).isoformat()
+    assert judge(make_record(created=soon)).aside == ()
