@@ -1,7 +1,8 @@
-"""What models and mitigators are called when records disagree: nobody can rename another's row.
+"""What models and mitigators are when records disagree: nobody can rename another's row.
 
-One fingerprint is one model, whatever its records call it. A name, or a label of a mitigator, that
-several have belongs to one of them; the others get the end of their fingerprint.
+One fingerprint is one model or one mitigator, whatever its records call it, and has the facts of
+most of them. A name, or a label of a mitigator, that several have belongs to one of them; the
+others get the end of their fingerprint.
 """
 
 from __future__ import annotations
@@ -14,6 +15,12 @@ import polars as pl
 
 from harness import labels
 from harness.leaderboard.claims.frame import TEXT
+
+_OF_MODEL = (
+    *("kind", "revision", "url", "dimensions", "parameters", "max_tokens", "licence"),
+    *("open_weights", "released", "superseded_by", "languages", "prompts", "published"),
+)
+_OF_MITIGATOR = ("mitigator", "label", "params", "fitted_on", "method")
 
 
 def unified(frame: pl.DataFrame, registered: Collection[str] | None = None) -> pl.DataFrame:
@@ -30,9 +37,25 @@ def unified(frame: pl.DataFrame, registered: Collection[str] | None = None) -> p
     registered
         Names of registered models; by default those of the installed plugins.
     """
+    frame = _usual(frame, "fingerprint", _OF_MODEL)
+    frame = _usual(frame, "mitigator_fingerprint", _OF_MITIGATOR)
     frame = _with_one_name(frame, registered)
     frame = _distinct(frame, "model", "fingerprint")
     return _distinct(frame, "label", "method")
+
+
+def _usual(frame: pl.DataFrame, key: str, facts: tuple[str, ...]) -> pl.DataFrame:
+    """Return records with the facts that most records of their key have, else the oldest."""
+    variants = (
+        frame.group_by(key, *facts)
+        .agg(n=pl.len(), since=pl.col("created").cast(pl.String).min())
+        .sort("n", "since", *facts, descending=[True] + [False] * (1 + len(facts)))
+    )
+    if variants.height == variants[key].n_unique():
+        return frame
+    usual = variants.unique(key, keep="first", maintain_order=True).select(key, *facts)
+    columns = frame.columns
+    return frame.drop(facts).join(usual, on=key, how="left", maintain_order="left").select(columns)
 
 
 def _with_one_name(frame: pl.DataFrame, registered: Collection[str] | None) -> pl.DataFrame:

@@ -95,7 +95,10 @@ def asides(frame: pl.DataFrame, reason: pl.Expr) -> list[Aside]:
     return [
         Aside(file or "", line or 0, text, id_)
         for file, line, text, id_ in frame.select(
-            pl.col("file").cast(pl.String), "line", reason.alias("reason"), "id"
+            pl.col("file").cast(pl.String),
+            "line",
+            reason.alias("reason"),
+            pl.col("id").str.head(64),
         ).iter_rows()
     ]
 

@@ -36,7 +36,17 @@ NONE = BASELINES[0]
 _NONE = digest([NONE, {}, None])
 """Fingerprint of no mitigator."""
 _NAMES = (
-    *("run", "model", "fingerprint", "revision", "url", "licence", "released", "superseded_by"),
+    *(
+        "run",
+        "created",
+        "model",
+        "fingerprint",
+        "revision",
+        "url",
+        "licence",
+        "released",
+        "superseded_by",
+    ),
     *("mitigator", "label", "fitted_on", "mitigator_fingerprint", "method", "task", "digest"),
     *("scenario", "metric", "score", "alternative", "interval_method", "harness", "python"),
     *("platform", "device"),

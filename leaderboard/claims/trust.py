@@ -55,11 +55,11 @@ def trusted(
     frame = _with_facts(claims.frame, facts)
     frame = frame.with_columns(identities(frame))
     frame, aside = _judged(frame, rules(frame, now or datetime.now(UTC)))
-    frame = _read_by_facts(frame)
-    for decide in (conflicts.of_equal_ids, conflicts.of_references, conflicts.of_fits):
-        frame, more = decide(frame)
-        aside += more
-    frame = names.unified(frame).sort("created", "id").select(*SCHEMA)
+    frame, references = conflicts.of_references(_read_by_facts(frame))
+    frame, equal = conflicts.of_equal_ids(names.unified(frame))
+    frame, fits = conflicts.of_fits(frame)
+    aside += (*references, *equal, *fits)
+    frame = frame.sort("created", "id").select(*SCHEMA)
     return Claims(frame, (*claims.aside, *sorted(aside, key=lambda a: (a.file, a.line))))
 
 

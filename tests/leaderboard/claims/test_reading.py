@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from harness.errors import InvalidFile
 from harness.leaderboard.claims import reading
@@ -14,6 +16,7 @@ from harness.leaderboard.claims.reading import Aside, Claims, read
 from harness.results.record import Record
 
 Make = Callable[..., Record]
+INTERVAL = {"low": -0.1, "high": 0.1, "level": 0.95, "method": "bootstrap"}
 
 
 @pytest.fixture
@@ -214,6 +217,27 @@ def test_batches_change_nothing(tmp_path, make_record, monkeypatch) -> None:
     piecewise = read([tmp_path])
     assert piecewise.aside == at_once.aside
     assert piecewise.frame.equals(at_once.frame)
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.data())
+def test_no_change_of_some_bytes_stops_a_build(tmp_path, make_record: Make, data) -> None:
+    line = bytearray(make_record(interval=INTERVAL, details={"reversed": True}).line().encode())
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(line) - 2))
+        line[place : place + data.draw(st.integers(0, 9))] = data.draw(
+            st.one_of(
+                st.binary(max_size=3), st.sampled_from([b"{", b"[", b'"', b"null", b"1e9", b","])
+            )
+        )
+    changed = bytes(line).replace(b"\n", b" ") + b"\n"
+    good = make_record(seed=1).line().encode()
+    (tmp_path / "a.jsonl").write_bytes(changed + good)
+    claims = read([tmp_path])
+    assert claims.frame.filter(line=2)["seed"].to_list() == [1]
+    assert claims.frame.height + len(claims.aside) == (1 if changed.isspace() else 2)
 
 
 def test_an_entry_is_one_line_for_the_user() -> None:

@@ -90,6 +90,7 @@ BROKEN = {  # changes of a record, and words of the reason
     "more texts than there are": ({"coverage__found": 11}, "11"),
     "a future date": ({"created": "2027-01-01T00:00:00+00:00"}, "created"),
     "a date before the harness": ({"created": "2001-01-01"}, "created"),
+    "a date in two lines": ({"created": "a\nb"}, "created"),
     "no date": ({"created": "soon"}, "created"),
     "1970 of a model": ({"created": "1970-01-01T00:00:00+00:00"}, "created"),
     "a long name": ({"model__name": "x" * 100_000}, "model"),
@@ -245,6 +246,27 @@ def test_a_registered_name_of_the_same_weights_is_preferred(judge, make_record: 
     ]
     names = judge(*path, registered, *real).frame.select("fingerprint", "model").unique().rows()
     assert set(names) == {("f" * 32, "./minilm"), ("real", "all-MiniLM-L6-v2")}
+
+
+def test_a_record_cannot_change_the_facts_of_the_model_of_others(judge, make_record) -> None:
+    mine = [make_record(seed=seed, model__licence="MIT") for seed in range(3)]
+    rude = make_record(
+        seed=9, created="2026-01-02T00:00:00Z", model__url="https://rude.example",
+        model__superseded_by="rude", model__kind="word", model__dimensions=9,
+    )  # fmt: skip
+    frame = judge(*mine, rude).frame
+    facts = frame.select("url", "superseded_by", "kind", "dimensions", "licence").unique()
+    assert facts.rows() == [(None, None, "text", 8, "MIT")]
+
+
+def test_a_record_cannot_rename_the_mitigator_of_others(judge, make_record: Make) -> None:
+    mine = [make_record(**HARD, seed=seed) for seed in range(3)]
+    rude = make_record(
+        **HARD | {"mitigator__label": "hard-debias?rude=1", "mitigator__params": {"rude": 1}},
+        seed=9, created="2026-01-02T00:00:00Z",
+    )  # fmt: skip
+    frame = judge(*mine, rude).frame
+    assert frame.select("label", "params").unique().rows() == [("hard-debias", "{}")]
 
 
 def test_other_weights_of_a_name_get_the_end_of_their_fingerprint(judge, make_record) -> None:
