@@ -7,8 +7,10 @@ beyond int64, NaN, bytes that are not UTF-8, and JSON nested more than 1,000 dee
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,6 +98,7 @@ _REQUIRED = (
 )
 _VALUE = b'"value":'
 """A key that stands in a line once. Of another repeated key the first one counts."""
+_LONE_BACKSLASH = re.compile(r'\\(?!["\\/bfnrtu])')
 
 
 @dataclass(frozen=True)
@@ -199,5 +202,16 @@ def _column(name: str) -> pl.Expr:
 def _sorted(params: pl.Series) -> pl.Series:
     """Return settings as JSON with sorted keys, so that equal ones are equal texts."""
     texts = params.unique().cast(pl.String).to_list()
-    canonical = [json.dumps(json.loads(text), sort_keys=True) for text in texts]
+    canonical = [_canonical(text) for text in texts]
     return params.cast(pl.String).replace(texts, canonical).cast(TEXT)
+
+
+def _canonical(text: str) -> str:
+    """Return JSON with sorted keys.
+
+    Polars writes an object as a text in which backslashes are not escaped. Those that escape
+    nothing are escaped here. What is still no JSON stays as it is, and breaks a rule.
+    """
+    with contextlib.suppress(ValueError, RecursionError):
+        return json.dumps(json.loads(_LONE_BACKSLASH.sub(r"\\\\", text)), sort_keys=True)
+    return text

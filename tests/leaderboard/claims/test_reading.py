@@ -244,3 +244,9 @@ def test_an_entry_is_one_line_for_the_user() -> None:
     assert str(Aside("a.jsonl", 3, "wrong")) == "a.jsonl:3: wrong"
     assert str(Aside("a.jsonl", 0, "too large")) == "a.jsonl: too large"
     assert str(Aside("", 0, "wrong")) == "wrong"
+
+
+def test_settings_with_backslashes_and_line_breaks_are_read(make_record):
+    params = {"file": "C:\\words.txt", "context": 'a "quoted"\nline'}
+    frame = frame_of([make_record(mitigator__params=params)])
+    assert json.loads(frame["params"].item()) == params
