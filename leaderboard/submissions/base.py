@@ -12,7 +12,6 @@ import polars as pl
 
 from harness.leaderboard.boards import references
 from harness.leaderboard.claims import reading
-from harness.leaderboard.claims.frame import frame_of
 from harness.leaderboard.claims.reading import Aside, Claims
 from harness.leaderboard.submissions import submission, withdrawn
 from harness.leaderboard.submissions.submission import Submission
@@ -41,12 +40,8 @@ class Base:
 
     @cached_property
     def claims(self) -> Claims:
-        """Its records, and those of the shipped reference models."""
-        shipped = frame_of(references.shipped())
-        if self.tree is None:
-            return Claims(shipped)
-        claims = reading.read(self.tree.runs)
-        return Claims(pl.concat([shipped, claims.frame]), claims.aside)
+        """Its records as they are."""
+        return reading.read([] if self.tree is None else self.tree.runs)
 
     @cached_property
     def withdrawn(self) -> list[Path]:
@@ -55,9 +50,10 @@ class Base:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """The name of the model of each fingerprint."""
+        """The name of the model of each fingerprint, the shipped reference models included."""
         pairs = self.claims.frame.select("fingerprint", "model").cast(pl.String).unique()
-        return dict(pairs.iter_rows())
+        shipped = {r.model.fingerprint: r.model.name for r in references.shipped()}
+        return dict(pairs.iter_rows()) | shipped
 
     @cached_property
     def ids(self) -> frozenset[str]:

@@ -7,14 +7,15 @@ what only a repository knows: places, sizes, who may change what, and what must 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from harness.errors import InvalidFile
-from harness.leaderboard.claims import reading
+from harness.leaderboard.claims import facts, reading, trust
+from harness.leaderboard.claims.facts import TaskFacts
 from harness.leaderboard.claims.reading import Aside, Claims
 from harness.leaderboard.submissions import (
     limits,
@@ -28,6 +29,12 @@ from harness.leaderboard.submissions.base import Base
 from harness.leaderboard.submissions.tree import Tree, tree
 from harness.registry.registry import Registry
 from harness.results.record import Record
+
+_FACTS = (
+    *("low_bound", "high_bound", "ideal", "measures", "category", "family", "concept", "language"),
+    *("required", "primary", "unranked"),
+)
+"""Columns of claims that the registered task decides: the bounds first, which some scores widen."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,9 @@ class Checked:
     base: Base
 
 
-def check(paths: Iterable[Path], base: Path | None = None) -> Checked:
+def check(
+    paths: Iterable[Path], base: Path | None = None, *, include: Sequence[Path] = ()
+) -> Checked:
     """Check the submissions in `paths`, as additions to the results repository `base`.
 
     Parameters
@@ -65,6 +74,8 @@ def check(paths: Iterable[Path], base: Path | None = None) -> Checked:
         beside it is a changed copy of `base`, which must still have all that the base has.
     base
         The repository that they join. Files that it has in the same place are not checked again.
+    include
+        Further folders of tasks.
 
     Raises
     ------
@@ -74,7 +85,7 @@ def check(paths: Iterable[Path], base: Path | None = None) -> Checked:
     trees = [tree(path) for path in paths]
     joined = Base.of(base)
     runs = [run for part in trees for run in part.runs if not joined.has(run)]
-    registered = frozenset(Registry().embedders)
+    registered = frozenset(Registry(include=include).embedders)
     problems = [p for part in trees for p in part.problems if not joined.has_problem(p, part)]
     problems += joined.removed(trees)
     if len(runs) > limits.RUNS:
@@ -93,7 +104,7 @@ def check(paths: Iterable[Path], base: Path | None = None) -> Checked:
         problems += joined.changed(run)
     for run in runs:
         problems += _of_records(run, read[run].records, joined, registered)
-    problems += _untrusted([run for run in runs if not read[run].problems], joined)
+    problems += _untrusted([run for run in runs if read[run].readable], joined, include)
     wrong = {(problem.file, problem.line) for problem in problems}
     good = [r for (file, n), r in records.items() if not {(file, n), (file, 0)} & wrong]
     return Checked(
@@ -148,6 +159,8 @@ def _reason(record: Record, place: tuple[str, ...], base: Base, registered: froz
     own = submission.place(model=model.name, fingerprint=model.fingerprint, run=record.run)
     if own.parts[1:] != place:
         return f"the record belongs in {own}"
+    if record.value is None and not record.reason:
+        return "neither a value nor the reason why there is none"
     if record.limit is not None:
         return f"a record of a smoke run (--limit {record.limit}); run the whole task"
     if record.tables or record.figures or record.samples is not None:
@@ -160,13 +173,49 @@ def _reason(record: Record, place: tuple[str, ...], base: Base, registered: froz
     return ""
 
 
-def _untrusted(runs: Sequence[Path], base: Base) -> Iterator[Aside]:
-    """Yield what a board of the base with these files would set aside of them."""
+def _untrusted(runs: Sequence[Path], base: Base, include: Sequence[Path]) -> Iterator[Aside]:
+    """Yield what a board of the base with these files would set aside of them, or overrule."""
+    files = list(map(str, runs))
     claims = reading.read(runs)
     together = Claims(pl.concat([base.claims.frame, claims.frame]), claims.aside)
     together = withdrawn.apply(together, base.withdrawn)
-    files = set(map(str, runs))
-    yield from (aside for aside in together.aside if aside.file in files)
+    tasks = facts.known(together.frame["task"].unique().to_list(), include)
+    counted = trust.trusted(together, tasks)
+    yield from (aside for aside in counted.aside if aside.file in files)
+    yield from _overruled(claims.frame, counted.frame, tasks)
+
+
+def _overruled(
+    claimed: pl.DataFrame, counted: pl.DataFrame, tasks: Mapping[str, TaskFacts]
+) -> Iterator[Aside]:
+    """Yield the records that say other things about their task than the registered task does."""
+    widened = {
+        (task.name, score.metric, score.score)
+        for task in tasks.values()
+        for score in task.scores
+        if score.may_widen
+    }
+    place = ["file", "line"]
+    columns = [pl.col(name).cast(pl.String) for name in (*_FACTS, "task", "metric", "score")]
+    frames = (frame.select(*place, "id", *columns) for frame in (claimed, counted))
+    for row in next(frames).join(next(frames), on=place, suffix=":fact").iter_rows(named=True):
+        own_bounds = (row["task"], row["metric"], row["score"]) in widened
+        for name in _FACTS[2 * own_bounds :]:
+            claim, fact = row[name], row[f"{name}:fact"]
+            if name == "unranked" and (not claim or fact):
+                continue  # the reason was put in other words, or found later
+            if not _is_same(claim, fact):
+                reason = f"{name} '{claim}'; the registered task has '{fact}'"
+                yield Aside(row["file"], row["line"], reason, row["id"])
+                break
+
+
+def _is_same(claimed: str | None, fact: str | None) -> bool:
+    """Return whether two texts are equal, or the same number."""
+    try:
+        return claimed == fact or float(claimed or "nan") == float(fact or "nan")
+    except ValueError:
+        return False
 
 
 def _warnings(

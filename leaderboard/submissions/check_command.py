@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.commands import arguments
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -20,13 +22,20 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Results repository that they join; nothing of it may be changed or gone.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@arguments.include
+@arguments.as_json
 @click.option(
     "--markdown",
     type=click.Path(path_type=Path, dir_okay=False),
     help="File to write a comment to, for a pull request.",
 )
-def check(paths: tuple[Path, ...], base: Path | None, as_json: bool, markdown: Path | None) -> None:
+def check(
+    paths: tuple[Path, ...],
+    base: Path | None,
+    include: tuple[Path, ...],
+    as_json: bool,
+    markdown: Path | None,
+) -> None:
     """Check submissions of results, and show what they add.
 
     PATHS are results repositories, folders in them, or files.
@@ -44,7 +53,7 @@ def check(paths: tuple[Path, ...], base: Path | None, as_json: bool, markdown: P
     from harness.leaderboard.submissions import additions, comment
     from harness.leaderboard.submissions.check import check as checked_of
 
-    checked = checked_of(paths, base)
+    checked = checked_of(paths, base, include=include)
     added = additions.additions(checked.records, checked.base)
     if markdown is not None:
         folders.write_atomically(markdown, comment.markdown(checked, added).encode())

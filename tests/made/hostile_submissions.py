@@ -1,0 +1,381 @@
+"""Hostile and broken submissions: a name, what makes it, and what a board makes of it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from submission_records import changed, edited, good_records, write
+
+from harness.leaderboard.submissions import limits
+from harness.results.record import Record, identity
+
+SCRIPT = "<script>alert(1)</script>"
+VICTIM = "model-a"
+"""A model of the good results."""
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """A submission that must be refused.
+
+    Parameters
+    ----------
+    name
+        What is wrong, in a few words.
+    make
+        Writes it under a folder, and returns the file that a problem must name.
+    board
+        What a board does with it that was built without a check: `unchanged`, the board of the
+        others is as it was; `row`, it has one more row, whose texts are escaped; `conflict`, the
+        record that it contradicts counts for nothing either, until a maintainer decides.
+    """
+
+    name: str
+    make: Callable[[Path], Path]
+    board: str = "unchanged"
+
+
+def one(**changes: Any) -> Record:
+    """Return one record of the hostile model, valid but for the changes; the id fits."""
+    record = next(r for r in good_records("evil") if r.task.name == "sem-bias")
+    return changed(as_json(record), **changes)
+
+
+def as_json(record: Record) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(record.line())
+    return content
+
+
+def lines(make: Callable[[bytes], bytes]) -> Callable[[Path], Path]:
+    """Return what writes one valid record, with the bytes of its file changed."""
+
+    def written(root: Path) -> Path:
+        file = write(root, [one()])
+        file.write_bytes(make(file.read_bytes()))
+        return file
+
+    return written
+
+
+def field(**changes: Any) -> Callable[[Path], Path]:
+    """Return what writes a record with other fields; its id fits these."""
+
+    def written(root: Path) -> Path:
+        content = edited(as_json(one()), **changes)
+        identity = {"model__fingerprint", "mitigator__fingerprint", "task__digest", "seed"}
+        if identity & changes.keys() or {"scenario", "metric", "score"} & changes.keys():
+            content["id"] = _identity(content)
+        return _write_as(root, content)
+
+    return written
+
+
+def forged(**changes: Any) -> Callable[[Path], Path]:
+    """Return what writes a record with other fields, and the id of the record without them."""
+    return lambda root: _write_as(root, edited(as_json(one()), **changes))
+
+
+def text(old: str, new: str) -> Callable[[Path], Path]:
+    """Return what writes a record in whose line a text is replaced: what no writer of JSON does."""
+
+    def replaced(content: bytes) -> bytes:
+        assert old.encode() in content, old
+        return content.replace(old.encode(), new.encode(), 1)
+
+    return lines(replaced)
+
+
+def entry(**changes: Any) -> Callable[[Path], Path]:
+    """Return what writes a valid record beside a `submission.json` with other fields."""
+
+    def written(root: Path) -> Path:
+        path = write(root, [one()]).parent / "submission.json"
+        content = json.loads(path.read_text())
+        content["runs"]["r1"].update(changes)
+        path.write_text(json.dumps(content))
+        return path
+
+    return written
+
+
+def beside(name: str, content: bytes | str | None = "x") -> Callable[[Path], Path]:
+    """Return what writes a valid record and something beside it; None for a folder."""
+
+    def written(root: Path) -> Path:
+        path = write(root, [one()]).parent / name
+        path.parent.mkdir(exist_ok=True)
+        if content is None:
+            path.mkdir()
+        else:
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path.parent if path.parent.name in ("figures", "tables", "samples") else path
+
+    return written
+
+
+def link(name: str, target: str) -> Callable[[Path], Path]:
+    """Return what writes a link into a submission."""
+
+    def written(root: Path) -> Path:
+        path = write(root, [one()]).parent / name
+        path.unlink(missing_ok=True)
+        path.symlink_to(target)
+        return path
+
+    return written
+
+
+def of_victim(**changes: Any) -> Callable[[Path], Path]:
+    """Return what writes a record with the id of a record of the good results."""
+
+    def written(root: Path) -> Path:
+        record = next(r for r in good_records(VICTIM, run="r9") if r.task.name == "sem-bias")
+        return _write_as(root, edited(as_json(record), **changes))
+
+    return written
+
+
+def _identity(content: dict[str, Any]) -> str:
+    """Return the id that fits, also of what is no record."""
+    return identity(
+        model=content["model"]["fingerprint"],
+        mitigator=content["mitigator"]["fingerprint"],
+        task=content["task"]["digest"],
+        **{name: content[name] for name in ("scenario", "metric", "score", "seed")},
+    )
+
+
+def _write_as(root: Path, content: dict[str, Any]) -> Path:
+    """Write a record as JSON, in the place that its names have."""
+    from harness.leaderboard.submissions import submission
+
+    model, run = content["model"], content["run"]
+    place = submission.place(
+        model=str(model["name"]), fingerprint=str(model["fingerprint"]), run=str(run)
+    )
+    file = write(root, [one()])
+    own = root / place
+    if own != file:
+        own.parent.mkdir(parents=True, exist_ok=True)
+        for old in (file, file.parent / "submission.json"):
+            new = own if old == file else own.parent / old.name
+            old.rename(new)
+        _remove_empty(root / "results")
+        entries = own.parent / "submission.json"
+        entries.write_text(entries.read_text().replace('"r1"', json.dumps(own.stem)))
+    own.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    return own
+
+
+def _remove_empty(folder: Path) -> None:
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
+
+
+def _sparse(size: int) -> Callable[[Path], Path]:
+    def written(root: Path) -> Path:
+        file = write(root, [one()])
+        os.truncate(file, size)
+        return file
+
+    return written
+
+
+def _duplicates(root: Path) -> Path:
+    file = write(root, [one()])
+    other = edited(as_json(one()), value=0.9)
+    file.write_text(one().line() + json.dumps(other) + "\n")
+    return file
+
+
+def _too_many(root: Path) -> Path:
+    file = write(root, [one()])
+    file.write_bytes(b"\n" * (limits.FILE_BYTES + 1))
+    return file
+
+
+def _many_runs(root: Path) -> Path:
+    record = as_json(one())
+    write(root, [changed(record, run=f"r{i:03}") for i in range(limits.RUNS + 1)])
+    return next(root.rglob("r000.jsonl")).with_name(f"r{limits.RUNS:03}.jsonl")
+
+
+def _nested(root: Path) -> Path:
+    file = write(root, [one()])
+    file.write_bytes(b'{"options": ' + b"[" * 30_000 + b"]" * 30_000 + b"}\n")
+    return file
+
+
+def _elsewhere(root: Path) -> Path:
+    file = write(root, [one()])
+    other = root / "results" / "another" / "place"
+    other.parent.mkdir()
+    file.parent.rename(other)
+    return other / file.name
+
+
+def _in_the_root(root: Path) -> Path:
+    file = write(root, [one()])
+    path = root / "results" / "loose.jsonl"
+    path.write_bytes(file.read_bytes())
+    return path
+
+
+def _shouting(root: Path) -> Path:
+    file = write(root, [one()])
+    return file.rename(file.with_name("r1 ;rm -rf ~.jsonl"))
+
+
+def _pipe(root: Path) -> Path:
+    path = write(root, [one()]).with_name("r2.jsonl")
+    os.mkfifo(path)
+    return path
+
+
+def _study(root: Path) -> Path:
+    path = write(root, [one()]).with_name("mine.study.jsonl")
+    path.write_text('{"schema": 1, "study": "<script>", "judged": {"WEAT": 1e400}}\n')
+    return path
+
+
+def _no_submission_file(root: Path) -> Path:
+    path = write(root, [one()]).parent / "submission.json"
+    path.unlink()
+    return path
+
+
+LONG = "a" * 100_000
+SUBMISSIONS = (
+    # Scripts and other texts in names.
+    Hostile("script in a model's name", field(model__name=f"evil{SCRIPT}"), "row"),
+    Hostile("script in an alias", field(model__aliases=[SCRIPT]), "row"),
+    Hostile("script in a mitigator's label", field(mitigator__label=f"none{SCRIPT}"), "row"),
+    Hostile("script in a run", field(run=f"r{SCRIPT}"), "row"),
+    Hostile("script in a platform", field(environment__platform=SCRIPT), "row"),
+    Hostile("script in a task's title", field(task__title=SCRIPT)),
+    Hostile("script in a key", field(mitigator__params={SCRIPT: 1}), "row"),
+    Hostile("script as an address", field(model__url="javascript:alert(1)"), "row"),
+    Hostile("name that is a mention", field(model__name="@everybody"), "row"),
+    Hostile("name that is a link", field(model__name="[prize](https://evil.example)"), "row"),
+    Hostile("name that is a formula", field(model__name="=cmd|'/c calc'!A1"), "row"),
+    Hostile("name of 100,000 letters", field(model__name=LONG)),
+    Hostile("name from right to left", field(model__name="evil\u202egpj"), "row"),
+    Hostile("name with zero width", field(model__name="model\u200b-a"), "row"),
+    Hostile("name with a terminal's codes", field(model__name="evil\x1b[2J"), "row"),
+    Hostile("lone surrogate", text('"evil"', '"evil\\ud800"')),
+    # Paths.
+    Hostile("name that climbs", field(model__name="../../../etc/cron.d/x"), "row"),
+    Hostile("name that is an absolute path", field(model__name="/etc/passwd"), "row"),
+    Hostile("path of a machine", field(environment__device="/home/ada/.ssh/id_rsa"), "row"),
+    Hostile("path of Windows", field(mitigator__params={"file": "C:\\Users\\Ada\\w.txt"}), "row"),
+    Hostile("table that climbs", field(tables={"a": "../../../../etc/passwd"}), "row"),
+    Hostile("samples that climb", field(samples="../../../../etc/passwd"), "row"),
+    Hostile("link to a file", link("r2.jsonl", "/etc/passwd")),
+    Hostile("link to a folder", link("r3", "/etc")),
+    Hostile("link to itself", link("r4.jsonl", "r4.jsonl")),
+    Hostile("link as submission.json", link("submission.json", "/etc/passwd"), "row"),
+    Hostile("folder named as a file", beside("r2.jsonl", None), "row"),
+    Hostile("page of a figure", beside("figures/x.html", SCRIPT), "row"),
+    Hostile("table beside it", beside("tables/x.tsv", "=cmd"), "row"),
+    Hostile("hidden file", beside(".bashrc"), "row"),
+    Hostile("program", beside("setup.py", "import os"), "row"),
+    Hostile("pickle", beside("model.pkl", b"\x80\x04."), "row"),
+    Hostile("name with blanks", _shouting, "row"),
+    Hostile("file in the root", _in_the_root, "row"),
+    Hostile("records in the place of others", _elsewhere, "row"),
+    Hostile("pipe", _pipe, "row"),
+    # Who it is.
+    Hostile("forged id", forged(id="0" * 32)),
+    Hostile("id of somebody else's record", forged(id=good_records(VICTIM)[0].id)),
+    Hostile("id that belongs to other content", forged(seed=7)),
+    Hostile("another value for somebody else's id", of_victim(value=0.9), "conflict"),
+    Hostile("another name for somebody else's model", of_victim(model__name="mine"), "row"),
+    Hostile("model without identity", field(model__fingerprint="unnamed-" + "0" * 32), "row"),
+    Hostile("fingerprint without a hash", field(model__fingerprint="evil"), "row"),
+    Hostile("unknown kind of model", field(model__kind="image")),
+    # What it says about tasks.
+    Hostile("version 999", field(task__version=999)),
+    Hostile("unregistered task", field(task__name="my-task")),
+    Hostile("another content of the task", field(task__digest="0" * 32)),
+    Hostile("another ideal", field(ideal=0.9)),
+    Hostile("another direction", field(ideal="higher")),
+    Hostile("other bounds", field(bounds=[-1000.0, 1000.0])),
+    Hostile("another category", field(category="evil")),
+    Hostile("another family", field(task__family="evil")),
+    Hostile("other measures", field(task__measures="usefulness")),
+    Hostile("not required", field(task__required=True)),
+    Hostile("unranked", field(task__unranked="because")),
+    Hostile("not primary", field(primary=False)),
+    Hostile("unknown metric", field(metric="mine")),
+    Hostile("unknown score", field(score="mine")),
+    Hostile("unknown scenario", field(scenario="mine")),
+    Hostile("smoke run", field(limit=5)),
+    # Numbers.
+    Hostile("NaN", text('"value":', '"value": NaN, "n":')),
+    Hostile("Infinity", text('"seconds":', '"seconds": Infinity, "n":')),
+    Hostile("1e400", text('"seed":0', '"seed":1e400')),
+    Hostile("integer beyond 64 bits", text('"seed":0', f'"seed":{10**30}')),
+    Hostile("integer of 10,000 digits", text('"seed":0', f'"seed":{"9" * 10_000}')),
+    Hostile("boolean as a number", field(value=True)),
+    Hostile("text as a number", field(value="0.1")),
+    Hostile("value outside the bounds", field(value=7.0)),
+    Hostile("value without its reason", field(value=None, reason=None)),
+    Hostile("interval reversed",
+            field(interval={"low": 0.2, "high": 0.1, "level": 0.95, "method": "x"})),
+    Hostile("interval of level NaN", text('"level":0.95', '"level":NaN')),
+    Hostile("interval of level 95",
+            field(interval={"low": 0.0, "high": 0.1, "level": 95.0, "method": "x"})),
+    Hostile("bounds reversed", field(bounds=[1.0, 0.0])),
+    Hostile("p = -3", field(p_value=-3.0)),
+    Hostile("p = 1.5", field(p_value=1.5)),
+    Hostile("more found than asked", field(coverage={"asked": 10, "found": 11})),
+    Hostile("less than nothing asked", field(coverage={"asked": -1, "found": -1})),
+    Hostile("less than no items", field(n=-1)),
+    Hostile("unit below 0", field(unit=-1.0)),
+    Hostile("unit beyond the range", field(unit=1000.0)),
+    Hostile("seed below 0", field(seed=-1)),
+    # Dates.
+    Hostile("date in the future", field(created="2999-01-01T00:00:00+00:00")),
+    Hostile("date of long ago", field(created="0001-01-01T00:00:00+00:00")),
+    Hostile("no date", field(created="yesterday")),
+    # The file.
+    Hostile("two values for one id", _duplicates, "unchanged"),
+    Hostile("unknown field", field(colour="red"), "row"),
+    Hostile("unknown field of a part", field(task__stars=5), "row"),
+    Hostile("missing field", text('"metric":', '"metrik":')),
+    Hostile("another schema", field(schema=2)),
+    Hostile("key twice", text('"primary":true', '"primary":false,"primary":true')),
+    Hostile("broken line", lines(lambda content: b'{"schema": 1,,}\n')),
+    Hostile("no object", lines(lambda content: b'[1, 2]\n"text"\n7\nnull\n')),
+    Hostile("torn last line", lines(lambda content: content[:-100])),
+    Hostile("last line without an end", lines(lambda content: content.rstrip(b"\n")), "row"),
+    Hostile("blank lines", lines(lambda content: b"\n\n" + content), "row"),
+    Hostile("byte order mark", lines(lambda content: b"\xef\xbb\xbf" + content)),
+    Hostile("UTF-16", lines(lambda content: content.decode().encode("utf-16"))),
+    Hostile("Latin-1", lines(lambda content: content.replace(b"evil", b"\xe9vil"))),
+    Hostile("NUL bytes", lines(lambda content: content.replace(b"evil", b"ev\0l"))),
+    Hostile("lines of Windows", lines(lambda content: content.replace(b"\n", b"\r\n")), "row"),
+    Hostile("empty file", lines(lambda content: b"")),
+    Hostile("compressed", lines(gzip.compress)),
+    Hostile("200 MB", _sparse(200_000_000)),
+    Hostile("line of 2 MB", text('"details":{}', f'"details":{{"x":"{"a" * 2_000_000}"}}'), "row"),
+    Hostile("50 MB of blank lines", _too_many),
+    Hostile("30,000 brackets", _nested),
+    Hostile("more runs than allowed", _many_runs, "row"),
+    Hostile("study", _study, "row"),
+    # submission.json.
+    Hostile("no submission.json", _no_submission_file, "row"),
+    Hostile("nobody submitted it", entry(submitted_by=""), "row"),
+    Hostile("script as the submitter", entry(submitted_by=SCRIPT), "row"),
+    Hostile("path in the command", entry(command="harness eval -m /home/ada/model"), "row"),
+    Hostile("no known licence", entry(licence="all mine"), "row"),
+    Hostile("date without a zone", entry(created="2026-01-01T00:00:00"), "row"),
+    Hostile("unknown field of submission.json", entry(admin=True), "row"),
+)  # fmt: skip
