@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import click
 
+from harness.leaderboard.submissions.card_command import card
 from harness.leaderboard.submissions.check_command import check
 from harness.leaderboard.submissions.merge_command import merge
 from harness.leaderboard.submissions.pack_command import pack
@@ -18,5 +19,5 @@ def results() -> None:
     """Commands that join `harness results`."""
 
 
-for command in (pack, check, merge, verify):
+for command in (pack, check, verify, merge, card):
     results.add_command(command)

@@ -11,14 +11,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import TypeAlias
 
 from harness import folders
 from harness.errors import InvalidFile, UsageError
+from harness.leaderboard.claims import conflicts
 from harness.leaderboard.claims.reading import Aside
 from harness.leaderboard.submissions import record_lines, submission, withdrawn
 from harness.leaderboard.submissions.submission import Submission
 from harness.leaderboard.submissions.tree import tree
 from harness.results.record import Record
+
+Numbers: TypeAlias = "tuple[float | None, ...]"
+"""Value, floor and unit of a record."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Known:
     """A record of the repository."""
 
     file: Path
-    value: float | None
+    numbers: Numbers
     counts: bool
     """Whether it is not withdrawn."""
 
@@ -87,7 +92,7 @@ class Merged:
         lines: defaultdict[Path, list[str]] = defaultdict(list)
         for number, record in records.items():
             file, rivals = self.into / _place(record), self.known[record.id]
-            if any(_equal(record, rival.value) for rival in rivals):
+            if any(_equal(record, rival.numbers) for rival in rivals):
                 self.repeats += 1
             elif any(rival.file == file for rival in rivals):
                 reason = f"'{file}' has another value of this record; not merged"
@@ -95,7 +100,7 @@ class Merged:
             else:
                 self._compare(record, file, [rival for rival in rivals if rival.counts])
                 lines[file].append(record.line())
-                rivals.append(Known(file, record.value, counts=True))
+                rivals.append(Known(file, _numbers(record), counts=True))
         return lines
 
     def _compare(self, record: Record, file: Path, rivals: Iterable[Known]) -> None:
@@ -103,7 +108,7 @@ class Merged:
         for rival in rivals:
             pair = rival.file, file
             self.conflicts[pair] += 1
-            values = f"{_shown(rival.value)} and {_shown(record.value)}"
+            values = f"{_shown(rival.numbers)} and {_shown(_numbers(record))}"
             text = f"{record.task.name}, {record.mitigator.label}: {values} (id {record.id})"
             self.examples.setdefault(pair, text)
 
@@ -185,19 +190,30 @@ def _known(into: Path) -> defaultdict[str, list[Known]]:
     claims = reading.read(tree(into).runs)
     counted = withdrawn.apply(claims, withdrawn.find([into])).frame
     counts = set(counted.select("file", "line").cast({"file": str}).iter_rows())
-    columns = claims.frame.select("id", "file", "line", "value").cast({"file": str})
-    for id_, file, line, value in columns.iter_rows():
-        known[id_].append(Known(Path(file), value, (file, line) in counts))
+    columns = claims.frame.select("id", "file", "line", "value", "floor", "unit")
+    for id_, file, line, *numbers in columns.cast({"file": str}).iter_rows():
+        known[id_].append(Known(Path(file), tuple(numbers), (file, line) in counts))
     return known
 
 
-def _equal(record: Record, value: float | None) -> bool:
-    if record.value is None or value is None:
-        return record.value is value
+def _numbers(record: Record) -> Numbers:
+    floor = None if record.floor is None else record.floor.mean
+    return record.value, floor, record.unit
+
+
+def _equal(record: Record, numbers: Numbers) -> bool:
+    """Return whether a record has these numbers, but for what differs between machines."""
     low, high = record.bounds
     span = record.unit or (high - low if low is not None and high is not None else 1.0)
-    return abs(record.value - value) <= 1e-4 * span
+    return all(
+        own is other
+        if own is None or other is None
+        else abs(own - other) <= conflicts.TOLERANCE * span
+        for own, other in zip(_numbers(record), numbers, strict=True)
+    )
 
 
-def _shown(value: float | None) -> str:
-    return "no value" if value is None else f"{value:.6g}"
+def _shown(numbers: Numbers) -> str:
+    value, floor, _ = numbers
+    above = "" if floor is None else f" with the floor {floor:.6g}"
+    return "no value" if value is None else f"{value:.6g}{above}"

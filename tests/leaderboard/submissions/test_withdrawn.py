@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +11,7 @@ import pytest
 from harness.errors import InvalidFile
 from harness.leaderboard.claims.frame import frame_of
 from harness.leaderboard.claims.reading import Claims
-from harness.leaderboard.submissions import withdrawn
+from harness.leaderboard.submissions import init, withdrawn
 
 
 def claims(make_rows, file: str = "results/m/f/r.jsonl") -> Claims:
@@ -113,3 +114,18 @@ def test_only_the_folder_and_the_one_above_it_have_a_say(tmp_path, monkeypatch) 
         assert [file.resolve() for file in withdrawn.find([path])] == [tmp_path / withdrawn.NAME]
     assert len(withdrawn.find([Path("results"), Path()])) == 1
     assert withdrawn.find([tmp_path / "results" / "m"]) == []
+
+
+def test_the_example_of_a_new_repository_is_valid_without_its_hashes(write) -> None:
+    text = (init.TEMPLATES / withdrawn.NAME).read_text("utf-8")
+    example = text[text.index("# records:") : text.index("\nrecords:")]
+    content = withdrawn.read(write(re.sub("^# ?", "", example, flags=re.M)))
+    assert len(content.records) == len(content.models) == 2
+    assert len(content.tasks) == 1
+
+
+def test_the_example_of_the_documentation_is_valid(write) -> None:
+    page = Path(__file__).parents[3] / "docs" / "publishing-a-leaderboard.md"
+    (example,) = re.findall(r"```yaml\n(.*?)```", page.read_text("utf-8"), re.S)
+    content = withdrawn.read(write(example))
+    assert (len(content.records), len(content.models)) == (1, 2)

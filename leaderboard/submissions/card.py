@@ -1,0 +1,158 @@
+"""The scores of a model for its page on a hub: the metadata `model-index`, and a table.
+
+Only scores that a board would count are in them: those of registered tasks, with their scales.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from harness.errors import UsageError, suggestion
+from harness.leaderboard.claims.reading import Aside
+from harness.results.markup import grid, markdown
+
+TASK = "feature-extraction"
+"""The hub's name for what every embedder does."""
+SOURCE = "Embedding Bias Harness"
+DIGITS = 4
+LEAK = "†"
+LEAKS = "The mitigator was fitted on texts of this task."
+COLUMNS = ("Task", "Measures", "Score", "Value", "Interval", "p", "Ideal")
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The primary scores of a model.
+
+    Parameters
+    ----------
+    rows
+        A line a task, with the columns of `claims.frame.SCHEMA`.
+    aside
+        Records that a board would set aside.
+    """
+
+    rows: pl.DataFrame
+    aside: tuple[Aside, ...]
+
+
+def scores(paths: Iterable[Path], model: str | None, mitigator: str) -> Scores:
+    """Return the primary scores of a model under a mitigator.
+
+    Parameters
+    ----------
+    paths
+        Results folders or files.
+    model
+        Name of the model; None if there is only one.
+    mitigator
+        Label of the mitigator.
+
+    Raises
+    ------
+    UsageError
+        If the model is unknown or has to be named, or no score counts.
+    """
+    from harness.leaderboard.claims import facts, reading, trust
+
+    read = reading.read(paths)
+    tasks = read.frame["task"].cast(pl.String).unique().to_list()
+    claims = trust.trusted(read, facts.known(tasks))
+    frame = claims.frame.filter("primary", pl.col("value").is_not_null())
+    if frame.is_empty():
+        why = f": {claims.aside[0]}" if claims.aside else "; `harness eval` writes them"
+        raise UsageError(f"no score of a registered task{why}")
+    models = sorted(frame["model"].cast(pl.String).unique())
+    if model is None and len(models) > 1:
+        raise UsageError(f"{len(models)} models; choose one with --model: {', '.join(models)}")
+    model = model or models[0]
+    if model not in models:
+        raise UsageError(f"no score of the model '{model}'{suggestion(model, models)}")
+    frame = frame.filter(pl.col("model") == model)
+    labels = sorted(frame["label"].cast(pl.String).unique())
+    if mitigator not in labels:
+        near = suggestion(mitigator, labels)
+        raise UsageError(f"no score of '{model}' under the mitigator '{mitigator}'{near}")
+    frame = frame.filter(pl.col("label") == mitigator)
+    names = ("created", "task", "measures", "category")
+    newest = frame.cast(dict.fromkeys(names, pl.String)).sort("created", "id")
+    rows = newest.unique("task", keep="last").sort("measures", "category", "task")
+    return Scores(rows, claims.aside)
+
+
+def model_index(rows: pl.DataFrame, *, url: str | None) -> str:
+    """Return the scores as YAML for the metadata of a model card: the key `model-index`.
+
+    Parameters
+    ----------
+    rows
+        Scores of one model, from `scores`.
+    url
+        Address of the board, as their source.
+    """
+    from huggingface_hub import EvalResult, ModelCardData
+
+    results = [
+        EvalResult(
+            task_type=TASK,
+            task_name=f"{row['measures']}: {row['category']}",
+            dataset_type=row["task"],
+            dataset_name=row["title"] or row["task"],
+            dataset_revision=row["digest"],
+            metric_type=row["metric"],
+            metric_name=_score(row),
+            metric_value=round(row["value"], DIGITS),
+            source_name=SOURCE if url else None,
+            source_url=url,
+        )
+        for row in _texts(rows)
+    ]
+    data = ModelCardData(model_name=rows["model"][0], eval_results=results)
+    return data.to_yaml()
+
+
+def table(rows: pl.DataFrame) -> str:
+    """Return the scores as a table in Markdown; texts are escaped."""
+    lines = [
+        [
+            markdown(row["title"] or row["task"]) + f" ({markdown(row['task'])})",
+            f"{markdown(row['measures'])}, {markdown(row['category'])}",
+            markdown(_score(row)),
+            _number(row["value"]) + (LEAK if _is_leak(row) else ""),
+            "" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}",
+            _p(row["p_value"]),
+            row["ideal"].removesuffix(".0"),
+        ]
+        for row in _texts(rows)
+    ]
+    leaks = f"\n\n{LEAK} {LEAKS}" if any(map(_is_leak, _texts(rows))) else ""
+    return grid(COLUMNS, lines) + leaks
+
+
+def _texts(rows: pl.DataFrame) -> Sequence[dict[str, Any]]:
+    names = [name for name, kind in rows.schema.items() if kind == pl.Categorical]
+    return rows.cast(dict.fromkeys(names, pl.String)).to_dicts()
+
+
+def _is_leak(row: dict[str, Any]) -> bool:
+    return row["measures"] == "bias" and bool(row["overlap"])
+
+
+def _score(row: dict[str, Any]) -> str:
+    scenario = "" if row["scenario"] == "default" else f", {row['scenario']}"
+    return f"{row['metric']}: {row['score']}{scenario}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "< .001" if value < 0.001 else f"{value:.3f}"
