@@ -85,11 +85,20 @@ function drawFrame(site, route) {
     .map(([name, title]) => navLink(`#/${name}`, title, !route.kind && route.page === name));
   part("body > header nav").replaceChildren(
     h("ul", { class: "kinds", "aria-label": "Kind of embedding" }, boards),
+    h("ul", { "aria-label": "Pages of the board" }, route.kind ? boardLinks(route) : []),
     h("ul", {}, others),
   );
   part("body > footer").replaceChildren(
     h("p", {}, `Built ${site.built} by harness ${site.harness}.`),
     h("ul", { "aria-label": "Files" }, site.files.map(fileLink)),
+  );
+}
+
+/** @param {Route} route */
+function boardLinks({ kind, page, name }) {
+  const titles = { benchmark: "Benchmarks", task: "Tasks", mitigator: "Mitigators" };
+  return Object.entries(titles).map(([list, title]) =>
+    navLink(address(kind, list), title, page === list && !name),
   );
 }
 

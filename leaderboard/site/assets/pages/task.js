@@ -116,6 +116,9 @@ function readingOf({ ideal, low_bound, high_bound }) {
   return `${best}; from ${low_bound ?? "no lower bound"} to ${high_bound ?? "no upper bound"}`;
 }
 
+/** Characters at which the data file cuts a text. */
+const CUT = 300;
+
 /**
  * Return how items of the task look.
  * @param {Task} task
@@ -125,7 +128,7 @@ function examplesOf(task) {
   const inputs = Object.entries(task.examples).filter(([, texts]) => texts.length);
   if (!inputs.length) return [];
   const facts = inputs.map(([name, texts]) => {
-    const items = texts.map((text) => h("li", {}, text));
+    const items = texts.map((text) => h("li", {}, text.length < CUT ? text : `${text}…`));
     return /** @type {[string, Child]} */ ([name, h("ul", { class: "examples" }, items)]);
   });
   return [h("h2", {}, "Some of its texts"), factList(facts)];
