@@ -45,6 +45,14 @@ function setText(low, high) {
 }
 
 /**
+ * Return a score as its publishers do, with two decimals at most.
+ * @param {number} value
+ */
+function publishedText(value) {
+  return String(Number(value.toFixed(2)));
+}
+
+/**
  * Return a p-value.
  * @param {number} p
  */

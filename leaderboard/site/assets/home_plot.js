@@ -2,26 +2,97 @@
 // Bias against usefulness of the models of a view.
 "use strict";
 
+/** A published score can be plotted if so many models have it. */
+const ENOUGH_PUBLISHED = 3;
+
+/**
+ * Return the choice of what is plotted, if there is one.
+ * @param {Board} board
+ * @param {View} view
+ * @param {Change} change
+ */
+function plotField(board, view, change) {
+  /** @type {[string, string][]} */
+  const options = plottable(board).map((by) => [by, `Bias by ${nameOfFact(by)}`]);
+  if (!options.length) return null;
+  options.unshift(["", "Bias against usefulness"]);
+  return choiceField("Plot", options, view.by, (by) => change({ by }));
+}
+
+/**
+ * Return the facts of models by which bias can be plotted.
+ * @param {Board} board
+ */
+function plottable({ models }) {
+  const names = models.flatMap(({ published }) => Object.keys(published));
+  const often = [...new Set(names)].filter(
+    (name) => names.filter((other) => other === name).length >= ENOUGH_PUBLISHED,
+  );
+  return [...(models.some(({ parameters }) => parameters) ? ["size"] : []), ...often.toSorted()];
+}
+
+/** @param {string} by */
+function nameOfFact(by) {
+  return by === "size" ? "size" : `published ${by}`;
+}
+
 /**
  * @param {Choice} choice
  * @param {RowGroup[]} groups
  * @param {string} title
+ * @param {string} by `size` or a published score; empty for usefulness
  */
-function plotOfModels(choice, groups, title) {
+function plotOfModels(choice, groups, title, by) {
   const { board, benchmark, isBenchmark } = choice;
   const isReference = (/** @type {RowGroup} */ { row }) => board.rows.role[row] === "reference";
   const references = groups.filter(isReference).map((group) => referenceLine(choice, group.row));
-  return scatter({
-    label: `Bias against usefulness: ${title}, ${isBenchmark ? benchmark.title : "own choice of tasks"}`,
-    points: pointsOf(
-      choice,
-      groups.filter((group) => !isReference(group)),
-    ),
+  const shown = groups.filter((group) => !isReference(group));
+  const lines = [{ label: "floor", x: 0, y: null }, ...references];
+  const isByFact = plottable(board).includes(by);
+  const subject = isByFact ? `Bias by ${nameOfFact(by)}` : "Bias against usefulness";
+  /** @type {PlotAxis} */
+  const bias = { title: "Bias", better: "low" };
+  const options = {
+    label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "own choice of tasks"}`,
+    points: pointsOf(choice, shown),
     series: board.mitigators.map(({ label }) => (label === "none" ? "no mitigator" : label)),
-    x: { title: "Bias", better: "low" },
-    y: { title: "Usefulness", better: "high" },
-    lines: [{ label: "floor", x: 0, y: null }, ...references],
-  });
+  };
+  if (!isByFact) {
+    /** @type {PlotAxis} */
+    const usefulness = { title: "Usefulness", better: "high" };
+    return scatter({ ...options, x: bias, y: usefulness, lines });
+  }
+  const facts = factsOf(board, by);
+  const points = options.points.map((point) => ({
+    ...point,
+    x: facts.get(point.name) ?? NaN,
+    xEnds: null,
+    y: point.x,
+    yEnds: point.xEnds,
+  }));
+  const flat = lines.map(({ label, x }) => ({ label, x: null, y: x }));
+  return scatter({ ...options, points, x: axisOfFact(by), y: bias, lines: flat });
+}
+
+/**
+ * @param {string} by
+ * @returns {PlotAxis}
+ */
+function axisOfFact(by) {
+  if (by === "size") return { title: "Parameters", better: null, log: true, format: sizeText };
+  return { title: `Published ${by}`, better: null, format: publishedText };
+}
+
+/**
+ * Return the size or a published score of each model that has it.
+ * @param {Board} board
+ * @param {string} by
+ * @returns {Map<string, number | null>}
+ */
+function factsOf({ models }, by) {
+  return new Map(
+    models.map((model) => [model.name, by === "size" ? model.parameters : model.published[by]]),
+  );
 }
 
 /**

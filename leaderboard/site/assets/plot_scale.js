@@ -67,15 +67,16 @@ function ticksOf(low, high, count) {
 }
 
 /**
- * Return 1, 3, 10, 30 ... between the powers of ten.
+ * Return 1, 2, 5, 10 ... between two powers of ten; over a wider range 1, 3, 10 ... or 1, 10 ...
  * @param {number} low
  * @param {number} high
  * @returns {number[]}
  */
 function logTicks(low, high) {
+  const factors = high - low < 1.5 ? [1, 2, 5] : high - low < 3 ? [1, 3] : [1];
   const ticks = [];
   for (let power = Math.floor(low); power <= high; power++) {
-    for (const factor of [1, 3]) {
+    for (const factor of factors) {
       const exponent = power + Math.log10(factor);
       if (exponent >= low && exponent <= high) ticks.push(factor * 10 ** power);
     }

@@ -59,7 +59,7 @@ function publishedPlot(lines, title, route) {
     label: `${title} against published MTEB scores`,
     points,
     series,
-    x: { title: "published MTEB score", better: "high" },
+    x: { title: "published MTEB score", better: "high", format: publishedText },
     y: { title, better: null },
   });
 }

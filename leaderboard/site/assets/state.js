@@ -72,6 +72,7 @@ const DEFAULT_VIEW = Object.freeze({
   released: "",
   complete: false,
   against: "none",
+  by: "",
   sort: "",
   desc: false,
   cols: [],

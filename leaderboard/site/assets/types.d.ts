@@ -307,6 +307,8 @@ interface View {
   complete: boolean;
   /** The baseline of changes. */
   against: string;
+  /** What bias is plotted by: `size` or a published score such as MTEB; empty for usefulness. */
+  by: string;
   /** Key of a column; empty for ranks. */
   sort: string;
   desc: boolean;

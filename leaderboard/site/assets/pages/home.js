@@ -15,6 +15,7 @@ pages.home = (main, site, board, route) => {
       "section",
       { "aria-label": "Choice of tasks" },
       taskFields(board, screen.view, screen.change),
+      plotField(board, screen.view, screen.change),
     ),
     screen.plot,
     h("h2", {}, "Models"),
@@ -89,7 +90,9 @@ class HomeScreen {
     const { models, ranked } = this.shown;
     this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
     this.findings.replaceChildren(...findingsOf(this.choice));
-    this.plot.replaceChildren(plotOfModels(this.choice, this.shown.groups, this.title));
+    this.plot.replaceChildren(
+      plotOfModels(this.choice, this.shown.groups, this.title, this.view.by),
+    );
   }
 
   /** @param {TableColumn} column */

@@ -137,10 +137,7 @@ function modelCard(board, model) {
     ["Longest text", model.max_tokens && `${model.max_tokens.toLocaleString("en")} tokens`],
     ["Released", model.released],
     ...Object.entries(model.published).map(([name, value]) => {
-      return /** @type {[string, string]} */ ([
-        `Published ${name}`,
-        String(Number(value.toFixed(2))),
-      ]);
+      return /** @type {[string, string]} */ ([`Published ${name}`, publishedText(value)]);
     }),
   ]);
 }
