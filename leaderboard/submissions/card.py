@@ -41,7 +41,9 @@ class Scores:
     aside: tuple[Aside, ...]
 
 
-def scores(paths: Iterable[Path], model: str | None, mitigator: str) -> Scores:
+def scores(
+    paths: Iterable[Path], model: str | None, mitigator: str, *, include: Sequence[Path] = ()
+) -> Scores:
     """Return the primary scores of a model under a mitigator.
 
     Parameters
@@ -52,6 +54,8 @@ def scores(paths: Iterable[Path], model: str | None, mitigator: str) -> Scores:
         Name of the model; None if there is only one.
     mitigator
         Label of the mitigator.
+    include
+        Further folders of tasks.
 
     Raises
     ------
@@ -62,7 +66,7 @@ def scores(paths: Iterable[Path], model: str | None, mitigator: str) -> Scores:
 
     read = reading.read(paths)
     tasks = read.frame["task"].cast(pl.String).unique().to_list()
-    claims = trust.trusted(read, facts.known(tasks))
+    claims = trust.trusted(read, facts.known(tasks, include))
     frame = claims.frame.filter("primary", pl.col("value").is_not_null())
     if frame.is_empty():
         why = f": {claims.aside[0]}" if claims.aside else "; `harness eval` writes them"

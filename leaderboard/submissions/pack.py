@@ -57,6 +57,7 @@ def pack(
     licence: str = LICENCE,
     contact: str | None = None,
     overwrite: bool = False,
+    include: Sequence[Path] = (),
 ) -> Packed:
     """Write the records of a results folder as a submission into the folder `out`.
 
@@ -74,6 +75,8 @@ def pack(
         Address or page for questions.
     overwrite
         Whether to replace files that differ.
+    include
+        Further folders of tasks.
 
     Raises
     ------
@@ -92,7 +95,7 @@ def pack(
         place: _entry(lines, results, by=by, licence=licence, contact=contact)
         for place, lines in by_place.items()
     }
-    left_out = _refused(by_place, entries)
+    left_out = _refused(by_place, entries, include)
     contents = {
         out / place: "".join(record.line() for record in lines).encode()
         for place, lines in by_place.items()
@@ -139,7 +142,9 @@ def _records(results: Path) -> list[Record]:
 
 
 def _refused(
-    by_place: Mapping[Path, list[Record]], entries: Mapping[Path, Submission]
+    by_place: Mapping[Path, list[Record]],
+    entries: Mapping[Path, Submission],
+    include: Sequence[Path],
 ) -> Counter[str]:
     """Remove the records that a check would refuse; return their number by the reason."""
     from harness.leaderboard.submissions.check import check
@@ -151,7 +156,7 @@ def _refused(
             folders.write_atomically(Path(folder, place), lines.encode())
             beside = {p.stem: entry for p, entry in entries.items() if p.parent == place.parent}
             submission.write(Path(folder, place.parent), beside)
-        problems = check([Path(folder)]).problems
+        problems = check([Path(folder)], include=include).problems
         wrong = {(Path(p.file).relative_to(folder), p.line): p.reason for p in problems if p.file}
     for place, reason in ((p, r) for (p, _), r in wrong.items() if p.name == submission.NAME):
         raise UsageError(f"{place.name}: {reason}")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from harness.commands import arguments
+
 
 @click.command("pack")
 @click.argument("results", type=click.Path(path_type=Path))
@@ -21,8 +23,15 @@ import click
 )
 @click.option("--contact", help="Address or page for questions; public.")
 @click.option("--overwrite", is_flag=True, help="Replace files that differ.")
+@arguments.include
 def pack(
-    results: Path, out: Path, by: str, licence: str, contact: str | None, overwrite: bool
+    results: Path,
+    out: Path,
+    by: str,
+    licence: str,
+    contact: str | None,
+    overwrite: bool,
+    include: tuple[Path, ...],
 ) -> None:
     """Pack the records in RESULTS, a results folder, for a results repository.
 
@@ -39,7 +48,13 @@ def pack(
     from harness.leaderboard.submissions import pack as packing
 
     packed = packing.pack(
-        results, out, by=by, licence=licence, contact=contact, overwrite=overwrite
+        results,
+        out,
+        by=by,
+        licence=licence,
+        contact=contact,
+        overwrite=overwrite,
+        include=include,
     )
     for reason, n in packed.left_out.items():
         click.echo(f"{counted(n, 'record')} left out: {reason}", err=True)

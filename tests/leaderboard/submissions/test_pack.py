@@ -14,6 +14,19 @@ from harness.leaderboard.submissions.check import check
 from harness.results.folder import ResultsFile
 from harness.results.record import Record
 
+TASK = """
+name: mine
+version: 1
+title: Mine
+category: test
+inputs:
+  targets_1: {words: [he]}
+  targets_2: {words: [she]}
+  attributes_1: {words: [captain]}
+  attributes_2: {words: [nurse]}
+metrics: {weat: {}}
+primary: {metric: weat, score: effect_size}
+"""
 RUN_FILE = "models: [good-words]\ntasks: [weat, simlex-999]\nconcept: religion\n"
 
 
@@ -102,6 +115,22 @@ def test_what_a_check_would_refuse_is_left_out_with_its_reason(results, tmp_path
     assert "smoke run" in err
     assert "path of a machine" in err
     assert len(packed(tmp_path / "out")) == 4
+
+
+def test_a_task_that_is_not_registered_is_left_out_unless_it_is_included(results, tmp_path, capsys):
+    record = content(good_records(run="aaaaaaaaaaaa")[0])
+    mine = changed(record, task__name="mine", task__digest="mine")
+    ResultsFile(results, "good-words").add([mine])
+    assert pack(results, tmp_path / "out") == 0
+    assert "1 record left out" in (err := capsys.readouterr().err)
+    assert "mine" in err
+    assert len(packed(tmp_path / "out")) == 4
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text(TASK)
+    assert run(["validate", str(folder / "mine.yaml")]) == 0
+    pack(results, tmp_path / "included", "--include", str(folder))
+    assert "not registered" not in capsys.readouterr().err
 
 
 def test_tables_figures_and_samples_stay_at_home(results, tmp_path):
