@@ -37,7 +37,6 @@ SCHEMA: dict[str, Any] = {
     "released": TEXT,
     "superseded_by": TEXT,
     "languages": TEXT,  # JSON
-    "prompts": TEXT,  # JSON
     "published": TEXT,  # JSON: published scores by name
     # The mitigator.
     "mitigator": TEXT,
@@ -75,21 +74,16 @@ SCHEMA: dict[str, Any] = {
     "low": pl.Float64,
     "high": pl.Float64,
     "level": pl.Float64,
-    "interval_method": TEXT,
     "floor": pl.Float64,
     "floor_sd": pl.Float64,
-    "floor_centre": pl.Float64,
-    "floor_spread": pl.Float64,
     "unit": pl.Float64,
     "n": pl.Int64,
-    "clusters": pl.Int64,
     "asked": pl.Int64,
     "found": pl.Int64,
     "truncated": pl.Int64,
     "missing": pl.List(TEXT),
     "overlap": pl.List(TEXT),
     "tables": pl.String,  # JSON: paths by name
-    "figures": pl.String,  # JSON: paths by name
     # The run.
     "seed": pl.Int64,
     "limit": pl.Int64,

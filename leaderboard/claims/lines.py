@@ -26,16 +26,16 @@ _LIST = pl.List(_T)
 # What is an object of any keys in a record is read as a text that holds its JSON.
 _RECORD: dict[str, Any] = {
     **dict.fromkeys(("id", "run", "created", "concept", "category", "language", "scenario"), _T),
-    **dict.fromkeys(("metric", "score", "reason", "ideal", "tables", "figures"), _T),
+    **dict.fromkeys(("metric", "score", "reason", "ideal", "tables"), _T),
     **dict.fromkeys(("value", "p_value", "unit"), _F),
-    **dict.fromkeys(("schema", "n", "clusters", "seed", "limit"), _I),
+    **dict.fromkeys(("schema", "n", "seed", "limit"), _I),
     "primary": _B,
     "bounds": pl.List(_F),
     "overlap": _LIST,
     "model": pl.Struct(
         {
             **dict.fromkeys(("name", "fingerprint", "kind", "revision", "url", "licence"), _T),
-            **dict.fromkeys(("released", "superseded_by", "prompts", "published"), _T),
+            **dict.fromkeys(("released", "superseded_by", "published"), _T),
             **dict.fromkeys(("dimensions", "parameters", "max_tokens"), _I),
             **dict.fromkeys(("aliases", "languages"), _T),
             "open_weights": _B,
@@ -52,8 +52,8 @@ _RECORD: dict[str, Any] = {
         }
     ),
     "details": pl.Struct({"alternative": _T, "reversed": _B, "undone": _T}),
-    "interval": pl.Struct({"low": _F, "high": _F, "level": _F, "method": _T}),
-    "floor": pl.Struct(dict.fromkeys(("mean", "sd", "centre", "spread"), _F)),
+    "interval": pl.Struct(dict.fromkeys(("low", "high", "level"), _F)),
+    "floor": pl.Struct(dict.fromkeys(("mean", "sd"), _F)),
     "coverage": pl.Struct({"asked": _I, "found": _I, "truncated": _I, "missing": _LIST}),
     "environment": pl.Struct(
         dict.fromkeys(("harness", "python", "platform", "device", "packages"), _T)
@@ -77,15 +77,14 @@ _PARTS = {  # column: part and field
     "task": ("task", "name"),
     **{name: ("details", name) for name in ("alternative", "reversed", "undone")},
     **{name: ("interval", name) for name in ("low", "high", "level")},
-    "interval_method": ("interval", "method"),
     "floor": ("floor", "mean"),
-    **{f"floor_{name}": ("floor", name) for name in ("sd", "centre", "spread")},
+    "floor_sd": ("floor", "sd"),
     **{name: ("coverage", name) for name in _RECORD["coverage"].to_schema()},
     **{name: ("environment", name) for name in _RECORD["environment"].to_schema()},
 }
 _DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("aliases", "languages"), "[]"),
-    **dict.fromkeys(("prompts", "published", "params", "packages", "tables", "figures"), "{}"),
+    **dict.fromkeys(("published", "params", "packages", "tables"), "{}"),
     **dict.fromkeys(("title", "unranked", "method"), ""),
     "required": False,
     "reversed": False,

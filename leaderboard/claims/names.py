@@ -18,7 +18,7 @@ from harness.leaderboard.claims.frame import TEXT
 
 _OF_MODEL = (
     *("kind", "revision", "url", "dimensions", "parameters", "max_tokens", "licence"),
-    *("open_weights", "released", "superseded_by", "languages", "prompts", "published"),
+    *("open_weights", "released", "superseded_by", "languages", "published"),
 )
 _OF_MITIGATOR = ("mitigator", "label", "params", "fitted_on", "method")
 

@@ -48,14 +48,14 @@ _NAMES = (
         "superseded_by",
     ),
     *("mitigator", "label", "fitted_on", "mitigator_fingerprint", "method", "task", "digest"),
-    *("scenario", "metric", "score", "alternative", "interval_method", "harness", "python"),
+    *("scenario", "metric", "score", "alternative", "harness", "python"),
     *("platform", "device"),
 )
-_TEXTS = ("reason", "params", "prompts")
-_OBJECTS = ("params", "prompts", "published", "packages")
+_TEXTS = ("reason", "params")
+_OBJECTS = ("params", "published", "packages")
 _LISTS = ("aliases", "languages")
 _COUNTS = (
-    *("dimensions", "parameters", "max_tokens", "n", "clusters", "asked", "found", "truncated"),
+    *("dimensions", "parameters", "max_tokens", "n", "asked", "found", "truncated"),
     "seed",
 )
 _IDENTITY = (
@@ -190,9 +190,8 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
         Rule(
             "floor",
             (pl.col("floor") < 0) | (pl.col("floor") > span + ROUNDING)
-            | pl.any_horizontal(pl.col(name) < 0 for name in ("floor_sd", "floor_spread"))
-            | pl.any_horizontal(~pl.col(name).is_finite()
-                                for name in ("floor", "floor_sd", "floor_centre", "floor_spread")),
+            | (pl.col("floor_sd") < 0) | (pl.col("floor_sd") > span + ROUNDING)
+            | pl.any_horizontal(~pl.col(name).is_finite() for name in ("floor", "floor_sd")),
             pl.format("a floor of {} with the standard deviation {} is not possible",
                       "floor", "floor_sd"),
         ),
