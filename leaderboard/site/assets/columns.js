@@ -19,14 +19,22 @@ const STANDARD_COLUMNS = [
  * @returns {TableColumn[]}
  */
 function columnsOf(choice) {
+  const hasBias = ranksShown(choice) === choice.scores.rank;
   return [
-    rankColumn(choice),
+    {
+      ...rankColumn(choice, hasBias ? "bias" : "usefulness"),
+      key: "rank",
+      title: "Rank",
+      width: 5,
+      narrow: 3.75,
+    },
     meanColumn(choice, "bias"),
     meanColumn(choice, "usefulness"),
     changeColumn(choice, "bias"),
     changeColumn(choice, "usefulness"),
     ...factColumns(choice.board),
-    countColumn(choice),
+    ...(hasBias ? [rankColumn(choice, "usefulness")] : []),
+    ...countColumns(choice),
     ...conceptColumns(choice),
   ];
 }
@@ -44,24 +52,24 @@ function shownColumns(columns, view) {
 
 /**
  * @param {Choice} choice
+ * @param {"bias" | "usefulness"} measures
  * @returns {TableColumn}
  */
-function rankColumn(choice) {
-  const { benchmark, tasks, board, isBenchmark } = choice;
-  const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
-  const ranks = ranksShown(choice);
-  const ends = hasBias
+function rankColumn({ benchmark, isBenchmark, scores }, measures) {
+  const isBias = measures === "bias";
+  const ranks = isBias ? scores.rank : scores.usefulness_rank;
+  const ends = isBias
     ? [benchmark.rank_low, benchmark.rank_high]
     : [benchmark.usefulness_rank_low, benchmark.usefulness_rank_high];
   const [low, high] = ends.map(
     (end) => (/** @type {number} */ row) => (isBenchmark && ranks[row] ? (end[row] ?? null) : null),
   );
   return {
-    key: "rank",
-    title: "Rank",
-    tip: "The rank, and the set of ranks that holds the true one",
-    width: 5,
-    narrow: 3.75,
+    key: isBias ? "rank" : "usefulness-rank",
+    title: isBias ? "Rank" : "Rank by usefulness",
+    tip: `The rank by ${measures}, and the set of ranks that holds the true one`,
+    width: isBias ? 5 : 7,
+    narrow: isBias ? 3.75 : 7,
     isNumber: true,
     value: (row) => ranks[row] || null,
     more: { low, high },
@@ -136,54 +144,6 @@ function changeColumn(choice, measures) {
   };
 }
 
-/**
- * Return a change with its interval, and an arrow if there is evidence for it.
- * @param {Effect} effect
- * @param {number} row
- * @param {"bias" | "usefulness"} measures
- */
-function changeCell(effect, row, measures) {
-  const change = effect.mean[row];
-  if (Number.isNaN(change)) return [null];
-  const text = changeText(change);
-  const range = rangeLine(intervalText(effect.low[row], effect.high[row], changeText));
-  if (!(effect.holm[row] < EVIDENCE)) return [text, range];
-  return [evidenceMark(effect, row, measures), ` ${text}`, range];
-}
-
-/**
- * Return an arrow for a change with evidence: up for better, whatever the sign.
- * @param {Effect} effect
- * @param {number} row
- * @param {"bias" | "usefulness"} measures
- */
-function evidenceMark(effect, row, measures) {
-  const isBetter = effect.mean[row] < 0 === (measures === "bias");
-  const [arrow, meaning] = isBetter ? ["▲", "better"] : ["▼", "worse"];
-  return h(
-    "span",
-    { class: meaning },
-    arrow,
-    h("span", { class: "visually-hidden" }, ` ${meaning}`),
-  );
-}
-
-/**
- * Return how many of the mitigators that are folded under a model have evidence.
- * @param {Effect} effect
- * @param {number[]} rows
- * @param {"bias" | "usefulness"} measures
- */
-function evidenceCell(effect, rows, measures) {
-  const tested = rows.filter((row) => !Number.isNaN(effect.holm[row]));
-  if (!tested.length) return [rangeLine("not tested")];
-  const evident = tested.filter((row) => effect.holm[row] < EVIDENCE);
-  const better = evident.filter((row) => effect.mean[row] < 0 === (measures === "bias"));
-  const worse = evident.length - better.length;
-  const parts = [better.length && `${better.length} ▲`, worse && `${worse} ▼`].filter(Boolean);
-  return [rangeLine(parts.length ? `${parts.join(", ")} of ${rows.length}` : "no evidence")];
-}
-
 const OPEN = new Map(
   /** @type {[boolean | null, string][]} */ ([
     [true, "yes"],
@@ -222,18 +182,30 @@ function factColumns(board) {
 
 /**
  * @param {Choice} choice
- * @returns {TableColumn}
+ * @returns {TableColumn[]}
  */
-function countColumn({ tasks, scores }) {
-  return {
-    key: "tasks",
-    title: "Tasks",
-    tip: `Tasks with a value that counts, of ${tasks.length}`,
-    width: 5,
-    isNumber: true,
-    highIsBest: true,
-    value: (row) => scores.bias.tasks[row] + scores.usefulness.tasks[row],
-  };
+function countColumns({ board, tasks, scores }) {
+  return [
+    {
+      key: "tasks",
+      title: "Tasks",
+      tip: `Tasks with a value that counts, of ${tasks.length}`,
+      width: 5,
+      isNumber: true,
+      highIsBest: true,
+      value: (row) => scores.bias.tasks[row] + scores.usefulness.tasks[row],
+    },
+    {
+      key: "leaks",
+      title: "Leaks",
+      tip: "Bias tasks on whose texts the mitigator was fitted",
+      width: 5,
+      isNumber: true,
+      ofMitigated: true,
+      value: (row) =>
+        board.rows.role[row] === "mitigated" ? leaksOf(board, row, tasks).length : null,
+    },
+  ];
 }
 
 /**
@@ -259,35 +231,4 @@ function conceptColumns({ board, tasks, leaks }) {
       draw: ({ row }) => [scoreText(computed().mean[row])],
     };
   });
-}
-
-/** @param {string} text */
-function rangeLine(text) {
-  return text === NOTHING ? null : h("span", { class: "range" }, text);
-}
-
-/**
- * Return the range of the bars of a column.
- * @param {Means} means
- * @param {boolean} withZero
- */
-function domainOf({ mean, low: lows, high: highs }, withZero) {
-  let low = withZero ? 0 : Infinity;
-  let high = withZero ? 0 : -Infinity;
-  for (let row = 0; row < mean.length; row++) {
-    low = Math.min(low, lows[row] || mean[row] || low);
-    high = Math.max(high, highs[row] || mean[row] || high);
-  }
-  const margin = 0.05 * (high - low) || 0.05;
-  return { low: low - margin, high: high + margin };
-}
-
-/**
- * Return a small drawing of a mean with its interval. Texts say the same.
- * @param {Means} means
- * @param {number} row
- * @param {{ low: number, high: number }} domain
- */
-function meanBar({ mean, low, high }, row, domain) {
-  return Number.isNaN(mean[row]) ? null : intervalBar(mean[row], low[row], high[row], domain, 56);
 }

@@ -42,6 +42,7 @@ function linesOf(choice, view, sorted) {
       }
     }
   }
+  if (!result.lines.length) result.lines.push({ row: -1, title: "No row matches." });
   return result;
 }
 

@@ -136,5 +136,9 @@ function queryOf(view) {
  * @param {View} view
  */
 function keepView(route, view) {
-  history.replaceState(null, "", address(route.kind, route.page, route.name, queryOf(view)));
+  try {
+    history.replaceState(null, "", address(route.kind, route.page, route.name, queryOf(view)));
+  } catch {
+    // Some browsers refuse more than a hundred changes in half a minute; a later one is kept.
+  }
 }

@@ -87,6 +87,7 @@ class HomeScreen {
 
   /** Draw what need not follow each key. */
   drawSlowly() {
+    keepView(this.route, this.view);
     const { models, ranked } = this.shown;
     this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
     this.findings.replaceChildren(...findingsOf(this.choice));
@@ -103,10 +104,11 @@ class HomeScreen {
   }
 
   form() {
+    const reset = h("a", { href: address(this.board.kind) }, "Reset");
     return h(
       "div",
       { class: "view", role: "search" },
-      h("div", { class: "controls" }, searchField(this.view, this.change), this.compare),
+      h("div", { class: "controls" }, searchField(this.view, this.change), reset, this.compare),
       h(
         "div",
         { class: "folds" },

@@ -1,0 +1,81 @@
+// @ts-check
+// What cells of the table of models show: changes, intervals and small drawings.
+"use strict";
+
+/**
+ * Return a change with its interval, and an arrow if there is evidence for it.
+ * @param {Effect} effect
+ * @param {number} row
+ * @param {"bias" | "usefulness"} measures
+ */
+function changeCell(effect, row, measures) {
+  const change = effect.mean[row];
+  if (Number.isNaN(change)) return [null];
+  const text = changeText(change);
+  const range = rangeLine(intervalText(effect.low[row], effect.high[row], changeText));
+  if (!(effect.holm[row] < EVIDENCE)) return [text, range];
+  return [evidenceMark(effect, row, measures), ` ${text}`, range];
+}
+
+/**
+ * Return an arrow for a change with evidence: up for better, whatever the sign.
+ * @param {Effect} effect
+ * @param {number} row
+ * @param {"bias" | "usefulness"} measures
+ */
+function evidenceMark(effect, row, measures) {
+  const isBetter = effect.mean[row] < 0 === (measures === "bias");
+  const [arrow, meaning] = isBetter ? ["▲", "better"] : ["▼", "worse"];
+  return h(
+    "span",
+    { class: meaning, title: `p ${pText(effect.holm[row])} after Holm's correction` },
+    arrow,
+    h("span", { class: "visually-hidden" }, ` ${meaning}`),
+  );
+}
+
+/**
+ * Return how many of the mitigators that are folded under a model have evidence.
+ * @param {Effect} effect
+ * @param {number[]} rows
+ * @param {"bias" | "usefulness"} measures
+ */
+function evidenceCell(effect, rows, measures) {
+  const tested = rows.filter((row) => !Number.isNaN(effect.holm[row]));
+  if (!tested.length) return [rangeLine("not tested")];
+  const evident = tested.filter((row) => effect.holm[row] < EVIDENCE);
+  const better = evident.filter((row) => effect.mean[row] < 0 === (measures === "bias"));
+  const worse = evident.length - better.length;
+  const parts = [better.length && `${better.length} ▲`, worse && `${worse} ▼`].filter(Boolean);
+  return [rangeLine(parts.length ? `${parts.join(", ")} of ${rows.length}` : "no evidence")];
+}
+
+/** @param {string} text */
+function rangeLine(text) {
+  return text === NOTHING ? null : h("span", { class: "range" }, text);
+}
+
+/**
+ * Return the range of the bars of a column: that of most rows, since a far one would leave the
+ * others no room.
+ * @param {Means} means
+ * @param {boolean} withZero
+ */
+function domainOf({ mean }, withZero) {
+  const sorted = mean.filter((value) => !Number.isNaN(value)).toSorted();
+  const at = (/** @type {number} */ share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
+  const low = withZero ? Math.min(0, at(0.02)) : at(0.02);
+  const high = withZero ? Math.max(0, at(0.98)) : at(0.98);
+  const margin = 0.1 * (high - low) || 0.05;
+  return { low: low - margin, high: high + margin };
+}
+
+/**
+ * Return a small drawing of a mean with its interval. Texts say the same.
+ * @param {Means} means
+ * @param {number} row
+ * @param {{ low: number, high: number }} domain
+ */
+function meanBar({ mean, low, high }, row, domain) {
+  return Number.isNaN(mean[row]) ? null : intervalBar(mean[row], low[row], high[row], domain, 56);
+}
