@@ -139,6 +139,6 @@ function keepView(route, view) {
   try {
     history.replaceState(null, "", address(route.kind, route.page, route.name, queryOf(view)));
   } catch {
-    // Some browsers refuse more than a hundred changes in half a minute; a later one is kept.
+    // Some browsers refuse more than a hundred changes in half a minute. The next one has all.
   }
 }

@@ -87,7 +87,7 @@ class HomeScreen {
 
   /** Draw what need not follow each key. */
   drawSlowly() {
-    keepView(this.route, this.view);
+    if (!this.table.element.isConnected) return; // another page is shown by now
     const { models, ranked } = this.shown;
     this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
     this.findings.replaceChildren(...findingsOf(this.choice));
