@@ -31,14 +31,14 @@ class Hostile:
     make
         Writes it under a folder, and returns the file that a problem must name.
     board
-        What a board does with it that was built without a check: `unchanged`, the board of the
-        others is as it was; `row`, it has one more row, whose texts are escaped; `conflict`, the
-        record that it contradicts counts for nothing either, until a maintainer decides.
+        What a board makes of it if nobody checked: `aside`, nothing of it counts; `row`, it is one
+        more row, read as the registered task says, with its texts escaped; `conflict`, the record
+        that it contradicts counts for nothing either, until a maintainer decides.
     """
 
     name: str
     make: Callable[[Path], Path]
-    board: str = "unchanged"
+    board: str = "aside"
 
 
 def one(**changes: Any) -> Record:
@@ -195,9 +195,9 @@ def _duplicates(root: Path) -> Path:
     return file
 
 
-def _too_many(root: Path) -> Path:
+def _blank(root: Path) -> Path:
     file = write(root, [one()])
-    file.write_bytes(b"\n" * (limits.FILE_BYTES + 1))
+    file.write_bytes(b"\n" * 10_000)
     return file
 
 
@@ -256,30 +256,30 @@ SUBMISSIONS = (
     # Scripts and other texts in names.
     Hostile("script in a model's name", field(model__name=f"evil{SCRIPT}"), "row"),
     Hostile("script in an alias", field(model__aliases=[SCRIPT]), "row"),
-    Hostile("script in a mitigator's label", field(mitigator__label=f"none{SCRIPT}"), "row"),
+    Hostile("script in a mitigator's label", field(mitigator__label=f"none{SCRIPT}")),
     Hostile("script in a run", field(run=f"r{SCRIPT}"), "row"),
     Hostile("script in a platform", field(environment__platform=SCRIPT), "row"),
-    Hostile("script in a task's title", field(task__title=SCRIPT)),
-    Hostile("script in a key", field(mitigator__params={SCRIPT: 1}), "row"),
-    Hostile("script as an address", field(model__url="javascript:alert(1)"), "row"),
+    Hostile("script in a task's title", field(task__title=SCRIPT), "row"),
+    Hostile("script in a key", field(mitigator__params={SCRIPT: 1})),
+    Hostile("script as an address", field(model__url="javascript:alert(1)")),
     Hostile("name that is a mention", field(model__name="@everybody"), "row"),
     Hostile("name that is a link", field(model__name="[prize](https://evil.example)"), "row"),
     Hostile("name that is a formula", field(model__name="=cmd|'/c calc'!A1"), "row"),
     Hostile("name of 100,000 letters", field(model__name=LONG)),
-    Hostile("name from right to left", field(model__name="evil\u202egpj"), "row"),
-    Hostile("name with zero width", field(model__name="model\u200b-a"), "row"),
-    Hostile("name with a terminal's codes", field(model__name="evil\x1b[2J"), "row"),
+    Hostile("name from right to left", field(model__name="evil\u202egpj")),
+    Hostile("name with zero width", field(model__name="model\u200b-a")),
+    Hostile("name with a terminal's codes", field(model__name="evil\x1b[2J")),
     Hostile("lone surrogate", text('"evil"', '"evil\\ud800"')),
     # Paths.
     Hostile("name that climbs", field(model__name="../../../etc/cron.d/x"), "row"),
     Hostile("name that is an absolute path", field(model__name="/etc/passwd"), "row"),
     Hostile("path of a machine", field(environment__device="/home/ada/.ssh/id_rsa"), "row"),
-    Hostile("path of Windows", field(mitigator__params={"file": "C:\\Users\\Ada\\w.txt"}), "row"),
+    Hostile("path of Windows", field(mitigator__params={"file": "C:\\Users\\Ada\\w.txt"})),
     Hostile("table that climbs", field(tables={"a": "../../../../etc/passwd"}), "row"),
     Hostile("samples that climb", field(samples="../../../../etc/passwd"), "row"),
-    Hostile("link to a file", link("r2.jsonl", "/etc/passwd")),
-    Hostile("link to a folder", link("r3", "/etc")),
-    Hostile("link to itself", link("r4.jsonl", "r4.jsonl")),
+    Hostile("link to a file", link("r2.jsonl", "/etc/passwd"), "row"),
+    Hostile("link to a folder", link("r3", "/etc"), "row"),
+    Hostile("link to itself", link("r4.jsonl", "r4.jsonl"), "row"),
     Hostile("link as submission.json", link("submission.json", "/etc/passwd"), "row"),
     Hostile("folder named as a file", beside("r2.jsonl", None), "row"),
     Hostile("page of a figure", beside("figures/x.html", SCRIPT), "row"),
@@ -296,7 +296,7 @@ SUBMISSIONS = (
     Hostile("id of somebody else's record", forged(id=good_records(VICTIM)[0].id)),
     Hostile("id that belongs to other content", forged(seed=7)),
     Hostile("another value for somebody else's id", of_victim(value=0.9), "conflict"),
-    Hostile("another name for somebody else's model", of_victim(model__name="mine"), "row"),
+    Hostile("another name for somebody else's model", of_victim(model__name="mine")),
     Hostile("model without identity", field(model__fingerprint="unnamed-" + "0" * 32), "row"),
     Hostile("fingerprint without a hash", field(model__fingerprint="evil"), "row"),
     Hostile("unknown kind of model", field(model__kind="image")),
@@ -304,15 +304,15 @@ SUBMISSIONS = (
     Hostile("version 999", field(task__version=999)),
     Hostile("unregistered task", field(task__name="my-task")),
     Hostile("another content of the task", field(task__digest="0" * 32)),
-    Hostile("another ideal", field(ideal=0.9)),
-    Hostile("another direction", field(ideal="higher")),
-    Hostile("other bounds", field(bounds=[-1000.0, 1000.0])),
-    Hostile("another category", field(category="evil")),
-    Hostile("another family", field(task__family="evil")),
-    Hostile("other measures", field(task__measures="usefulness")),
-    Hostile("not required", field(task__required=True)),
-    Hostile("unranked", field(task__unranked="because")),
-    Hostile("not primary", field(primary=False)),
+    Hostile("another ideal", field(ideal=0.9), "row"),
+    Hostile("another direction", field(ideal="higher"), "row"),
+    Hostile("other bounds", field(bounds=[-1000.0, 1000.0]), "row"),
+    Hostile("another category", field(category="evil"), "row"),
+    Hostile("another family", field(task__family="evil"), "row"),
+    Hostile("other measures", field(task__measures="usefulness"), "row"),
+    Hostile("not required", field(task__required=True), "row"),
+    Hostile("unranked", field(task__unranked="because"), "row"),
+    Hostile("not primary", field(primary=False), "row"),
     Hostile("unknown metric", field(metric="mine")),
     Hostile("unknown score", field(score="mine")),
     Hostile("unknown scenario", field(scenario="mine")),
@@ -323,16 +323,16 @@ SUBMISSIONS = (
     Hostile("1e400", text('"seed":0', '"seed":1e400')),
     Hostile("integer beyond 64 bits", text('"seed":0', f'"seed":{10**30}')),
     Hostile("integer of 10,000 digits", text('"seed":0', f'"seed":{"9" * 10_000}')),
-    Hostile("boolean as a number", field(value=True)),
-    Hostile("text as a number", field(value="0.1")),
+    Hostile("boolean as a number", field(value=True), "row"),
+    Hostile("text as a number", field(value="0.1"), "row"),
     Hostile("value outside the bounds", field(value=7.0)),
-    Hostile("value without its reason", field(value=None, reason=None)),
+    Hostile("value without its reason", field(value=None, reason=None), "row"),
     Hostile("interval reversed",
             field(interval={"low": 0.2, "high": 0.1, "level": 0.95, "method": "x"})),
     Hostile("interval of level NaN", text('"level":0.95', '"level":NaN')),
     Hostile("interval of level 95",
             field(interval={"low": 0.0, "high": 0.1, "level": 95.0, "method": "x"})),
-    Hostile("bounds reversed", field(bounds=[1.0, 0.0])),
+    Hostile("bounds reversed", field(bounds=[1.0, 0.0]), "row"),
     Hostile("p = -3", field(p_value=-3.0)),
     Hostile("p = 1.5", field(p_value=1.5)),
     Hostile("more found than asked", field(coverage={"asked": 10, "found": 11})),
@@ -346,12 +346,12 @@ SUBMISSIONS = (
     Hostile("date of long ago", field(created="0001-01-01T00:00:00+00:00")),
     Hostile("no date", field(created="yesterday")),
     # The file.
-    Hostile("two values for one id", _duplicates, "unchanged"),
+    Hostile("two values for one id", _duplicates),
     Hostile("unknown field", field(colour="red"), "row"),
     Hostile("unknown field of a part", field(task__stars=5), "row"),
     Hostile("missing field", text('"metric":', '"metrik":')),
     Hostile("another schema", field(schema=2)),
-    Hostile("key twice", text('"primary":true', '"primary":false,"primary":true')),
+    Hostile("key twice", text('"primary":true', '"primary":false,"primary":true'), "row"),
     Hostile("broken line", lines(lambda content: b'{"schema": 1,,}\n')),
     Hostile("no object", lines(lambda content: b'[1, 2]\n"text"\n7\nnull\n')),
     Hostile("torn last line", lines(lambda content: content[:-100])),
@@ -365,8 +365,8 @@ SUBMISSIONS = (
     Hostile("empty file", lines(lambda content: b"")),
     Hostile("compressed", lines(gzip.compress)),
     Hostile("200 MB", _sparse(200_000_000)),
-    Hostile("line of 2 MB", text('"details":{}', f'"details":{{"x":"{"a" * 2_000_000}"}}'), "row"),
-    Hostile("50 MB of blank lines", _too_many),
+    Hostile("line of 2 MB", text('"details":{}', f'"details":{{"x":"{"a" * 2_000_000}"}}')),
+    Hostile("nothing but blank lines", _blank),
     Hostile("30,000 brackets", _nested),
     Hostile("more runs than allowed", _many_runs, "row"),
     Hostile("study", _study, "row"),

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hostile_submissions import SUBMISSIONS, VICTIM, Hostile
+from polars.testing import assert_frame_equal
 from submission_records import good_records, write
 
 from harness.commands.main import run
+from harness.leaderboard.claims import facts, reading, trust
+from harness.leaderboard.claims.reading import Claims
 
+OF_TASKS = (
+    *("task", "version", "digest", "title", "measures", "category", "family", "ideal"),
+    *("required", "unranked", "primary"),
+)
+"""What a board shows of a task."""
 CASES = [pytest.param(hostile, id=hostile.name) for hostile in SUBMISSIONS]
 
 
@@ -43,3 +53,43 @@ def test_it_is_refused_in_one_line_that_names_its_file(hostile: Hostile, good, t
     assert "Traceback" not in said.out
     written = comment.read_text("utf-8")
     assert "<script" not in written.replace("```text", "").split("```")[-1]
+
+
+def trusted(*paths: Path) -> Claims:
+    claims = reading.read([path / "results" for path in paths])
+    tasks = facts.known(claims.frame["task"].unique().to_list())
+    return trust.trusted(claims, tasks, now=datetime(2026, 12, 1, tzinfo=UTC))
+
+
+def of_model(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
+    return frame.filter(pl.col("model").cast(pl.String).is_in(names)).cast({"file": pl.String})
+
+
+@pytest.fixture(scope="module")
+def believed(good) -> pl.DataFrame:
+    """What a board believes of the good results."""
+    return trusted(good).frame
+
+
+@pytest.mark.parametrize("hostile", CASES)
+def test_without_a_check_no_board_believes_it(hostile: Hostile, good, believed, tmp_path):
+    hostile.make(tmp_path)
+    before, after = believed, trusted(good, tmp_path)
+    if hostile.board == "conflict":
+        ours, theirs = sorted(after.aside, key=lambda a: not Path(a.file).is_relative_to(good))
+        assert Path(theirs.file).is_relative_to(tmp_path)
+        assert "conflict" in ours.reason
+        before = before.filter(pl.col("id") != ours.id)
+    ids = before["id"].implode()
+    # Another name of a model becomes an alias of it, and no more.
+    own = after.frame.filter(pl.col("id").is_in(ids)).drop("aliases")
+    assert_frame_equal(own, before.drop("aliases"), categorical_as_str=True)
+    others = after.frame.filter(~pl.col("id").is_in(ids))
+    assert others.is_empty() == (hostile.board != "row")
+    columns = [*OF_TASKS, "low_bound", "high_bound"]
+    facts_after = after.frame.select(columns).unique().sort("task")
+    assert_frame_equal(
+        facts_after,
+        believed.select(columns).unique().sort("task"),
+        categorical_as_str=True,
+    )
