@@ -205,7 +205,9 @@ def values_of(
     """Return what stands at the marks of a record's line."""
     is_leak = mitigator == LEAKY and record.task.digest < "2"  # of one task of eight
     is_control = record.task.measures == "control"
-    fingerprint, fitted = digest(model), digest([mitigator, record.category])
+    fingerprint = digest(model)
+    is_none = mitigator == MITIGATORS[0]
+    fitted = record.mitigator.fingerprint if is_none else digest([mitigator, record.category])
     return {
         "id": identity(
             model=fingerprint,
@@ -237,7 +239,7 @@ def values_of(
             "params": {"k": 1} if mitigator == LEAKY else {},
             "concept": record.category if mitigator == LEAKY else None,
             "fingerprint": fitted,
-            "method": digest(mitigator),
+            "method": record.mitigator.method if is_none else digest(mitigator),
         },
         "value": value,
         "p_value": None if record.p_value is None else 0.0001 if is_control else p_value,

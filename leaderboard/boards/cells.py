@@ -84,7 +84,7 @@ def cells(claims: pl.DataFrame) -> Cells:
     order of the claims does not matter. Of several fits of a mitigator on one concept, the latest
     counts. Other seeds of the same content and fit are averaged.
     """
-    every = with_rows(claims.filter("primary").select(_COLUMNS))
+    every = with_rows(claims.select("primary", *_COLUMNS).filter("primary").drop("primary"))
     every = every.cast({name: _in_order(every[name]) for name in ("task", "family")})
     every = every.join(_contents(every), on=_TASK, how="left", maintain_order="left")
     is_content = pl.col("digest") == pl.col("chosen")
@@ -102,7 +102,8 @@ def cells(claims: pl.DataFrame) -> Cells:
 
 def contents(claims: pl.DataFrame) -> pl.DataFrame:
     """Return the `chosen` digest of each `kind` and `task` of the primary claims."""
-    return _contents(with_rows(claims.filter("primary").select(_COLUMNS)))
+    needed = (*_TASK, *IDENTITY, "digest", "version", "created")
+    return _contents(with_rows(claims.select("primary", *needed).filter("primary")))
 
 
 def _contents(every: pl.DataFrame) -> pl.DataFrame:

@@ -245,7 +245,7 @@ def _signs(families: int, rows: int) -> Floats:
 
 def _student(mean: Floats, sd: Floats, n: Floats) -> Tests:
     """Return t-intervals and two-sided p-values of means of n values; NaN for few values."""
-    from scipy import special
+    from scipy import special  # scipy.stats takes a second to import
 
     enough = n >= ENOUGH_FAMILIES
     n = np.where(enough, n, 2.0)

@@ -201,7 +201,7 @@ def _flags(board: Board) -> pl.Series:
 
 
 def _student() -> list[float]:
-    from scipy import stats
+    from scipy import special  # scipy.stats takes a second to import
 
-    values: Iterable[float] = stats.t.ppf((1 + ranking.LEVEL) / 2, np.arange(1, 201))
+    values: Iterable[float] = special.stdtrit(np.arange(1, 201), (1 + ranking.LEVEL) / 2)
     return [float(value) for value in values]
