@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,9 +94,12 @@ _REQUIRED = (
     *("score", "primary", "ideal", "asked", "found", "seed", "harness", "python", "platform"),
     "device",
 )
+_OBJECTS = ("aliases", "languages", "published", "params", "packages", "tables")
+"""Columns of JSON."""
 _VALUE = b'"value":'
 """A key that stands in a line once. Of another repeated key the first one counts."""
-_LONE_BACKSLASH = re.compile(r'\\(?!["\\/bfnrtu])')
+_AMBIGUOUS = r"[\\\x00-\x1f]"
+"""Polars writes an object as a text without escaping backslashes and some control characters."""
 
 
 @dataclass(frozen=True)
@@ -133,21 +135,28 @@ def parsed(content: bytes) -> Parsed:
     is_plain = frame["is_whole"].to_numpy()
     if content.count(_VALUE) != raw.height:
         is_plain = is_plain & _has_one_value(content)
-    return Parsed(frame.drop("is_whole").with_columns(_sorted(frame["params"])), is_plain)
+    params = _sorted(frame["params"])
+    is_plain = is_plain & params.is_not_null().to_numpy()
+    return Parsed(frame.drop("is_whole").with_columns(params), is_plain)
 
 
 def line_of(record: Record) -> str:
-    """Return a record as a line that can be parsed: without further details."""
-    details = {
+    """Return a record as a line that is parsed exactly: objects of any keys are texts in it."""
+    content = record.model_dump(mode="json", by_alias=True)
+    content["details"] = {
         name: value
-        for name, value in record.details.items()
+        for name, value in content["details"].items()
         if name == "undone" or (name, type(value)) in (("alternative", str), ("reversed", bool))
     }
-    return record.model_copy(update={"details": details}).line()
+    for name in _OBJECTS:
+        part, field = _PARTS.get(name, (name, ""))
+        holder = content[part] if field else content
+        holder[field or name] = json.dumps(holder[field or name], ensure_ascii=False)
+    return json.dumps(content, ensure_ascii=False) + "\n"
 
 
 def _has_one_value(content: bytes) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    return np.array([line.count(_VALUE) == 1 for line in content.splitlines()])
+    return np.array([line.count(_VALUE) == 1 for line in content.split(b"\n") if line])
 
 
 def _is_whole() -> pl.Expr:
@@ -160,11 +169,18 @@ def _is_whole() -> pl.Expr:
         pl.col(part).is_null() | pl.all_horizontal(pl.col(part).struct.unnest().is_not_null())
         for part in ("interval", "floor")
     ]
+    exact = [
+        ~(pl.col(part).struct.field(field) if field else pl.col(part))
+        .fill_null("")
+        .str.contains(_AMBIGUOUS)
+        for part, field in (_PARTS.get(name, (name, "")) for name in _OBJECTS)
+    ]
     ideal = pl.col("ideal")
     number = ideal.cast(pl.Float64, strict=False)
     return pl.all_horizontal(
         *required,
         *complete,
+        *exact,
         pl.col("id") != "",
         pl.col("schema") == SCHEMA_VERSION,
         pl.col("bounds").list.len() == 2,
@@ -199,18 +215,13 @@ def _column(name: str) -> pl.Expr:
 
 
 def _sorted(params: pl.Series) -> pl.Series:
-    """Return settings as JSON with sorted keys, so that equal ones are equal texts."""
+    """Return settings as JSON with sorted keys, so that equal ones are equal texts; else null."""
     texts = params.unique().cast(pl.String).to_list()
     canonical = [_canonical(text) for text in texts]
     return params.cast(pl.String).replace(texts, canonical).cast(TEXT)
 
 
-def _canonical(text: str) -> str:
-    """Return JSON with sorted keys.
-
-    Polars writes an object as a text in which backslashes are not escaped. Those that escape
-    nothing are escaped here. What is still no JSON stays as it is, and breaks a rule.
-    """
+def _canonical(text: str) -> str | None:
     with contextlib.suppress(ValueError, RecursionError):
-        return json.dumps(json.loads(_LONE_BACKSLASH.sub(r"\\\\", text)), sort_keys=True)
-    return text
+        return json.dumps(json.loads(text), sort_keys=True)
+    return None

@@ -250,3 +250,22 @@ def test_settings_with_backslashes_and_line_breaks_are_read(make_record):
     params = {"file": "C:\\words.txt", "context": 'a "quoted"\nline'}
     frame = frame_of([make_record(mitigator__params=params)])
     assert json.loads(frame["params"].item()) == params
+
+
+@pytest.mark.parametrize(
+    "text", ['a "quoted" word', "C:\\new", "line\nbreak", "tab\t", "é\u2028", "\\"]
+)
+def test_settings_of_a_file_are_read_exactly(tmp_path: Path, make_record: Make, text) -> None:
+    record = make_record(mitigator__params={"x": text, text: 1}, tables={text: "tables/x.tsv"})
+    (tmp_path / "a.jsonl").write_text(record.line(), "utf-8")
+    frame = read([tmp_path]).frame
+    assert json.loads(frame["params"].item()) == {"x": text, text: 1}
+    assert json.loads(frame["tables"].item()) == {text: "tables/x.tsv"}
+
+
+def test_carriage_returns_between_keys_are_no_lines(tmp_path: Path, make_record: Make) -> None:
+    record = make_record(details={"value": 1})
+    line = record.line().replace('"value":', '"value":\r')
+    (tmp_path / "a.jsonl").write_bytes(line.encode() + make_record(seed=1).line().encode())
+    claims = read([tmp_path])
+    assert (claims.frame.height, claims.aside) == (2, ())
