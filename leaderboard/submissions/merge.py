@@ -92,13 +92,16 @@ class Merged:
         lines: defaultdict[Path, list[str]] = defaultdict(list)
         for number, record in records.items():
             file, rivals = self.into / _place(record), self.known[record.id]
-            if any(_equal(record, rival.numbers) for rival in rivals):
+            same = next((rival for rival in rivals if _equal(record, rival.numbers)), None)
+            if same is not None:
                 self.repeats += 1
+                if same.counts:  # a conflict that is there is told again
+                    self._compare(record, same.file, rivals)
             elif any(rival.file == file for rival in rivals):
                 reason = f"'{file}' has another value of this record; not merged"
                 self.problems.append(Aside(str(source), number, reason, record.id))
             else:
-                self._compare(record, file, [rival for rival in rivals if rival.counts])
+                self._compare(record, file, rivals)
                 lines[file].append(record.line())
                 rivals.append(Known(file, _numbers(record), counts=True))
         return lines
@@ -106,6 +109,8 @@ class Merged:
     def _compare(self, record: Record, file: Path, rivals: Iterable[Known]) -> None:
         """Note the files that have another value of a record."""
         for rival in rivals:
+            if not rival.counts or _equal(record, rival.numbers):
+                continue
             pair = rival.file, file
             self.conflicts[pair] += 1
             values = f"{_shown(rival.numbers)} and {_shown(_numbers(record))}"

@@ -37,6 +37,10 @@ def merge(submissions: tuple[Path, ...], into: Path) -> None:
     new = sum(merged.added.values())
     click.echo(f"{counted(new, 'new record')}, {counted(merged.repeats, 'record')} there already")
     if merged.conflicts:
-        click.echo(f"decide in {into / 'withdrawn.yaml'} which records are withdrawn", err=True)
+        click.echo(
+            f"none of these counts until {into / 'withdrawn.yaml'} withdraws one of the two, such "
+            "as by `records: [{file: …, reason: …}]`",
+            err=True,
+        )
     if merged.conflicts or merged.problems:
         click.get_current_context().exit(1)

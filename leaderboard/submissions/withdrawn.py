@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from harness.leaderboard.claims.reading import Aside, Claims
 
 NAME = "withdrawn.yaml"
-_COLUMNS = ("id", "model", "fingerprint", "task")
+_COLUMNS = ("id", "file", "model", "fingerprint", "task")
 """Columns of claims that an entry may name."""
 Text = Annotated[str, Field(min_length=1)]
 
@@ -46,15 +46,21 @@ class Entry(Strict):
 
 
 class WithdrawnRecord(Strict):
-    """A record that does not count."""
+    """A record that does not count, or all records of a file."""
 
-    id: Text
-    """Id of the record."""
+    id: Text | None = None
+    """Id of the record; by default all records of `file`."""
     file: Text | None = None
     """File of the record, relative to the folder of withdrawn.yaml: then the record with this id
     in another file counts. By default no record with this id counts."""
     reason: Text
     """Why."""
+
+    @model_validator(mode="after")
+    def _names_a_record(self) -> Self:
+        if self.id is None and self.file is None:
+            raise ValueError("expected 'id' or 'file', or both")
+        return self
 
 
 class WithdrawnModel(Entry):
@@ -145,19 +151,20 @@ def apply(claims: Claims, files: Sequence[Path]) -> Claims:
     entries = [entry for file in files for entry in _entries(file)]
     if not entries:
         return claims
-    frame = claims.frame.with_row_index("place")
-    texts = [pl.col(name).cast(pl.String) for name in (*_COLUMNS, "file")]
+    texts = claims.frame.select(pl.col(*_COLUMNS).cast(pl.String), "line")
+    frame = texts.with_columns(
+        shown=pl.col("file").fill_null(""), file=_resolved(texts["file"], entries)
+    ).with_row_index("place")
     withdrawing = [entry for entry in entries if entry.superseded_by is None]
-    hits = frame.filter(_named(withdrawing)).select("place", "line", *texts)
-    reasons = {}
-    for row in hits.iter_rows(named=True):
+    lines = {}
+    for row in frame.filter(_named(withdrawing)).iter_rows(named=True):
         reason = next((entry.reason for entry in withdrawing if entry.names(row)), None)
         if reason is not None:
-            line = Aside(row["file"] or "", row["line"] or 0, f"withdrawn: {reason}", row["id"])
-            reasons[row["place"]] = line
-    kept = frame.filter(~pl.col("place").is_in(list(reasons))).drop("place")
-    unknown = _naming_nothing(entries, claims.frame)
-    return Claims(kept, (*claims.aside, *reasons.values(), *unknown))
+            line = Aside(row["shown"], row["line"] or 0, f"withdrawn: {reason}", row["id"])
+            lines[row["place"]] = line
+    kept = claims.frame.filter(~pl.int_range(pl.len()).is_in(list(lines)))
+    unknown = _naming_nothing(entries, frame)
+    return Claims(kept, (*claims.aside, *lines.values(), *unknown))
 
 
 def mark(frame: pl.DataFrame, files: Sequence[Path]) -> pl.DataFrame:
@@ -189,16 +196,14 @@ class _Entry:
     name: str
     reason: str
     superseded_by: str | None
-    file: Path | None
     place: tuple[Path, int]
+    file: str | None = None
+    """The whole path of the file, if the entry names one."""
 
     def names(self, row: Mapping[str, Any]) -> bool:
         """Return whether the entry names a record."""
-        if row[self.column] != self.name:
-            return False
-        return self.file is None or (
-            row["file"] is not None and Path(row["file"]).resolve() == self.file
-        )
+        is_named: bool = row[self.column] == self.name
+        return is_named and self.file in (None, row["file"])
 
 
 def _entries(file: Path) -> Iterator[_Entry]:
@@ -209,18 +214,24 @@ def _entries(file: Path) -> Iterator[_Entry]:
         return document.places.get(key, (file, 1))
 
     for i, record in enumerate(content.records):
-        path = None if record.file is None else (file.parent / record.file).resolve()
-        yield _Entry("id", record.id, record.reason, None, path, place(("records", i)))
+        path = None if record.file is None else str((file.parent / record.file).resolve())
+        column, name = ("id", record.id) if record.id else ("file", path or "")
+        yield _Entry(column, name, record.reason, None, place(("records", i)), path)
     for i, model in enumerate(content.models):
         column = "model" if model.name else "fingerprint"
         name = model.name or model.fingerprint or ""
-        yield _Entry(
-            column, name, model.reason or "", model.superseded_by, None, place(("models", i))
-        )
+        yield _Entry(column, name, model.reason or "", model.superseded_by, place(("models", i)))
     for i, task in enumerate(content.tasks):
-        yield _Entry(
-            "task", task.name, task.reason or "", task.superseded_by, None, place(("tasks", i))
-        )
+        reason = task.reason or ""
+        yield _Entry("task", task.name, reason, task.superseded_by, place(("tasks", i)))
+
+
+def _resolved(files: pl.Series, entries: Sequence[_Entry]) -> pl.Series:
+    """Return the whole paths of files, if an entry names a file."""
+    if all(entry.file is None for entry in entries):
+        return files
+    names = files.drop_nulls().unique().to_list()
+    return files.replace(names, [str(Path(name).resolve()) for name in names])
 
 
 def _named(entries: Sequence[_Entry]) -> pl.Expr:
@@ -228,7 +239,7 @@ def _named(entries: Sequence[_Entry]) -> pl.Expr:
     import polars as pl
 
     return pl.any_horizontal(
-        pl.col(column).cast(pl.String).is_in([e.name for e in entries if e.column == column])
+        pl.col(column).is_in([entry.name for entry in entries if entry.column == column])
         for column in _COLUMNS
     )
 
@@ -239,10 +250,9 @@ def _naming_nothing(entries: Sequence[_Entry], frame: pl.DataFrame) -> Iterator[
 
     for column in _COLUMNS:
         wanted = [entry for entry in entries if entry.column == column]
-        known = set(frame[column].unique().to_list()) if wanted else set()
+        known = set(frame[column].drop_nulls()) if wanted else set()
         for entry in wanted:
             if entry.name not in known:
-                near = "" if column == "id" else suggestion(entry.name, map(str, known))
-                noun = "id" if column == "id" else f"{column}"
-                reason = f"no record has the {noun} '{entry.name}'{near}"
+                near = suggestion(entry.name, known) if column in ("model", "task") else ""
+                reason = f"no record has the {column} '{entry.name}'{near}"
                 yield Aside(str(entry.place[0]), entry.place[1], reason)

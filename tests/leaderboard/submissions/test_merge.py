@@ -84,6 +84,8 @@ def test_another_value_is_kept_and_told_with_both_files(board, rival, capsys):
     assert "r2.jsonl" in err
     assert "withdrawn.yaml" in err
     after = files(board)
+    assert merge(rival, into=board) == 1, "it is told until it is decided"
+    assert files(board) == after
     assert {name for name in after if name.endswith("r2.jsonl")}
     assert all(after[name] == before[name] for name in before if name.endswith(".jsonl"))
 

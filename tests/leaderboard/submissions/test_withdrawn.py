@@ -65,6 +65,17 @@ def test_a_record_in_a_named_file_is_withdrawn_and_its_rival_counts(
     assert left.frame.filter(id=id_)["file"].to_list() == [str(tmp_path / "results" / "x")]
 
 
+def test_all_records_of_a_file_are_withdrawn_together(make_rows, write, tmp_path) -> None:
+    first, second = (claims(make_rows, str(tmp_path / "results" / name)) for name in ("x", "y"))
+    both = Claims(pl.concat([first.frame, second.frame]))
+    left = withdrawn.apply(both, [write("records: [{file: results/y, reason: not repeatable}]")])
+    assert left.frame["file"].unique().to_list() == [str(tmp_path / "results" / "x")]
+    assert len(left.aside) == 4
+    unknown = withdrawn.apply(both, [write("records: [{file: results/z, reason: gone}]")])
+    assert len(unknown.frame) == 8
+    assert "results/z" in unknown.aside[0].reason
+
+
 def test_a_superseded_model_stays_and_says_so(make_rows, write) -> None:
     file = write("models: [{name: a, superseded_by: b}]\ntasks: [{name: t, superseded_by: u}]")
     left = withdrawn.apply(claims(make_rows), [file])
@@ -91,6 +102,7 @@ def test_an_entry_that_names_nothing_is_told_with_its_line(make_rows, write) -> 
         ("models: [{name: a}]", 1, "either 'reason' or 'superseded_by'"),
         ("models:\n- {reason: x}", 2, "either 'name' or 'fingerprint'"),
         ("records:\n- {id: a, resaon: x}", 2, "did you mean 'reason'"),
+        ("records:\n- reason: x", 2, "'id' or 'file'"),
         ("record: []", 1, "did you mean 'records'"),
         ("tasks:\n- !!python/object/apply:os.system ['true']", 2, "unsupported tag"),
         ("models: [a, b\ntasks: x", 1, "not YAML"),
@@ -120,8 +132,7 @@ def test_the_example_of_a_new_repository_is_valid_without_its_hashes(write) -> N
     text = (init.TEMPLATES / withdrawn.NAME).read_text("utf-8")
     example = text[text.index("# records:") : text.index("\nrecords:")]
     content = withdrawn.read(write(re.sub("^# ?", "", example, flags=re.M)))
-    assert len(content.records) == len(content.models) == 2
-    assert len(content.tasks) == 1
+    assert [len(part) for part in (content.records, content.models, content.tasks)] == [3, 2, 1]
 
 
 def test_the_example_of_the_documentation_is_valid(write) -> None:
