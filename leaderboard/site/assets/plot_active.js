@@ -34,20 +34,26 @@ function listOfPoints(plot) {
 
 /**
  * A mouse shows the point under it, and a click opens its page. A first tap shows the point that is
- * tapped, and a second one opens its page, for only then is its link there.
+ * tapped, and a second one opens its page.
  * @param {Plot} plot
  * @param {HTMLElement} area
  */
 function listenToPointer(plot, area) {
+  let isFirstTap = false;
   const follow = (/** @type {PointerEvent} */ event) => {
     const point = nearestPoint(plot, area, event);
+    const isShown = plot.open && point === plot.active;
+    if (event.type === "pointerdown") isFirstTap = event.pointerType === "touch" && !isShown;
     if (point === null) closeTip(plot);
-    else if (point !== plot.active || !plot.open) activatePoint(plot, point, true);
+    else if (!isShown) activatePoint(plot, point, true);
   };
   area.addEventListener("pointermove", follow);
   area.addEventListener("pointerdown", follow);
   area.addEventListener("pointerleave", (event) => {
     if (event.pointerType !== "touch") closeTip(plot);
+  });
+  area.addEventListener("click", (event) => {
+    if (isFirstTap) event.preventDefault();
   });
 }
 

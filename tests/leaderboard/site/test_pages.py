@@ -142,14 +142,17 @@ def test_a_task_says_what_it_asks_how_far_it_measures_and_how_models_do(
             "description": "Careers and `families`.", "source": "May et al. 2019",
             "licence": "CC-BY-4.0", "examples": {"targets_1": ["This is math."]},
             "validity": {"reliability": 0.81, "found from amplitude": 0.25, "new": None},
-            "not_ranked": "it is noise",
+            "not_ranked": "superseded by seat-c8",
         }  # fmt: skip
 
     page = visit(change(build(tmp_path, records), "text", describe), "#/text/task/seat-c7")
     page.wait_for_selector("th:has-text('Texts with a vector')")
     assert page.locator("h1").inner_text() == "seat-c7, made up"
     assert page.locator("main .description").inner_text() == "Careers and families."
-    assert page.locator("main .notice").inner_text() == "Shown and not ranked: it is noise"
+    assert page.locator("main .notice").inner_text() == (
+        "Shown and not ranked: superseded by seat-c8"
+    )
+    assert page.locator("main .notice a").get_attribute("href") == "#/text/task/seat-c8"
     shown = facts(page)
     assert shown["Reading"] == "the ideal is 0; from -2 to 2"
     assert shown["Source"] == "May et al. 2019"

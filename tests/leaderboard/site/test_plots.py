@@ -22,8 +22,8 @@ def point(name: str, x: float | None, y: float, series: int = 0, **facts: Any) -
 def plot(site, visit):
     """Draw a plot on the page of the news."""
 
-    def draw(points: list[dict[str, Any]], width: int = 1400, **options: Any):
-        page = visit(site, "#/news", width=width)
+    def draw(points: list[dict[str, Any]], width: int = 1400, touch: bool = False, **options: Any):
+        page = visit(site, "#/news", width=width, has_touch=touch)
         settings = {
             "label": "Bias against usefulness", "points": points, "x": X, "y": Y,
             "series": ["none", "normalize", "hard-debias"],
@@ -66,6 +66,17 @@ def test_the_pointer_shows_a_point_and_a_click_opens_its_page(plot) -> None:
     page.mouse.move(5, 5)
     assert page.locator(".plot-tip.shown").count() == 0
     page.mouse.click(*middle)
+    page.wait_for_url("**#/text/model/a")
+
+
+def test_a_first_tap_shows_a_point_and_a_second_opens_its_page(plot) -> None:
+    page = plot([point("a", 0.1, 0.7, unusable="noise"), point("b", 0.3, 0.8)], 390, touch=True)
+    mark = page.locator(".plot-marks path.open").bounding_box()
+    middle = (mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
+    page.touchscreen.tap(*middle)
+    assert "not counted: noise" in page.locator(".plot-tip.shown").inner_text()
+    assert page.url.endswith("#/news")
+    page.touchscreen.tap(*middle)
     page.wait_for_url("**#/text/model/a")
 
 

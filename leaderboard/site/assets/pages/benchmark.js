@@ -32,7 +32,7 @@ pages.benchmark = (main, site, board, route) => {
       ["Tasks", taskCounts(board, benchmark)],
     ]),
     ...listOf("Findings", benchmark.findings),
-    ...(benchmark.mitigators.length
+    ...(benchmark.mitigators.some(hasEffect)
       ? [h("h2", {}, "Mitigators over models"), mitigatorLines(route, benchmark)]
       : []),
     h("h2", {}, "Tasks"),

@@ -47,10 +47,11 @@ pages.mitigator = (main, site, board, route) => {
 function mitigatorList(main, site, board, route) {
   main.append(trail(site, route, "Mitigators"), h("h1", {}, "Mitigators"));
   for (const benchmark of board.benchmarks) {
-    if (!benchmark.mitigators.length) continue;
+    if (!benchmark.mitigators.some(hasEffect)) continue;
     main.append(h("h2", {}, benchmark.title), mitigatorLines(route, benchmark));
   }
-  if (main.childElementCount === 2) main.append(h("p", {}, "No model was run under a mitigator."));
+  if (main.childElementCount === 2)
+    main.append(h("p", {}, "No mitigator can be compared over models."));
 }
 
 /**
@@ -71,6 +72,14 @@ function mitigatorLines(route, benchmark) {
 }
 
 /**
+ * Return whether a mitigator was compared with no mitigator on any task of a benchmark.
+ * @param {MitigatorLine} line
+ */
+function hasEffect({ bias, usefulness }) {
+  return bias !== null || usefulness !== null;
+}
+
+/**
  * @param {Board} board
  * @param {Route} route
  * @param {string} label
@@ -79,9 +88,9 @@ function overModels(board, route, label) {
   const lines = board.benchmarks.flatMap((benchmark) => {
     const line = benchmark.mitigators.find(({ mitigator }) => mitigator === label);
     const head = pageLink(route, "benchmark", benchmark.name, benchmark.title);
-    return line ? [{ head, line }] : [];
+    return line && hasEffect(line) ? [{ head, line }] : [];
   });
-  if (!lines.length) return h("p", {}, "It is compared on no benchmark.");
+  if (!lines.length) return h("p", {}, "It cannot be compared over models on any benchmark.");
   return lineTable("Mean change over the usable models, in each benchmark.", "Benchmark", lines);
 }
 
@@ -117,7 +126,7 @@ function lineTable(caption, first, lines) {
     intervalBar(line.bias, line.bias_low, line.bias_high, ends),
     withInterval(line.usefulness, line.usefulness_low, line.usefulness_high, changeText),
     line.usefulness_families,
-    line.unranked ?? " ",
+    withCode(line.unranked ?? " "),
   ]);
   return plainTable(caption, columns, rows);
 }

@@ -17,9 +17,7 @@ pages.task = (main, site, board, route) => {
     trail(site, route, task.name, [["Tasks", address(route.kind, "task")]]),
     h("h1", {}, task.title || task.name),
     ...descriptionOf(task.description),
-    ...(task.not_ranked
-      ? [h("p", { class: "notice" }, `Shown and not ranked: ${task.not_ranked}`)]
-      : []),
+    ...notRanked(board, route, task),
     taskFacts(board, route, index),
     ...examplesOf(task),
     h("h2", {}, "How far it measures"),
@@ -29,6 +27,20 @@ pages.task = (main, site, board, route) => {
     withDetails(site, board, (details) => [taskRows(board, route, details, index)]),
   );
 };
+
+/**
+ * Return why a task is not ranked, if so, with a link to the task that supersedes it.
+ * @param {Board} board
+ * @param {Route} route
+ * @param {Task} task
+ */
+function notRanked(board, route, { not_ranked: reason }) {
+  if (!reason) return [];
+  const next = reason.replace(/^superseded by /, "");
+  const isTask = next !== reason && board.tasks.some(({ name }) => name === next);
+  const text = isTask ? ["superseded by ", pageLink(route, "task", next)] : [reason];
+  return [h("p", { class: "notice" }, "Shown and not ranked: ", ...text)];
+}
 
 /**
  * @param {HTMLElement} main
