@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from harness.commands import arguments
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from harness.registry.registry import Registry
 
 
 @click.group()
@@ -54,54 +49,45 @@ def build(
     include: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    """Build a leaderboard of the records and studies in RESULTS, files or folders."""
+    """Build a leaderboard of the records and studies in RESULTS, files or folders.
+
+    Scales and categories are those of the registered tasks. A record that is not as its task says
+    is set aside, with one line for each reason, and the rest is built. Tasks of your own are
+    registered by their plugin, or by --include with their folder.
+    """
     from harness.errors import UsageError
-    from harness.leaderboard.boards import references
-    from harness.leaderboard.boards.board import compile_boards
-    from harness.leaderboard.boards.cells import of_tasks
-    from harness.leaderboard.claims import facts
-    from harness.leaderboard.claims.frame import frame_of
-    from harness.leaderboard.claims.reading import Claims
+    from harness.leaderboard import building
     from harness.leaderboard.site import studies, writing
+    from harness.leaderboard.site.asides import grouped
     from harness.leaderboard.site.registered import registered
     from harness.names import split
     from harness.registry.registry import Registry
-    from harness.results import folder as results_files
-    from harness.results import smoke_runs
-    from harness.task.benchmark import BenchmarkFile
 
+    say = functools.partial(click.echo, err=True)
     registry = Registry(include=include)
-    reading, study_reading = results_files.read(results), studies.read(results)
-    whole, smoke = smoke_runs.set_aside(reading.records)
-    notices = tuple(filter(None, (*reading.notices, *study_reading.notices, smoke)))
-    claims = frame_of(whole)
-    if tasks and claims["primary"].any():
-        claims = of_tasks(claims, _names(split(tasks), claims, registry))
-    claims, lacking = references.added(claims)
-    notices = (*notices, *lacking)
+    study_reading = studies.read(results)
+    ranked = building.rank(results, registry, include=include, tasks=split(tasks), say=say)
+    for group in grouped(ranked.claims.aside):
+        say(group.line())
+    notices = (*study_reading.notices, *ranked.notices)
     for notice in notices:
-        click.echo(notice, err=True)
-    benchmarks = [
-        registry.benchmark_files.find(name).validate(BenchmarkFile)
-        for name in sorted(registry.benchmark_files.owners)
-    ]
-    known = facts.known(claims["task"].unique().to_list(), include)
-    kinds = {name: task.kinds for name, task in known.items()}
-    boards = compile_boards(claims, benchmarks, kinds)
+        say(notice)
     compared = studies.compile_studies(study_reading.records)
-    if not boards and not compared:
+    if not ranked.boards and not compared:
         places = ", ".join(f"'{path}'" for path in results)
-        kind = "primary scores" if whole else "whole records" if smoke else "records"
-        raise UsageError(f"no {kind} in {places}; `harness eval` writes them")
-    for board in boards:
+        reason = (
+            "all are set aside, see above" if ranked.claims.aside else "`harness eval` writes it"
+        )
+        raise UsageError(f"no record of a primary score counts in {places}: {reason}")
+    for board in ranked.boards:
         for notice in board.notices:
-            click.echo(f"{board.kind} embeddings: {notice}", err=True)
+            say(f"{board.kind} embeddings: {notice}")
     written = writing.write(
-        boards,
+        ranked.boards,
         out,
         title=title,
-        claims=Claims(claims),
-        registered=registered(registry, known),
+        claims=ranked.claims,
+        registered=registered(registry, ranked.facts),
         notices=notices,
         sources=results,
         studies=compared,
@@ -110,33 +96,8 @@ def build(
     if as_json:
         click.echo(written.json.read_text("utf-8"), nl=False)
         return
-    for board in boards:
+    for board in ranked.boards:
         click.echo(f"{board.kind} embeddings: {board.summary()}")
     for study in compared:
         click.echo(study.line())
     click.echo(f"wrote {written.page}")
-
-
-def _names(patterns: list[str], claims: pl.DataFrame, registry: Registry) -> list[str]:
-    """Return the patterns with the name of a benchmark replaced by its tasks in the records."""
-    from fnmatch import fnmatchcase
-
-    from harness.task.benchmark import BenchmarkFile
-
-    tasks = set(claims.filter("primary")["task"])
-    names = []
-    for pattern in patterns:
-        if any(fnmatchcase(task, pattern) for task in tasks):
-            names.append(pattern)
-            continue
-        benchmarks = registry.benchmark_files
-        if pattern not in benchmarks.owners:
-            names.append(pattern)
-            continue
-        wanted = benchmarks.find(pattern).validate(BenchmarkFile).tasks
-        missing = [task for task in wanted if task not in tasks]
-        if missing:
-            text = f"no record of {len(missing)} of {len(wanted)} tasks of '{pattern}': "
-            click.echo(text + ", ".join(missing), err=True)
-        names += [task for task in wanted if task in tasks] or [pattern]
-    return names

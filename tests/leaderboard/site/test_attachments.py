@@ -3,7 +3,9 @@
 import click
 import pytest
 import site_data
+from board_records import board_records
 from click.testing import CliRunner
+from submission_records import changed
 
 import harness.leaderboard
 from harness.leaderboard.boards.board import compile_boards
@@ -35,15 +37,17 @@ def tables_in(records, folder, *sources):
 
 
 def test_build_copies_and_links_tables_and_no_figures(results, tmp_path):
+    content = board_records(["good"], ["seat-c6"])[0].model_dump(mode="json", by_alias=True)
+    record = changed(content, figures={"null": FIGURE}, tables={"pairs": TABLE})
+    (results / "m.jsonl").write_text(record.line())
     settings = {"help_option_names": ["-h", "--help"]}
     group, out = click.Group(context_settings=settings), tmp_path / "site"
     harness.leaderboard.harness_commands(group)
     result = CliRunner().invoke(group, ["leaderboard", "build", str(results), "--out", str(out)])
     assert result.exit_code == 0, result.output
     assert (out / TABLE).read_text() == "a\tb\n1\t2\n"
-    assert site_data.read(out, "data/text-details.js")["tables"] == [
-        {"row": 0, "task": 0, "scenario": "default", "name": "pairs", "path": TABLE}
-    ]
+    (table,) = site_data.read(out, "data/text-details.js")["tables"]
+    assert (table["name"], table["path"]) == ("pairs", TABLE)
     assert not (out / "figures").exists(), "figures are pages with scripts"
 
 

@@ -1,21 +1,14 @@
-"""The files of a leaderboard: contents, hostile names, downloads, and errors."""
+"""The data files of a leaderboard and its downloads: contents, and hostile names."""
 
 import csv
 import io
-import json
 import math
-import subprocess
-import sys
 
-import click
 import numpy as np
 import polars as pl
 import pytest
 import site_data
-from click.testing import CliRunner
 
-import harness.leaderboard
-from harness.errors import DiskError, InvalidFile, UsageError
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.frame import frame_of
 from harness.leaderboard.claims.reading import Aside, Claims
@@ -23,25 +16,6 @@ from harness.leaderboard.site import asides, columns
 from harness.leaderboard.site import writing as site
 
 HOSTILE = '</script><img src=x onerror="window.hacked=1">{{123*457}}\'"&\\\u2028'
-FILES = ["assets", "data", "index.html", "leaderboard.csv", "leaderboard.json", "records.parquet"]
-
-
-def command(*arguments) -> click.testing.Result:
-    group = click.Group(context_settings={"help_option_names": ["-h", "--help"]})
-    harness.leaderboard.harness_commands(group)
-    return CliRunner().invoke(group, ["leaderboard", "build", *map(str, arguments)])
-
-
-@pytest.fixture
-def results(tmp_path, make_many):
-    path = tmp_path / "results" / "m.jsonl"
-    path.parent.mkdir()
-    path.write_text("".join(record.line() for record in make_many()))
-    return path.parent
-
-
-def names_in(folder) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
 
 
 def write(records, folder, **settings) -> site.Written:
@@ -57,167 +31,12 @@ def board_of(records, folder):
     return site_data.read(folder, "data/text.js")
 
 
-def test_build_writes_a_page_data_and_downloads_and_prints_a_summary(results, tmp_path) -> None:
-    result = command(results, "--out", tmp_path / "site", "--title", "Our <models>")
-    assert result.exit_code == 0, result.output
-    assert "3 models ranked on 7 bias tasks" in result.stdout
-    assert "9 mitigated" in result.stdout
-    assert names_in(tmp_path / "site") == FILES
-    assert "<title>Our &lt;models&gt;</title>" in (tmp_path / "site/index.html").read_text("utf-8")
-
-
-def test_records_of_smoke_runs_are_set_aside_in_one_line(results, tmp_path, make_many) -> None:
-    whole = command(results, "--out", tmp_path / "whole", "--json")
-    smoke = [
-        record.model_copy(update={"limit": 5, "id": f"smoke-{i}", "created": "2027-01-01"})
-        for i, record in enumerate(make_many())
-    ]
-    (results / "z.jsonl").write_text("".join(record.line() for record in smoke))
-    result = command(results, "--out", tmp_path / "site", "--json")
-    assert result.exit_code == 0, result.output
-    line = result.stderr.splitlines()[0]
-    assert f"{len(smoke)} records of smoke runs" in line
-    before, after = json.loads(whole.stdout), json.loads(result.stdout)
-    assert after["notices"] == [line]
-    assert after["boards"] == before["boards"]
-
-
-def test_a_board_of_smoke_runs_alone_is_an_error(results, tmp_path, make_many) -> None:
-    (path,) = results.iterdir()
-    path.write_text("".join(r.model_copy(update={"limit": 5}).line() for r in make_many()))
-    result = command(results, "--out", tmp_path / "site")
-    assert isinstance(result.exception, UsageError)
-    assert not (tmp_path / "site").exists()
-
-
-def test_the_printed_json_is_that_of_the_file(results, tmp_path) -> None:
-    result = command(results, "--out", tmp_path / "site", "--json")
-    assert json.loads(result.stdout) == json.loads((tmp_path / "site/leaderboard.json").read_text())
-
-
-def test_a_task_of_one_row_is_reported_everywhere_unless_the_tasks_are_chosen(
-    results, tmp_path, make_many
-) -> None:
-    first = make_many()[0]
-    stray = first.model_copy(
-        update={"task": first.task.model_copy(update={"name": "mine", "digest": "m"})}
-    )
-    (results / "z.jsonl").write_text(stray.model_copy(update={"id": "z"}).line())
-    result = command(results, "--out", tmp_path / "site")
-    (board,) = json.loads((tmp_path / "site/leaderboard.json").read_text())["boards"]
-    (notice,) = [line for line in board["notices"] if "'mine'" in line]
-    assert "1 of 3 models" in notice
-    assert f"text embeddings: {notice}" in result.stderr
-    data = site_data.read(tmp_path / "site", "data/text.js")
-    assert notice in data["notices"]
-    assert set(data["benchmarks"][0]["rank_low"]) == {None}, "one model has no rank"
-    tasks = ("--tasks", "seat-*,age-traits", "--tasks", "name-triplets,s*")
-    result = command(results, "--out", tmp_path / "site", *tasks)
-    assert "3 models ranked on 7 bias tasks and 2 usefulness tasks" in result.stdout
-    assert "'mine'" not in result.stderr
-
-
-def test_the_tasks_of_a_benchmark_are_chosen_by_its_name(tmp_path, make_rows) -> None:
-    records = make_rows({"a": {"direct-bias": 1.0, "mine": 1.0}})
-    records += make_rows({"b": {"direct-bias": 0.5}}, model__fingerprint="b")
-    (tmp_path / "r.jsonl").write_text("".join(record.line() for record in records))
-    result = command(tmp_path / "r.jsonl", "--out", tmp_path / "site", "-t", "bolukbasi-2016")
-    assert result.exit_code == 0, result.output
-    assert "2 models ranked on 1 bias task " in result.stdout
-    assert "8 of 9 tasks of 'bolukbasi-2016'" in result.stderr
-    assert "rg-65" in result.stderr
-
-
-def test_required_controls_stay_whatever_tasks_are_chosen(tmp_path, make_rows) -> None:
-    records = make_rows({"a": {"x": 1.0}})
-    records += make_rows({"b": {"x": 0.5}}, model__fingerprint="b")
-    control = {"task__measures": "control", "task__required": True}
-    records += make_rows({"b": {"c": 0.1}}, p_value=0.6, model__fingerprint="b", **control)
-    (tmp_path / "r.jsonl").write_text("".join(record.line() for record in records))
-    result = command(tmp_path / "r.jsonl", "--out", tmp_path / "site", "-t", "x")
-    assert "2 not usable" in result.stdout
-
-
 def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path, make_record) -> None:
     records = [make_record(model__name="=HYPERLINK(1)", value=-1.0)]
     written = write(records, tmp_path)
     (row,) = csv.DictReader(io.StringIO(written.csv.read_text("utf-8")))
     assert row["model"] == "'=HYPERLINK(1)"
     assert row["task:t"] == "-1.0"
-
-
-def test_an_empty_results_folder_is_an_error(tmp_path) -> None:
-    (tmp_path / "results").mkdir()
-    error = command(tmp_path / "results", "--out", tmp_path / "site").exception
-    assert isinstance(error, UsageError)
-    assert f"'{tmp_path / 'results'}'" in str(error)
-    assert len(str(error).splitlines()) == 1
-    assert not (tmp_path / "site").exists()
-
-
-def test_a_missing_results_folder_is_an_error(tmp_path) -> None:
-    assert isinstance(command(tmp_path / "no", "--out", tmp_path).exception, InvalidFile)
-
-
-def test_a_torn_last_line_is_reported_and_skipped(results, tmp_path) -> None:
-    with (results / "m.jsonl").open("a") as file:
-        file.write('{"schema":1,"id":"')
-    result = command(results, "--out", tmp_path / "site")
-    assert result.exit_code == 0
-    assert "torn" in result.stderr
-    (notice,) = site_data.read(tmp_path / "site")["notices"]
-    assert "torn" in notice
-
-
-def test_a_record_of_another_schema_is_an_error(results, tmp_path, make_record) -> None:
-    line = make_record().line().replace('"schema":1', '"schema":99')
-    (results / "z.jsonl").write_text(line)
-    error = command(results, "--out", tmp_path / "site").exception
-    assert isinstance(error, InvalidFile)
-    assert "z.jsonl:1" in str(error)
-    assert "schema" in str(error)
-
-
-def test_a_second_build_replaces_only_its_own_files(results, tmp_path) -> None:
-    out = tmp_path / "site"
-    out.mkdir()
-    (out / "CNAME").write_text("bias.example")
-    assert command(results, "--out", out, "--title", "first").exit_code == 0
-    assert command(results, "--out", out, "--title", "second").exit_code == 0
-    assert names_in(out) == sorted(["CNAME", *FILES])
-    assert (out / "CNAME").read_text() == "bias.example"
-    assert "<title>second</title>" in (out / "index.html").read_text("utf-8")
-    assert site_data.read(out)["title"] == "second"
-
-
-def test_a_page_of_another_origin_is_not_replaced(results, tmp_path) -> None:
-    (tmp_path / "index.html").write_text("<h1>my home page</h1>")
-    error = command(results, "--out", tmp_path).exception
-    assert isinstance(error, DiskError)
-    assert (tmp_path / "index.html").read_text() == "<h1>my home page</h1>"
-    assert not (tmp_path / "leaderboard.csv").exists()
-
-
-def test_an_unwritable_folder_is_an_error_in_one_line(results, tmp_path) -> None:
-    (tmp_path / "file").write_text("")
-    error = command(results, "--out", tmp_path / "file" / "site").exception
-    assert isinstance(error, DiskError)
-    assert len(str(error).splitlines()) == 1
-
-
-def test_the_files_are_readable_by_everyone(results, tmp_path) -> None:
-    command(results, "--out", tmp_path / "site")
-    for name in ["index.html", "leaderboard.csv", "data/site.js"]:
-        assert (tmp_path / "site" / name).stat().st_mode & 0o044 == 0o044
-
-
-def test_adding_the_command_loads_nothing_heavy() -> None:
-    code = (
-        "import click, sys, harness.leaderboard as l; l.harness_commands(click.Group()); "
-        "print({'polars', 'numpy', 'plotly', 'jinja2', 'pydantic'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
 
 
 def test_data_csv_and_parquet_have_the_same_numbers(tmp_path, make_many) -> None:

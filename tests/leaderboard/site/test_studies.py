@@ -10,6 +10,7 @@ import click
 import numpy as np
 import pytest
 import site_data
+from board_records import board_records
 from click.testing import CliRunner
 
 import harness.leaderboard
@@ -75,8 +76,8 @@ def test_studies_alone_make_a_site(results, tmp_path) -> None:
     assert '<a href="../index.html">← Ours</a>' in page
 
 
-def test_boards_and_studies_share_a_site(results, tmp_path, make_record) -> None:
-    (results / "m.jsonl").write_text(make_record().line())
+def test_boards_and_studies_share_a_site(results, tmp_path) -> None:
+    (results / "m.jsonl").write_text(board_records(["good"], ["seat-c6"])[0].line())
     assert command(results, "--out", tmp_path / "site").exit_code == 0
     data = site_data.read(tmp_path / "site")
     assert [board["kind"] for board in data["boards"]] == ["text"]

@@ -1,0 +1,146 @@
+"""From results of anybody to boards: what is read, what counts, and what is set aside."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from harness.errors import InvalidFile
+from harness.leaderboard.boards import references
+from harness.leaderboard.boards.board import Board, compile_boards
+from harness.leaderboard.boards.cells import of_tasks
+from harness.leaderboard.claims import facts as task_facts
+from harness.leaderboard.claims import reading, trust
+from harness.leaderboard.claims.facts import TaskFacts
+from harness.leaderboard.claims.reading import Claims
+from harness.leaderboard.submissions import withdrawn
+from harness.task.benchmark import BenchmarkFile
+
+if TYPE_CHECKING:
+    from harness.registry.registry import Registry
+
+MANY = 20_000
+"""So many records take seconds: then each step says what it does."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Boards, and what they are made of.
+
+    Parameters
+    ----------
+    boards
+        The boards.
+    claims
+        The records of the boards, with those of the references, and what was set aside.
+    facts
+        Facts of the registered tasks.
+    notices
+        Lines on references that are missing, and on files that are left out.
+    """
+
+    boards: Sequence[Board]
+    claims: Claims
+    facts: Mapping[str, TaskFacts]
+    notices: Sequence[str]
+
+
+def rank(
+    results: Sequence[Path],
+    registry: Registry,
+    *,
+    include: Sequence[Path] = (),
+    tasks: Sequence[str] = (),
+    say: Callable[[str], object] = lambda line: None,
+) -> Ranked:
+    """Return the boards of the records in files and folders.
+
+    Parameters
+    ----------
+    results
+        Files and folders.
+    registry
+        Where models and benchmarks are looked up.
+    include
+        Further folders of tasks.
+    tasks
+        Names, globs or benchmarks; empty for all tasks.
+    say
+        Called with lines on the progress of a large board, and on tasks that are missing.
+
+    Raises
+    ------
+    InvalidFile
+        If a path does not exist, or a `withdrawn.yaml` has a mistake in it.
+    UnknownName
+        If one of `tasks` names nothing in these records.
+    """
+    claims = reading.read(results)
+    report = say if claims.frame.height >= MANY else _silent
+    report(f"read {claims.frame.height:,} records")
+    decisions = withdrawn.find(results)
+    claims = withdrawn.apply(claims, decisions)
+    facts = task_facts.known(claims.frame["task"].unique().to_list(), include)
+    claims = trust.trusted(claims, facts)
+    frame = withdrawn.mark(_without_adverts(claims.frame, registry), decisions)
+    report(f"ranking {frame.height:,} records that count")
+    if tasks and frame["primary"].any():
+        frame = of_tasks(frame, _names(tasks, frame, registry, say))
+    frame, notices = references.added(frame)
+    kinds = {name: task.kinds for name, task in facts.items()}
+    boards = compile_boards(frame, _benchmarks(registry), kinds)
+    claims = dataclasses.replace(claims, frame=frame)
+    return Ranked(boards, claims, facts, [*notices, *registry.notices])
+
+
+def _silent(line: str) -> None:
+    """Say nothing."""
+
+
+def _without_adverts(frame: pl.DataFrame, registry: Registry) -> pl.DataFrame:
+    """Return records in which only the registry and maintainers replace a registered model."""
+    names = [str(name) for name in frame["model"].unique()]
+    known = [name for name in names if name.partition("?")[0] in registry.embedders]
+    other = ~pl.col("model").is_in(known)
+    return frame.with_columns(superseded_by=pl.when(other).then("superseded_by"))
+
+
+def _benchmarks(registry: Registry) -> list[BenchmarkFile]:
+    """Return the benchmarks whose files have no mistake in them."""
+    files = []
+    for name in sorted(registry.benchmark_files.owners):
+        try:
+            files.append(registry.benchmark_files.find(name).validate(BenchmarkFile))
+        except InvalidFile as error:
+            registry.leave_out(error)
+    return files
+
+
+def _names(
+    patterns: Iterable[str],
+    frame: pl.DataFrame,
+    registry: Registry,
+    say: Callable[[str], object],
+) -> list[str]:
+    """Return the patterns with the name of a benchmark replaced by its tasks in the records."""
+    from fnmatch import fnmatchcase
+
+    tasks = set(frame.filter("primary")["task"].unique())
+    names = []
+    for pattern in patterns:
+        benchmarks = registry.benchmark_files
+        if pattern not in benchmarks.owners or any(fnmatchcase(task, pattern) for task in tasks):
+            names.append(pattern)
+            continue
+        wanted = benchmarks.find(pattern).validate(BenchmarkFile).tasks
+        missing = [task for task in wanted if task not in tasks]
+        if missing:
+            text = f"no record of {len(missing)} of {len(wanted)} tasks of '{pattern}': "
+            say(text + ", ".join(missing))
+        names += [task for task in wanted if task in tasks] or [pattern]
+    return names

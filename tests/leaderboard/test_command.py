@@ -1,0 +1,276 @@
+"""`harness leaderboard build`: what it reads, sets aside, writes and says."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+import site_data
+import yaml
+from board_records import BIAS, TASKS, board_records
+from click.testing import CliRunner
+from submission_records import changed, write
+
+import harness.leaderboard
+from harness.errors import DiskError, InvalidFile, UsageError
+
+FILES = ["assets", "data", "index.html", "leaderboard.csv", "leaderboard.json", "records.parquet"]
+
+
+def command(*arguments) -> click.testing.Result:
+    group = click.Group(context_settings={"help_option_names": ["-h", "--help"]})
+    harness.leaderboard.harness_commands(group)
+    return CliRunner().invoke(group, ["leaderboard", "build", *map(str, arguments)])
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A results folder of three models under three mitigators."""
+    path = tmp_path / "results" / "m.jsonl"
+    path.parent.mkdir()
+    path.write_text("".join(record.line() for record in board_records()))
+    return path.parent
+
+
+def add(results, *lines: str) -> None:
+    (results / "z.jsonl").write_text("".join(lines))
+
+
+def names_in(folder) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_build_writes_a_page_data_and_downloads_and_prints_a_summary(results, tmp_path) -> None:
+    result = command(results, "--out", tmp_path / "site", "--title", "Our <models>")
+    assert result.exit_code == 0, result.output
+    assert "3 models ranked on 6 bias tasks and 2 usefulness tasks" in result.stdout
+    assert "6 mitigated" in result.stdout
+    assert names_in(tmp_path / "site") == FILES
+    assert "<title>Our &lt;models&gt;</title>" in (tmp_path / "site/index.html").read_text("utf-8")
+    assert "set aside" not in result.stderr
+    table = list(csv.DictReader((tmp_path / "site/leaderboard.csv").open(encoding="utf-8")))
+    assert [row["model"] for row in table][:3] == ["best", "better", "good"]
+    board = site_data.read(tmp_path / "site", "data/text.js")
+    assert {"random-texts", "constant-texts"} <= {model["name"] for model in board["models"]}
+    task = next(task for task in board["tasks"] if task["name"] == "seat-c6")
+    assert task["description"]
+    assert task["examples"]
+
+
+def test_a_bad_line_is_set_aside_with_its_place_and_the_rest_is_the_same(
+    results, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
+    plain = command(results, "--out", tmp_path / "plain", "--json")
+    record = board_records()[1]
+    content = record.model_dump(mode="json", by_alias=True)
+    add(
+        results,
+        record.line().replace('"schema":1', '"schema":99'),
+        changed(content, run="x", model__name="c" * 40, model__fingerprint="f", limit=5).line(),
+        changed(content, model__name="d", model__fingerprint="d", value=999.0).line(),
+        changed(content, model__name="e", model__fingerprint="e", value=998.0).line(),
+        '{"schema":1,"id":"',
+    )
+    result = command(results, "--out", tmp_path / "site", "--json")
+    assert result.exit_code == 0, result.output
+    asides = [line for line in result.stderr.splitlines() if line.startswith("set aside: ")]
+    assert len(asides) == 4
+    assert all("z.jsonl:" in line for line in asides)
+    (outside,) = [line for line in asides if "999" in line]
+    assert "z.jsonl:3: " in outside
+    assert "2 alike" in outside
+    before, after = json.loads(plain.stdout), json.loads(result.stdout)
+    assert before.pop("aside") == []
+    assert sum(group["count"] for group in after.pop("aside")) == 5
+    assert after == before
+    for name in ("leaderboard.csv", "records.parquet", "data/text.js", "data/text-details.js"):
+        assert (tmp_path / "site" / name).read_bytes() == (tmp_path / "plain" / name).read_bytes()
+
+
+def test_the_scale_of_a_task_is_that_of_the_registered_task(results, tmp_path) -> None:
+    content = board_records()[2].model_dump(mode="json", by_alias=True)
+    liar = changed(
+        content, model__name="liar", model__fingerprint="l", created="2026-02-01T00:00:00+00:00",
+        ideal="higher", bounds=[-1e9, 1e9], category="mine", task__title="Mine",
+    )  # fmt: skip
+    add(results, liar.line())
+    command(results, "--out", tmp_path / "site")
+    (board,) = json.loads((tmp_path / "site/leaderboard.json").read_text())["boards"]
+    task = next(task for task in board["tasks"] if task["task"] == content["task"]["name"])
+    assert (task["ideal"], task["low_bound"], task["high_bound"]) == ("0.0", -4.0, 4.0)
+    assert (task["category"], task["title"]) == (content["category"], content["task"]["title"])
+
+
+def test_records_of_an_unknown_task_say_what_to_do(tmp_path) -> None:
+    record = board_records()[0].model_dump(mode="json", by_alias=True)
+    (tmp_path / "r.jsonl").write_text(changed(record, task__name="mine").line())
+    result = command(tmp_path / "r.jsonl", "--out", tmp_path / "site")
+    assert isinstance(result.exception, UsageError)
+    (line,) = result.stderr.splitlines()
+    assert "'mine'" in line
+    assert "--include" in line
+    assert not (tmp_path / "site").exists()
+
+
+def test_tasks_of_a_folder_are_included(tmp_path) -> None:
+    from harness.registry.registry import Registry
+
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    file = Registry().task_files["seat-c6"].data | {"name": "mine", "category": "own"}
+    (folder / "mine.yaml").write_text(yaml.safe_dump(file))
+    task = Registry(include=[folder]).task("mine")
+    record = next(r for r in board_records() if r.task.name == "seat-c6")
+    content = record.model_dump(mode="json", by_alias=True)
+    mine = changed(content, task__name="mine", task__digest=task.digest)
+    (tmp_path / "r.jsonl").write_text(mine.line())
+    result = command(tmp_path / "r.jsonl", "--out", tmp_path / "site", "--include", folder)
+    assert result.exit_code == 0, result.output
+    (entry,) = site_data.read(tmp_path / "site", "data/text.js")["tasks"]
+    assert (entry["name"], entry["category"]) == ("mine", "own")
+
+
+def test_smoke_runs_alone_are_an_error(results, tmp_path) -> None:
+    (path,) = results.iterdir()
+    smoke = [record.model_copy(update={"limit": 5}) for record in board_records()]
+    path.write_text("".join(record.line() for record in smoke))
+    result = command(results, "--out", tmp_path / "site")
+    assert isinstance(result.exception, UsageError)
+    (line,) = result.stderr.splitlines()
+    assert f"{len(smoke)} alike" in line
+    assert "--limit" in line
+    assert not (tmp_path / "site").exists()
+
+
+def test_the_printed_json_is_that_of_the_file(results, tmp_path) -> None:
+    result = command(results, "--out", tmp_path / "site", "--json")
+    assert result.stdout == (tmp_path / "site/leaderboard.json").read_text()
+    assert json.loads(result.stdout)["schema"] == 3
+
+
+def test_a_task_of_one_row_is_reported_everywhere_unless_the_tasks_are_chosen(
+    tmp_path,
+) -> None:
+    (tmp_path / "r").mkdir()
+    some = board_records(tasks=[task for task in TASKS if task != "seat-c6"])
+    more = board_records(["good"], tasks=["seat-c6"])[:1]
+    (tmp_path / "r/m.jsonl").write_text("".join(record.line() for record in [*some, *more]))
+    result = command(tmp_path / "r", "--out", tmp_path / "site")
+    (board,) = json.loads((tmp_path / "site/leaderboard.json").read_text())["boards"]
+    (notice,) = [line for line in board["notices"] if "'seat-c6'" in line]
+    assert "1 of 3 models" in notice
+    assert f"text embeddings: {notice}" in result.stderr
+    assert notice in site_data.read(tmp_path / "site", "data/text.js")["notices"]
+    tasks = ("--tasks", "seat-c3,seat-c9", "--tasks", "name-*,s*-999,w*")
+    result = command(tmp_path / "r", "--out", tmp_path / "site", *tasks)
+    assert "3 models ranked on 4 bias tasks and 2 usefulness tasks" in result.stdout
+    assert "'seat-c6'" not in result.stderr
+
+
+def test_the_tasks_of_a_benchmark_are_chosen_by_its_name(results, tmp_path) -> None:
+    result = command(results, "--out", tmp_path / "site", "-t", "encoders")
+    assert result.exit_code == 0, result.output
+    board = site_data.read(tmp_path / "site", "data/text.js")
+    assert set(BIAS) & {task["name"] for task in board["tasks"]}
+    assert "tasks of 'encoders'" in result.stderr
+
+
+def test_required_controls_stay_whatever_tasks_are_chosen(results, tmp_path) -> None:
+    result = command(results, "--out", tmp_path / "site", "-t", "seat-c6")
+    assert result.exit_code == 0, result.output
+    tasks = site_data.read(tmp_path / "site", "data/text.js")["tasks"]
+    assert [task["name"] for task in tasks] == ["seat-c6", "seat-c1"]
+
+
+def test_who_submitted_results_stands_beside_the_model(tmp_path) -> None:
+    write(tmp_path / "repository", board_records(["good"]), submitted_by="Ada <b>")
+    result = command(tmp_path / "repository", "--out", tmp_path / "site")
+    assert result.exit_code == 0, result.output
+    models = site_data.read(tmp_path / "site", "data/text.js")["models"]
+    assert {model["name"]: model["submitters"] for model in models} == {
+        "good": ["Ada <b>"], "random-texts": [], "constant-texts": [],
+    }  # fmt: skip
+
+
+def test_a_withdrawn_record_is_set_aside_and_a_superseded_model_says_so(results, tmp_path) -> None:
+    record = board_records()[0]
+    withdrawn = {
+        "records": [{"id": record.id, "reason": "wrong words"}],
+        "models": [{"name": "better", "superseded_by": "best"}],
+    }
+    (results / "withdrawn.yaml").write_text(yaml.safe_dump(withdrawn))
+    result = command(results, "--out", tmp_path / "site")
+    assert "withdrawn: wrong words" in result.stderr
+    models = site_data.read(tmp_path / "site", "data/text.js")["models"]
+    assert {m["name"]: m["superseded_by"] for m in models if m["superseded_by"]} == {
+        "better": "best"
+    }
+
+
+def test_a_record_does_not_say_what_supersedes_a_registered_model(tmp_path) -> None:
+    records = [
+        changed(record.model_dump(mode="json", by_alias=True), model__superseded_by="advert")
+        for record in board_records(["all-mpnet-base-v2", "stranger"])
+    ]
+    (tmp_path / "r.jsonl").write_text("".join(record.line() for record in records))
+    command(tmp_path / "r.jsonl", "--out", tmp_path / "site")
+    models = site_data.read(tmp_path / "site", "data/text.js")["models"]
+    assert {m["name"] for m in models if m["superseded_by"] == "advert"} == {"stranger"}
+
+
+def test_an_empty_results_folder_is_an_error(tmp_path) -> None:
+    (tmp_path / "results").mkdir()
+    error = command(tmp_path / "results", "--out", tmp_path / "site").exception
+    assert isinstance(error, UsageError)
+    assert f"'{tmp_path / 'results'}'" in str(error)
+    assert len(str(error).splitlines()) == 1
+    assert not (tmp_path / "site").exists()
+
+
+def test_a_missing_results_folder_is_an_error(tmp_path) -> None:
+    assert isinstance(command(tmp_path / "no", "--out", tmp_path).exception, InvalidFile)
+
+
+def test_a_second_build_replaces_only_its_own_files(results, tmp_path) -> None:
+    out = tmp_path / "site"
+    out.mkdir()
+    (out / "CNAME").write_text("bias.example")
+    assert command(results, "--out", out, "--title", "first").exit_code == 0
+    assert command(results, "--out", out, "--title", "second").exit_code == 0
+    assert names_in(out) == sorted(["CNAME", *FILES])
+    assert (out / "CNAME").read_text() == "bias.example"
+    assert "<title>second</title>" in (out / "index.html").read_text("utf-8")
+    assert site_data.read(out)["title"] == "second"
+
+
+def test_a_page_of_another_origin_is_not_replaced(results, tmp_path) -> None:
+    (tmp_path / "index.html").write_text("<h1>my home page</h1>")
+    error = command(results, "--out", tmp_path).exception
+    assert isinstance(error, DiskError)
+    assert (tmp_path / "index.html").read_text() == "<h1>my home page</h1>"
+    assert not (tmp_path / "leaderboard.csv").exists()
+
+
+def test_an_unwritable_folder_is_an_error_in_one_line(results, tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    error = command(results, "--out", tmp_path / "file" / "site").exception
+    assert isinstance(error, DiskError)
+    assert len(str(error).splitlines()) == 1
+
+
+def test_the_files_are_readable_by_everyone(results, tmp_path) -> None:
+    command(results, "--out", tmp_path / "site")
+    for name in ["index.html", "leaderboard.csv", "records.parquet", "data/site.js"]:
+        assert (tmp_path / "site" / name).stat().st_mode & 0o044 == 0o044
+
+
+def test_adding_the_command_loads_nothing_heavy() -> None:
+    code = (
+        "import click, sys, harness.leaderboard as l; l.harness_commands(click.Group()); "
+        "print({'polars', 'numpy', 'plotly', 'jinja2', 'pydantic'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,42 @@
+"""Records of made-up models on shipped text tasks, which a board trusts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from submission_records import changed, good_records
+
+from harness.results.record import Record
+
+CONTROL = "seat-c1"
+BIAS = ("name-triplets", "seat-c3", "seat-c6", "seat-c9", "seat-c10", "wealth-ethnicities")
+"""Tasks of six families."""
+USEFUL = ("simlex-999", "ws-353")
+TASKS = (CONTROL, *BIAS, *USEFUL)
+MITIGATORS = {"none": 1.0, "normalize": 0.9, "hard-debias": 0.5}
+"""Share of the bias that each leaves."""
+
+
+def board_records(
+    models: Sequence[str] = ("good", "better", "best"), tasks: Sequence[str] = TASKS
+) -> list[Record]:
+    """Return the records of usable models, the last one with the least bias."""
+    records = []
+    for place, model in enumerate(models):
+        own = {record.task.name: record for record in good_records(model, kind="text")}
+        for mitigator, left in MITIGATORS.items():
+            for task in tasks:
+                record = own[task]
+                share = left * (1 - 0.2 * place)
+                value = {"control": 0.1, "usefulness": 0.7, "bias": 0.02 * share}
+                edits = {"value": value[record.task.measures]}
+                if task == "name-triplets":
+                    edits = {"value": 1 - 0.3 * share}
+                if mitigator != "none":
+                    edits |= {
+                        f"mitigator__{key}": mitigator
+                        for key in ("name", "label", "fingerprint", "method")
+                    }
+                content = record.model_dump(mode="json", by_alias=True)
+                records.append(changed(content, p_value=0.001, **edits))
+    return records
