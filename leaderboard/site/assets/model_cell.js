@@ -92,9 +92,20 @@ function mitigatorCell(screen, line) {
       "span",
       { class: "second-line" },
       h("span", { class: "visually-hidden" }, `on ${model} `),
-      reasonNote(reasonOf(choice, line.row)),
+      reasonNote(
+        [reasonOf(choice, line.row), leaksNote(choice, line.row)].filter(Boolean).join("; "),
+      ),
     ),
   ];
+}
+
+/**
+ * @param {Choice} choice
+ * @param {number} row
+ */
+function leaksNote({ board, tasks, leaks }, row) {
+  const count = leaks ? 0 : leaksOf(board, row, tasks).length;
+  return count ? `${countText(count, "leak")} left out` : "";
 }
 
 /** @param {string} reason */

@@ -132,6 +132,28 @@ def test_an_own_choice_of_tasks_changes_ranks_and_has_no_sets(many, visit) -> No
     assert first.locator("td").first.inner_text().strip() == "1", "no set of ranks"
 
 
+def test_leaks_are_left_out_and_count_on_demand(tmp_path, visit, make_record) -> None:
+    records = [
+        make_record(
+            model__name=model, model__fingerprint=model * 8, mitigator__name=mitigator,
+            mitigator__fingerprint=mitigator, task__name=task, task__digest=task, value=value,
+            overlap=("he",) if mitigator != "none" and task == "b0" else (),
+        )
+        for model in "ab"
+        for mitigator, value in (("none", 1.0), ("hard-debias", 0.0))
+        for task in ("b0", "b1")
+    ]  # fmt: skip
+    page = visit(build(tmp_path, records), "#/text?unfolded=1&cols=leaks&cols=tasks")
+    row = page.locator(".virtual tr.mitigated").first
+    assert "1 leak left out" in row.inner_text()
+    assert row.locator("td").all_inner_texts() == ["1", "1"]
+    page.get_by_text("Filters").click()
+    page.get_by_label("Leaks left out").uncheck()
+    assert query(page).startswith("leaks=1")
+    assert row.locator("td").all_inner_texts() == ["2", "1"]
+    assert "left out" not in row.inner_text()
+
+
 def test_an_unknown_choice_is_ignored(many, visit) -> None:
     page = visit(many, "#/text?tasks=nothing&benchmark=x&concept=y&sort=__proto__&cols=z&rows=q")
     assert names(page)[0] == "org/model-000"

@@ -50,6 +50,7 @@ class HomeScreen {
     this.shown = { lines: [], groups: [], models: 0, ranked: 0 };
     /** @type {TableColumn[]} */
     this.columns = [];
+    this.known = { choice: this.choice, columns: columnsOf(this.choice) };
   }
 
   /** Change fields of the view, and draw what depends on them. @type {Change} */
@@ -69,7 +70,7 @@ class HomeScreen {
   drawTable() {
     const { board, view } = this;
     this.choice = choose(board, view, this.choice);
-    const columns = columnsOf(this.choice);
+    const columns = this.allColumns();
     const sorted = columns.find(({ key }) => key === view.sort) ?? null;
     const name = modelColumn(this);
     this.columns = [name, ...shownColumns(columns, view)];
@@ -83,6 +84,17 @@ class HomeScreen {
       descending: view.desc,
     });
     drawCompareLink(this);
+  }
+
+  /** Return all columns after the names; new ones only if their numbers are new. */
+  allColumns() {
+    const { choice, known } = this;
+    const isKnown =
+      known.choice.effects === choice.effects &&
+      known.choice.benchmark === choice.benchmark &&
+      known.choice.isBenchmark === choice.isBenchmark;
+    if (!isKnown) this.known = { choice, columns: columnsOf(choice) };
+    return this.known.columns;
   }
 
   /** Draw what need not follow each key. */
@@ -113,7 +125,7 @@ class HomeScreen {
         "div",
         { class: "folds" },
         filterFields(this.board, this.view, this.change),
-        columnFields(columnsOf(this.choice), this.view, this.change),
+        columnFields(this.allColumns(), this.view, this.change),
         exportFields(() => this.exported()),
       ),
     );
