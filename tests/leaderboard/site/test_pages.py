@@ -96,7 +96,7 @@ def test_a_model_has_its_card_its_ranks_and_its_provenance(
     assert {row[0] for row in table(page, "Means of tasks by concept")} == {
         "gender", "race", "age", "names", "similarity",
     }  # fmt: skip
-    page.get_by_role("link", name="Models", exact=True).click()
+    page.locator("main .trail").get_by_role("link", name="Models").click()
     page.wait_for_selector("h1:text-is('Models')")
 
 
@@ -189,7 +189,7 @@ def test_a_mitigator_has_its_effects_its_leaks_and_where_it_is_not_usable(
     text = page.locator("main").inner_text()
     assert "e5-small: it keeps 12 %" in text
     assert "seat-c7: 3 models" in text
-    page.get_by_role("link", name="Mitigators", exact=True).click()
+    page.locator("main .trail").get_by_role("link", name="Mitigators").click()
     page.wait_for_selector("h1:text-is('Mitigators')")
     assert len(table(page, "Mean change against no mitigator")) == 3
 
