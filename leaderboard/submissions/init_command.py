@@ -13,10 +13,11 @@ import click
     "--title", default="Bias in embeddings", show_default=True, help="Title of the board."
 )
 def init(folder: Path, title: str) -> None:
-    """Write a repository of results into FOLDER: guides, a checklist and workflows.
+    """Write a repository that collects results into FOLDER.
 
-    People submit results to it by pull requests, which a workflow checks. Another workflow builds
-    the board and publishes it. Files that exist stay as they are.
+    It has guides, a checklist and workflows. People submit results to it by pull requests, which a
+    workflow checks. Another workflow builds the board and publishes it. Files that exist stay as
+    they are.
     """
     from harness.leaderboard.submissions.init import init as write
 

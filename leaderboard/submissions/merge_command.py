@@ -13,10 +13,11 @@ import click
     "--into", type=click.Path(path_type=Path), required=True, help="The results repository."
 )
 def merge(submissions: tuple[Path, ...], into: Path) -> None:
-    """Merge SUBMISSIONS, folders as `harness results pack` writes them, into a repository.
+    """Merge SUBMISSIONS into a results repository.
 
-    Adds what is new and changes nothing. Exits with 1 if a record is there with another value: both
-    are kept, and neither counts until withdrawn.yaml of the repository says which is withdrawn.
+    They are folders as `harness results pack` writes them. Adds what is new and changes nothing.
+    Exits with 1 if a record is there with another value: both are kept, and neither counts until
+    withdrawn.yaml of the repository says which is withdrawn.
 
     \b
     harness results merge submission --into board

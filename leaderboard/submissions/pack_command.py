@@ -33,7 +33,7 @@ def pack(
     overwrite: bool,
     include: tuple[Path, ...],
 ) -> None:
-    """Pack the records in RESULTS, a results folder, for a results repository.
+    """Pack the records in RESULTS for a results repository.
 
     Writes results/MODEL/FINGERPRINT/RUN.jsonl into OUT, and a submission.json beside it. Leaves out
     what a check would refuse, such as smoke runs and tasks that are not registered, and says so.
