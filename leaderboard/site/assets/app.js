@@ -1,5 +1,15 @@
 // @ts-check
 // The shell: finds the page of an address, loads the data of its board and draws it.
+//
+// The scripts share one scope. Each has one subject:
+//   dom, data, formats            elements, data files, numbers as text
+//   scores, student               means, ranks and effects of a choice of tasks
+//   state, choice, filters        the address, the tasks and the rows that it asks for
+//   table, columns, column_cells, model_cell   the table of models, drawn as far as it is in sight
+//   controls, tasks_panel, exports             the form of the first screen
+//   plot*, home_plot, published   drawings
+//   cell_table, effect_table, page_parts       parts of other pages
+//   pages/                        a page each
 "use strict";
 
 /**

@@ -62,8 +62,9 @@ function rangeLine(text) {
  * @param {boolean} withZero
  */
 function domainOf({ mean, low: lows, high: highs }, withZero) {
-  const known = [mean, lows, highs].flatMap((ends) => Array.from(ends));
-  const sorted = Float64Array.from(known.filter((end) => !Number.isNaN(end))).toSorted();
+  const all = new Float64Array(3 * mean.length);
+  [mean, lows, highs].forEach((values, i) => all.set(values, i * mean.length));
+  const sorted = all.filter((value) => !Number.isNaN(value)).toSorted();
   const at = (/** @type {number} */ share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
   const low = withZero ? Math.min(0, at(0.02)) : at(0.02);
   const high = withZero ? Math.max(0, at(0.98)) : at(0.98);

@@ -166,18 +166,19 @@ function foldButton(screen, line, name) {
  * @param {number} row
  */
 function compareBox(screen, row) {
-  const name = rowName(screen.board, row);
-  const { rows } = screen.view;
-  const isChosen = rows.includes(name);
+  const { board, view } = screen;
+  const name = rowName(board, row);
+  const names = comparedRows(board, view).map((other) => rowName(board, other));
+  const isChosen = names.includes(name);
+  const rows = isChosen ? names.filter((other) => other !== name) : [...names, name];
   return h("input", {
     type: "checkbox",
     checked: isChosen,
-    disabled: !isChosen && rows.length >= MOST_COMPARED,
+    disabled: !isChosen && names.length >= MOST_COMPARED,
     "aria-label": `Compare ${name}`,
     title: "Compare",
     "data-control": "compare",
-    change: () =>
-      screen.change({ rows: isChosen ? rows.filter((other) => other !== name) : [...rows, name] }),
+    change: () => screen.change({ rows }),
   });
 }
 
