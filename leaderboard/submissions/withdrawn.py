@@ -104,10 +104,15 @@ def find(paths: Iterable[Path]) -> list[Path]:
     files = [
         folder / NAME
         for path in paths
-        for folder in (*([path] if path.is_dir() else []), path.absolute().parent)
+        for folder in (*([path] if path.is_dir() else []), _above(path))
         if (folder / NAME).is_file()
     ]
     return list({file.resolve(): file for file in files}.values())
+
+
+def _above(path: Path) -> Path:
+    """Return the folder above a path, spelt as the path is: the page shows it."""
+    return path.parent if path.name not in ("", "..") else path / ".."
 
 
 def read(file: Path) -> Withdrawn:

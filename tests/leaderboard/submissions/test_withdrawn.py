@@ -125,6 +125,10 @@ def test_only_the_folder_and_the_one_above_it_have_a_say(tmp_path, monkeypatch) 
     for path in (Path("results"), Path(), tmp_path / "results"):
         assert [file.resolve() for file in withdrawn.find([path])] == [tmp_path / withdrawn.NAME]
     assert len(withdrawn.find([Path("results"), Path()])) == 1
+    assert withdrawn.find([Path("results")]) == [Path(withdrawn.NAME)], "no folder of this machine"
+    monkeypatch.chdir(tmp_path / "results")
+    (file,) = withdrawn.find([Path()])
+    assert file.resolve() == tmp_path / withdrawn.NAME
     assert withdrawn.find([tmp_path / "results" / "m"]) == []
 
 
