@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
 import pytest
-from hostile_submissions import SUBMISSIONS, VICTIM, Hostile
+from hostile_submissions import SCRIPT, SUBMISSIONS, VICTIM, Hostile
 from polars.testing import assert_frame_equal
 from submission_records import good_records, write
 
@@ -20,6 +22,8 @@ OF_TASKS = (
     *("required", "unranked", "primary"),
 )
 """What a board shows of a task."""
+COPY = "another name for somebody else's model"
+"""An equal record: which of the two files is named beside it depends on their dates."""
 CASES = [pytest.param(hostile, id=hostile.name) for hostile in SUBMISSIONS]
 
 
@@ -93,3 +97,60 @@ def test_without_a_check_no_board_believes_it(hostile: Hostile, good, believed, 
         believed.select(columns).unique().sort("task"),
         categorical_as_str=True,
     )
+
+
+def built(out: Path, *paths: Path) -> Path:
+    lines = ["leaderboard", "build", *(str(path / "results") for path in paths), "--out", str(out)]
+    assert run(lines) == 0
+    return out
+
+
+def site_of(folder: Path) -> dict[str, bytes]:
+    """Return the files of a site, but for what it says about records that were set aside."""
+    files = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    for name in ("leaderboard.json", "data/site.js"):
+        text = files[name].decode()
+        if name.endswith(".js"):  # a call with a JSON text in quotes
+            text = ast.literal_eval(text[text.index("'") : text.rindex("'") + 1])
+        content = json.loads(text)
+        about = {key: content.pop(key, None) for key in ("aside", "notices")}
+        assert about["aside"] is not None
+        files[name] = json.dumps(content).encode()
+    return files
+
+
+@pytest.fixture
+def same_date(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1800000000")
+
+
+@pytest.mark.usefixtures("same_date")
+def test_the_board_of_the_others_is_unchanged_to_the_byte(good, tmp_path, capsys):
+    chosen = [h for h in SUBMISSIONS if h.board == "aside" and h.name != COPY]
+    for i, hostile in enumerate(chosen):
+        hostile.make(tmp_path / "hostile" / f"{i:03}")
+    before = site_of(built(tmp_path / "before", good))
+    capsys.readouterr()
+    after = built(tmp_path / "after", good, *sorted((tmp_path / "hostile").iterdir()))
+    said = capsys.readouterr()
+    assert site_of(after) == before
+    assert all(line.startswith("set aside: ") for line in said.err.splitlines()[:20])
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.usefixtures("same_date")
+def test_rows_of_strangers_stay_text(good, tmp_path, capsys):
+    chosen = [hostile for hostile in SUBMISSIONS if hostile.board != "aside"]
+    for i, hostile in enumerate(chosen):
+        hostile.make(tmp_path / "hostile" / f"{i:03}")
+    before = built(tmp_path / "before", good)
+    after = built(tmp_path / "after", good, *sorted((tmp_path / "hostile").iterdir()))
+    page = (after / "index.html").read_bytes()
+    assert page == (before / "index.html").read_bytes(), "it holds no text of a record"
+    names = {path.relative_to(after) for path in after.rglob("*")}
+    assert names == {path.relative_to(before) for path in before.rglob("*")}
+    assert SCRIPT.encode() not in b"".join(p.read_bytes() for p in (after / "data").iterdir())
