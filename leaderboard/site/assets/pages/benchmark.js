@@ -62,7 +62,7 @@ function benchmarkList(main, site, board, route) {
   const rows = board.benchmarks.map((benchmark) => () => [
     pageLink(route, "benchmark", benchmark.name, benchmark.title),
     withCode(benchmark.description),
-    scoresOf(board, benchmark.tasks, false).rank.filter((rank) => rank > 0).length,
+    benchmarkScores(board, benchmark).rank.filter((rank) => rank > 0).length,
     benchmark.tasks.length,
     benchmark.languages.join(", "),
   ]);

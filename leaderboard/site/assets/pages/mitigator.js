@@ -153,7 +153,7 @@ function mitigatorFacts({ name, label, params, concept }, models) {
  * @returns {HTMLElement[]}
  */
 function mitigatorEffects(board, route, mitigator, rows) {
-  const effects = effectsOf(board, rankedTasks(board), false, "none");
+  const effects = allEffects(board, "none");
   const { mean } = effects.bias;
   const loss = (/** @type {number} */ row) => (Number.isNaN(mean[row]) ? Infinity : mean[row]);
   const order = rows.toSorted((a, b) => loss(a) - loss(b) || a - b);
@@ -170,7 +170,7 @@ function mitigatorEffects(board, route, mitigator, rows) {
   const hasNormalize = board.mitigators.some(({ label }) => label === "normalize");
   if (hasNormalize && mitigator.name !== "normalize") {
     const caption = "Against normalize, which only brings vectors to unit length.";
-    const against = effectsOf(board, rankedTasks(board), false, "normalize");
+    const against = allEffects(board, "normalize");
     parts.push(effectTable(board, against, caption, "Model", order, head));
   }
   return parts;

@@ -40,7 +40,7 @@ pages.model = (main, site, board, route) => {
  * @param {Route} route
  */
 function modelList(main, site, board, route) {
-  const scores = scoresOf(board, board.benchmarks[0]?.tasks ?? [], false);
+  const scores = benchmarkScores(board, board.benchmarks[0]);
   const rows = baseRowsOf(board);
   const order = rows.toSorted(
     (a, b) => (scores.rank[a] || Infinity) - (scores.rank[b] || Infinity),
@@ -92,7 +92,7 @@ function standing(board, row) {
   if (board.rows.role[row] === "reference")
     return "A reference: a line to compare with, never ranked.";
   const benchmark = board.benchmarks[0];
-  const scores = scoresOf(board, benchmark.tasks, false);
+  const scores = benchmarkScores(board, benchmark);
   const ranked = scores.rank.filter((rank) => rank > 0).length;
   if (board.rows.unusable[row])
     return `Not ranked, because it is not usable: ${board.rows.unusable[row]}.`;
@@ -150,7 +150,7 @@ function modelCard(board, model) {
 function benchmarkTable(board, route, row) {
   const lines = board.benchmarks.map((benchmark) => ({
     benchmark,
-    scores: scoresOf(board, benchmark.tasks, false),
+    scores: benchmarkScores(board, benchmark),
   }));
   const all = lines.flatMap(({ scores: { bias } }) => [
     bias.low[row],

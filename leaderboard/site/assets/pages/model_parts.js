@@ -9,7 +9,7 @@
  */
 function strengths(board, row) {
   const benchmark = board.benchmarks[0];
-  const { rank } = scoresOf(board, benchmark.tasks, false);
+  const { rank } = benchmarkScores(board, benchmark);
   const lines = conceptsOf(board, benchmark.tasks).flatMap(({ measures, concept, tasks }) => {
     const { mean } = meansOf(board, tasks, false);
     if (Number.isNaN(mean[row])) return [];
@@ -84,7 +84,7 @@ function modelEffects(board, route, rows) {
   if (!mitigated.length) return h("p", {}, "It was run under no mitigator.");
   return effectTable(
     board,
-    effectsOf(board, rankedTasks(board), false, "none"),
+    allEffects(board, "none"),
     "The change against the same model without a mitigator. Less bias and more usefulness are better.",
     "Mitigator",
     mitigated,
