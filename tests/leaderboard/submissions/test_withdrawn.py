@@ -7,7 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from submission_records import good_records
+from submission_records import write as write_submission
 
+from harness.commands.main import run
 from harness.errors import InvalidFile
 from harness.leaderboard.claims.frame import frame_of
 from harness.leaderboard.claims.reading import Claims
@@ -144,3 +147,20 @@ def test_the_example_of_the_documentation_is_valid(write) -> None:
     (example,) = re.findall(r"```yaml\n(.*?)```", page.read_text("utf-8"), re.S)
     content = withdrawn.read(write(example))
     assert (len(content.records), len(content.models)) == (1, 2)
+
+
+def test_a_build_shows_what_is_withdrawn_and_ranks_the_rest(tmp_path, capsys) -> None:
+    for name in ("stays", "goes"):
+        write_submission(tmp_path, good_records(name))
+    (tmp_path / withdrawn.NAME).write_text("models: [{name: goes, reason: its authors said so}]")
+    site = tmp_path / "site"
+    command = ["leaderboard", "build", str(tmp_path / "results"), "--out", str(site)]
+    assert run(command) == 0
+    assert "its authors said so" in capsys.readouterr().err
+    rows = (site / "leaderboard.csv").read_text("utf-8")
+    assert "stays" in rows
+    assert "goes" not in rows
+    assert "its authors said so" in (site / "data" / "site.js").read_text("utf-8")
+    (tmp_path / withdrawn.NAME).write_text("models: [{nmae: goes, reason: x}]")
+    assert run(command) == 2
+    assert "did you mean 'name'" in capsys.readouterr().err
