@@ -13,7 +13,11 @@ SIZE = 16  # bytes: with 128 bits, collisions are practically impossible
 
 def digest(content: Any) -> str:
     """Return 32 hex digits that identify JSON-like `content`; the order of keys does not matter."""
-    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return of_json(json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
+
+
+def of_json(canonical: str) -> str:
+    """Return the digest of content that is JSON with sorted keys and without spaces."""
     return hashlib.blake2b(canonical.encode(), digest_size=SIZE).hexdigest()
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import polars as pl
 
-from harness.digest import digest
+from harness.digest import digest, of_json
 from harness.leaderboard.boards.cells import BASELINES, REFERENCES
-from harness.results.record import identity
+from harness.results.record import SCHEMA as SCHEMA_VERSION
 from harness.results.record_parts import LARGEST_INTEGER, LONGEST_NAME
 from harness.scores import ROUNDING
 
@@ -233,16 +233,26 @@ def _largest(bound: pl.Expr, value: pl.Expr) -> pl.Expr:
 
 
 def identities(frame: pl.DataFrame) -> pl.Series:
-    """Return the column `OWN_ID`: the id of what each record says that it measured."""
-    columns = [frame[name].to_list() for name in _IDENTITY]
-    ids = [
-        identity(
-            model=model, mitigator=mitigator, task=task, scenario=scenario, metric=metric,
-            score=score, seed=seed,
-        )
-        for model, mitigator, task, scenario, metric, score, seed in zip(*columns, strict=True)
-    ]  # fmt: skip
-    return pl.Series(OWN_ID, ids, dtype=pl.String)
+    """Return the column `OWN_ID`: the id of what each record says that it measured.
+
+    They are those of `record.identity`; each text is turned into JSON once.
+    """
+    parts = [_as_json(frame[name]) for name in _IDENTITY]
+    form = f"[{SCHEMA_VERSION}{',{}' * len(parts)}]"
+    contents = pl.select(pl.format(form, *parts)).to_series()
+    return pl.Series(OWN_ID, [of_json(content) for content in contents], dtype=pl.String)
+
+
+def _as_json(values: pl.Series) -> pl.Series:
+    different = values.unique()
+    texts = [json.dumps(value, ensure_ascii=False) for value in different]
+    keys = pl.DataFrame({"key": different, "text": texts})
+    found = (
+        values.alias("key")
+        .to_frame()
+        .join(keys, on="key", how="left", nulls_equal=True, maintain_order="left")
+    )
+    return found["text"]
 
 
 def _one_of(frame: pl.DataFrame, column: str, is_wrong: Callable[[str], bool]) -> pl.Expr:
