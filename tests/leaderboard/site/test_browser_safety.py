@@ -7,8 +7,11 @@ import http.server
 import threading
 
 import pytest
+from hostile_submissions import SCRIPT, SUBMISSIONS, VICTIM
 from site_pages import addresses, build, go, hostile
+from submission_records import good_records, write
 
+from harness.commands.main import run
 from harness.results.record import Record
 
 pytestmark = pytest.mark.browser
@@ -36,6 +39,20 @@ def hostile_site(tmp_path_factory, make_many, make_study):
         for record in [*make_many("word", 1), *make_many("text")]
     ]
     return build(tmp_path_factory.mktemp("hostile"), records, make_study(text=HOSTILE))
+
+
+@pytest.fixture(scope="module")
+def command_site(tmp_path_factory):
+    """What the command writes of three good models and the submissions that reach a board."""
+    folder = tmp_path_factory.mktemp("command")
+    for name in (VICTIM, "model-b", "model-c"):
+        write(folder / "good", good_records(name))
+    for i, submission in enumerate(SUBMISSIONS):
+        if submission.board == "row" or "script" in submission.name:
+            submission.make(folder / "hostile" / str(i))
+    arguments = [folder / "good", folder / "hostile", "--out", folder / "site"]
+    assert run(["leaderboard", "build", *map(str, arguments)]) == 0
+    return folder / "site" / "index.html"
 
 
 def test_every_page_opens_from_a_file_and_loads_nothing_else(site, visit) -> None:
@@ -79,6 +96,20 @@ def test_hostile_texts_are_shown_as_text_on_every_page(hostile_site, visit) -> N
         assert foreign == [], address
         assert page.evaluate("window.hacked") is None, address
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
+
+
+def test_the_command_makes_a_safe_site_of_hostile_submissions(command_site, visit) -> None:
+    assert command_site.stat().st_size < 100_000
+    page = visit(command_site)
+    for address in addresses(page):
+        go(page, address)
+        assert page.locator("h1").inner_text() != "No such page", address
+        assert page.locator("main :is(img, iframe, script)").count() == 0, address
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
+    names = page.evaluate("load('data/word.js').then((b) => b.models.map(({ name }) => name))")
+    assert {VICTIM, "model-b", "model-c"} <= set(names)
+    go(page, "#/reading")
+    assert SCRIPT in page.evaluate("load('data/site.js').then(JSON.stringify)")
 
 
 @pytest.mark.parametrize(
