@@ -3,6 +3,40 @@
 "use strict";
 
 /**
+ * Return a view without the names that a board does not know.
+ * @param {Board} board
+ * @param {View} view
+ * @returns {View}
+ */
+function knownView(board, view) {
+  const { mitigators, licences, languages } = facetsOf(board);
+  const tasks = rankedTasks(board).map((task) => board.tasks[task].name);
+  const benchmarks = board.benchmarks.map(({ name }) => name);
+  const models = new Set(board.models.map(({ name }) => name));
+  return {
+    ...view,
+    benchmark: nameIn(benchmarks, view.benchmark),
+    concept: nameIn(biasCategories(board), view.concept),
+    mitigator: nameIn(mitigators, view.mitigator),
+    licence: nameIn(licences, view.licence),
+    language: nameIn(languages, view.language),
+    tasks: view.tasks.filter((name) => tasks.includes(name)),
+    without: view.without.filter((name) => tasks.includes(name)),
+    toggled: view.toggled.filter((name) => models.has(name)),
+    rows: comparedRows(board, view).map((row) => rowName(board, row)),
+  };
+}
+
+/**
+ * Return a name if it is known, else an empty one.
+ * @param {string[]} names
+ * @param {string} name
+ */
+function nameIn(names, name) {
+  return names.includes(name) ? name : "";
+}
+
+/**
  * Return the benchmark of a view; the first if it has none.
  * @param {Board} board
  * @param {View} view
@@ -56,11 +90,9 @@ function choiceOf(board, view, tasks) {
  */
 function choose(board, view, before) {
   const benchmark = benchmarkOf(board, view);
-  const concepts = biasCategories(board);
-  const concept = concepts.includes(view.concept) ? view.concept : "";
   const tasks = chosenTasks(board, view).filter((task) => {
     const { measures, category } = board.tasks[task];
-    return !concept || measures !== "bias" || category === concept;
+    return !view.concept || measures !== "bias" || category === view.concept;
   });
   const key = JSON.stringify([tasks, view.leaks]);
   const isSame = before?.key === key;

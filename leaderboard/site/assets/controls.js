@@ -163,20 +163,14 @@ const FILTERS = /** @type {const} */ ([
  * @param {Board} board
  */
 function facetsOf(board) {
-  const models = board.models.filter((_, i) => !isReference(board, i));
+  const { model, role } = board.rows;
+  const references = new Set(model.filter((_, row) => role[row] === "reference"));
+  const models = board.models.filter((_, i) => !references.has(i));
   return {
     mitigators: board.mitigators.map(({ label }) => label).filter((label) => label !== "none"),
     licences: distinct(models.map(({ licence }) => licence ?? UNKNOWN)),
     languages: distinct(models.flatMap(({ languages }) => languages)),
   };
-}
-
-/**
- * @param {Board} board
- * @param {number} model
- */
-function isReference({ rows }, model) {
-  return rows.role[rows.model.indexOf(model)] === "reference";
 }
 
 /**

@@ -166,9 +166,8 @@ function foldButton(screen, line, name) {
  * @param {number} row
  */
 function compareBox(screen, row) {
-  const { board, view } = screen;
-  const name = rowName(board, row);
-  const names = comparedRows(board, view).map((other) => rowName(board, other));
+  const name = rowName(screen.board, row);
+  const names = screen.view.rows;
   const isChosen = names.includes(name);
   const rows = isChosen ? names.filter((other) => other !== name) : [...names, name];
   return h("input", {

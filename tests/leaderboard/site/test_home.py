@@ -155,8 +155,14 @@ def test_leaks_are_left_out_and_count_on_demand(tmp_path, visit, make_record) ->
 
 
 def test_an_unknown_choice_is_ignored(many, visit) -> None:
-    page = visit(many, "#/text?tasks=nothing&benchmark=x&concept=y&sort=__proto__&cols=z&rows=q")
+    unknown = "&".join(
+        f"{field}=constructor"
+        for field in ("tasks", "without", "benchmark", "concept", "sort", "cols", "rows", "licence",
+                      "mitigator", "language", "toggled", "against", "by", "weights")
+    )  # fmt: skip
+    page = visit(many, f"#/text?{unknown}")
     assert names(page)[0] == "org/model-000"
+    assert names(page)[1] == "org/model-001", "nothing is unfolded"
     assert page.get_by_text("Tasks: 9 of 9").count() == 1
 
 

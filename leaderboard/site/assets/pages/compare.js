@@ -3,7 +3,7 @@
 "use strict";
 
 pages.compare = (main, site, board, route) => {
-  const view = viewOf(route.query);
+  const view = knownView(board, viewOf(route.query));
   const choice = choose(board, view, null);
   const rows = comparedRows(board, view);
   const back = h(

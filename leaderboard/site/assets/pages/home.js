@@ -38,7 +38,7 @@ class HomeScreen {
     this.board = board;
     this.route = route;
     this.title = boardTitle(site, board);
-    this.view = viewOf(route.query);
+    this.view = knownView(board, viewOf(route.query));
     this.choice = choose(board, this.view, null);
     this.findings = h("div", { class: "findings" });
     this.plot = h("div", { class: "plot-place" });
