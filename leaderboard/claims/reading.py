@@ -6,6 +6,7 @@ stand alone; `single.py` then says what is wrong with each. Keys that no record 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,9 +25,14 @@ LARGEST_FILE = 100_000_000
 """Most bytes of a file of records; those of a model on all tasks are a few million."""
 LONGEST_LINE = 1_000_000
 """Most bytes of a record; most have 2,000."""
+MOST_TOLD = 1_000
+"""Lines of a file that are told one by one if they are no records."""
+MOST_SHORT = 100_000
+"""Lines of a file that are too short for a record; what has more is not read further."""
 _BATCH = 16_000_000
-_SHORTEST = 50
-"""Bytes; what is shorter may be blank."""
+_CHUNK = 4_000_000
+_SHORTEST = 300
+"""Bytes; what is shorter is no record, and may be blank."""
 _FEW = 16
 """Lines that are looked at alone if one of them is no record."""
 
@@ -86,8 +92,27 @@ def read(paths: Iterable[Path]) -> Claims:
     frames = [pl.DataFrame(schema=SCHEMA)]
     for batch in _batches(_files(paths), aside):
         frames += _frames(batch.lines, np.arange(len(batch.lines)), batch, aside)
+    aside = _told(aside)
     aside.sort(key=lambda entry: (entry.file, entry.line))
     return Claims(pl.concat(frames), tuple(aside))
+
+
+def _told(aside: list[Aside]) -> list[Aside]:
+    """Return the entries of each file, no more than are told, and the number of the others."""
+    counts = Counter(entry.file for entry in aside)
+    if max(counts.values(), default=0) <= MOST_TOLD:
+        return aside
+    told: Counter[str] = Counter()
+    kept = []
+    for entry in sorted(aside, key=lambda entry: (entry.file, entry.line)):
+        told[entry.file] += 1
+        if told[entry.file] <= MOST_TOLD:
+            kept.append(entry)
+    return kept + [
+        Aside(file, 0, f"further lines that are no records: {n - MOST_TOLD}")
+        for file, n in counts.items()
+        if n > MOST_TOLD
+    ]
 
 
 def asides(frame: pl.DataFrame, reason: pl.Expr) -> list[Aside]:
@@ -105,8 +130,12 @@ def asides(frame: pl.DataFrame, reason: pl.Expr) -> list[Aside]:
 
 @dataclass
 class _Batch:
-    """Lines of one or several files, without blank ones, and where they are."""
+    """Lines of one or several files, without blank ones, and where they are.
 
+    `short` is the number of lines of each file that are too short, earlier batches included.
+    """
+
+    short: Counter[str]
     lines: list[bytes] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
@@ -117,18 +146,25 @@ class _Batch:
         sizes = list(map(len, chunk))
         places: Sequence[int] = range(len(chunk))
         if min(sizes) < _SHORTEST or max(sizes) > LONGEST_LINE:
-            kept = [i for i in places if sizes[i] <= LONGEST_LINE]
-            for i in sorted(set(places) - set(kept)):
-                reason = f"{sizes[i]} bytes: a record has at most {LONGEST_LINE}"
-                aside.append(Aside(file, before + i + 1, reason))
-            places = [i for i in kept if not chunk[i].isspace()]
+            places = [
+                i for i in places
+                if not chunk[i].isspace() and self._is_taken(chunk[i], file, before + i + 1, aside)
+            ]  # fmt: skip
         self.lines += [chunk[i] for i in places]
         self.files += [file] * len(places)
         self.numbers += [before + i + 1 for i in places]
-        self.size += sum(sizes)
+        self.size += sum(sizes[i] for i in places)
 
-    def aside(self, i: int, reason: str) -> Aside:
-        return Aside(self.files[i], self.numbers[i], reason)
+    def _is_taken(self, line: bytes, file: str, number: int, aside: list[Aside]) -> bool:
+        """Return whether a line is to be looked at; tell why it is not."""
+        if len(line) < _SHORTEST:
+            self.short[file] += 1
+            return self.short[file] <= MOST_TOLD
+        if len(line) <= LONGEST_LINE:
+            return True
+        reason = f"{len(line)} bytes: a record has at most {LONGEST_LINE}"
+        aside.append(Aside(file, number, reason))
+        return False
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -140,7 +176,8 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _batches(files: Iterable[Path], aside: list[Aside]) -> Iterator[_Batch]:
-    batch = _Batch()
+    short: Counter[str] = Counter()
+    batch = _Batch(short)
     for file in files:
         name = str(file)
         try:
@@ -155,12 +192,16 @@ def _batches(files: Iterable[Path], aside: list[Aside]) -> Iterator[_Batch]:
                 continue
             with file.open("rb") as stream:
                 number = 0
-                while chunk := stream.readlines(_BATCH):
+                while chunk := stream.readlines(_CHUNK):
                     batch.add(chunk, name, number, aside)
                     number += len(chunk)
+                    if short[name] > MOST_SHORT:
+                        reason = "most lines are too short for a record; the rest is not read"
+                        aside.append(Aside(name, 0, reason))
+                        break
                     if batch.size >= _BATCH:
                         yield batch
-                        batch = _Batch()
+                        batch = _Batch(short)
         except OSError as error:
             aside.append(Aside(name, 0, f"cannot be read ({error.strerror})"))
     yield batch
@@ -191,9 +232,10 @@ def _frames(
 
 
 def _alone(line: bytes, place: int, batch: _Batch, aside: list[Aside]) -> Iterator[pl.DataFrame]:
+    file = batch.files[place]
     result = single.frame_of_line(line)
     if isinstance(result, str):
-        aside.append(batch.aside(place, result))
+        aside.append(Aside(file, batch.numbers[place], result))
     else:
         yield _placed(result, np.array([place]), batch)
 

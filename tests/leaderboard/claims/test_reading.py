@@ -207,12 +207,37 @@ def test_a_file_beyond_the_limit_is_set_aside_whole(tmp_path, make_record, monke
     assert (aside.file, aside.line) == (str(tmp_path / "large.jsonl"), 0)
 
 
+def test_a_file_of_rubbish_is_told_in_a_few_lines(tmp_path, make_record, monkeypatch) -> None:
+    monkeypatch.setattr(reading, "MOST_TOLD", 10)
+    monkeypatch.setattr(reading, "_CHUNK", 500)
+    good, rubbish = make_record().line().encode(), b"x" * 400 + b"\n"
+    (tmp_path / "a.jsonl").write_bytes(rubbish * 50 + good + rubbish * 50)
+    (tmp_path / "b.jsonl").write_bytes(b"x\n" + make_record(seed=1).line().encode())
+    claims = read([tmp_path])
+    assert sorted(claims.frame["seed"]) == [0, 1]
+    assert len(claims.aside) == 12
+    assert (claims.aside[0].line, claims.aside[0].reason[-4:]) == (0, ": 90")
+
+
+def test_a_file_of_short_lines_is_not_read_to_its_end(tmp_path, make_record, monkeypatch) -> None:
+    monkeypatch.setattr(reading, "MOST_SHORT", 100)
+    monkeypatch.setattr(reading, "MOST_TOLD", 10)
+    monkeypatch.setattr(reading, "_CHUNK", 500)
+    good = make_record().line().encode()
+    (tmp_path / "a.jsonl").write_bytes(good + b"x\n" * 10_000 + good)
+    claims = read([tmp_path])
+    assert claims.frame["seed"].to_list() == [0]
+    assert len(claims.aside) == 11
+    assert "too short" in claims.aside[0].reason
+
+
 def test_batches_change_nothing(tmp_path, make_record, monkeypatch) -> None:
     for name in "abc":
         lines = [make_record(model__name=name, seed=seed).line() for seed in range(9)]
         (tmp_path / f"{name}.jsonl").write_text("".join([*lines[:4], "broken\n", *lines[4:]]))
     at_once = read([tmp_path])
     monkeypatch.setattr(reading, "_BATCH", 2_000)
+    monkeypatch.setattr(reading, "_CHUNK", 2_000)
     monkeypatch.setattr(reading, "_FEW", 1)
     piecewise = read([tmp_path])
     assert piecewise.aside == at_once.aside
