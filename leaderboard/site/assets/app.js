@@ -3,7 +3,7 @@
 //
 // The scripts share one scope. Each has one subject:
 //   dom, data, formats            elements, data files, numbers as text
-//   scores, student               means, ranks and effects of a choice of tasks
+//   scores, student, kept_scores  means, ranks and effects of a choice of tasks
 //   state, choice, filters        the address, the tasks and the rows that it asks for
 //   table, columns, column_cells, model_cell   the table of models, drawn as far as it is in sight
 //   controls, tasks_panel, exports             the form of the first screen

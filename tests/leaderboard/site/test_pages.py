@@ -100,6 +100,16 @@ def test_a_model_has_its_card_its_ranks_and_its_provenance(
     page.wait_for_selector("h1:text-is('Models')")
 
 
+def test_a_model_that_was_run_under_a_mitigator_only_says_so(tmp_path, visit, records) -> None:
+    kept = [
+        record
+        for record in records
+        if (record.model.name, record.mitigator.name) != ("e5-small", "none")
+    ]
+    page = visit(build(tmp_path, kept), "#/text/model/e5-small")
+    assert "under a mitigator only" in page.locator("main .lead").inner_text()
+
+
 def test_the_values_of_a_model_say_why_they_do_not_count(tmp_path, visit, records) -> None:
     index = build(tmp_path, records)
     page = visit(index, "#/text/model/e5-small")

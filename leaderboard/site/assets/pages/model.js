@@ -91,6 +91,8 @@ function baseRowsOf(board) {
 function standing(board, row) {
   if (board.rows.role[row] === "reference")
     return "A reference: a line to compare with, never ranked.";
+  if (board.rows.role[row] === "mitigated")
+    return "Not ranked: it was run under a mitigator only, and models are ranked without one.";
   const benchmark = board.benchmarks[0];
   const scores = benchmarkScores(board, benchmark);
   const ranked = scores.rank.filter((rank) => rank > 0).length;
