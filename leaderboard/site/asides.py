@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from harness.leaderboard.claims.reading import Aside
@@ -14,6 +15,8 @@ EXAMPLES = 5
 GROUPS = 200
 """Most groups: a file of rubbish must not fill the page."""
 OTHERS = "other reasons"
+PLACES = 4
+"""Parts of `results/MODEL/FINGERPRINT/RUN.jsonl`, which the page shows of an absolute path."""
 LONGEST = 300
 """Most characters of a reason or place."""
 _VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|[0-9a-f]{8,}|-?\d+(\.\d+)?(e-?\d+)?")
@@ -46,7 +49,8 @@ class Group:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the page shows."""
-        return {"reason": self.reason, "count": self.count, "examples": list(self.examples)}
+        examples = [_public(place) for place in self.examples]
+        return {"reason": self.reason, "count": self.count, "examples": examples}
 
 
 def grouped(aside: Iterable[Aside]) -> list[Group]:
@@ -73,6 +77,12 @@ def grouped(aside: Iterable[Aside]) -> list[Group]:
 
 def _place(line: Aside) -> str:
     return f"{line.file}:{line.line}" if line.line else line.file
+
+
+def _public(place: str) -> str:
+    """Return a place without folders of this machine, for the page."""
+    path = PurePath(place)
+    return "/".join(path.parts[-PLACES:]) if path.is_absolute() else place
 
 
 def _cut(text: str) -> str:

@@ -160,7 +160,10 @@ def test_a_build_shows_what_is_withdrawn_and_ranks_the_rest(tmp_path, capsys) ->
     rows = (site / "leaderboard.csv").read_text("utf-8")
     assert "stays" in rows
     assert "goes" not in rows
-    assert "its authors said so" in (site / "data" / "site.js").read_text("utf-8")
+    data = (site / "data" / "site.js").read_text("utf-8")
+    assert "its authors said so" in data
+    assert "results/goes/" in data
+    assert str(tmp_path) not in data, "no folder of this machine is published"
     (tmp_path / withdrawn.NAME).write_text("models: [{nmae: goes, reason: x}]")
     assert run(command) == 2
     assert "did you mean 'name'" in capsys.readouterr().err
