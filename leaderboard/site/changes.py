@@ -158,14 +158,14 @@ def _values(cells: pl.DataFrame | None, file: Path) -> tuple[int, list[Change]]:
     if cells is None or not file.is_file():
         return 0, []
     now, before = (
-        frame.filter("ranked").select(pl.col(_CELL).cast(pl.String), "value").unique(_CELL)
-        for frame in (cells, pl.read_parquet(file))
+        frame.filter("ranked").select(pl.col(_CELL).cast(pl.Categorical), "value").unique(_CELL)
+        for frame in (cells, pl.read_parquet(file, columns=[*_CELL, "value", "ranked"]))
     )
     both = now.join(before, on=list(_CELL), suffix="_before")
     value, was = pl.col("value"), pl.col("value_before")
     differ = both.filter(
         (value.is_null() != was.is_null()) | ((value - was).abs() > SAME).fill_null(value=False)
-    ).sort(_CELL)
+    ).sort(pl.col(_CELL).cast(pl.String))
     lines = [
         Change(
             model=row["model"],
