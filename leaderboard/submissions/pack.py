@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harness import folders, labels
+from harness import folders
 from harness.errors import HarnessError, UsageError
 from harness.leaderboard.submissions import submission
 from harness.leaderboard.submissions.submission import Submission
@@ -28,6 +28,8 @@ from harness.run import run_file
 LICENCE = "CC0-1.0"
 """Results of many people under many licences are hard to use: nobody's rights are the simplest."""
 LONGEST_COMMAND = 4_000
+DEFAULT_CONCEPT = "gender"
+"""Concept of a run that says none, as of `harness eval`."""
 
 
 @dataclass(frozen=True)
@@ -195,30 +197,36 @@ def _entry(
 def _command(records: Sequence[Record], results: Path) -> str:
     """Return the command that repeats a run; no folder of this machine is in it."""
     first = records[0]
-    tasks, concept = _as_typed(results, first.run)
-    mitigators = dict.fromkeys(record.mitigator.label for record in records)
+    typed = _as_typed(results, first.run)
     words = ["harness", "eval", "--model", first.model.name]
-    for label in mitigators:
+    for label in dict.fromkeys(record.mitigator.label for record in records):
         words += ["--mitigator", label]
-    words += ["--tasks", ",".join(tasks or sorted({record.task.name for record in records}))]
-    if concept:
-        words += ["--concept", concept]
-    if first.seed:
-        words += ["--seed", str(first.seed)]
-    return shlex.join(words)[:LONGEST_COMMAND]
+    tasks = typed.get("tasks") or [",".join(sorted({record.task.name for record in records}))]
+    for option, values in {"--tasks": tasks, "--exclude": typed.get("exclude", [])}.items():
+        words += [option, ",".join(values)] if values else []
+    concept = typed.get("concept", [DEFAULT_CONCEPT])
+    words += ["--concept", *concept] if concept != [DEFAULT_CONCEPT] else []
+    words += ["--seed", str(first.seed)] if first.seed else []
+    command = shlex.join(words)
+    return (
+        command if len(command) <= LONGEST_COMMAND else shlex.join([*words[:4], "--tasks", "all"])
+    )
 
 
-def _as_typed(results: Path, run: str) -> tuple[list[str], str]:
-    """Return the tasks and the concept of a run as its file has them; empty without a file."""
+def _as_typed(results: Path, run: str) -> dict[str, list[str]]:
+    """Return what the file of a run says of its tasks and concept, unless it names a path."""
     folder = results if results.is_dir() else results.parent
     try:
         options = run_file.read(folder / run_file.FOLDER / f"{folders.safe_name(run)}.yaml")
     except HarnessError:
-        return [], ""
-    tasks = [str(task) for task in options.get("tasks", ())]
-    is_public = not any("/" in task or "\\" in task or labels.is_local(task) for task in tasks)
-    concept = str(options.get("concept", ""))
-    return tasks if is_public else [], "" if concept == "gender" else concept
+        return {}
+    typed = {
+        key: [value] if isinstance(value, str) else list(map(str, value))
+        for key in ("tasks", "exclude", "concept")
+        if (value := options.get(key))
+    }
+    has_path = any("/" in value or "\\" in value for values in typed.values() for value in values)
+    return {} if has_path else typed
 
 
 def _entries(parents: Iterable[Path]) -> dict[Path, dict[str, Submission]]:

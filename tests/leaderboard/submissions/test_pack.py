@@ -27,7 +27,7 @@ inputs:
 metrics: {weat: {}}
 primary: {metric: weat, score: effect_size}
 """
-RUN_FILE = "models: [good-words]\ntasks: [weat, simlex-999]\nconcept: religion\n"
+RUN_FILE = "models: [good-words]\ntasks: [weat, simlex-999]\nexclude: [weat-3]\nconcept: religion\n"
 
 
 def content(record: Record) -> dict:
@@ -67,8 +67,19 @@ def test_what_is_packed_passes_the_check_and_says_who_and_how(results, tmp_path,
     assert entry.contact == "https://a.example"
     assert entry.command == (
         "harness eval --model good-words --mitigator none --tasks weat,simlex-999 "
-        "--concept religion"
+        "--exclude weat-3 --concept religion"
     )
+
+
+def test_a_path_in_the_file_of_a_run_is_not_in_the_command(results, tmp_path):
+    (results / "runs").mkdir()
+    text = RUN_FILE.replace("weat,", "/home/ada/mine.yaml,")
+    (results / "runs" / "aaaaaaaaaaaa.yaml").write_text(text)
+    assert pack(results, tmp_path / "out") == 0
+    (file,) = (tmp_path / "out").rglob("*.jsonl")
+    command = submission.read(file.parent)["aaaaaaaaaaaa"].command
+    assert "/home" not in command
+    assert "--tasks " + ",".join(sorted({r.task.name for r in packed(tmp_path / "out")})) in command
 
 
 def test_a_second_run_changes_nothing(results, tmp_path, capsys):
