@@ -56,6 +56,11 @@ class Base:
         return dict(pairs.iter_rows()) | shipped
 
     @cached_property
+    def fingerprints(self) -> Mapping[str, str]:
+        """A fingerprint of each name of a model."""
+        return {name: fingerprint for fingerprint, name in self.names.items()}
+
+    @cached_property
     def ids(self) -> frozenset[str]:
         """Ids of its records."""
         return frozenset(self.claims.frame["id"])

@@ -109,7 +109,7 @@ def check(
     good = [r for (file, n), r in records.items() if not {(file, n), (file, 0)} & wrong]
     return Checked(
         problems=tuple(_one_a_line(problems)),
-        warnings=tuple(_warnings(records, registered)),
+        warnings=tuple(_warnings(records, joined, registered)),
         records=tuple(record for record in good if record.id not in joined.ids),
         known=sum(record.id in joined.ids for record in good),
         base=joined,
@@ -219,15 +219,20 @@ def _is_same(claimed: str | None, fact: str | None) -> bool:
 
 
 def _warnings(
-    records: dict[tuple[str, int], Record], registered: frozenset[str]
+    records: dict[tuple[str, int], Record], base: Base, registered: frozenset[str]
 ) -> Iterator[Aside]:
-    """Yield a line on each model that others may be unable to repeat."""
+    """Yield what a maintainer should weigh about each model."""
     first: dict[str, tuple[str, Record]] = {}
     for (file, _), record in records.items():
         first.setdefault(record.model.fingerprint, (file, record))
     for file, record in first.values():
-        if reason := model_identity.warning(record.model, registered):
-            yield Aside(file, 0, f"model '{record.model.name}': {reason}")
+        model = record.model
+        if reason := model_identity.warning(model, registered):
+            yield Aside(file, 0, f"model '{model.name}': {reason}")
+        other = base.fingerprints.get(model.name)
+        if other is not None and model.fingerprint not in base.names:
+            reason = f"model '{model.name}': the base has other weights or settings of this name"
+            yield Aside(file, 0, f"{reason} ({other})")
 
 
 def _one_a_line(problems: Iterable[Aside]) -> Iterator[Aside]:

@@ -20,7 +20,7 @@ import os
 import random
 import re
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,7 +62,8 @@ class Verdict:
     Parameters
     ----------
     model, mitigator, task
-        Labels of the cell; `task` is empty if none of a model was run.
+        Labels of the cell. Cells that cannot be run for one reason have one verdict: `mitigator` is
+        empty then, and `task` is their number.
     outcome
         `same`, `differs` or `cannot be run`.
     reason
@@ -106,7 +107,8 @@ def verify(
     Returns
     -------
     list
-        A verdict for each cell that was chosen, and for each model that cannot be run.
+        A verdict for each cell that was chosen, and one for each model and each reason why cells of
+        it cannot be run.
 
     Raises
     ------
@@ -119,16 +121,21 @@ def verify(
         raise UsageError(
             "no valid records of whole tasks in these paths; see harness results check"
         )
-    verdicts, possible = {}, []
+    obstacles: Counter[tuple[str, str]] = Counter()
+    possible = []
     for cell in cells:
         if reason := _obstacle(cell, registry, trusting):
-            verdicts[cell.model, reason] = Verdict(cell.model, "", "", NOT_RUN, reason)
+            obstacles[cell.model, reason] += 1
         else:
             possible.append(cell)
     chosen = random.Random(seed).sample(possible, min(n, len(possible)))  # noqa: S311  # no secret
     with contextlib.nullcontext() if trusting else _offline():
         ran = [_verdict(cell, cache, registry) for cell in chosen]
-    return [*ran, *verdicts.values()]
+    left_out = (
+        Verdict(model, "", f"{number} cell{'s'[: number != 1]}", NOT_RUN, reason)
+        for (model, reason), number in obstacles.items()
+    )
+    return [*ran, *left_out]
 
 
 def _cells(paths: Iterable[Path]) -> list[Cell]:

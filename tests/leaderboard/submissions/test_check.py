@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -67,6 +68,14 @@ def test_only_what_the_base_lacks_is_new(base, fork):
     assert {record.model.name for record in checked.records} == {"model-c"}
 
 
+def test_the_references_are_the_two_models_of_the_base_with_most_tasks(capsys, base, fork):
+    assert run(["results", "check", str(fork), "--base", str(base), "--json"]) == 0
+    (new,) = json.loads(capsys.readouterr().out)["new"]
+    assert new["model"] == "model-c"
+    assert sorted(new["references"]) == ["model-a", "model-b"]
+    assert {mean["measures"] for mean in new["means"]} == {"bias", "usefulness"}
+
+
 def test_a_file_of_the_base_that_is_gone_is_a_problem(base, fork):
     shutil.rmtree(next((fork / "results").glob("model-a")))
     gone = reasons(fork, base)
@@ -122,6 +131,18 @@ def test_a_fingerprint_of_the_base_keeps_its_name(base, tmp_path):
     found = reasons(tmp_path / "packed", base)
     assert len(found) == len(records)
     assert "'model-a'" in found[0]
+
+
+def test_a_maintainer_is_warned_of_a_known_name_with_other_weights(base, tmp_path):
+    records = [
+        changed(json.loads(record.line()), model__fingerprint="vectors-" + "a" * 32)
+        for record in good_records("model-a", run="r2")
+    ]
+    write(tmp_path / "packed", records)
+    checked = check([tmp_path / "packed"], base)
+    assert checked.problems == ()
+    (warning,) = checked.warnings
+    assert "'model-a'" in str(warning)
 
 
 def test_more_than_the_allowed_records_are_a_problem(tmp_path, monkeypatch):
