@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.leaderboard.claims import strict_json
 from harness.leaderboard.claims.reading import Aside
-from harness.leaderboard.submissions import limits, strict_json
+from harness.leaderboard.submissions import limits
 from harness.results.record import Record
 
 _KINDS = {

@@ -19,7 +19,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from harness import folders
 from harness.errors import InvalidFile, unreadable
-from harness.leaderboard.submissions import limits, strict_json
+from harness.leaderboard.claims import strict_json
+from harness.leaderboard.submissions import limits
 
 ROOT = "results"
 """Folder of the records in a results repository."""

@@ -1,7 +1,7 @@
 """Strict JSON: one meaning for every reader, or an error with one line.
 
 Refuses what parsers read differently or not at all: a byte order mark, other encodings, keys that
-occur twice, NaN and infinity, integers beyond 64 bits, and deep nesting.
+occur twice, NaN and infinity, integers of thousands of digits, and deep nesting.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 Model = TypeVar("Model", bound=BaseModel)
+_DIGITS = 4_000
+"""Python itself reads no integers of more than 4,300 digits."""
 _LONGEST = 60
 """Characters of a text of somebody else that a message repeats."""
 
@@ -35,7 +37,7 @@ def parsed(content: bytes) -> Any:
             object_pairs_hook=_without_repeats,
             parse_constant=_no_constant,
             parse_float=_finite,
-            parse_int=_int64,
+            parse_int=_integer,
         )
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start + 1} is not UTF-8") from None
@@ -75,7 +77,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(content) < len(pairs):
         keys = [key for key, _ in pairs]
         repeated = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key '{repeated[:_LONGEST]}' occurs twice")
+        raise ValueError(f"the key '{repeated[:_LONGEST]}' stands twice in one object")
     return content
 
 
@@ -86,11 +88,12 @@ def _no_constant(name: str) -> Any:
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"the number {text[:_LONGEST]} is too large")
+        shown = text[:_LONGEST]
+        raise ValueError(f"not JSON that every reader takes: the number {shown} is too large")
     return number
 
 
-def _int64(text: str) -> int:
-    if len(text) > 20 or not -(2**63) <= int(text) < 2**63:
-        raise ValueError(f"the integer {text[:_LONGEST]} is beyond 64 bits")
+def _integer(text: str) -> int:
+    if len(text) > _DIGITS:
+        raise ValueError(f"not JSON that every reader takes: an integer of {len(text):,} digits")
     return int(text)
