@@ -8,7 +8,7 @@ from __future__ import annotations
 import polars as pl
 
 from harness.leaderboard.boards.measures import LEAK, latest
-from harness.leaderboard.boards.ranking import means, rank
+from harness.leaderboard.boards.ranking import by_family, means, rank
 
 ENDS = ("rank", "rank_low", "rank_high")
 """Columns of a rank with its set, after the prefix of what is ranked."""
@@ -125,16 +125,19 @@ def aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
         mean = means(ranked.filter(measures=name), ["row"]).rename({"mean": name}).drop("p")
         ends = {end: f"{name}_{end}" for end in ("low", "high", "families", "tasks")}
         frame = frame.join(mean.rename(ends), on="row", how="left", maintain_order="left")
-    by = ["row", "measures", "category"]
-    of_categories = means(ranked, by).select("row", "mean", name=pl.format("{}:{}", *by[1:]))
-    wanted = tasks.filter(pl.col("measures") != "control").select("measures", "category").unique()
-    names = [f"{name}:{category}" for name, category in wanted.sort(pl.all()).rows()]
-    wide = of_categories.pivot("name", on_columns=names, index="row", values="mean")
+    families = by_family(ranked, ["row", "measures", "category"])
+    categories = tasks.filter(pl.col("measures") != "control").select("measures", "category")
+    for name, category in categories.unique().sort(pl.all()).rows():
+        own = families.filter(measures=name, category=category)
+        mean = own.group_by("row", maintain_order=True).agg(
+            pl.col("measure").mean().alias(f"{name}:{category}")
+        )
+        frame = frame.join(mean, on="row", how="left", maintain_order="left")
     values = grid["value"].to_numpy().reshape(frame.height, -1)  # the grid has every cell
     columns = [f"task:{task}" for task in tasks["task"].sort()]
     return pl.concat(
         [
-            frame.join(wide, on="row", how="left", maintain_order="left"),
+            frame,
             pl.DataFrame(values, schema=columns, orient="row", nan_to_null=True).select(
                 f"task:{task}" for task in tasks["task"]
             ),
