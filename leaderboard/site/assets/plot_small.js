@@ -135,7 +135,7 @@ function spreadLines(lines, scale, foot, width) {
   for (const { label, value } of lines) {
     const x = scale.at(value);
     const text = shortLabel(label);
-    group.append(svg("path", { d: `M${x} 4V${foot}` }));
+    group.prepend(svg("path", { d: `M${x} 4V${foot}` })); // below all labels
     const box = [x + 4, x - 4 - textWidth(text)]
       .flatMap((left) => [12, 26].map((base) => labelBox(left, base, textWidth(text))))
       .find(
