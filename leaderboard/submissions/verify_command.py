@@ -37,9 +37,11 @@ def verify(
     cache: Path | None,
     as_json: bool,
 ) -> None:
-    """Run random cells of a submission again, where the models are at hand.
+    """Run random cells of a submission again.
 
-    Without --trust-models only registered models are run, under mitigators whose options are
+    A cell is a model under a mitigator on a task.
+
+    Without --trust-models, only registered models are run, under mitigators whose options are
     numbers, and nothing is downloaded but data of registered tasks. Values count as the same if
     they differ by at most 1e-4 of the score's unit or range, as they do between machines. Exits
     with 1 if one differs.

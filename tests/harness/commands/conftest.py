@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.commands import main
+from harness.commands import main, results
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -19,7 +19,8 @@ GOLDEN = Path(__file__).parent / "golden"
 @pytest.fixture(autouse=True)
 def commands_of_this_test(monkeypatch):
     """Forget the commands that a test's plugins add to the program."""
-    monkeypatch.setattr(main.group, "commands", dict(main.group.commands))
+    for group in (main.group, results.command):  # plugins may add to both
+        monkeypatch.setattr(group, "commands", dict(group.commands))
 
 
 @pytest.fixture
