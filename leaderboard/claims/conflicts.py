@@ -19,8 +19,10 @@ from harness.leaderboard.claims.reading import Aside, asides
 TOLERANCE = 1e-4
 """Largest difference of two equal values, as a share of the unit or the range of the score."""
 _P_TOLERANCE = 0.005
-_NUMBERS = {"value": 1.0, "floor": 1.0, "unit": 1.0, "low": 100.0, "high": 100.0}
-"""Numbers that must be equal, with how many times the tolerance they may differ by."""
+_NUMBERS = ("value", "floor", "unit")
+"""Numbers that rank. Intervals do not, and a later harness computes some in another way."""
+_FILLED = ("floor", "p_value", "low", "high")
+"""What an older harness did not compute: a record that has it replaces an equal one without."""
 _EXACT = ("asked", "found", "reversed", "undone", "is_leak")
 _CELL = (
     *("fingerprint", "label", "params", "task", "digest", "scenario", "metric", "score", "seed"),
@@ -31,7 +33,7 @@ _Decided = tuple[pl.DataFrame, list[Aside]]
 
 
 def of_equal_ids(frame: pl.DataFrame) -> _Decided:
-    """Return the oldest record of each id; records of an id that differ are set aside, all."""
+    """Return one record of each id, the fullest, then the oldest; all that differ are set aside."""
     several = frame.filter(pl.col("id").is_duplicated())
     if not several.height:
         return frame, []
@@ -45,30 +47,30 @@ def of_equal_ids(frame: pl.DataFrame) -> _Decided:
         .agg(
             pl.coalesce(
                 *(
-                    pl.when(_differ(name, TOLERANCE * times * pl.col("scale").max())).then(
-                        pl.lit(name)
-                    )
-                    for name, times in _NUMBERS.items()
+                    pl.when(_differ(name, TOLERANCE * pl.col("scale").max())).then(pl.lit(name))
+                    for name in _NUMBERS
                 ),
                 pl.when(_differ("p_value", pl.lit(_P_TOLERANCE))).then(pl.lit("p_value")),
                 *(pl.when(pl.col(c).n_unique() > 1).then(pl.lit(c)) for c in _EXACT),
             ).alias("differing"),
-            pl.col("value").min().alias("least"),
-            pl.col("value").max().alias("most"),
+            least=_shown(pl.col("value").min()),
+            most=_shown(pl.col("value").max()),
         )
         .drop_nulls("differing")
     )
+    values = pl.format(" ({} to {})", "least", "most")
     reason = pl.format(
-        "conflict: records with this id differ in '{}' (values from {} to {}); none counts until "
-        "withdrawn.yaml decides",
+        "conflict: records with this id differ in '{}'{}; none counts until withdrawn.yaml decides",
         "differing",
-        *(_shown(name) for name in ("least", "most")),
+        pl.when(pl.col("differing") == "value").then(values).otherwise(pl.lit("")),
     )
     aside = asides(several.join(differing, on="id", maintain_order="left"), reason)
-    oldest = frame.join(differing, on="id", how="anti", maintain_order="left").sort(
-        pl.col("created").cast(pl.String), pl.col("file").cast(pl.String), "line"
+    place = (pl.col(name).cast(pl.String) for name in ("created", "file"))
+    empty = pl.sum_horizontal(pl.col(name).is_null() for name in (*_FILLED, "unit"))
+    fullest = frame.join(differing, on="id", how="anti", maintain_order="left").sort(
+        empty, *place, "line"
     )
-    return oldest.unique("id", keep="first", maintain_order=True), aside
+    return fullest.unique("id", keep="first", maintain_order=True), aside
 
 
 def of_references(frame: pl.DataFrame) -> _Decided:
@@ -86,7 +88,7 @@ def of_references(frame: pl.DataFrame) -> _Decided:
         pl.col("value").is_null() & pl.col("shipped_value").is_null()
     )
     wrong = own.join(values, on="id", how="left").filter(is_other | differs.fill_null(value=False))
-    shown = [_shown(name) for name in ("shipped_value", "value")]
+    shown = [_shown(pl.col(name)) for name in ("shipped_value", "value")]
     reason = (
         pl.when(is_other)
         .then(pl.format("'{}' is the name of a reference model", pl.col("model").cast(pl.String)))
@@ -121,14 +123,22 @@ def of_fits(frame: pl.DataFrame) -> _Decided:
 
 
 def _differ(name: str, tolerance: pl.Expr) -> pl.Expr:
-    """Return whether numbers of a group differ, or some are null and some are not."""
+    """Return whether numbers of a group differ, or some are null that may not be.
+
+    The unit came with the floor: a record that has a floor and no unit means to have none.
+    """
     column = pl.col(name)
+    differ = (column.max() - column.min() > tolerance).fill_null(value=False)
+    if name in _FILLED:
+        return differ
     is_mixed = column.is_null().any() & column.is_not_null().any()
-    return is_mixed | (column.max() - column.min() > tolerance).fill_null(value=False)
+    if name == "unit":
+        is_mixed &= (column.is_null() & pl.col("floor").is_not_null()).any()
+    return differ | is_mixed
 
 
-def _shown(number: str) -> pl.Expr:
-    return pl.col(number).cast(pl.String).fill_null("none")
+def _shown(number: pl.Expr) -> pl.Expr:
+    return number.cast(pl.String).fill_null("none")
 
 
 @functools.cache

@@ -178,13 +178,20 @@ def test_equal_repeats_are_one_record(judge, make_record: Make) -> None:
     assert claims.aside == ()
 
 
+def test_a_record_with_a_floor_replaces_an_equal_one_of_an_older_harness(judge, make_record):
+    later = make_record(created="2026-02-01T00:00:00Z", floor=FLOOR, p_value=0.5, unit=1.0)
+    claims = judge(make_record(), later)
+    assert claims.frame.select("floor", "p_value", "unit").rows() == [(0.1, 0.5, 1.0)]
+    assert claims.aside == ()
+
+
 CONFLICTS = {
     "value": ({"value": 0.5}, {"value": 0.6}),
     "no value": ({"value": 0.5}, {"value": None, "reason": "too few"}),
-    "floor": ({}, {"floor": FLOOR}),
+    "floor": ({"floor": FLOOR | {"mean": 0.2}}, {"floor": FLOOR}),
     "unit": ({"unit": 1.0}, {"unit": 2.0}),
+    "no unit": ({"unit": 1.0, "floor": FLOOR}, {"floor": FLOOR}),
     "p-value": ({"p_value": 0.01}, {"p_value": 0.9}),
-    "interval": ({"interval": INTERVAL}, {"interval": INTERVAL | {"high": 1.9}}),
     "leak": ({}, {"overlap": ("she",)}),
     "reversed": ({}, {"details": {"reversed": True}}),
     "coverage": ({}, {"coverage__found": 1}),
