@@ -114,7 +114,10 @@ def _names(boards: Sequence[Board], base: Sequence[Mapping[str, Any]]) -> dict[s
         "models": {
             model
             for board in boards
-            for model, fingerprint in board.rows.select("model", "fingerprint").unique().iter_rows()
+            for model, fingerprint in board.rows.filter(pl.col("role") != "reference")
+            .select("model", "fingerprint")
+            .unique()
+            .iter_rows()
             if fingerprint not in known
         },
         "mitigators": {label for board in boards for label in board.rows["mitigator"].unique()}

@@ -32,6 +32,7 @@ def test_news_are_new_names_changed_values_and_ranks(tmp_path, make_rows) -> Non
         update={"fingerprint": r.model.name * 8})}) for r in now]  # fmt: skip
     before = [r.model_copy(update={"model": r.model.model_copy(
         update={"fingerprint": r.model.name * 8})}) for r in before]  # fmt: skip
+    now += make_rows({"random-texts": {"x": 0.1}}, model__fingerprint="noise")
     write(before, tmp_path / "first")
     news = write(now, tmp_path / "second", since=tmp_path / "first")
     assert news["since"] == "today"
