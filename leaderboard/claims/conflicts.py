@@ -24,6 +24,10 @@ _NUMBERS = ("value", "floor", "unit")
 _FILLED = ("floor", "p_value", "low", "high")
 """What an older harness did not compute: a record that has it replaces an equal one without."""
 _EXACT = ("asked", "found", "reversed", "undone", "is_leak")
+_ROUNDED = (*_NUMBERS, "p_value", "reversed")
+_ROUNDING = pl.col("is_leak") & ~pl.col("primary")
+"""Where these are not compared. After a mitigator on the texts that it was fitted on only rounding
+may be left, and a correlation of it is another on each machine. No board shows these scores."""
 _CELL = (
     *("fingerprint", "label", "params", "task", "digest", "scenario", "metric", "score", "seed"),
 )
@@ -43,6 +47,7 @@ def of_equal_ids(frame: pl.DataFrame) -> _Decided:
             is_leak=pl.col("overlap").list.len() > 0,
             scale=pl.coalesce(pl.col("unit").first().over("id"), span, 1.0),
         )
+        .with_columns(pl.when(~_ROUNDING).then(pl.col(name)).alias(name) for name in _ROUNDED)
         .group_by("id")
         .agg(
             pl.coalesce(

@@ -208,6 +208,18 @@ def test_of_records_that_contradict_each_other_none_counts(judge, make_record, n
     assert all("withdrawn.yaml" in aside.reason for aside in claims.aside)
 
 
+@pytest.mark.parametrize(("primary", "kept"), [(False, 1), (True, 0)])
+def test_rounding_that_is_left_of_a_secondary_leak_decides_no_conflict(
+    judge, make_record, make_facts, primary, kept
+) -> None:
+    score = {} if primary else {"score": "other", "primary": False}
+    (task,) = make_facts([make_record()]).values()
+    other = task.scores[0].model_copy(update={"score": "other"})
+    facts = {"t": task.model_copy(update={"scores": (*task.scores, other)})}
+    values = (make_record(value=v, overlap=("she",), **score) for v in (-0.3, 0.2))
+    assert judge(*values, facts=facts).frame.height == kept
+
+
 def test_the_order_of_claims_changes_nothing(judge, make_record: Make) -> None:
     records = [
         make_record(seed=s, run=run, value=value)
