@@ -40,7 +40,7 @@ def build(folder: Path, records: Any, studies: Any = ()) -> Path:
 
 
 def addresses(page: Any) -> list[str]:
-    """Return the address of each kind of page that a site has, on each of its boards."""
+    """Return the address of each kind of page on each board; home unfolded, three rows compared."""
     found: list[str] = page.evaluate(
         """async () => {
           const names = {
@@ -58,6 +58,10 @@ def addresses(page: Any) -> list[str]:
             for (const name of Object.keys(pages).filter((n) => n in names)) {
               found.push(address(entry.kind, name, names[name](board)));
             }
+            const rows = [0, 1, 2].map((row) => rowName(board, row));
+            found.push(address(entry.kind, "compare", "", queryOf({ ...DEFAULT_VIEW, rows })));
+            const unfolded = queryOf({ ...DEFAULT_VIEW, unfolded: true });
+            found.push(address(entry.kind, "home", "", unfolded));
           }
           return found;
         }"""
