@@ -53,7 +53,7 @@ def published(claims: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
     ).with_columns(
         pl.col("published")
         .cast(pl.String)
-        .replace_strict(known, [scores[text] for text in known], return_dtype=pl.Float64)
+        .replace_strict(known, [float(scores[text]) for text in known], return_dtype=pl.Float64)
     )
     group = ["metric", "score", "scenario"]
     by_task = (

@@ -26,7 +26,8 @@ def rows_of(kind: str, chosen: pl.DataFrame, others: pl.DataFrame) -> pl.DataFra
     pl.DataFrame
         `row`, `kind`, `name` (of the model), `fingerprint`, `mitigator` and `params`; `model` and
         `label`, the model and the mitigator as shown; `role` (see `Board.rows`); `is_noise`,
-        whether it is random vectors without a mitigator.
+        whether it is random vectors as they are shipped, without options or a mitigator: no
+        other row may set the bar of usefulness.
 
     Notes
     -----
@@ -53,7 +54,7 @@ def rows_of(kind: str, chosen: pl.DataFrame, others: pl.DataFrame) -> pl.DataFra
         name="model",
         kind=pl.lit(kind),
         role=role,
-        is_noise=name.is_in(NOISE) & is_none,
+        is_noise=pl.col("model").is_in(NOISE) & is_none,
     )
 
 

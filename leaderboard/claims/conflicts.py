@@ -31,6 +31,8 @@ may be left, and a correlation of it is another on each machine. No board shows 
 _CELL = (
     *("fingerprint", "label", "params", "task", "digest", "scenario", "metric", "score", "seed"),
 )
+_OF_SEEDS = ("fingerprint", "mitigator_fingerprint", "digest", "scenario", "metric", "score")
+"""What records of several seeds share."""
 _FIT = ("label", "params", "mitigator_fingerprint")
 
 _Decided = tuple[pl.DataFrame, list[Aside]]
@@ -79,28 +81,51 @@ def of_equal_ids(frame: pl.DataFrame) -> _Decided:
 
 
 def of_references(frame: pl.DataFrame) -> _Decided:
-    """Set aside what differs from the shipped records of the reference models."""
-    own = frame.filter(pl.col("model").is_in(REFERENCES))
+    """Set aside what differs from the shipped records of the reference models.
+
+    All rows are compared with them. So nobody else has their names or fingerprints, and no other
+    seed is averaged with what is shipped. Further tasks may have records of them.
+    """
+    shipped = _references()
+    prints = shipped.select("fingerprint", reference=pl.col("model").cast(pl.String)).unique()
+    is_own = pl.col("model").is_in(REFERENCES) | pl.col("fingerprint").is_in(
+        prints["fingerprint"].implode()
+    )
+    own = frame.filter(is_own)
     if not own.height:
         return frame, []
-    shipped = _references()
-    values = shipped.select("id", shipped_value="value", is_shipped=pl.lit(value=True))
-    span = (pl.col("high_bound") - pl.col("low_bound")).abs()
-    scale = pl.coalesce("unit", span, 1.0)
-    is_other = ~pl.col("fingerprint").is_in(shipped["fingerprint"].unique().implode())
-    is_equal = (pl.col("value") - pl.col("shipped_value")).abs() <= TOLERANCE * scale
-    differs = pl.col("is_shipped") & ~is_equal.fill_null(
-        pl.col("value").is_null() & pl.col("shipped_value").is_null()
+    numbers = shipped.select(
+        *_OF_SEEDS, shipped_id="id", **{f"shipped_{name}": pl.col(name) for name in _NUMBERS}
     )
-    wrong = own.join(values, on="id", how="left").filter(is_other | differs.fill_null(value=False))
-    shown = [_shown(pl.col(name)) for name in ("shipped_value", "value")]
+    compared = own.join(prints, on="fingerprint", how="left").join(
+        numbers, on=_OF_SEEDS, how="left"
+    )
+    name = pl.col("model").cast(pl.String)
+    is_another_seed = pl.col("shipped_id") != pl.col("id")
+    differing = pl.coalesce(pl.when(_differs_from_shipped(n)).then(pl.lit(n)) for n in _NUMBERS)
     reason = (
-        pl.when(is_other)
-        .then(pl.format("'{}' is the name of a reference model", pl.col("model").cast(pl.String)))
-        .otherwise(pl.format("the shipped value of this reference model is {}, not {}", *shown))
+        pl.when(pl.col("reference").is_null())
+        .then(pl.format("'{}' is the name of a reference model", name))
+        .when(pl.col("reference") != name)
+        .then(pl.format("the fingerprint is that of the reference model '{}'", "reference"))
+        .when(is_another_seed)
+        .then(pl.lit("a reference model has one seed on a task, which is shipped"))
+        .when(pl.col("shipped_id").is_not_null() & differing.is_not_null())
+        .then(pl.format("the shipped {} of this reference model is another", differing))
     )
-    kept = frame.join(wrong.select("id"), on="id", how="anti", maintain_order="left")
-    return kept, asides(wrong, reason)
+    wrong = compared.with_columns(why=reason).drop_nulls("why")
+    kept = frame.join(wrong.select("id", "model"), on=["id", "model"], how="anti",
+                      maintain_order="left")  # fmt: skip
+    return kept, asides(wrong, pl.col("why"))
+
+
+def _differs_from_shipped(name: str) -> pl.Expr:
+    own, shipped = pl.col(name), pl.col(f"shipped_{name}")
+    span = (pl.col("high_bound") - pl.col("low_bound")).abs()
+    room = TOLERANCE * pl.coalesce("shipped_unit", span, 1.0)
+    return (own.is_null() != shipped.is_null()) | ((own - shipped).abs() > room).fill_null(
+        value=False
+    )
 
 
 def of_fits(frame: pl.DataFrame) -> _Decided:

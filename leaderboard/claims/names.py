@@ -2,7 +2,8 @@
 
 One fingerprint is one model or one mitigator, whatever its records call it, and has the facts of
 most of them. A name, or a label of a mitigator, that several have belongs to one of them; the
-others get the end of their fingerprint.
+others get the end of their fingerprint. The kind of embedder is no such fact: a record of another
+kind stands on another board, and takes nothing with it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from harness import labels
 from harness.leaderboard.claims.frame import TEXT
 
 _OF_MODEL = (
-    *("kind", "revision", "url", "dimensions", "parameters", "max_tokens", "licence"),
+    *("revision", "url", "dimensions", "parameters", "max_tokens", "licence"),
     *("open_weights", "released", "superseded_by", "languages", "published"),
 )
 _OF_MITIGATOR = ("mitigator", "label", "params", "fitted_on", "method")

@@ -6,6 +6,7 @@ stand alone; `single.py` then says what is wrong with each. Keys that no record 
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -179,7 +180,7 @@ def _batches(files: Iterable[Path], aside: list[Aside]) -> Iterator[_Batch]:
     short: Counter[str] = Counter()
     batch = _Batch(short)
     for file in files:
-        name = str(file)
+        name = os.fsencode(file).decode(errors="replace")  # names of files may be no UTF-8
         try:
             size = file.stat().st_size
             if not file.is_file():

@@ -14,9 +14,9 @@ from typing import Any
 
 import polars as pl
 
-from harness.digest import digest, of_json
+from harness.digest import digest
 from harness.leaderboard.boards.cells import BASELINES, REFERENCES
-from harness.results.record import SCHEMA as SCHEMA_VERSION
+from harness.leaderboard.claims.identities import OWN_ID
 from harness.results.record_parts import LARGEST_INTEGER, LONGEST_NAME
 from harness.scores import ROUNDING
 
@@ -30,8 +30,6 @@ WIDEST = 5
 """Bounds that depend on the number of items are at most this times as wide as usual."""
 LONGEST_TEXT = 10_000
 """Characters of a reason, or of settings as JSON."""
-OWN_ID = "own id"
-"""Column of the id that a record should have."""
 NONE = BASELINES[0]
 _NONE = digest([NONE, {}, None])
 """Fingerprint of no mitigator."""
@@ -52,14 +50,16 @@ _NAMES = (
     *("platform", "device"),
 )
 _TEXTS = ("reason", "params")
-_OBJECTS = ("params", "published", "packages")
-_LISTS = ("aliases", "languages")
+_JSON = {
+    "params": "an object",
+    "published": "an object of numbers",
+    "packages": "an object of texts",
+    **dict.fromkeys(("aliases", "languages"), "a list of texts"),
+}
+"""Columns of JSON, and what a record has there."""
 _COUNTS = (
     *("dimensions", "parameters", "max_tokens", "n", "asked", "found", "truncated"),
     "seed",
-)
-_IDENTITY = (
-    *("fingerprint", "mitigator_fingerprint", "digest", "scenario", "metric", "score", "seed"),
 )
 
 
@@ -114,9 +114,13 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
             for name in _TEXTS
         ),
         *(
-            Rule(name, _one_of(frame, name, check), pl.lit(f"{name}: an object or list is needed"))
-            for names, check in ((_OBJECTS, _is_no_object), (_LISTS, _is_no_list))
-            for name in names
+            Rule(name, _one_of(frame, name, _IS_NO[name]), pl.lit(f"{name}: expected {expected}"))
+            for name, expected in _JSON.items()
+        ),
+        *(
+            Rule(name, _one_of(frame, name, lambda text: not text or text != text.strip()),
+                 pl.lit(f"{name}: a name is not empty, and has no space at its ends"))
+            for name in ("model", "label")
         ),
         Rule(
             "address", _one_of(frame, "url", _is_no_address),
@@ -232,29 +236,6 @@ def _largest(bound: pl.Expr, value: pl.Expr) -> pl.Expr:
     return pl.max_horizontal(bound.abs(), value.abs(), 1.0)
 
 
-def identities(frame: pl.DataFrame) -> pl.Series:
-    """Return the column `OWN_ID`: the id of what each record says that it measured.
-
-    They are those of `record.identity`; each text is turned into JSON once.
-    """
-    parts = [_as_json(frame[name]) for name in _IDENTITY]
-    form = f"[{SCHEMA_VERSION}{',{}' * len(parts)}]"
-    contents = pl.select(pl.format(form, *parts)).to_series()
-    return pl.Series(OWN_ID, [of_json(content) for content in contents], dtype=pl.String)
-
-
-def _as_json(values: pl.Series) -> pl.Series:
-    different = values.unique()
-    texts = [json.dumps(value, ensure_ascii=False) for value in different]
-    keys = pl.DataFrame({"key": different, "text": texts})
-    found = (
-        values.alias("key")
-        .to_frame()
-        .join(keys, on="key", how="left", nulls_equal=True, maintain_order="left")
-    )
-    return found["text"]
-
-
 def _one_of(frame: pl.DataFrame, column: str, is_wrong: Callable[[str], bool]) -> pl.Expr:
     """Return whether a column has a text for which `is_wrong`: each text is looked at once."""
     texts = frame[column].unique().drop_nulls().to_list()
@@ -285,9 +266,23 @@ def _is_no_object(text: str) -> bool:
     return not isinstance(_json(text), dict)
 
 
+def _is_no_object_of(text: str, *types: type) -> bool:
+    content = _json(text)
+    return not isinstance(content, dict) or any(type(v) not in types for v in content.values())
+
+
 def _is_no_list(text: str) -> bool:
     items = _json(text)
     return not isinstance(items, list) or not all(isinstance(item, str) for item in items)
+
+
+_IS_NO: dict[str, Callable[[str], bool]] = {
+    "params": _is_no_object,
+    "published": lambda text: _is_no_object_of(text, int, float),
+    "packages": lambda text: _is_no_object_of(text, str),
+    "aliases": _is_no_list,
+    "languages": _is_no_list,
+}
 
 
 def _is_time(text: str, now: datetime) -> bool:

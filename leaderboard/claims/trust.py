@@ -16,8 +16,9 @@ import polars as pl
 from harness.leaderboard.claims import conflicts, names
 from harness.leaderboard.claims.facts import TaskFacts
 from harness.leaderboard.claims.frame import SCHEMA, TEXT
+from harness.leaderboard.claims.identities import identities
 from harness.leaderboard.claims.reading import Aside, Claims, asides
-from harness.leaderboard.claims.rules import FACT, Rule, identities, rules
+from harness.leaderboard.claims.rules import FACT, Rule, rules
 
 _SCORE = ("task", "scenario", "metric", "score")
 _OF_TASK = (

@@ -105,12 +105,12 @@ def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> tuple[s
 
 
 def _paths(tables: str) -> dict[str, Any]:
-    """Return the paths by name; none if the text is no JSON."""
+    """Return the paths by name; none if the text is no object of JSON."""
     try:
-        paths: dict[str, Any] = json.loads(tables)
-    except ValueError:
+        paths = json.loads(tables)
+    except (ValueError, RecursionError):
         return {}
-    return paths
+    return paths if isinstance(paths, dict) else {}
 
 
 def _plain(file: Path) -> bytes | None:

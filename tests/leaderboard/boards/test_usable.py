@@ -131,13 +131,14 @@ def test_a_mitigator_that_leaves_noise_fails_the_control(make_rows) -> None:
     assert "fails the control" in state(only(records))["m/eraser"][1]
 
 
-def test_noise_is_random_vectors_of_any_options_without_a_mitigator(make_rows) -> None:
-    noise = "random-texts?dimensions=50"
+def test_noise_is_random_vectors_without_options_and_without_a_mitigator(make_rows) -> None:
+    noise = "random-texts"
     records = make_rows({name: {"x": 1.0} for name in ("a", "noisy", noise)})
     useful = {"a": {"s": 0.6}, "noisy": {"s": 0.06}, noise: {"s": 0.02}}
     records += make_rows(useful, **USEFUL)
     records += make_rows({noise: {"s": -0.5}}, **USEFUL, mitigator__name="hard-debias",
                          mitigator__fingerprint="h")  # fmt: skip
+    records += make_rows({f"{noise}?dimensions=7": {"s": 0.9}}, **USEFUL)
     rows = state(only(records))
     assert rows["a/none"][1] is None
     assert "0.02 above that of random vectors" in rows["noisy/none"][1]

@@ -1,6 +1,7 @@
 """What is no record is set aside with its place and reason; the other records count."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,11 @@ def test_a_file_is_read_as_its_records_in_memory(tmp_path: Path, make_many) -> N
 def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InvalidFile):
         read([tmp_path / "absent"])
+
+
+def test_a_file_whose_name_is_no_utf8_is_read(tmp_path: Path, make_record: Make) -> None:
+    (tmp_path / os.fsdecode(b"a\xff.jsonl")).write_text(make_record().line())
+    assert read([tmp_path]).frame.height == 1
 
 
 def test_no_files_are_no_records(tmp_path: Path) -> None:

@@ -100,6 +100,11 @@ BROKEN = {  # changes of a record, and words of the reason
     "a script for a page": ({"model__url": "javascript:alert(1)"}, "url"),
     "a list of packages": ({"environment__packages": [1]}, "packages"),
     "an object of aliases": ({"model__aliases": {"a": 1}}, "aliases"),
+    "texts of packages": ({"environment__packages": {"numpy": [1]}}, "packages"),
+    "a text as a published score": ({"model__published": {"MTEB": "x"}}, "published"),
+    "a list as a published score": ({"model__published": {"MTEB": [1]}}, "published"),
+    "no name": ({"model__name": ""}, "model"),
+    "a name that looks like another": ({"model__name": "m "}, "space"),
     "numbers as languages": ({"model__languages": [1]}, "languages"),
     "a smoke run": ({"limit": 5}, "smoke"),
     "another mitigator called none": ({"mitigator__fingerprint": "x"}, "none"),
@@ -237,9 +242,30 @@ def test_the_shipped_records_of_references_count_and_others_of_their_names_do_no
     claims = trusted(Claims(frame), known)
     assert claims.aside == ()
     assert claims.frame.height == frame.height
-    changed = frame.head(1).with_columns(value=pl.lit(0.123))
+    noise = frame.filter(pl.col("model") == "random-words").head(1)
+    changed = noise.with_columns(value=pl.lit(0.123))
     (aside,) = trusted(Claims(changed), known).aside
     assert "shipped value" in aside.reason
+    renamed = noise.with_columns(
+        model=pl.lit("mine").cast(noise.schema["model"]),
+        created=pl.lit("2026-06-01").cast(noise.schema["created"]),
+    )
+    claims = trusted(Claims(renamed), known)
+    assert claims.frame.height == 0, "else the board would lack this reference"
+    assert "reference model 'random-words'" in claims.aside[0].reason
+
+
+def test_another_seed_of_a_reference_changes_it_for_nobody() -> None:
+    from harness.leaderboard.claims import facts
+
+    shipped = next(r for r in references.shipped() if r.model.name == "random-words")
+    forged = shipped.model_copy(
+        update={"seed": 7, "id": "", "created": "2026-06-01T00:00:00+00:00"}
+    )
+    forged = forged.model_copy(update={"id": forged.identity()})
+    claims = trusted(Claims(frame_of([forged])), facts.known([shipped.task.name]))
+    assert claims.frame.height == 0
+    assert "seed" in claims.aside[0].reason
 
 
 def test_a_record_cannot_rename_the_model_of_others(judge, make_record: Make) -> None:
@@ -271,11 +297,18 @@ def test_a_record_cannot_change_the_facts_of_the_model_of_others(judge, make_rec
     mine = [make_record(seed=seed, model__licence="MIT") for seed in range(3)]
     rude = make_record(
         seed=9, created="2026-01-02T00:00:00Z", model__url="https://rude.example",
-        model__superseded_by="rude", model__kind="word", model__dimensions=9,
+        model__superseded_by="rude", model__dimensions=9,
     )  # fmt: skip
     frame = judge(*mine, rude).frame
-    facts = frame.select("url", "superseded_by", "kind", "dimensions", "licence").unique()
-    assert facts.rows() == [(None, None, "text", 8, "MIT")]
+    facts = frame.select("url", "superseded_by", "dimensions", "licence").unique()
+    assert facts.rows() == [(None, None, 8, "MIT")]
+
+
+def test_records_of_another_kind_move_no_model_to_another_board(judge, make_record) -> None:
+    mine = make_record()
+    rude = [make_record(seed=seed, model__kind="word") for seed in range(1, 9)]
+    frame = judge(mine, *rude).frame
+    assert frame.filter(seed=0)["kind"].to_list() == ["text"]
 
 
 def test_a_record_cannot_rename_the_mitigator_of_others(judge, make_record: Make) -> None:

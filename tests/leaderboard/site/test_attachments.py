@@ -1,6 +1,7 @@
 """Tables of records: which files are copied and linked, and which are not."""
 
 import click
+import polars as pl
 import pytest
 import site_data
 from board_records import board_records
@@ -138,3 +139,10 @@ def test_tables_of_scores_that_are_not_primary_are_listed(make_record):
     (board,) = compile_boards(frame_of([first, second]))
     tables = attachments.tables_of(board, frame_of([first, second]))
     assert tables.select("task", "scenario", "path").rows() == [("t", "other", TABLE)]
+
+
+@pytest.mark.parametrize("tables", ['["a"]', '"a"', "{", '{"a": 5}'])
+def test_what_is_no_object_of_paths_lists_no_tables(make_record, tables):
+    frame = frame_of([make_record()]).with_columns(tables=pl.lit(tables))
+    (board,) = compile_boards(frame)
+    assert attachments.tables_of(board, frame).is_empty()
