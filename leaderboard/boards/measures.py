@@ -41,7 +41,7 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
     """
     measures = pl.col("measures")
     is_bias = measures == "bias"
-    has_floor = claims.group_by(_TASK).agg(has_floor=pl.col("floor").is_not_null().any())
+    has_floor = claims.group_by(_TASK).agg(has_floor=_have_floor())
     of_task = (
         latest(claims, _TASK)
         .select(*_TASK, "ideal", *_BOUNDS)
@@ -97,6 +97,16 @@ def latest(claims: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
     ages = claims.select(*by, "created", "id").with_row_index("place").sort("created", "id")
     places = ages.group_by(by, maintain_order=True).agg(pl.col("place").last())["place"]
     return claims[places]
+
+
+def _have_floor() -> pl.Expr:
+    """Return whether as many models have a floor on a task as have a value without one.
+
+    One record with a floor must not take the values of all others, where the score has none.
+    """
+    model, without = pl.col("fingerprint"), pl.col("floor").is_null()
+    lacking = without & pl.col("value").is_not_null() & ~pl.col("undone")
+    return model.filter(~without).n_unique() >= model.filter(lacking).n_unique()
 
 
 def _is_within(low: pl.Expr, high: pl.Expr) -> pl.Expr:

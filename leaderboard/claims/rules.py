@@ -28,6 +28,9 @@ CLOCKS = timedelta(days=1)
 """How much the clocks of two machines may differ."""
 WIDEST = 5
 """Bounds that depend on the number of items are at most this times as wide as usual."""
+FARTHEST = 100
+"""Most units between a value or floor and the ideal. Of 2,300 scores the largest was 3.2: a unit is
+the spread of what the score is computed from."""
 LONGEST_TEXT = 10_000
 """Characters of a reason, or of settings as JSON."""
 NONE = BASELINES[0]
@@ -96,6 +99,7 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
         pl.when(widens).then(own_high).otherwise(high),
     )
     span = high - low
+    unit, fair = pl.col("unit"), _fact("ideal").cast(pl.String).cast(pl.Float64, strict=False)
     is_reference = pl.col("model").is_in(REFERENCES)
     return [
         Rule(
@@ -200,8 +204,9 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
                       "floor", "floor_sd"),
         ),
         Rule(
-            "unit", (pl.col("unit") < 0) | (pl.col("unit") > span) | ~pl.col("unit").is_finite(),
-            pl.format("a unit of {} is not possible", "unit"),
+            "unit", (unit < 0) | (unit > span) | ~unit.is_finite()
+            | ((unit > 0) & (pl.max_horizontal((value - fair).abs(), "floor") > FARTHEST * unit)),
+            pl.format("a unit of {} is not possible with the value {}", unit, value),
         ),
         *(
             Rule(name, (pl.col(name) < 0) | (pl.col(name) > LARGEST_INTEGER),

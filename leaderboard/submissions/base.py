@@ -17,6 +17,8 @@ from harness.leaderboard.submissions import submission, withdrawn
 from harness.leaderboard.submissions.submission import Submission
 from harness.leaderboard.submissions.tree import Tree, tree
 
+SCORE = ("fingerprint", "mitigator_fingerprint", "digest", "scenario", "metric", "score")
+"""Columns that identify a score, with its seed."""
 _DEPTH = 3
 """Parts of `MODEL/FINGERPRINT/RUN.jsonl`."""
 
@@ -54,6 +56,32 @@ class Base:
         pairs = self.claims.frame.select("fingerprint", "model").cast(pl.String).unique()
         shipped = {r.model.fingerprint: r.model.name for r in references.shipped()}
         return dict(pairs.iter_rows()) | shipped
+
+    @cached_property
+    def kinds(self) -> Mapping[str, frozenset[str]]:
+        """The kinds of embedder that its records have with each fingerprint."""
+        return self._texts("fingerprint", "kind")
+
+    @cached_property
+    def labels(self) -> Mapping[str, frozenset[str]]:
+        """The labels of mitigators that its records have with each fingerprint of one."""
+        return self._texts("mitigator_fingerprint", "label")
+
+    @cached_property
+    def methods(self) -> Mapping[str, frozenset[str]]:
+        """The methods that its records have with each label of a mitigator."""
+        return self._texts("label", "method")
+
+    @cached_property
+    def scores(self) -> Mapping[tuple[str, ...], frozenset[int]]:
+        """The seeds of each score, by what identifies it but for the seed."""
+        columns = [pl.col(name).cast(pl.String) for name in SCORE]
+        groups = self.claims.frame.group_by(*columns).agg(pl.col("seed").unique())
+        return {tuple(key): frozenset(seeds) for *key, seeds in groups.iter_rows()}
+
+    def _texts(self, key: str, column: str) -> dict[str, frozenset[str]]:
+        frame = self.claims.frame.select(key, column).cast(pl.String).group_by(key)
+        return {text: frozenset(texts) for text, texts in frame.agg(column).iter_rows()}
 
     @cached_property
     def fingerprints(self) -> Mapping[str, str]:

@@ -170,6 +170,12 @@ def _reason(record: Record, place: tuple[str, ...], base: Base, registered: froz
     known = base.names.get(model.fingerprint, model.name)
     if known != model.name:
         return f"this fingerprint is that of the model '{known}'; submit it under that name"
+    if model.kind not in base.kinds.get(model.fingerprint, (model.kind,)):
+        return f"the base has no {model.kind} embedder of this fingerprint, but one of another kind"
+    mitigator = record.mitigator
+    labels = base.labels.get(mitigator.fingerprint, (mitigator.label,))
+    if mitigator.label not in labels:
+        return f"this fingerprint is that of the mitigator '{min(labels)}'; keep its label"
     return ""
 
 
@@ -233,6 +239,27 @@ def _warnings(
         if other is not None and model.fingerprint not in base.names:
             reason = f"model '{model.name}': the base has other weights or settings of this name"
             yield Aside(file, 0, f"{reason} ({other})")
+    yield from _joining(records, base)
+
+
+def _joining(records: dict[tuple[str, int], Record], base: Base) -> Iterator[Aside]:
+    """Yield what changes rows of the base: other seeds, which are averaged, and other methods."""
+    seeds: Counter[tuple[str, str, str]] = Counter()
+    methods: dict[str, str] = {}
+    for (file, _), record in records.items():
+        mitigator = record.mitigator
+        score = (record.model.fingerprint, mitigator.fingerprint, record.task.digest)
+        known = base.scores.get((*score, record.scenario, record.metric, record.score))
+        if known is not None and record.seed not in known:
+            seeds[file, record.model.name, mitigator.label] += 1
+        others = base.methods.get(mitigator.label, frozenset()) - {""}
+        if mitigator.method and others and mitigator.method not in others:
+            methods.setdefault(mitigator.label, file)
+    for (file, model, label), n in seeds.items():
+        reason = f"{n:,} scores of the base get another seed, and a board shows their mean"
+        yield Aside(file, 0, f"model '{model}', mitigator '{label}': {reason}")
+    for label, file in methods.items():
+        yield Aside(file, 0, f"mitigator '{label}': the base has other settings under this label")
 
 
 def _one_a_line(problems: Iterable[Aside]) -> Iterator[Aside]:

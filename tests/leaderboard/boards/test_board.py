@@ -363,6 +363,15 @@ def test_a_record_without_the_floor_that_others_have_does_not_count(make_rows) -
     assert only(make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}})).lacks.is_empty()
 
 
+def test_one_record_with_a_floor_takes_the_value_of_nobody(make_record) -> None:
+    models = [
+        make_record(model__name=name, model__fingerprint=name, value=value)
+        for name, value in (("a", 1.0), ("b", 0.5))
+    ]
+    forged = make_record(model__name="c", model__fingerprint="c", floor=FLOOR)
+    assert only([*models, forged]).cells["aside"].null_count() == 3
+
+
 def test_usefulness_has_no_floor_and_no_unit(make_rows) -> None:
     records = make_rows({"a": {"s": 0.5}}, task__measures="usefulness", ideal="higher",
                         bounds=(0.0, 1.0), floor=FLOOR, unit=0.1)  # fmt: skip

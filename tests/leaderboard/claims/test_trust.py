@@ -85,6 +85,8 @@ BROKEN = {  # changes of a record, and words of the reason
     "a negative spread": ({"floor": FLOOR | {"sd": -0.1}}, "floor"),
     "a negative unit": ({"unit": -1.0}, "unit"),
     "a unit beyond the range": ({"unit": 1e9}, "unit"),
+    "a unit that makes a value enormous": ({"value": 1.0, "unit": 1e-9}, "unit"),
+    "a unit that makes a floor enormous": ({"floor": FLOOR, "unit": 1e-9}, "unit"),
     "a negative count": ({"n": -1}, "n: -1"),
     "negative dimensions": ({"model__dimensions": -5}, "dimensions"),
     "more texts than there are": ({"coverage__found": 11}, "11"),

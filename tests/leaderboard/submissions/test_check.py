@@ -12,6 +12,7 @@ from submission_records import changed, good_records, write
 from harness.commands.main import run
 from harness.leaderboard.submissions import limits, model_identity
 from harness.leaderboard.submissions.check import check
+from harness.results.record import Record
 
 
 def reasons(paths: Path | list[Path], base: Path | None = None) -> list[str]:
@@ -143,6 +144,50 @@ def test_a_maintainer_is_warned_of_a_known_name_with_other_weights(base, tmp_pat
     assert checked.problems == ()
     (warning,) = checked.warnings
     assert "'model-a'" in str(warning)
+
+
+def again(**changes: object) -> list[Record]:
+    """The records of a model of the base, changed."""
+    records = good_records("model-a", run="r2")
+    return [changed(json.loads(record.line()), **changes) for record in records]
+
+
+def test_a_maintainer_is_warned_of_other_seeds_of_what_the_base_has(base, tmp_path):
+    write(tmp_path / "packed", again(seed=1))
+    checked = check([tmp_path / "packed"], base)
+    assert checked.problems == ()
+    (warning,) = checked.warnings
+    assert f"{len(again())} scores" in str(warning)
+    assert "'model-a'" in str(warning)
+
+
+def test_a_fingerprint_of_the_base_keeps_its_kind(base, tmp_path):
+    kind = {"word": "text", "text": "word"}[again()[0].model.kind]
+    write(tmp_path / "packed", again(seed=1, model__kind=kind))
+    assert "another kind" in reasons(tmp_path / "packed", base)[0]
+
+
+HARD = {"mitigator__name": "hard-debias", "mitigator__label": "hard-debias",
+        "mitigator__fingerprint": "h" * 32, "mitigator__method": "m"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_problem"),
+    [
+        ({"mitigator__name": "best", "mitigator__label": "best"}, True),
+        ({"mitigator__fingerprint": "x" * 32, "mitigator__method": "x"}, False),
+    ],
+)
+def test_a_mitigator_of_the_base_keeps_its_label_and_its_method(
+    base, tmp_path, changes, is_problem
+):
+    write(base, again(**HARD))
+    mine = {"model__name": "model-c", "model__fingerprint": "vectors-" + "c" * 32}
+    write(tmp_path / "packed", again(**HARD | mine | changes))
+    checked = check([tmp_path / "packed"], base)
+    told = checked.problems if is_problem else checked.warnings
+    assert "hard-debias" in str(told[0])
+    assert bool(checked.problems) == is_problem
 
 
 def test_more_than_the_allowed_records_are_a_problem(tmp_path, monkeypatch):
