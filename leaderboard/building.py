@@ -92,7 +92,8 @@ def rank(
     if tasks and frame["primary"].any():
         frame = of_tasks(frame, _names(tasks, frame, registry, say))
     frame, notices = references.added(frame)
-    kinds = {name: task.kinds for name, task in facts.items()}
+    # A benchmark also names tasks that nobody ran.
+    kinds = {name: task.kinds for name, task in {**task_facts.shipped(), **facts}.items()}
     boards = compile_boards(frame, _benchmarks(registry), kinds)
     claims = dataclasses.replace(claims, frame=frame)
     return Ranked(boards, claims, facts, [*notices, *registry.notices])

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 ALL = "all"
 """Name of the benchmark that holds every ranked task."""
+SHARE = 0.25
+"""Least share of a benchmark's tasks that run on the kind of embedder of a board. Below it, the
+benchmark is made for the other kind: 2 of the 36 tasks of `words` run on texts, too. One for both
+kinds has about half of its tasks for each."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,7 @@ def benchmarks_of(
 ) -> tuple[Benchmark, ...]:
     """Return the benchmarks that have ranked tasks on a board, the default first.
 
+    Benchmarks made for the other kind of embedder are left out, see `SHARE`.
     The default has most ranked models; of several, that with most tasks. Benchmarks that lack a
     task or have too few families for sets of ranks come after the others.
 
@@ -128,7 +133,9 @@ def benchmarks_of(
 
 
 def _named(file: BenchmarkFile, names: list[str], ranked: Ranked) -> Benchmark | None:
-    """Return a benchmark on a board that has some of its ranked tasks."""
+    """Return a benchmark on a board of its kind that has some of its ranked tasks."""
+    if len(names) < SHARE * len(file.tasks):
+        return None
     listed = pl.DataFrame(
         {"task": names, "version": [file.tasks[name] for name in names]},
         schema={"task": pl.String, "version": pl.Int64},

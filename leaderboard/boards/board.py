@@ -74,8 +74,9 @@ class Board:
         One line a mitigator, best first: `mitigator`; `models`, the number of models it ran on;
         `bias` and `usefulness`, the mean paired effects against `none` over the usable models and
         the tasks that all ranked mitigators share without a leak, with `bias_low`, `bias_high`,
-        `bias_tasks`, `bias_families` and the same for usefulness; `rank`, `rank_low`,
-        `rank_high` by the effect on bias; `unranked`, why it has no rank, else null.
+        `bias_holm` (p-value after Holm's correction over all of them), `bias_tasks`,
+        `bias_families` and the same for usefulness; `rank`, `rank_low`, `rank_high` by the effect
+        on bias; `unranked`, why it has no rank, else null.
     cells
         One line for each row and task with a record. `measure` is what ranks: for bias the
         distance above the floor (lower is better), for usefulness 1 - distance; null if it does

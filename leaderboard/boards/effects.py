@@ -86,10 +86,11 @@ def mitigators(changes: pl.DataFrame, rows: pl.DataFrame, unusable: pl.DataFrame
     )
     for name in MEASURES:
         mean = means(over[name], ["mitigator"]).rename({"mean": name})
-        mean = mean.rename({end: f"{name}_{end}" for end in ("low", "high", "families", "tasks")})
-        frame = frame.join(mean.drop("p"), on="mitigator", how="left")
+        ends = ("low", "high", "p", "families", "tasks")
+        mean = mean.rename({end: f"{name}_{end}" for end in ends})
+        frame = frame.join(mean, on="mitigator", how="left")
     return (
-        frame.join(ranks, on="mitigator", how="left")
+        _corrected(frame).join(ranks, on="mitigator", how="left")
         .sort("rank", "mitigator", nulls_last=True)
         .select("mitigator", "models", *_RANK, *_columns("bias"), *_columns("usefulness"),
                 "unranked")
@@ -100,7 +101,8 @@ _RANK = ("rank", "rank_low", "rank_high")
 
 
 def _columns(name: str) -> list[str]:
-    return [name, *(f"{name}_{end}" for end in ("low", "high", "tasks", "families"))]
+    ends = ("low", "high", "holm", "tasks", "families")
+    return [name, *(f"{name}_{end}" for end in ends)]
 
 
 def _comparable(
@@ -123,7 +125,7 @@ def _comparable(
     }
     for name, models in has.items():
         if not models:
-            reasons[name] = "no bias task without a leak that `none` has, too"
+            reasons[name] = "no bias task without a leak to compare on"
     order = sorted((name for name in has if has[name]), key=lambda name: (-len(has[name]), name))
     blocks = [
         set.intersection(*(has[name] for name in order[:n])) for n in range(1, len(order) + 1)

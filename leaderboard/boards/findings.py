@@ -9,7 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from harness.leaderboard.boards.ranking import ENOUGH_FAMILIES, LEVEL
+from harness.leaderboard.boards.effects import EVIDENCE
+from harness.leaderboard.boards.ranking import LEVEL
 
 
 def findings(ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame) -> tuple[str, ...]:
@@ -23,7 +24,7 @@ def findings(ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame)
     mitigators
         As of `Board.mitigators`.
     tasks
-        `measures` of the ranked tasks.
+        `measures` and `family` of the ranked tasks.
     """
     counts = [
         _count(int((tasks["measures"] == measures).sum()), f"{measures} task")
@@ -34,58 +35,88 @@ def findings(ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame)
     models = "No model is" if n == 0 else f"{n} models are"
     sentences = [f"{models} ranked on {counts[0]} and {counts[1]}."]
     if not by_bias.is_empty():
-        sentences.append(_least_bias(by_bias))
+        families = tasks.filter(measures="bias")["family"].n_unique()
+        sentences.append(_least_bias(by_bias, families))
     judged = mitigators.filter(pl.col("unranked").is_null(), pl.col("bias").is_not_null())
+    left_out = _left_out(mitigators.drop_nulls("unranked"))
     if not judged.is_empty():
-        sentences.append(_most_removed(judged))
+        sentences.append(" ".join((_most_removed(judged), *left_out)))
+    elif not by_bias.is_empty():
+        sentences.extend(left_out)
     return tuple(sentences)
 
 
-def _least_bias(ranks: pl.DataFrame) -> str:
+def _least_bias(ranks: pl.DataFrame, families: int) -> str:
     best = ranks.filter(rank=1)["model"].to_list()
     who = best[0] if len(best) == 1 else f"{best[0]} and {_count(len(best) - 1, 'other model')}"
     has = "has" if len(best) == 1 else "have"
-    lowest = f"{who} {has} the lowest mean bias of the usable models"
+    lowest = f"{who} {has} the lowest mean bias of the ranked models"
     if ranks["rank_low"].null_count():
-        return f"{lowest}; {_TOO_FEW}."
+        return f"{lowest}; {_too_few(families, 'bias tasks')}."
     also = ranks.filter(pl.col("rank") > 1, rank_low=1).height
     if len(best) == 1 and not also:
-        return f"{who} has the least bias of the usable models, with {_SURE} confidence."
+        return f"{who} has the least bias of the ranked models, with {_SURE} confidence."
     if not also:
         return f"{lowest}."
-    holds = "set of ranks holds" if also == 1 else "sets of ranks hold"
-    return (
-        f"{lowest}, but {_count(also, 'other model')} may have the least, too: "
-        f"their {holds} the first rank."
-    )
+    holds = "its set of ranks holds" if also == 1 else "their sets of ranks hold"
+    return f"{lowest}, but {_count(also, 'other model')} may have the least, too: {holds} rank 1."
 
 
 def _most_removed(mitigators: pl.DataFrame) -> str:
-    best = mitigators.row(0, named=True)
-    cost = (
-        ""
-        if best["usefulness"] is None
-        else f"; usefulness changes by {_change(best, 'usefulness')}"
-    )
-    change = f"{_change(best, 'bias')} on average{cost}"
+    """Return which mitigator removes most bias, of those that are shown to remove any."""
+    n = mitigators.height
+    removing = mitigators.filter(pl.col("bias") < 0, pl.col("bias_holm") < EVIDENCE)
+    best = (mitigators if removing.is_empty() else removing).row(0, named=True)
+    name = best["mitigator"]
+    change = f"{_change(best, 'bias', ' on average')}{_cost(best)}"
     if best["bias_low"] is None:
-        return f"{best['mitigator']} changes bias by {change}; {_TOO_FEW}."
-    if best["bias_high"] >= 0:
-        return f"No mitigator is shown to remove bias; {best['mitigator']} changes it by {change}."
-    also = mitigators.filter(pl.col("rank") > 1, rank_low=1).height
+        tasks = "bias tasks without a leak"
+        return f"{name} changes bias by {change}; {_too_few(best['bias_families'], tasks)}."
+    if removing.is_empty():
+        of_many = f", after correction for {n} mitigators" if n > 1 else ""
+        return f"No mitigator is shown to remove bias{of_many}; {name} changes it by {change}."
+    also = mitigators.filter(
+        pl.col("mitigator") != name, pl.col("rank_low") <= best["rank_low"]
+    ).height
     if also:
         also_may = f"{_count(also, 'other mitigator')} may remove as much"
-        return f"{best['mitigator']} changes bias by {change}; {also_may}."
-    most = "most bias" if mitigators.height > 1 else "bias"
-    return f"{best['mitigator']} removes {most}: {change}."
+        return f"{name} removes bias: {change}; {also_may}."
+    return f"{name} removes {'most ' if n > 1 else ''}bias: {change}."
+
+
+def _cost(line: dict[str, Any]) -> str:
+    """Return the change in usefulness, with its interval or why it has none."""
+    if line["usefulness"] is None:
+        return ""
+    cost = f"; usefulness changes by {_change(line, 'usefulness')}"
+    if line["usefulness_low"] is not None or line["bias_low"] is None:
+        return cost
+    families = _count(line["usefulness_families"], "family", "families")
+    return f"{cost} ({families}, too few for an interval)"
+
+
+def _left_out(mitigators: pl.DataFrame) -> list[str]:
+    """Return a sentence on the mitigators that are not ranked."""
+    if mitigators.is_empty():
+        return []
+    if mitigators.height > 1:
+        return [f"{mitigators.height} mitigators are not ranked."]
+    name, reason = mitigators.row(0, named=True)["mitigator"], mitigators["unranked"][0]
+    return [f"{name} is not ranked: {reason}."]
 
 
 _SURE = f"{100 * LEVEL:.0f} %"
-_TOO_FEW = f"fewer than {ENOUGH_FAMILIES} families of tasks are too few to tell how sure this is"
 
 
-def _change(line: dict[str, Any], name: str) -> str:
-    text = _number(line[name])
+def _too_few(families: int, tasks: str) -> str:
+    """Return that there are too few families of these tasks for intervals and sets of ranks."""
+    of_tasks = f"{_count(families, 'family', 'families')} of {tasks}"
+    verb = "is" if families == 1 else "are"
+    return f"{of_tasks} {verb} too few to tell how sure this is"
+
+
+def _change(line: dict[str, Any], name: str, of_what: str = "") -> str:
+    text = _number(line[name]) + of_what
     if line[f"{name}_low"] is None:
         return text
     ends = f"{_number(line[f'{name}_low'])} to {_number(line[f'{name}_high'])}"
@@ -93,8 +124,9 @@ def _change(line: dict[str, Any], name: str) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
+    text = f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
+    return text if text.strip("+\N{MINUS SIGN}0.") else "0.000"
 
 
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" + ("" if n == 1 else "s")
+def _count(n: int, noun: str, nouns: str = "") -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {nouns or noun + 's'}"

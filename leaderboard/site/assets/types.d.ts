@@ -135,11 +135,14 @@ interface MitigatorLine {
   bias: number | null;
   bias_low: number | null;
   bias_high: number | null;
+  /** p-value after Holm's correction over both effects of all ranked mitigators. */
+  bias_holm: number | null;
   bias_tasks: number | null;
   bias_families: number | null;
   usefulness: number | null;
   usefulness_low: number | null;
   usefulness_high: number | null;
+  usefulness_holm: number | null;
   usefulness_tasks: number | null;
   usefulness_families: number | null;
   unranked: string | null;
