@@ -74,10 +74,9 @@ function draw(site, board, route) {
   const heading = main.querySelector("h1")?.textContent;
   document.title = [heading, site.title].filter((text) => text).join(" · ");
   shownPage = page;
-  if (isOther && !isFirst) {
-    window.scrollTo(0, 0);
-    focusHeading();
-  }
+  if (isFirst) return;
+  if (isOther) window.scrollTo(0, 0);
+  if (isOther || document.activeElement === document.body) focusHeading(!isOther);
 }
 
 /**
@@ -144,11 +143,14 @@ function failed(error) {
   );
 }
 
-/** Move the focus to the heading of the page. */
-function focusHeading() {
+/**
+ * Move the focus to the heading of the page.
+ * @param {boolean} [preventScroll]
+ */
+function focusHeading(preventScroll = false) {
   const heading = /** @type {HTMLElement} */ (document.querySelector("main h1") ?? part("main"));
   heading.tabIndex = -1;
-  heading.focus();
+  heading.focus({ preventScroll });
 }
 
 /**

@@ -46,13 +46,43 @@ function evidenceCell(effect, rows, measures) {
   const evident = tested.filter((row) => effect.holm[row] < EVIDENCE);
   const better = evident.filter((row) => effect.mean[row] < 0 === (measures === "bias"));
   const worse = evident.length - better.length;
-  const parts = [better.length && `${better.length} ▲`, worse && `${worse} ▼`].filter(Boolean);
-  return [rangeLine(parts.length ? `${parts.join(", ")} of ${rows.length}` : "no evidence")];
+  if (!evident.length) return [rangeLine("no evidence")];
+  const counts = /** @type {[number, string, string][]} */ ([
+    [better.length, "▲", "better"],
+    [worse, "▼", "worse"],
+  ]);
+  const parts = counts
+    .filter(([count]) => count)
+    .flatMap(([count, arrow, meaning], i) => [
+      `${i ? ", " : ""}${count} ${arrow}`,
+      h("span", { class: "visually-hidden" }, ` ${meaning}`),
+    ]);
+  return [h("span", { class: "range" }, parts, ` of ${rows.length}`)];
 }
 
 /** @param {string} text */
 function rangeLine(text) {
   return text === NOTHING ? null : h("span", { class: "range" }, text);
+}
+
+/**
+ * Return a number and, in brackets, its interval or set if there is one.
+ * @param {string} text
+ * @param {string} range
+ */
+function withRange(text, range) {
+  return range === NOTHING ? text : `${text} (${range})`;
+}
+
+/**
+ * Return a change as a table to read has it: with its interval, and a star for evidence.
+ * @param {Effect} effect
+ * @param {number} row
+ */
+function changeLine({ mean, low, high, holm: adjusted }, row) {
+  if (Number.isNaN(mean[row])) return "";
+  const text = withRange(changeText(mean[row]), intervalText(low[row], high[row], changeText));
+  return adjusted[row] < EVIDENCE ? `${text}*` : text;
 }
 
 /**

@@ -73,6 +73,7 @@ function rankColumn({ benchmark, isBenchmark, scores }, measures) {
     isNumber: true,
     value: (row) => ranks[row] || null,
     more: { low, high },
+    text: (row) => withRange(String(ranks[row] || ""), setText(low(row), high(row))),
     draw: ({ row }) => [
       ranks[row] ? String(ranks[row]) : "",
       rangeLine(setText(low(row), high(row))),
@@ -105,6 +106,8 @@ function meanColumn(choice, measures) {
       high: (row) => finite(means.high[row]),
       families: (row) => means.families[row],
     },
+    text: (row) =>
+      withRange(scoreText(means.mean[row]), intervalText(means.low[row], means.high[row])),
     draw: ({ row }) => [
       meanBar(means, row, domain),
       scoreText(means.mean[row]),
@@ -137,6 +140,7 @@ function changeColumn(choice, measures) {
       high: (row) => finite(effect.high[row]),
       holm: (row) => finite(effect.holm[row]),
     },
+    text: (row) => changeLine(effect, row),
     draw: ({ row, children = [] }) =>
       children.length
         ? evidenceCell(effect, children, measures)
@@ -169,9 +173,10 @@ function factColumns(board) {
   return [
     {
       ...fact("parameters", "Parameters", 7, ({ parameters }) => parameters),
+      text: (row) => (isHead(row) ? sizeText(model(row).parameters) : ""),
       draw: ({ row }) => [isHead(row) ? sizeText(model(row).parameters) : null],
     },
-    fact("dimensions", "Dimensions", 7, ({ dimensions }) => dimensions),
+    fact("dimensions", "Dimensions", 7.5, ({ dimensions }) => dimensions),
     fact("tokens", "Max. tokens", 6, ({ max_tokens }) => max_tokens),
     fact("licence", "Licence", 7, ({ licence }) => licence),
     fact("weights", "Open weights", 5, ({ open_weights }) => OPEN.get(open_weights) ?? null),
@@ -228,6 +233,7 @@ function conceptColumns({ board, tasks, leaks }) {
       width: 6.5,
       isNumber: true,
       value: (row) => finite(computed().mean[row]),
+      text: (row) => scoreText(computed().mean[row]),
       draw: ({ row }) => [scoreText(computed().mean[row])],
     };
   });

@@ -78,12 +78,11 @@ function download(name, type, text) {
 }
 
 /**
- * Return the columns and rows of a table as they are exported: with intervals in columns of their
- * own, and numbers as they are.
+ * Return the columns and rows of a table as they are exported: for programs and for readers.
  * @param {Board} board
  * @param {TableColumn[]} columns
  * @param {Line[]} lines
- * @returns {{ head: string[], rows: (string | number | null)[][] }}
+ * @returns {Pick<Exported, "head" | "rows" | "titles" | "texts">}
  */
 function exportedTable(board, columns, lines) {
   const facts = columns.filter(({ key }) => key !== "model");
@@ -91,13 +90,18 @@ function exportedTable(board, columns, lines) {
     { name: key, value },
     ...Object.entries(more).map(([ending, part]) => ({ name: `${key}_${ending}`, value: part })),
   ]);
-  const rows = lines.filter(({ row }) => row >= 0);
+  const rows = lines.map(({ row }) => row).filter((row) => row >= 0);
+  const names = (/** @type {number} */ row) => [
+    board.models[board.rows.model[row]].name,
+    board.mitigators[board.rows.mitigator[row]].label,
+  ];
   return {
     head: ["model", "mitigator", ...fields.map(({ name }) => name.replaceAll("-", "_"))],
-    rows: rows.map(({ row }) => [
-      board.models[board.rows.model[row]].name,
-      board.mitigators[board.rows.mitigator[row]].label,
-      ...fields.map(({ value }) => shortened(value(row))),
+    rows: rows.map((row) => [...names(row), ...fields.map(({ value }) => shortened(value(row)))]),
+    titles: ["Model", "Mitigator", ...facts.map(({ title }) => title)],
+    texts: rows.map((row) => [
+      ...names(row),
+      ...facts.map(({ value, text }) => text?.(row) ?? textOf(value(row)) ?? ""),
     ]),
   };
 }
@@ -128,44 +132,34 @@ function csvField(value) {
 }
 
 /** @param {Exported} content */
-function markdownOf({ head, rows, caption }) {
-  const rule = `|${" --- |".repeat(head.length)}\n`;
-  return `${markdownText(caption)}\n\n${markdownLine(head)}${rule}${rows.map(markdownLine).join("")}`;
+function markdownOf({ titles, texts, caption }) {
+  const rule = `| --- | --- |${" ---: |".repeat(titles.length - 2)}\n`;
+  return `${markdownText(caption)}\n\n${markdownLine(titles)}${rule}${texts.map(markdownLine).join("")}`;
 }
 
-/** @param {Field[]} row */
+/** @param {string[]} row */
 function markdownLine(row) {
-  return `| ${row.map(markdownField).join(" | ")} |\n`;
-}
-
-/** @param {Field} value */
-function markdownField(value) {
-  return typeof value === "string" ? markdownText(value) : String(value ?? "");
+  return `| ${row.map(markdownText).join(" | ")} |\n`;
 }
 
 /** @param {string} text */
 function markdownText(text) {
-  return text.replaceAll(/\s+/g, " ").replaceAll(/[\\`*_{}[\]<>()#!|~$&]/g, String.raw`\$&`);
+  return text.replaceAll(/\s+/g, " ").replaceAll(/[\\`*_{}[\]<>#!|~$&]/g, String.raw`\$&`);
 }
 
 /** @param {Exported} content */
-function latexOf({ head, rows, caption }) {
+function latexOf({ titles, texts, caption }) {
   return [
     "% needs the package booktabs\n",
     `\\begin{table}\n\\caption{${latexText(caption)}}\n`,
-    `\\begin{tabular}{ll${"r".repeat(head.length - 2)}}\n\\toprule\n`,
-    `${latexLine(head)}\\midrule\n${rows.map(latexLine).join("")}\\bottomrule\n\\end{tabular}\n\\end{table}\n`,
+    `\\begin{tabular}{ll${"r".repeat(titles.length - 2)}}\n\\toprule\n`,
+    `${latexLine(titles)}\\midrule\n${texts.map(latexLine).join("")}\\bottomrule\n\\end{tabular}\n\\end{table}\n`,
   ].join("");
 }
 
-/** @param {Field[]} row */
+/** @param {string[]} row */
 function latexLine(row) {
-  return `${row.map(latexField).join(" & ")} \\\\\n`;
-}
-
-/** @param {Field} value */
-function latexField(value) {
-  return typeof value === "number" ? `$${value}$` : latexText(value ?? "");
+  return `${row.map(latexText).join(" & ")} \\\\\n`;
 }
 
 const LATEX = /** @type {Record<string, string>} */ ({
@@ -176,13 +170,15 @@ const LATEX = /** @type {Record<string, string>} */ ({
   ">": "\\textgreater{}",
   "|": "\\textbar{}",
   '"': "\\textquotedbl{}",
+  "−": "$-$",
+  "–": "--",
 });
 
 /** @param {string} text */
 function latexText(text) {
   return text
     .replaceAll(/\s+/g, " ")
-    .replaceAll(/[\\~^<>|"{}$&#_%]/g, (letter) => LATEX[letter] ?? `\\${letter}`);
+    .replaceAll(/[\\~^<>|"{}$&#_%−–]/g, (letter) => LATEX[letter] ?? `\\${letter}`);
 }
 
 /** @param {Exported} content */

@@ -72,7 +72,8 @@ function tasksPanel(board, view, change) {
   });
   refreshers.forEach((refresh) => refresh());
   const isOwn = view.tasks.length + view.without.length > 0;
-  return h("details", { class: "tasks", open: isOwn }, summary, groups);
+  const box = h("div", { class: "task-groups" }, groups);
+  return h("details", { class: "tasks", open: isOwn }, summary, box);
 }
 
 /**

@@ -379,8 +379,10 @@ interface TableColumn {
   ofMitigated?: boolean;
   /** What is sorted and exported; null without one. */
   value: (row: number) => number | string | null;
-  /** Further columns of an export, by their endings. */
+  /** Further columns of a CSV, by their endings. */
   more?: Record<string, (row: number) => number | null>;
+  /** What a table to read has, with the interval; by default the text of the value. */
+  text?: (row: number) => string;
   /** What is drawn; by default the text of the value. */
   draw?: (line: Line) => (Node | string | null)[];
 }
@@ -412,8 +414,12 @@ interface Exported {
   /** Address of the view. */
   link: string;
   caption: string;
+  /** For programs: numbers as they are, the ends of intervals in columns of their own. */
   head: string[];
   rows: (string | number | null)[][];
+  /** For readers: as on the screen. */
+  titles: string[];
+  texts: string[][];
 }
 
 /** What an address leads to: `#/KIND/PAGE/NAME?QUERY`. */

@@ -166,6 +166,13 @@ def test_an_unknown_choice_is_ignored(many, visit) -> None:
     assert page.get_by_text("Tasks: 9 of 9").count() == 1
 
 
+def test_reset_leaves_the_focus_on_the_page(many, visit) -> None:
+    page = visit(many, "#/text?q=model-001")
+    page.get_by_role("link", name="Reset").click()
+    page.wait_for_selector("text=120 models, 110 of them ranked")
+    assert page.evaluate("document.activeElement.tagName") == "H1"
+
+
 def test_columns_can_be_chosen(many, visit) -> None:
     page = visit(many)
     page.get_by_text("Columns", exact=True).click()
@@ -195,7 +202,7 @@ def test_rows_are_compared_task_by_task(many, visit) -> None:
 
 
 def test_the_view_is_exported(many, visit) -> None:
-    page = visit(many, "#/text?q=model-001")
+    page = visit(many, "#/text?q=model-001&unfolded=1")
     page.get_by_text("Export", exact=True).click()
     texts = {}
     for name in ("CSV", "Markdown", "LaTeX", "BibTeX"):
@@ -203,11 +210,13 @@ def test_the_view_is_exported(many, visit) -> None:
         with page.expect_download() as download:
             page.get_by_role("button", name="Download").click()
         texts[name] = download.value.path().read_text("utf-8")
-    head, line = texts["CSV"].splitlines()
+    head, line, _ = texts["CSV"].splitlines()
     assert head.startswith("model,mitigator,rank,rank_low,rank_high,bias,bias_low,bias_high")
     assert line.startswith("org/model-001,none,2,")
-    assert texts["Markdown"].splitlines()[2].startswith("| model | mitigator | rank |")
-    assert r"org/model-001 & none & $2$" in texts["LaTeX"]
+    assert texts["Markdown"].splitlines()[2].startswith("| Model | Mitigator | Rank | Bias |")
+    assert "| org/model-001 | none | 2 (2) | 0." in texts["Markdown"]
+    assert "org/model-001 & none & 2 (2) & 0." in texts["LaTeX"]
+    assert "$-$0.022 ($-$0.033 to $-$0.012)* & " in texts["LaTeX"], "a change with evidence"
     assert texts["BibTeX"].startswith("@misc{leaderboard")
     assert "q=model-001" in texts["BibTeX"]
 
@@ -221,14 +230,17 @@ def test_exports_escape_what_their_formats_run(many, visit) -> None:
                 benchmark: { title: "x", version: null, citation: "" },
                 link: "file:///a{b}", caption: "c",
                 head: ["model", "mitigator", "bias"],
-                rows: [['=1+1"', "a|b\nc", -0.5], ["\\input{x}", "50%_&", null]],
+                rows: [['=1+1"', "a|b\nc", -0.5]],
+                titles: ["Model", "Mitigator", "Bias"],
+                texts: [['=1+1"', "a|b\nc", "−0.5"], ["\\input{x}", "50%_&", ""]],
             };
             return Object.fromEntries(
                 Object.entries(FORMATS).map(([name, { text }]) => [name, text(content)]));
         }"""
     )
     assert texts["CSV"].split("\r\n")[1] == '"\'=1+1""","a|b\nc",-0.5'
-    assert r"| a\|b c | -0.5 |" in texts["Markdown"]
+    assert r"| a\|b c | −0.5 |" in texts["Markdown"]
+    assert r"a\textbar{}b c & $-$0.5 \\" in texts["LaTeX"]
     assert r"\textbackslash{}input\{x\} & 50\%\_\& & " in texts["LaTeX"]
     assert "a%7Bb%7D" in texts["BibTeX"]
 

@@ -131,13 +131,20 @@ class HomeScreen {
     );
   }
 
+  exportedCaption() {
+    const caption = captionOf(this.choice, this.title);
+    const hasChanges = this.columns.some(({ key }) => key.endsWith("-change"));
+    const level = String(EVIDENCE).slice(1);
+    return hasChanges ? `${caption}; * p < ${level} after Holm's correction` : caption;
+  }
+
   /** @returns {Exported} */
   exported() {
     return {
       site: this.site,
       benchmark: this.choice.benchmark,
       link: location.href,
-      caption: captionOf(this.choice, this.title),
+      caption: this.exportedCaption(),
       ...exportedTable(this.board, this.columns, this.shown.lines),
     };
   }

@@ -125,7 +125,8 @@ function taskFacts(board, route, index) {
 function readingOf({ ideal, low_bound, high_bound }) {
   const best = typeof ideal === "number" ? `the ideal is ${ideal}` : `${ideal} is better`;
   if (low_bound === null && high_bound === null) return `${best}; without bounds`;
-  return `${best}; from ${low_bound ?? "no lower bound"} to ${high_bound ?? "no upper bound"}`;
+  const ends = `from ${low_bound ?? "no lower bound"} to ${high_bound ?? "no upper bound"}`;
+  return `${best}; ${ends}`.replaceAll(/-(?=\d)/g, "−");
 }
 
 /** Characters at which the data file cuts a text. */
