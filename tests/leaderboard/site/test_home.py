@@ -216,7 +216,7 @@ def test_the_view_is_exported(many, visit) -> None:
     assert texts["Markdown"].splitlines()[2].startswith("| Model | Mitigator | Rank | Bias |")
     assert "| org/model-001 | none | 2 (2) | 0." in texts["Markdown"]
     assert "org/model-001 & none & 2 (2) & 0." in texts["LaTeX"]
-    assert "$-$0.022 ($-$0.033 to $-$0.012)* & " in texts["LaTeX"], "a change with evidence"
+    assert "$-$0.011 ($-$0.016 to $-$0.006)* & " in texts["LaTeX"], "a change with evidence"
     assert texts["BibTeX"].startswith("@misc{leaderboard")
     assert "q=model-001" in texts["BibTeX"]
 
