@@ -27,13 +27,14 @@ def findings(ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame)
         `measures` and `family` of the ranked tasks.
     """
     counts = [
-        _count(int((tasks["measures"] == measures).sum()), f"{measures} task")
+        _count(n, f"{measures} task")
         for measures in ("bias", "usefulness")
+        if (n := int((tasks["measures"] == measures).sum()))
     ]
     by_bias = ranks.drop_nulls("rank").sort("rank", "model")
     n = by_bias.height or ranks.drop_nulls("usefulness_rank").height
     models = "No model is" if n == 0 else f"{n} models are"
-    sentences = [f"{models} ranked on {counts[0]} and {counts[1]}."]
+    sentences = [f"{models} ranked on {' and '.join(counts) or '0 tasks'}."]
     if not by_bias.is_empty():
         families = tasks.filter(measures="bias")["family"].n_unique()
         sentences.append(_least_bias(by_bias, families))
@@ -99,10 +100,10 @@ def _left_out(mitigators: pl.DataFrame) -> list[str]:
     """Return a sentence on the mitigators that are not ranked."""
     if mitigators.is_empty():
         return []
-    if mitigators.height > 1:
-        return [f"{mitigators.height} mitigators are not ranked."]
-    name, reason = mitigators.row(0, named=True)["mitigator"], mitigators["unranked"][0]
-    return [f"{name} is not ranked: {reason}."]
+    names, reasons = mitigators["mitigator"].to_list(), set(mitigators["unranked"])
+    who = " and ".join(names) if len(names) < 3 else f"{len(names)} mitigators"
+    why = f": {reasons.pop()}" if len(reasons) == 1 else ""
+    return [f"{who} {'is' if len(names) == 1 else 'are'} not ranked{why}."]
 
 
 _SURE = f"{100 * LEVEL:.0f} %"

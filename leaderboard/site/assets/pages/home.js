@@ -10,7 +10,7 @@ pages.home = (main, site, board, route) => {
   main.append(
     h("h1", {}, screen.title),
     screen.findings,
-    ...noticesOf([...site.notices, ...board.notices]),
+    screen.notices,
     h(
       "section",
       { "aria-label": "Choice of tasks" },
@@ -41,6 +41,9 @@ class HomeScreen {
     this.view = knownView(board, viewOf(route.query));
     this.choice = choose(board, this.view, null);
     this.findings = h("div", { class: "findings" });
+    this.notices = h("div", { class: "notices" });
+    /** @type {Benchmark | null} whose notices are shown */
+    this.noticed = null;
     this.plot = h("div", { class: "plot-place" });
     this.status = h("p", { role: "status" });
     this.compare = h("span");
@@ -103,9 +106,19 @@ class HomeScreen {
     const { models, ranked } = this.shown;
     this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
     this.findings.replaceChildren(...findingsOf(this.choice));
+    this.drawNotices(this.choice.benchmark);
     this.plot.replaceChildren(
       plotOfModels(this.choice, this.shown.groups, this.title, this.view.by),
     );
+  }
+
+  /** Draw the notices; an unfolded list stays so. @param {Benchmark} benchmark */
+  drawNotices(benchmark) {
+    if (benchmark === this.noticed) return;
+    this.noticed = benchmark;
+    const { site, board } = this;
+    const notices = [...site.notices, ...board.notices, ...benchmark.notices];
+    this.notices.replaceChildren(...noticesOf(notices));
   }
 
   /** @param {TableColumn} column */
@@ -163,15 +176,20 @@ function boardTitle({ boards }, { kind }) {
  * @param {string} title
  */
 function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
-  const parts = ["bias", "usefulness"].map((measures) => {
+  let hasIntervals = false;
+  const parts = ["bias", "usefulness"].flatMap((measures) => {
     const members = tasks.filter((task) => board.tasks[task].measures === measures);
+    if (!members.length) return [];
     const families = new Set(members.map((task) => board.tasks[task].family)).size;
     const text = `${countText(members.length, `${measures} task`)} of ${countText(families, "family", "families")}`;
-    return families < board.enough_families ? `${text} (too few for intervals)` : text;
+    if (families < board.enough_families) return `${text} (too few for intervals)`;
+    hasIntervals = true;
+    return text;
   });
   const name = isBenchmark ? benchmark.title : "own choice of tasks";
   const level = Math.round(100 * board.level);
-  return `${title}, ${name}: ${parts.join(" and ")}; ${level} % intervals`;
+  const ends = hasIntervals ? `; ${level} % intervals` : "";
+  return `${title}, ${name}: ${parts.join(" and ")}${ends}`;
 }
 
 /** @param {Choice} choice */
