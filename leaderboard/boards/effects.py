@@ -73,7 +73,7 @@ def mitigators(changes: pl.DataFrame, rows: pl.DataFrame, unusable: pl.DataFrame
             for name, reason in reasons.items()
         }
     if ranks.height == 1:  # a rank needs two
-        ranks = ranks.with_columns(pl.lit(None, pl.Int64).alias("rank"))
+        ranks = ranks.with_columns(pl.lit(None, pl.Int64).alias(name) for name in _RANK)
     frame = pl.DataFrame(
         {"mitigator": list(reasons), "unranked": list(reasons.values())},
         schema={"mitigator": pl.String, "unranked": pl.String},

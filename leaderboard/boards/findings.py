@@ -76,9 +76,8 @@ def _most_removed(mitigators: pl.DataFrame) -> str:
     if removing.is_empty():
         of_many = f", after correction for {n} mitigators" if n > 1 else ""
         return f"No mitigator is shown to remove bias{of_many}; {name} changes it by {change}."
-    also = mitigators.filter(
-        pl.col("mitigator") != name, pl.col("rank_low") <= best["rank_low"]
-    ).height
+    others = mitigators.filter(pl.col("mitigator") != name)
+    also = others.filter(pl.col("rank_low") <= pl.lit(best["rank_low"], pl.Int64)).height
     if also:
         also_may = f"{_count(also, 'other mitigator')} may remove as much"
         return f"{name} removes bias: {change}; {also_may}."

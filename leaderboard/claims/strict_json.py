@@ -42,7 +42,9 @@ def parsed(content: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start + 1} is not UTF-8") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON ({error.msg} at character {error.pos + 1})") from None
+        raise ValueError(
+            f"not JSON ({error.msg.removesuffix(' at')} at character {error.pos + 1})"
+        ) from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

@@ -22,7 +22,7 @@ const TERMS = [
   ],
   [
     "What is ranked",
-    "Models with a value on every ranked bias task of the benchmark that are usable. A value outside its bounds does not count.",
+    "Usable models with a value on every ranked bias task of the benchmark. A value outside its bounds does not count.",
   ],
   [
     "Usable",
@@ -46,9 +46,9 @@ const TERMS = [
   ],
   [
     "Mitigators",
-    "A mitigator is compared with the same model without it (none), and with vectors of unit length only (normalize), over the same tasks. Then mitigators are ranked by their mean change over models.",
+    "A mitigator is compared with the same model without it (none), and with vectors of unit length only (normalize), over the same tasks. Then mitigators are ranked by their mean change over models. One removes bias only with p < .05 after Holm's correction over the mitigators.",
   ],
-  ["Pareto front", "No usable model has less bias and more usefulness than one on the front."],
+  ["Pareto front", "No usable model has both less bias and more usefulness than one on the front."],
   [
     "Limits",
     "A small distance is no proof of fairness: each task tests one kind of bias in one set of texts. A large distance is a reason to look closer.",
