@@ -191,7 +191,9 @@ def _entry(
         mistake = error.errors(include_url=False)[0]
         key = str(mistake["loc"][0])
         option = {"submitted_by": "--by", "licence": "--licence", "contact": "--contact"}
-        raise UsageError(f"{option.get(key, key)}: {mistake['msg']}") from None
+        raise UsageError(
+            f"{option.get(key, key)}: {mistake['msg'].removeprefix('Value error, ')}"
+        ) from None
 
 
 def _command(records: Sequence[Record], results: Path) -> str:

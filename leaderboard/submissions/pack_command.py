@@ -63,4 +63,5 @@ def pack(
     for path in packed.kept:
         click.echo(f"{path}: is there, unchanged")
     click.echo(f"\nlicence of the results: {licence}")
-    click.echo(f"next: harness results check {shlex.quote(str(out))}")
+    folders = [word for folder in include for word in ("--include", str(folder))]
+    click.echo(f"next: {shlex.join(['harness', 'results', 'check', str(out), *folders])}")

@@ -30,6 +30,7 @@ from harness import names, options
 from harness.errors import HarnessError, UsageError
 from harness.leaderboard.claims.conflicts import TOLERANCE
 from harness.leaderboard.submissions import record_lines
+from harness.leaderboard.submissions.base import Base
 from harness.leaderboard.submissions.tree import tree
 from harness.registry.registry import Registry
 from harness.results import scale
@@ -81,6 +82,7 @@ def verify(
     paths: Iterable[Path],
     n: int,
     *,
+    base: Path | None = None,
     seed: int = 0,
     cache: Path | None = None,
     trusting: bool = False,
@@ -94,6 +96,8 @@ def verify(
         Results repositories, parts of one, or files.
     n
         Number of cells.
+    base
+        The repository that they join: what it has is not run.
     seed
         Seed of the choice.
     cache
@@ -116,10 +120,11 @@ def verify(
         If there are no records.
     """
     registry = registry or Registry()
-    cells = _cells(paths)
+    cells = _cells(paths, Base.of(base))
     if not cells:
+        new = "" if base is None else "new and "
         raise UsageError(
-            "no valid records of whole tasks in these paths; see harness results check"
+            f"no {new}valid records of whole tasks in these paths; see harness results check"
         )
     obstacles: Counter[tuple[str, str]] = Counter()
     possible = []
@@ -138,16 +143,15 @@ def verify(
     return [*ran, *left_out]
 
 
-def _cells(paths: Iterable[Path]) -> list[Cell]:
-    """Return the cells of valid records, sorted."""
+def _cells(paths: Iterable[Path], base: Base) -> list[Cell]:
+    """Return the cells of valid records that the base lacks, sorted."""
     groups: defaultdict[_Key, list[Record]] = defaultdict(list)
-    for path in paths:
-        for run in tree(path).runs:
-            for record in record_lines.read(run).records.values():
-                model = record.model
-                key = (model.name, model.fingerprint, record.mitigator.label, record.task.name)
-                if record.limit is None:
-                    groups[*key, record.seed].append(record)
+    runs = [run for path in paths for run in tree(path).runs if not base.has(run)]
+    for record in (record for run in runs for record in record_lines.read(run).records.values()):
+        model = record.model
+        key = (model.name, model.fingerprint, record.mitigator.label, record.task.name)
+        if record.limit is None and record.id not in base.ids:
+            groups[*key, record.seed].append(record)
     return [Cell(*key, tuple(groups[key])) for key in sorted(groups)]
 
 

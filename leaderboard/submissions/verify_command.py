@@ -12,6 +12,11 @@ from harness.commands import arguments
 @click.command("verify")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
+    "--base",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Results repository that they join: what it has is not run.",
+)
+@click.option(
     "--rerun",
     type=click.IntRange(min=1),
     default=3,
@@ -27,13 +32,16 @@ from harness.commands import arguments
     is_flag=True,
     help="Also run models that are not registered, with downloads, models' own code and your keys.",
 )
+@arguments.include
 @arguments.cache
 @arguments.as_json
 def verify(
     paths: tuple[Path, ...],
+    base: Path | None,
     rerun: int,
     seed: int,
     trust_models: bool,
+    include: tuple[Path, ...],
     cache: Path | None,
     as_json: bool,
 ) -> None:
@@ -47,13 +55,22 @@ def verify(
     with 1 if one differs.
 
     \b
-    harness results verify ../submission --rerun 3
+    harness results verify ../submission --base . --rerun 3
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.commands import output
     from harness.leaderboard.submissions import verify as cells
     from harness.leaderboard.submissions.comment import printable
+    from harness.registry.registry import Registry
 
-    verdicts = cells.verify(paths, rerun, seed=seed, cache=cache, trusting=trust_models)
+    verdicts = cells.verify(
+        paths,
+        rerun,
+        base=base,
+        seed=seed,
+        cache=cache,
+        trusting=trust_models,
+        registry=Registry(include=include),
+    )
     if as_json:
         output.as_json([vars(verdict) for verdict in verdicts])
     else:

@@ -43,6 +43,18 @@ def test_right_values_are_the_same(tmp_path, capsys):
     assert {row["task"] for row in rows} < set(TASKS)
 
 
+def test_what_the_base_has_is_not_run(tmp_path, capsys):
+    base, fork = tmp_path / "base", tmp_path / "fork"
+    records = reference_records()
+    for folder in (base, fork):
+        write(folder, [r for r in records if r.task.name != "direct-bias"])
+    write(fork, [changed(json.loads(r.line()), run="r2") for r in records])
+    _, rows = verdicts(capsys, fork, "--base", str(base), "--rerun", "9")
+    assert [row["task"] for row in rows] == ["direct-bias"]
+    assert run(["results", "verify", str(base), "--base", str(base)]) == 2
+    assert "no new" in capsys.readouterr().err
+
+
 def test_the_seed_chooses_the_cells(tmp_path, capsys):
     write(tmp_path, reference_records())
     tasks = {
