@@ -164,7 +164,7 @@ def test_a_task_says_what_it_asks_how_far_it_measures_and_how_models_do(
     )
     assert page.locator("main .notice a").get_attribute("href") == "#/text/task/seat-c8"
     shown = facts(page)
-    assert shown["Reading"] == "the ideal is 0; from -2 to 2"
+    assert shown["Reading"] == "the ideal is 0; from −2 to 2"
     assert shown["Source"] == "May et al. 2019"
     assert shown["targets_1"] == "This is math."
     assert any(name.startswith("Reliability") for name in shown)
