@@ -12,12 +12,20 @@ from typing import Any
 
 from submission_records import changed, edited, good_records, write
 
+from harness.leaderboard.boards import references
 from harness.leaderboard.submissions import limits
 from harness.results.record import Record, identity
 
 SCRIPT = "<script>alert(1)</script>"
 VICTIM = "model-a"
 """A model of the good results."""
+NOISE = {
+    "model__name": "random-words",
+    "model__fingerprint": next(
+        r.model.fingerprint for r in references.shipped() if r.model.name == "random-words"
+    ),
+}
+"""A reference model, which all rows are compared with."""
 
 
 @dataclass(frozen=True)
@@ -340,7 +348,14 @@ SUBMISSIONS = (
     Hostile("less than no items", field(n=-1)),
     Hostile("unit below 0", field(unit=-1.0)),
     Hostile("unit beyond the range", field(unit=1000.0)),
+    Hostile("unit that makes a bias enormous", field(unit=1e-300)),
+    Hostile("text as a published score", field(model__published={"MTEB": "x"})),
+    Hostile("list of tables", field(tables=["x"]), "row"),
     Hostile("seed below 0", field(seed=-1)),
+    Hostile("no name", field(model__name="")),
+    Hostile("name that looks like another", field(model__name="evil ")),
+    Hostile("another seed of a reference", field(**NOISE, seed=7)),
+    Hostile("another name of a reference", field(**NOISE | {"model__name": "evil"})),
     # Dates.
     Hostile("date in the future", field(created="2999-01-01T00:00:00+00:00")),
     Hostile("date of long ago", field(created="0001-01-01T00:00:00+00:00")),
