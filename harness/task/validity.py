@@ -6,7 +6,9 @@ measures.
 
 from __future__ import annotations
 
+import functools
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +70,7 @@ class Validity(Strict):
     """Why the score should not rank; empty if it may."""
 
 
-def read(path: Path) -> list[Validity]:
+def read(path: Path) -> Sequence[Validity]:
     """Return what a file of validity holds, in its order.
 
     Raises
@@ -77,13 +79,19 @@ def read(path: Path) -> list[Validity]:
         If it cannot be read.
     """
     try:
-        lines: list[Any] = json.loads(path.read_text(encoding="utf-8"))
-        return [Validity.model_validate(line) for line in lines]
+        return _read(path, path.stat().st_mtime_ns)
     except OSError as error:
         raise unreadable(path, error) from None
     except (ValueError, ValidationError, TypeError) as error:
         problem = f"not a file of validity ({one_line(error)})"
         raise InvalidFile(problem, path=path) from None
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: Path, changed: int) -> tuple[Validity, ...]:
+    """Return what the file holds since it was `changed`: one file is asked for every task of it."""
+    lines: list[Any] = json.loads(path.read_text(encoding="utf-8"))
+    return tuple(Validity.model_validate(line) for line in lines)
 
 
 def of_task(task_file: Path, name: str) -> list[Validity]:
