@@ -88,6 +88,7 @@ function rankColumn({ benchmark, isBenchmark, scores }, measures) {
  */
 function meanColumn(choice, measures) {
   const means = choice.scores[measures];
+  const { model } = choice.board.rows;
   const domain = domainOf(means, measures === "bias");
   return {
     key: measures,
@@ -111,7 +112,11 @@ function meanColumn(choice, measures) {
     draw: ({ row }) => [
       meanBar(means, row, domain),
       scoreText(means.mean[row]),
-      rangeLine(intervalText(means.low[row], means.high[row])),
+      rangeLine(
+        Number.isNaN(means.low[row])
+          ? fewerTasks(means, row, model.indexOf(model[row]))
+          : intervalText(means.low[row], means.high[row]),
+      ),
     ],
   };
 }

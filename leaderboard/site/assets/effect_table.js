@@ -21,10 +21,9 @@ function effectTable(board, { bias, usefulness }, caption, first, rows, head) {
     { title: first, class: "model" },
     ...["Change in bias", "p"].map((title) => ({ title, number: true })),
     { title: "Drawn", class: "wide-only" },
-    ...["Change in usefulness", "p", "Leaks left out"].map((title) => ({
-      title,
-      number: true,
-    })),
+    { title: "Change in usefulness", number: true },
+    { title: "p", of: "the change in usefulness", number: true },
+    { title: "Leaks left out", number: true },
     { title: "Not usable" },
   ];
   const lines = rows.map((row) => () => [

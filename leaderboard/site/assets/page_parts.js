@@ -9,6 +9,7 @@ const FIRST_ROWS = 100;
  * A column of a plain table.
  * @typedef {object} PlainColumn
  * @property {string} title
+ * @property {string} [of] says more to a screen reader where two columns have one title
  * @property {boolean} [number] whether it holds numbers
  * @property {string} [class]
  */
@@ -67,7 +68,12 @@ function plainTable(caption, columns, rows) {
     body.append(...rows.slice(from, to).map((cells) => plainRow(columns, cells())));
   add(0, FIRST_ROWS);
   const head = columns.map((column) =>
-    h("th", { scope: "col", class: classOf(column) }, column.title),
+    h(
+      "th",
+      { scope: "col", class: classOf(column) },
+      column.title,
+      column.of && h("span", { class: "visually-hidden" }, ` of ${column.of}`),
+    ),
   );
   const table = h("table", {}, h("caption", {}, caption), h("thead", {}, h("tr", {}, head)), body);
   const place = h(

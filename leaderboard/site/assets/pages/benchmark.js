@@ -62,7 +62,7 @@ function benchmarkList(main, site, board, route) {
   const rows = board.benchmarks.map((benchmark) => () => [
     pageLink(route, "benchmark", benchmark.name, benchmark.title),
     withCode(benchmark.description),
-    benchmarkScores(board, benchmark).rank.filter((rank) => rank > 0).length,
+    rankedOn(board, benchmark),
     benchmark.tasks.length,
     benchmark.languages.join(", "),
   ]);
@@ -72,6 +72,17 @@ function benchmarkList(main, site, board, route) {
     h("p", {}, "A benchmark is a named set of tasks. Models are ranked on each."),
     plainTable(countText(rows.length, "benchmark"), columns, rows),
   );
+}
+
+/**
+ * Return how many models are ranked, by usefulness where there is no bias task.
+ * @param {Board} board
+ * @param {Benchmark} benchmark
+ */
+function rankedOn(board, benchmark) {
+  const { rank, usefulness_rank } = benchmarkScores(board, benchmark);
+  const hasBias = benchmark.tasks.some((task) => board.tasks[task].measures === "bias");
+  return (hasBias ? rank : usefulness_rank).filter((place) => place > 0).length;
 }
 
 /**

@@ -113,7 +113,8 @@ function lineTable(caption, first, lines) {
       number: true,
     })),
     { title: "Drawn", class: "wide-only" },
-    ...["Change in usefulness", "Families"].map((title) => ({ title, number: true })),
+    { title: "Change in usefulness", number: true },
+    { title: "Families", of: "usefulness", number: true },
     { title: "Not ranked" },
   ];
   const rows = lines.map(({ head, line }) => () => [

@@ -161,10 +161,11 @@ function benchmarkTable(board, route, row) {
   ]);
   const ends = endsOf([0, ...all]);
   const columns = [
-    { title: "Benchmark" },
+    { title: "Benchmark", class: "model" },
     ...["Rank", "Set", "Bias", "Families"].map((title) => ({ title, number: true })),
     { title: "Drawn", class: "wide-only" },
-    ...["Usefulness", "Rank", "Set"].map((title) => ({ title, number: true })),
+    { title: "Usefulness", number: true },
+    ...["Rank", "Set"].map((title) => ({ title, of: "usefulness", number: true })),
   ];
   const rows = lines.map(
     ({ benchmark, scores: { bias, usefulness, rank, usefulness_rank } }) =>

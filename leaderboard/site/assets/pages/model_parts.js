@@ -21,8 +21,9 @@ function strengths(board, row) {
   lines.sort((a, b) => a.measures.localeCompare(b.measures) || compareGains(a.gain, b.gain));
   const columns = [
     { title: "Concept" },
-    { title: "Measures" },
-    ...["Tasks", "This model", "Median", "Difference"].map((title) => ({ title, number: true })),
+    { title: "Measures", class: "wide-only" },
+    { title: "Tasks", class: "wide-only", number: true },
+    ...["This model", "Median", "Difference"].map((title) => ({ title, number: true })),
   ];
   const rows = lines.map(({ measures, concept, tasks, value, median }) => () => [
     concept,
