@@ -69,10 +69,10 @@ def build(
     ranked = building.rank(results, registry, include=include, tasks=split(tasks), say=say)
     for group in grouped(ranked.claims.aside):
         say(group.line())
-    notices = (*study_reading.notices, *ranked.notices)
+    notices = [*study_reading.notices, *ranked.notices]
+    compared = studies.compile_studies(study_reading.records, notices)
     for notice in notices:
         say(notice)
-    compared = studies.compile_studies(study_reading.records)
     if not ranked.boards and not compared:
         places = ", ".join(f"'{path}'" for path in results)
         reason = (

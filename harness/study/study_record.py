@@ -5,15 +5,17 @@ It has no tests: they are computed from the records of all folds.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
 from harness.digest import digest
-from harness.results.record_parts import Environment, Finite, Line, ModelPart, Part
+from harness.results.record_parts import Environment, Finite, Line, ModelPart, Part, Spread
 from harness.scores import Ideal
 from harness.study.study_file import Judging, Protocol
 
+MOST_FOLDS = 1_000
+"""Most folds, and most repeats: memory is taken for all of them, whatever records there are."""
 SCHEMA = 1
 """Version of the schema of a study's record."""
 
@@ -58,11 +60,11 @@ class StudyPart(Part):
     """Name of the concept."""
     items: int
     """Number of pairs (or sets) in the folds, without those that the model lacks."""
-    folds: int
+    folds: Annotated[int, Field(ge=1, le=MOST_FOLDS)]
     """Number of outer folds."""
     inner_folds: int
     """Number of inner folds."""
-    repeats: int
+    repeats: Annotated[int, Field(ge=1, le=MOST_FOLDS)]
     """Number of times that the pairs are divided into folds."""
     seed: int
     """Seed of the study."""
@@ -73,9 +75,9 @@ class StudyPart(Part):
     judging: Judging = "distances"
     """How rows are compared: by the mean `distances` of the folds, or `pooled`. Records of earlier
     versions have distances only."""
-    alpha: float
+    alpha: Annotated[float, Field(gt=0, lt=1)]
     """Level of the tests."""
-    rope: float | None = None
+    rope: Spread | None = None
     """Half the width of the region of practical equivalence."""
     baseline: str
     """Row that the others are tested against."""

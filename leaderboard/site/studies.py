@@ -13,9 +13,11 @@ from typing import Any
 
 from harness import folders
 from harness.digest import digest
-from harness.errors import InvalidFile
+from harness.errors import HarnessError, InvalidFile, one_line
+from harness.leaderboard.claims.reading import LARGEST_FILE
 from harness.leaderboard.site.files import publish
 from harness.leaderboard.site.study_page import render
+from harness.leaderboard.site.violin_plot import drawings
 from harness.results import jsonl
 from harness.results.folder import STUDY
 from harness.study import formats, tables
@@ -107,6 +109,9 @@ def read(paths: Iterable[Path]) -> Reading:
     notices: list[str] = []
     for file in jsonl.files(paths, f"*{STUDY}"):
         if file.name.endswith(STUDY):
+            if file.stat().st_size > LARGEST_FILE:
+                notices.append(f"set aside: {file}: more than {LARGEST_FILE // 1_000_000} MB")
+                continue
             try:
                 records += jsonl.read(file, StudyRecord, notices)
             except InvalidFile as error:
@@ -116,8 +121,12 @@ def read(paths: Iterable[Path]) -> Reading:
     return Reading(tuple(latest.values()), tuple(notices))
 
 
-def compile_studies(records: Iterable[StudyRecord]) -> list[StudyOnModel]:
-    """Return each study on each model, sorted by name."""
+def compile_studies(records: Iterable[StudyRecord], notices: list[str]) -> list[StudyOnModel]:
+    """Return each study on each model, sorted by name.
+
+    A study that cannot be computed or drawn becomes a line in `notices`: its records may say what
+    no study has, such as values near the largest number.
+    """
     groups: dict[tuple[str, str], list[StudyRecord]] = {}
     for record in records:
         groups.setdefault((record.study.name, record.model.name), []).append(record)
@@ -129,7 +138,13 @@ def compile_studies(records: Iterable[StudyRecord]) -> list[StudyOnModel]:
         if folded.count(name.lower()) > 1:
             name += f"-{digest(list(key))[:8]}"
         group = sorted(groups[key], key=lambda r: (r.created, r.repeat, r.fold, r.row))
-        (summary,) = summarize(group)
+        try:
+            (summary,) = summarize(group)
+            drawings(summary)
+        except (HarnessError, ArithmeticError, ValueError) as error:
+            study, model = (label[:60] for label in key)
+            notices.append(f"set aside: study {study!r} on {model!r}: {one_line(error)}")
+            continue
         studies.append(StudyOnModel(name, summary, tuple(group)))
     return studies
 

@@ -34,7 +34,7 @@ def build(folder: Path, records: Any, studies: Any = ()) -> Path:
     """Write the site of records, and return its page."""
     written = writing.write(
         compile_boards(frame_of(records)), folder, title="Board", built="today",
-        studies=compile_studies(studies),
+        studies=compile_studies(studies, []),
     )  # fmt: skip
     return written.page
 

@@ -19,6 +19,7 @@ from harness.leaderboard.site import studies, violin_plot
 from harness.leaderboard.site import writing as site
 from harness.leaderboard.site.violin_plot import LANE, WIDTH, drawings
 from harness.study import tables
+from harness.study.study_record import StudyRecord
 
 HOSTILE = "</script><img src=x onerror='window.hacked=1'>{{7*7}}\"&"
 PAGE = "studies/small-glove.html"
@@ -32,7 +33,7 @@ def command(*arguments) -> click.testing.Result:
 
 def build(records, folder, boards=()) -> str:
     """Return the page of the first study, after building the site."""
-    compiled = studies.compile_studies(records)
+    compiled = studies.compile_studies(records, [])
     site.write(boards, folder, title="T", built="today", studies=compiled)
     return (folder / compiled[0].page).read_text("utf-8")
 
@@ -104,7 +105,7 @@ def test_the_page_has_the_question_the_set_up_and_the_results(tmp_path, make_stu
     records = make_study(rope=0.05)
     page = build(records, tmp_path)
     text = text_of(page)
-    (study,) = studies.compile_studies(records)
+    (study,) = studies.compile_studies(records, [])
     summary = study.summary
     assert any("absent" in note for note in summary.notes), "a word without a vector"
     for part in (
@@ -136,7 +137,7 @@ def test_the_page_has_the_question_the_set_up_and_the_results(tmp_path, make_stu
 
 def test_the_table_ends_with_its_floor_and_what_its_tests_detect(tmp_path, make_study) -> None:
     records = make_study()
-    (study,) = studies.compile_studies(records)
+    (study,) = studies.compile_studies(records, [])
     page = build(records, tmp_path)
     (changes, _) = tables.changes(study.summary)
     assert [row for row, *_ in changes.foot] == ["floor", "detectable"]
@@ -232,7 +233,7 @@ def test_each_study_on_each_model_has_its_own_files(tmp_path, make_study) -> Non
         for name, model in (("a-b", "c"), ("a", "b-c"), ("A", "b c"), ("a", "../x"), ("A", "B-C"))
         for record in make_study(name=name, model=model)
     ]
-    found = studies.compile_studies(records)
+    found = studies.compile_studies(records, [])
     names = [one.name.lower() for one in found]
     assert len(set(names)) == 5
     assert "a-.._x" in names
@@ -261,7 +262,7 @@ def test_the_page_has_no_script_and_a_policy_that_allows_none(tmp_path, make_stu
 
 def test_each_fold_has_a_point_and_each_line_its_mean(tmp_path, make_study) -> None:
     records = make_study(text="<i>")
-    (study,) = studies.compile_studies(records)
+    (study,) = studies.compile_studies(records, [])
     page = build(records, tmp_path)
     weat, ect = drawings(study.summary)
     assert weat.title.startswith("WEAT<i>: ")
@@ -324,3 +325,27 @@ def test_a_page_of_another_origin_is_not_replaced(results, tmp_path) -> None:
     assert isinstance(command(results, "--out", tmp_path / "site").exception, DiskError)
     assert page.read_text() == "mine"
     assert not (tmp_path / "site/index.html").exists()
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("changes", [{"held_out": []}, {"judged": 1e308}])
+def test_a_study_that_cannot_be_computed_is_set_aside(make_study, changes) -> None:
+    good, records = make_study(), [json.loads(r.line()) for r in make_study(name="huge")]
+    for record in records:
+        for part in record["judged"].values():
+            part["values"] |= dict.fromkeys(part["values"], changes.get("judged", 0.5))
+        record["held_out"] = changes.get("held_out", record["held_out"])
+    notices: list[str] = []
+    wrong = [StudyRecord.model_validate_json(json.dumps(record)) for record in records]
+    found = studies.compile_studies([*good, *wrong], notices)
+    assert [study.summary.study.name for study in found] == ["small"]
+    (line,) = notices
+    assert "'huge'" in line
+
+
+@pytest.mark.parametrize("changes", [{"folds": 10**9}, {"repeats": 0}, {"alpha": 5}, {"rope": -1}])
+def test_what_no_study_has_is_no_record_of_one(make_study, changes) -> None:
+    content = json.loads(make_study()[0].line())
+    content["study"] |= changes
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        StudyRecord.model_validate_json(json.dumps(content))
