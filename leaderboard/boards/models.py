@@ -17,6 +17,8 @@ FACTS = (
 """Columns of a claim that say what its model is."""
 _TEXTS = ("revision", "url", "licence", "released", "superseded_by")
 _KEY = ("name", "fingerprint")
+_LISTED, _LONGEST = 5, 40
+"""Most versions of the harness that a line names, and most characters of each."""
 _ENVIRONMENT = ("harness", "python", "platform", "device", "packages")
 
 
@@ -82,9 +84,11 @@ def mixed_versions(claims: pl.DataFrame) -> list[str]:
     if versions.height < 2:
         return []
     counts = ", ".join(
-        f"{version} ({n} record{'' if n == 1 else 's'})" for version, n in versions.iter_rows()
+        f"{version[:_LONGEST]} ({n} record{'' if n == 1 else 's'})"
+        for version, n in versions.head(_LISTED).iter_rows()
     )
-    return [f"values of {versions.height} versions of the harness: {counts}"]
+    more = f" and {versions.height - _LISTED} more" if versions.height > _LISTED else ""
+    return [f"values of {versions.height} versions of the harness: {counts}{more}"]
 
 
 def _environments(claims: pl.DataFrame) -> pl.DataFrame:

@@ -22,6 +22,8 @@ FLOATS = {
 """Columns of floats in the file: their names in the cells of a board, and the bits of the mantissa
 that the page needs. Fewer bits make a smaller file: 14 are four digits, 11 are three."""
 COUNTS = ("n", "asked", "found")
+_MOST = 2**31 - 1
+"""Largest count that the file holds."""
 
 
 def details_data(board: Board, tables: pl.DataFrame) -> dict[str, Any]:
@@ -41,11 +43,12 @@ def details_data(board: Board, tables: pl.DataFrame) -> dict[str, Any]:
         name: places.spread(cells[source] if source in cells.columns else nothing)
         for name, (source, _) in FLOATS.items()
     }
+    counts = {name: places.spread(cells[name].clip(0, _MOST), empty=0) for name in COUNTS}
     reasons = sorted(set(board.lacks["reason"]))
     reason = board.lacks["reason"].cast(pl.Enum(reasons)).to_physical().cast(pl.Int64) + 1
     return {
         **{name: column(rounded(floats[name], FLOATS[name][1]), "f32") for name in floats},
-        **{name: column(places.spread(cells[name], empty=0), "i32") for name in COUNTS},
+        **{name: column(counts[name], "i32") for name in COUNTS},
         "reason": column(layout.places(board.lacks).spread(reason, empty=0), "u16"),
         "reasons": ["", *reasons],
         "tables": _tables(tables, layout),

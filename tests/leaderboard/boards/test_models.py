@@ -66,4 +66,7 @@ def test_several_versions_of_the_harness_give_a_notice(make_record) -> None:
     (notice,) = notices("a", "b", "c")
     assert "2 versions" in notice
     assert "0.2.0 (2 records), 0.1.0 (1 record)" in notice
+    (long,) = notices(*"abcdefgh", versions=[f"{i}" + "0" * 900 for i in range(8)])
+    assert "and 3 more" in long
+    assert len(long) < 400
     assert notices("random-texts", "b", "c") == [], "references were computed before"

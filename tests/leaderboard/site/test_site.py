@@ -39,6 +39,12 @@ def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path, make_record) -> None:
     assert row["task:t"] == "-1.0"
 
 
+def test_a_count_beyond_the_file_is_the_largest_of_it(tmp_path, make_record) -> None:
+    board = board_of([make_record(n=2**63 - 1)], tmp_path)
+    details = site_data.read(tmp_path, "data/text-details.js")
+    assert site_data.grid(board, details["n"]).tolist() == [[2**31 - 1]]
+
+
 def test_data_csv_and_parquet_have_the_same_numbers(tmp_path, make_many) -> None:
     written = write(make_many(), tmp_path)
     board = site_data.read(tmp_path, "data/text.js")
