@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ from harness.leaderboard.submissions.tree import Tree, tree
 
 SCORE = ("fingerprint", "mitigator_fingerprint", "digest", "scenario", "metric", "score")
 """Columns that identify a score, with its seed."""
+_GIT = ".git"
 _DEPTH = 3
 """Parts of `MODEL/FINGERPRINT/RUN.jsonl`."""
 
@@ -128,6 +130,17 @@ class Base:
                     )
                     yield Aside(str(path), 0, reason)
 
+    def outside(self, trees: Iterable[Tree]) -> Iterator[Aside]:
+        """Yield a warning for each file beside `results` that a changed copy changes or adds."""
+        for copy in trees:
+            if self.tree is None or not copy.whole:
+                continue
+            own, root = self.tree.root.parent, copy.root.parent
+            for name in sorted({*_beside(root), Path(withdrawn.NAME)}):
+                if not _are_same(own / name, root / name):
+                    reason = "not a file of results; only maintainers change it"
+                    yield Aside(str(root / name), 0, reason)
+
     def changed(self, path: Path) -> Iterator[Aside]:
         """Yield a problem if lines of a file of the base are changed or gone."""
         own = self.counterpart(path)
@@ -156,3 +169,22 @@ class Base:
             if entries.get(run, None if whole else entry) != entry:
                 reason = f"runs.{run}: the entry of the base is changed or gone; restore it"
                 yield Aside(str(path), 0, reason)
+
+
+def _beside(root: Path) -> Iterator[Path]:
+    """Yield the files of a repository beside its results, without those of git."""
+    for folder, folders, files in os.walk(root):
+        if Path(folder) == root:
+            folders[:] = [name for name in folders if name not in (submission.ROOT, _GIT)]
+            files = [name for name in files if name != _GIT]  # of a worktree
+        links = (name for name in folders if Path(folder, name).is_symlink())
+        yield from (Path(folder, name).relative_to(root) for name in (*files, *links))
+
+
+def _are_same(a: Path, b: Path) -> bool:
+    """Return whether both are files or links with the same content, or neither exists."""
+    if a.is_symlink() or b.is_symlink():
+        return a.is_symlink() and b.is_symlink() and a.readlink() == b.readlink()
+    if a.is_file() and b.is_file():
+        return filecmp.cmp(a, b, shallow=False)
+    return not a.exists() and not b.exists()

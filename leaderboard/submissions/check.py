@@ -109,7 +109,7 @@ def check(
     good = [r for (file, n), r in records.items() if not {(file, n), (file, 0)} & wrong]
     return Checked(
         problems=tuple(_one_a_line(problems)),
-        warnings=tuple(_warnings(records, joined, registered)),
+        warnings=(*joined.outside(trees), *_warnings(records, joined, registered)),
         records=tuple(record for record in good if record.id not in joined.ids),
         known=sum(record.id in joined.ids for record in good),
         base=joined,

@@ -102,6 +102,22 @@ def test_an_entry_of_the_base_cannot_get_another_name(base, fork):
     assert "runs.r1" in problem
 
 
+@pytest.mark.parametrize("name", ["withdrawn.yaml", ".github/workflows/check.yml", "README.md"])
+def test_a_maintainer_is_told_of_changed_files_beside_the_results(base, fork, name):
+    assert check([fork], base).warnings == ()
+    (fork / name).parent.mkdir(parents=True, exist_ok=True)
+    (fork / name).write_text("models: [{name: model-a, reason: rude}]")
+    (fork / ".git").write_text("gitdir: of a worktree")
+    (warning,) = check([fork], base).warnings
+    assert warning.file == str(fork / name)
+
+
+def test_a_maintainer_is_told_if_the_list_of_withdrawals_is_gone(base, fork):
+    (base / "withdrawn.yaml").write_text("records: []")
+    (warning,) = check([fork], base).warnings
+    assert "withdrawn.yaml" in warning.file
+
+
 def test_what_was_packed_is_an_addition_not_a_copy(base, tmp_path):
     write(tmp_path / "packed", good_records("model-c"))
     assert reasons(tmp_path / "packed", base) == []
