@@ -97,23 +97,23 @@ function factsOf({ models }, by) {
 
 /**
  * Return a point for each model and for each of its mitigated rows, which has moved by its paired
- * changes: a leak moves no point.
+ * changes from the row without it: a leak moves no point.
  * @param {Choice} choice
  * @param {RowGroup[]} groups
  * @returns {PlotPoint[]}
  */
 function pointsOf(choice, groups) {
   const { board, scores, effects } = choice;
+  const bases = baseRows(board, choice.against);
   /** @type {PlotPoint[]} */
   const points = [];
   for (const group of groups) {
     const base = points.length;
     for (const row of [group.row, ...group.children]) {
-      const isMoved = row !== group.row && choice.against === "none";
       const place = (/** @type {"bias" | "usefulness"} */ measures) =>
-        isMoved
-          ? scores[measures].mean[group.row] + effects[measures].mean[row]
-          : scores[measures].mean[row];
+        bases[row] < 0
+          ? scores[measures].mean[row]
+          : scores[measures].mean[bases[row]] + effects[measures].mean[row];
       points.push({
         name: board.models[board.rows.model[row]].name,
         series: board.rows.mitigator[row],

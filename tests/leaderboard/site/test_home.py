@@ -157,6 +157,34 @@ def test_leaks_are_left_out_and_count_on_demand(tmp_path, visit, make_record) ->
     assert "left out" not in row.inner_text()
 
 
+@pytest.mark.parametrize("against", ["none", "normalize"])
+def test_a_leak_moves_no_point_of_the_plot(against, tmp_path, visit, make_record) -> None:
+    records = [
+        make_record(
+            model__name=model, model__fingerprint=model * 8, mitigator__name=mitigator,
+            mitigator__fingerprint=mitigator, task__name=task, task__digest=task,
+            task__measures="bias" if task != "use" else "usefulness", category=task,
+            value=value if task == "b0" else 0.2,
+            overlap=("he",) if mitigator == "hard-debias" and task == "b0" else (),
+        )
+        for model in "ab"
+        for mitigator, value in (("none", 1.0), ("normalize", 1.0), ("hard-debias", 0.0))
+        for task in ("b0", "b1", "use")
+    ]  # fmt: skip
+    page = visit(build(tmp_path, records), f"#/text?against={against}&unfolded=1")
+    places = page.evaluate(
+        """async (against) => {
+            const board = await load("data/text.js");
+            const view = { ...DEFAULT_VIEW, against };
+            const choice = choose(board, view, null);
+            return pointsOf(choice, linesOf(choice, view, null).groups).map((point) => point.x);
+        }""",
+        against,
+    )
+    assert len(places) == 6
+    assert max(places) - min(places) < 1e-9
+
+
 def test_an_unknown_choice_is_ignored(many, visit) -> None:
     unknown = "&".join(
         f"{field}=constructor"
