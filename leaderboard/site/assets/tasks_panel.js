@@ -47,7 +47,10 @@ function tasksPanel(board, view, change) {
   const ranked = rankedTasks(board);
   const summary = h("summary");
   /** @type {(() => void)[]} */
-  const refreshers = [() => (summary.textContent = `Tasks: ${chosen.size} of ${ranked.length}`)];
+  const refreshers = [
+    () =>
+      (summary.textContent = `Tasks: ${chosen.size} of ${ranked.length}${chosen.size ? "" : "; choose some"}`),
+  ];
   const update = () => {
     refreshers.forEach((refresh) => refresh());
     if (chosen.size)
