@@ -98,7 +98,7 @@ function meanColumn(choice, measures) {
         ? "Mean distance above the floor over families of tasks: 0 is chance, lower is better"
         : "Mean over families of tasks, from 0 to 1: higher is better",
     width: 10,
-    narrow: 7.25,
+    narrow: 8,
     isNumber: true,
     highIsBest: measures === "usefulness",
     value: (row) => finite(means.mean[row]),
@@ -135,7 +135,7 @@ function changeColumn(choice, measures) {
       `Paired change of a mitigated model against ${choice.against}, over families. ` +
       `An arrow (▲ better, ▼ worse) stands for evidence: p < ${String(EVIDENCE).slice(1)} after Holm's correction`,
     width: 9,
-    narrow: 7.5,
+    narrow: 8,
     isNumber: true,
     highIsBest: measures === "usefulness",
     ofMitigated: true,

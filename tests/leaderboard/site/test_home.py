@@ -291,3 +291,8 @@ def test_uncertainty_is_in_sight(width, many, visit) -> None:
     box = row.locator("td", has_text=" to ").first.bounding_box()
     assert box
     assert box["x"] + box["width"] <= width
+    page = visit(many, "#/text?unfolded=1", width=width)
+    cut = page.locator(".virtual .range").evaluate_all(
+        "cells => cells.filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.innerText)"
+    )
+    assert cut == []

@@ -108,7 +108,8 @@ function cellsTable({ board, tasks, scores, leaks }, rows, measures) {
   const total = h(
     "tr",
     { class: "section" },
-    h("th", { scope: "row", colspan: 2 }, "Mean over families"),
+    h("th", { scope: "row" }, "Mean over families"),
+    h("td", { class: "wide-only" }),
     rows.map((row) =>
       h(
         "td",
@@ -126,7 +127,13 @@ function cellsTable({ board, tasks, scores, leaks }, rows, measures) {
       return taskCell(measure[at], isLeak, leaks);
     });
     const link = h("a", { href: address(board.kind, "task", name) }, name);
-    return h("tr", {}, h("th", { scope: "row" }, link), h("td", {}, family), cells);
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, link),
+      h("td", { class: "wide-only" }, family),
+      cells,
+    );
   });
   const title =
     measures === "bias"
@@ -154,7 +161,7 @@ function taskCell(value, isLeak, counts) {
  */
 function comparisonTable(caption, head, lines) {
   const cells = head.map((title, i) =>
-    h("th", { scope: "col", class: i > 0 && title !== "Family" ? "number" : null }, title),
+    h("th", { scope: "col", class: title === "Family" ? "wide-only" : i ? "number" : null }, title),
   );
   return h(
     "div",
