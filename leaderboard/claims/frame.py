@@ -101,9 +101,3 @@ def frame_of(records: Iterable[Record]) -> pl.DataFrame:
     from harness.leaderboard.claims.lines import line_of, parsed
 
     return parsed("".join(line_of(record) for record in records).encode()).frame
-
-
-def row_key() -> pl.Expr:
-    """Return the key of a record's row: its model, mitigator and settings."""
-    parts = [pl.col(name).cast(pl.String) for name in ("model", "fingerprint", "label", "params")]
-    return pl.concat_str(parts, separator="\t").cast(TEXT)

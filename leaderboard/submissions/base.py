@@ -75,6 +75,11 @@ class Base:
         return self._texts("label", "method")
 
     @cached_property
+    def tasks(self) -> Mapping[str, frozenset[str]]:
+        """The tasks that its records have with each kind of embedder."""
+        return self._texts("kind", "task")
+
+    @cached_property
     def scores(self) -> Mapping[tuple[str, ...], frozenset[int]]:
         """The seeds of each score, by what identifies it but for the seed."""
         columns = [pl.col(name).cast(pl.String) for name in SCORE]

@@ -243,7 +243,8 @@ def _warnings(
 
 
 def _joining(records: dict[tuple[str, int], Record], base: Base) -> Iterator[Aside]:
-    """Yield what changes rows of the base: other seeds, which are averaged, and other methods."""
+    """Yield what changes rows of the base: other seeds, which are averaged, methods and tasks."""
+    tasks: dict[str, str] = {}
     seeds: Counter[tuple[str, str, str]] = Counter()
     methods: dict[str, str] = {}
     for (file, _), record in records.items():
@@ -252,12 +253,19 @@ def _joining(records: dict[tuple[str, int], Record], base: Base) -> Iterator[Asi
         known = base.scores.get((*score, record.scenario, record.metric, record.score))
         if known is not None and record.seed not in known:
             seeds[file, record.model.name, mitigator.label] += 1
+        task = record.task
+        is_ranked = record.primary and task.measures != "control" and not task.unranked
+        if is_ranked and task.name not in base.tasks.get(record.model.kind, (task.name,)):
+            tasks.setdefault(task.name, file)
         others = base.methods.get(mitigator.label, frozenset()) - {""}
         if mitigator.method and others and mitigator.method not in others:
             methods.setdefault(mitigator.label, file)
     for (file, model, label), n in seeds.items():
         reason = f"{n:,} scores of the base get another seed, and a board shows their mean"
         yield Aside(file, 0, f"model '{model}', mitigator '{label}': {reason}")
+    for name, file in tasks.items():
+        reason = "the base has no record of it; who lacks it has no rank over all tasks"
+        yield Aside(file, 0, f"task '{name}': {reason}")
     for label, file in methods.items():
         yield Aside(file, 0, f"mitigator '{label}': the base has other settings under this label")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from harness.leaderboard.claims.frame import SCHEMA, frame_of, row_key
+from harness.leaderboard.claims.frame import SCHEMA, frame_of
 from harness.results.record import Record
 
 
@@ -39,9 +39,3 @@ def test_a_record_is_a_line_with_its_facts(make_record: Callable[..., Record]) -
 
 def test_no_records_are_an_empty_frame() -> None:
     assert dict(frame_of([]).schema) == SCHEMA
-
-
-def test_rows_differ_in_model_mitigator_and_settings(make_record: Callable[..., Record]) -> None:
-    records = [make_record(), make_record(seed=1), make_record(mitigator__params={"k": 2})]
-    keys = frame_of(records).select(row_key()).to_series()
-    assert keys[0] == keys[1] != keys[2]

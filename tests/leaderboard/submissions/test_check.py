@@ -177,6 +177,15 @@ def test_a_maintainer_is_warned_of_other_seeds_of_what_the_base_has(base, tmp_pa
     assert "'model-a'" in str(warning)
 
 
+def test_a_maintainer_is_warned_of_a_task_that_nobody_else_has(base, tmp_path):
+    new = good_records("model-c")
+    write(tmp_path / "small", [r for r in new if r.task.name != "weat-6"])
+    write(tmp_path / "packed", good_records("model-d"))
+    (warning,) = check([tmp_path / "packed"], tmp_path / "small").warnings
+    assert "'weat-6'" in str(warning)
+    assert check([tmp_path / "packed"], base).warnings == ()
+
+
 def test_a_fingerprint_of_the_base_keeps_its_kind(base, tmp_path):
     kind = {"word": "text", "text": "word"}[again()[0].model.kind]
     write(tmp_path / "packed", again(seed=1, model__kind=kind))
