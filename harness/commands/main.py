@@ -47,9 +47,7 @@ class Commands(click.Group):
         if cmd_name in COMMANDS and cmd_name not in self.commands:
             module = importlib.import_module(f"harness.commands.{COMMANDS[cmd_name][0]}")
             self.add_command(module.command, cmd_name)
-            if cmd_name == "results":
-                self._add_plugins()  # which add commands to this group
-        elif cmd_name not in self.commands:
+        if cmd_name not in self.commands or cmd_name == "results":  # a group that plugins extend
             self._add_plugins()
         return super().get_command(ctx, cmd_name)
 

@@ -147,9 +147,12 @@ class Plugins:
         if not isinstance(group, click.Group) or not isinstance(further, click.Group):
             return
         for name, command in further.commands.items():
-            owner = self._commands.setdefault(f"{further.name} {name}", i)
-            if owner != i or group.commands.get(name, command) is not command:
-                raise BadHook(f"the command '{further.name} {name}' is claimed already")
+            full = f"{further.name} {name}"
+            is_taken = (
+                full not in self._commands and group.commands.get(name, command) is not command
+            )
+            if is_taken or self._commands.setdefault(full, i) != i:
+                raise BadHook(f"the command '{full}' is claimed already")
             group.add_command(command, name)
 
     @property
