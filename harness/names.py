@@ -58,6 +58,11 @@ def model(text: str) -> ModelName:
     return ModelName(provider, reference if colon else None, _options(query, text))
 
 
+def without_options(text: str) -> str:
+    """Return the name of a model without the options after it."""
+    return text.partition("?")[0]
+
+
 def mitigators(text: str) -> list[MitigatorName]:
     """Parse the name of a mitigator or of a chain of mitigators; `none` is the empty chain.
 

@@ -19,6 +19,7 @@ from harness.leaderboard.claims import reading, trust
 from harness.leaderboard.claims.facts import TaskFacts
 from harness.leaderboard.claims.reading import Claims
 from harness.leaderboard.submissions import withdrawn
+from harness.names import without_options
 from harness.task.benchmark import BenchmarkFile
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _silent(line: str) -> None:
 def _without_adverts(frame: pl.DataFrame, registry: Registry) -> pl.DataFrame:
     """Return records in which only the registry and maintainers replace a registered model."""
     names = [str(name) for name in frame["model"].unique()]
-    known = [name for name in names if name.partition("?")[0] in registry.embedders]
+    known = [name for name in names if without_options(name) in registry.embedders]
     other = ~pl.col("model").is_in(known)
     return frame.with_columns(superseded_by=pl.when(other).then("superseded_by"))
 

@@ -143,3 +143,8 @@ def with_rows(claims: pl.DataFrame) -> pl.DataFrame:
 def _in_order(texts: pl.Series) -> pl.Enum:
     """Return the type of texts that are sorted, grouped and joined as quickly as numbers."""
     return pl.Enum(texts.unique().cast(pl.String).sort())
+
+
+def name_without_options() -> pl.Expr:
+    """Return the name of the model without the options after it, as `REFERENCES` has names."""
+    return pl.col("model").cast(pl.String).str.split("?").list.first()

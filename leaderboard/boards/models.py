@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from harness.leaderboard.boards.cells import REFERENCES
+from harness.leaderboard.boards.cells import REFERENCES, name_without_options
 
 FACTS = (
     *("revision", "url", "dimensions", "parameters", "max_tokens", "licence", "open_weights"),
@@ -71,7 +71,7 @@ def environments_of(models: pl.DataFrame) -> tuple[tuple[str, int], ...]:
 
 def mixed_versions(claims: pl.DataFrame) -> list[str]:
     """Return a line if the primary claims on models are from several versions of the harness."""
-    name = pl.col("model").cast(pl.String).str.split("?").list.first()
+    name = name_without_options()
     versions = (
         claims.filter("primary")
         .group_by("model", "harness")

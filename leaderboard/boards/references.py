@@ -35,8 +35,18 @@ _Key: TypeAlias = tuple[str, str, str]
 
 def shipped(file: Path = FILE) -> list[Record]:
     """Return the primary records of the reference models, one a model and task."""
-    lines = gzip.decompress(file.read_bytes()).splitlines() if file.exists() else []
-    return [Record.model_validate_json(line) for line in lines]
+    return [Record.model_validate_json(line) for line in _content(file).splitlines()]
+
+
+def shipped_claims(file: Path = FILE) -> pl.DataFrame:
+    """Return these records as a frame of claims."""
+    from harness.leaderboard.claims.lines import parsed
+
+    return parsed(_content(file)).frame
+
+
+def _content(file: Path) -> bytes:
+    return gzip.decompress(file.read_bytes()) if file.exists() else b""
 
 
 def added(claims: pl.DataFrame, file: Path = FILE) -> tuple[pl.DataFrame, list[str]]:
@@ -51,17 +61,15 @@ def added(claims: pl.DataFrame, file: Path = FILE) -> tuple[pl.DataFrame, list[s
         The claims; and, for each kind of embedder with references on some tasks and not on
         others, a line that names the command that computes these.
     """
-    from harness.leaderboard.claims.lines import parsed
-
     chosen = contents(claims).rename({"chosen": "digest"})
     key = ["kind", "task", "digest"]
     is_reference = pl.col("model").cast(pl.String).is_in(REFERENCES)
     own = claims.filter(is_reference, pl.col("primary"))
-    content = gzip.decompress(file.read_bytes()) if file.exists() else b""
-    shipped_claims = parsed(content).frame
-    new = shipped_claims.join(
-        chosen.cast(dict.fromkeys(key, claims.schema["kind"])), on=key, how="semi"
-    ).join(claims.select("id"), on="id", how="anti")
+    new = (
+        shipped_claims(file)
+        .join(chosen.cast(dict.fromkeys(key, claims.schema["kind"])), on=key, how="semi")
+        .join(claims.select("id"), on="id", how="anti")
+    )
     has = {
         (name, task)
         for frame in (new, own)

@@ -8,7 +8,13 @@ from collections import defaultdict
 import polars as pl
 
 from harness import labels
-from harness.leaderboard.boards.cells import BASELINES, IDENTITY, NOISE, REFERENCES
+from harness.leaderboard.boards.cells import (
+    BASELINES,
+    IDENTITY,
+    NOISE,
+    REFERENCES,
+    name_without_options,
+)
 
 
 def rows_of(kind: str, chosen: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
@@ -40,7 +46,7 @@ def rows_of(kind: str, chosen: pl.DataFrame, others: pl.DataFrame) -> pl.DataFra
         .sort("row")
         .with_columns(pl.col(IDENTITY).cast(pl.String))
     )
-    name = pl.col("model").str.split("?").list.first()  # without options
+    name = name_without_options()
     is_none = pl.col("mitigator") == BASELINES[0]
     role = (
         pl.when(name.is_in(REFERENCES))

@@ -7,13 +7,12 @@ whoever sends a second value for a cell must not decide what the board shows.
 from __future__ import annotations
 
 import functools
-import gzip
 
 import polars as pl
 
 from harness.leaderboard.boards import references
 from harness.leaderboard.boards.cells import REFERENCES
-from harness.leaderboard.claims.lines import parsed
+from harness.leaderboard.claims.identities import SCORE
 from harness.leaderboard.claims.reading import Aside, asides
 
 TOLERANCE = 1e-4
@@ -31,8 +30,6 @@ may be left, and a correlation of it is another on each machine. No board shows 
 _CELL = (
     *("fingerprint", "label", "params", "task", "digest", "scenario", "metric", "score", "seed"),
 )
-_OF_SEEDS = ("fingerprint", "mitigator_fingerprint", "digest", "scenario", "metric", "score")
-"""What records of several seeds share."""
 _FIT = ("label", "params", "mitigator_fingerprint")
 
 _Decided = tuple[pl.DataFrame, list[Aside]]
@@ -95,11 +92,9 @@ def of_references(frame: pl.DataFrame) -> _Decided:
     if not own.height:
         return frame, []
     numbers = shipped.select(
-        *_OF_SEEDS, shipped_id="id", **{f"shipped_{name}": pl.col(name) for name in _NUMBERS}
+        *SCORE, shipped_id="id", **{f"shipped_{name}": pl.col(name) for name in _NUMBERS}
     )
-    compared = own.join(prints, on="fingerprint", how="left").join(
-        numbers, on=_OF_SEEDS, how="left"
-    )
+    compared = own.join(prints, on="fingerprint", how="left").join(numbers, on=SCORE, how="left")
     name = pl.col("model").cast(pl.String)
     is_another_seed = pl.col("shipped_id") != pl.col("id")
     differing = pl.coalesce(pl.when(_differs_from_shipped(n)).then(pl.lit(n)) for n in _NUMBERS)
@@ -173,4 +168,4 @@ def _shown(number: pl.Expr) -> pl.Expr:
 
 @functools.cache
 def _references() -> pl.DataFrame:
-    return parsed(gzip.decompress(references.FILE.read_bytes())).frame
+    return references.shipped_claims()

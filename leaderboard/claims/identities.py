@@ -11,9 +11,8 @@ from harness.results.record import SCHEMA as SCHEMA_VERSION
 
 OWN_ID = "own id"
 """Column of the id that a record should have."""
-_IDENTITY = (
-    *("fingerprint", "mitigator_fingerprint", "digest", "scenario", "metric", "score", "seed"),
-)
+SCORE = ("fingerprint", "mitigator_fingerprint", "digest", "scenario", "metric", "score")
+"""Columns that identify a score. Records of one score differ in their seeds."""
 
 
 def identities(frame: pl.DataFrame) -> pl.Series:
@@ -21,7 +20,7 @@ def identities(frame: pl.DataFrame) -> pl.Series:
 
     They are those of `record.identity`; each text is turned into JSON once.
     """
-    parts = [_as_json(frame[name]) for name in _IDENTITY]
+    parts = [_as_json(frame[name]) for name in (*SCORE, "seed")]
     form = f"[{SCHEMA_VERSION}{',{}' * len(parts)}]"
     contents = pl.select(pl.format(form, *parts)).to_series()
     return pl.Series(OWN_ID, [of_json(content) for content in contents], dtype=pl.String)

@@ -16,6 +16,7 @@ import polars as pl
 
 from harness import labels
 from harness.leaderboard.claims.frame import TEXT
+from harness.names import without_options
 
 _OF_MODEL = (
     *("revision", "url", "dimensions", "parameters", "max_tokens", "licence"),
@@ -74,7 +75,7 @@ def _with_one_name(frame: pl.DataFrame, registered: Collection[str] | None) -> p
     chosen: list[dict[str, Any]] = []
     for (fingerprint,), lines in several.group_by("fingerprint", maintain_order=True):
         names = lines["model"].to_list()
-        own = [n for n in names if n.partition("?")[0] in registered and first[n] == fingerprint]
+        own = [n for n in names if without_options(n) in registered and first[n] == fingerprint]
         best = next(iter(own or names))
         others = json.dumps(sorted({name for name in names if name != best}), ensure_ascii=False)
         chosen.append({"fingerprint": fingerprint, "best": best, "others": others})

@@ -59,10 +59,14 @@ class Aside:
     reason: str
     id: str = ""
 
+    @property
+    def place(self) -> str:
+        """The file, with the line if it is about one; empty for a record that is in no file."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
     def __str__(self) -> str:
         """Return one line for the user."""
-        place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {self.reason}" if place else self.reason
+        return f"{self.place}: {self.reason}" if self.place else self.reason
 
 
 @dataclass(frozen=True)

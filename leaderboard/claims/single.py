@@ -12,15 +12,13 @@ from harness.leaderboard.claims.frame import frame_of
 from harness.results import jsonl
 from harness.results.record import Record
 
-LONGEST_REASON = 300
-
 
 def frame_of_line(line: bytes) -> pl.DataFrame | str:
     """Return the frame of a line that is a record; else what is wrong, and what would be right."""
     try:
         content = strict_json.parsed(line)
     except ValueError as error:
-        return _shown(str(error))
+        return strict_json.in_one_line(str(error))
     return _frame_of(content)
 
 
@@ -28,7 +26,7 @@ def _frame_of(content: Any) -> pl.DataFrame | str:
     try:
         return frame_of([_validated(content)])
     except ValidationError as error:
-        return _shown(f"not a record: {jsonl.first_mistake(error, Record)}")
+        return strict_json.in_one_line(f"not a record: {jsonl.first_mistake(error, Record)}")
     except (ValueError, RecursionError, pl.exceptions.PolarsError):
         return "not a record: a text or a number in it cannot be stored"
 
@@ -47,9 +45,3 @@ def _validated(content: Any) -> Record:
             part = part[step]
         del part[key]
     return Record.model_validate(content)
-
-
-def _shown(reason: str) -> str:
-    """Return a reason that quotes a stranger, short and without control characters."""
-    short = reason if len(reason) <= LONGEST_REASON else reason[:LONGEST_REASON] + "…"
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in short)

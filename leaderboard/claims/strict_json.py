@@ -15,6 +15,8 @@ from pydantic import BaseModel, ValidationError
 Model = TypeVar("Model", bound=BaseModel)
 _DIGITS = 4_000
 """Python itself reads no integers of more than 4,300 digits."""
+LONGEST_REASON = 300
+"""Most characters of a message that quotes somebody else."""
 _LONGEST = 60
 """Characters of a text of somebody else that a message repeats."""
 
@@ -59,19 +61,19 @@ def mistakes(content: bytes, schema: type[Model]) -> tuple[Model | None, list[tu
         return schema.model_validate_json(content, strict=True), []
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False, include_context=False)
-        return None, [(_key(mistake["loc"]), _text(mistake["msg"])) for mistake in errors]
+        return None, [(_key(mistake["loc"]), in_one_line(mistake["msg"])) for mistake in errors]
     except ValueError as error:
-        return None, [("", _text(str(error)))]
+        return None, [("", in_one_line(str(error)))]
 
 
 def _key(parts: tuple[int | str, ...]) -> str:
-    return _text(".".join(map(str, parts)))
+    return in_one_line(".".join(map(str, parts)))
 
 
-def _text(text: str) -> str:
-    """Return a message without what breaks a line, and not longer than a line or two."""
-    line = "".join(character if character.isprintable() else "�" for character in text)
-    return line if len(line) <= 300 else line[:299] + "…"
+def in_one_line(text: str) -> str:
+    """Return a text that quotes a stranger, without control characters, and cut if it is long."""
+    line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + "…"
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

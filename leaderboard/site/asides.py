@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from harness.leaderboard.claims.reading import Aside
+from harness.leaderboard.claims.strict_json import LONGEST_REASON, in_one_line
 
 EXAMPLES = 5
 """Most places that a group lists."""
@@ -17,8 +18,6 @@ GROUPS = 200
 OTHERS = "other reasons"
 PLACES = 4
 """Parts of `results/MODEL/FINGERPRINT/RUN.jsonl`, which the page shows of an absolute path."""
-LONGEST = 300
-"""Most characters of a reason or place."""
 _VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|[0-9a-f]{8,}|-?\d+(\.\d+)?(e-?\d+)?")
 """Parts of a reason in which alike reasons differ: names, ids and numbers."""
 
@@ -58,7 +57,7 @@ def grouped(aside: Iterable[Aside]) -> list[Group]:
     groups: dict[str, list[Aside]] = {}
     counts: dict[str, int] = {}
     for line in aside:
-        key = _VARYING.sub("…", line.reason)[:LONGEST]
+        key = _VARYING.sub("…", line.reason)[:LONGEST_REASON]
         if key not in groups and len(groups) >= GROUPS:
             key = OTHERS
         counts[key] = counts.get(key, 0) + 1
@@ -67,25 +66,15 @@ def grouped(aside: Iterable[Aside]) -> list[Group]:
             examples.append(line)
     return [
         Group(
-            reason=_cut(groups[key][0].reason) if key != OTHERS else key,
+            reason=in_one_line(groups[key][0].reason) if key != OTHERS else key,
             count=counts[key],
-            examples=tuple(_cut(_place(line)) for line in groups[key] if line.file),
+            examples=tuple(in_one_line(line.place) for line in groups[key] if line.file),
         )
         for key in sorted(groups, key=lambda key: -counts[key])
     ]
-
-
-def _place(line: Aside) -> str:
-    return f"{line.file}:{line.line}" if line.line else line.file
 
 
 def _public(place: str) -> str:
     """Return a place without folders of this machine, for the page."""
     path = PurePath(place)
     return "/".join(path.parts[-PLACES:]) if path.is_absolute() else place
-
-
-def _cut(text: str) -> str:
-    """Return a text in one line of a sane length."""
-    flat = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-    return flat if len(flat) <= LONGEST else flat[: LONGEST - 1] + "…"

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from harness import names
+
 if TYPE_CHECKING:
     from harness.embedder import Card
     from harness.leaderboard.claims.facts import TaskFacts
@@ -35,7 +37,7 @@ class Registered:
 
     def card(self, model: str) -> Card | None:
         """Return the card of a model; the options after its name change no fact of it."""
-        return self.cards.get(model.partition("?")[0])
+        return self.cards.get(names.without_options(model))
 
     def mitigator(self, name: str) -> str:
         """Return what a mitigator does, stage after stage; empty if no stage says it."""

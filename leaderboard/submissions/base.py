@@ -13,13 +13,12 @@ import polars as pl
 
 from harness.leaderboard.boards import references
 from harness.leaderboard.claims import reading
+from harness.leaderboard.claims.identities import SCORE
 from harness.leaderboard.claims.reading import Aside, Claims
 from harness.leaderboard.submissions import submission, withdrawn
 from harness.leaderboard.submissions.submission import Submission
 from harness.leaderboard.submissions.tree import Tree, tree
 
-SCORE = ("fingerprint", "mitigator_fingerprint", "digest", "scenario", "metric", "score")
-"""Columns that identify a score, with its seed."""
 _GIT = ".git"
 _DEPTH = 3
 """Parts of `MODEL/FINGERPRINT/RUN.jsonl`."""

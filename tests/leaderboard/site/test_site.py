@@ -197,7 +197,7 @@ def test_a_million_different_reasons_fill_no_page() -> None:
     groups = asides.grouped(lines)
     assert len(groups) == asides.GROUPS + 1
     assert sum(group.count for group in groups) == len(lines)
-    assert max(len(group.reason) for group in groups) <= asides.LONGEST
+    assert max(len(group.reason) for group in groups) <= asides.LONGEST_REASON
 
 
 def test_the_same_records_give_the_same_bytes(tmp_path, make_many, monkeypatch) -> None:
