@@ -2,6 +2,7 @@
 
 ====================  ==============================================================
 `store`               vectors of one embedder by text: missing texts, look-up, verification
+`folder`              where the segments of one store lie
 `segment`             one immutable file of keys and vectors
 `key_index`           finds the rows of many texts in many segments at once
 `writer`              collects vectors and writes them as segments

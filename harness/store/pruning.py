@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shutil
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,10 +18,10 @@ import numpy as np
 
 from harness.errors import DiskError
 from harness.store import segment
+from harness.store.folder import Folder, folders_in
 from harness.store.segment import Segment
-from harness.store.store import DAMAGED, LEFTOVERS, MODEL_FILE, Info, Store, segment_files
+from harness.store.store import Info, Store
 
-_STILL_WRITTEN = 3600  # seconds; another process may still write a younger temporary file
 _SMALL = 4096  # rows; segments with fewer rows are merged
 _MERGED_BYTES = 64 << 20
 
@@ -102,17 +99,14 @@ def prune(
     leftovers = merged = freed = 0
     try:
         for info in removed:
-            shutil.rmtree(info.folder)
+            store_of(info).files.delete()
             freed += info.bytes
         for info in kept:
-            for path in info.folder.iterdir():
-                if _is_left_over(path):
-                    freed += path.stat().st_size
-                    path.unlink(missing_ok=True)
-                    leftovers += 1
-            merged += merge(store_of(info))
-            # Pruning does not count as use.
-            os.utime(info.folder, times=(info.last_used.timestamp(),) * 2)
+            store = store_of(info)
+            count, size = store.files.remove_leftovers()
+            leftovers, freed = leftovers + count, freed + size
+            merged += merge(store)
+            store.files.touch(info.last_used)  # pruning does not count as use
     except OSError as error:
         raise DiskError(f"cannot prune '{error.filename or folder}' ({error.strerror})") from None
     return Pruned(tuple(removed), leftovers, merged, freed)
@@ -127,9 +121,9 @@ def merge(store: Store) -> int:
         If the store cannot be written.
     """
     small: list[Segment] = []
-    for path in segment_files(store.folder):
+    for name in store.files.names():
         with contextlib.suppress(FileNotFoundError, segment.Damaged, segment.Foreign):
-            opened = segment.read(path, store.fingerprint)
+            opened = store.files.open(name, store.fingerprint)
             if len(opened.keys) < _SMALL:
                 segment.check(opened)  # a damaged vector must not get a new checksum
                 small.append(opened)
@@ -164,33 +158,25 @@ def _merge_group(store: Store, group: Sequence[Segment]) -> None:
     is_new[1:] = (keys[order][1:] != keys[order][:-1]).any(axis=1)
     order = order[is_new]
     vectors = np.concatenate([item.vectors for item in group])
-    segment.write(store.folder, store.fingerprint, keys[order], vectors[order])
-    for item in group:
-        item.path.unlink(missing_ok=True)
+    segment.write(store.files.path, store.fingerprint, keys[order], vectors[order])
+    store.files.remove([item.path.name for item in group])
 
 
 def _stores(folder: Path) -> list[Store]:
     found = []
-    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
-        fingerprint = _fingerprint(path) if path.is_dir() else None
+    for files in folders_in(folder):
+        fingerprint = _fingerprint(files)
         if fingerprint is not None:
             store = Store(folder, fingerprint)
-            if store.folder == path:
+            if store.files.path == files.path:
                 found.append(store)
     return found
 
 
-def _fingerprint(store_folder: Path) -> str | None:
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        text = (store_folder / MODEL_FILE).read_text(encoding="utf-8")
-        return str(json.loads(text)["fingerprint"])
-    for path in segment_files(store_folder):
+def _fingerprint(files: Folder) -> str | None:
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        return str(json.loads(files.read_model() or b"")["fingerprint"])
+    for name in files.names():
         with contextlib.suppress(OSError, segment.Damaged):
-            return segment.read_header(path)[0].get("fingerprint")
+            return files.header(name)[0].get("fingerprint")
     return None
-
-
-def _is_left_over(path: Path) -> bool:
-    if path.suffix not in LEFTOVERS:
-        return False
-    return path.suffix == DAMAGED or time.time() - path.stat().st_mtime > _STILL_WRITTEN

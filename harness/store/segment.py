@@ -29,6 +29,9 @@ from harness.errors import DiskError
 Keys: TypeAlias = npt.NDArray[np.uint64]
 """(n, 2) uint64: the two halves of the 128-bit keys of texts."""
 
+Header: TypeAlias = tuple[dict[str, str], Mapping[str, Any], int]
+"""The metadata of a safetensors file, its tensor entries, and the offset of the data."""
+
 SCHEMA = "1"
 """Version of the segment's layout."""
 SUFFIX = ".safetensors"
@@ -140,7 +143,7 @@ def read(path: Path, fingerprint: str) -> Segment:
     return Segment(path, keys, vectors, checksum)
 
 
-def read_header(path: Path) -> tuple[dict[str, str], Mapping[str, Any], int]:
+def read_header(path: Path) -> Header:
     """Return the metadata of a safetensors file, its tensor entries, and the offset of the data.
 
     Raises

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +22,10 @@ from harness import folders
 from harness.arrays import Vectors
 from harness.digest import digest
 from harness.store import segment
+from harness.store.folder import Folder
 from harness.store.key_index import KeyIndex, keys_of
 from harness.store.segment import Segment
 from harness.store.writer import Writer
-
-MODEL_FILE = "model.json"
-"""File beside the segments that describes their model."""
-DAMAGED = ".damaged"
-LEFTOVERS = (DAMAGED, segment.TEMPORARY)
-"""Suffixes of the files that `harness cache prune` removes."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +94,10 @@ class Store:
 
     Attributes
     ----------
+    folder
+        Folder of this store.
+    files
+        Its segments and the file that describes the model.
     notices
         One line for each segment that is not used; the caller prints them.
     """
@@ -108,6 +106,7 @@ class Store:
         self.fingerprint = fingerprint
         # The digest distinguishes names that are equal after safe_name, or without regard to case.
         self.folder = folder / f"{folders.safe_name(fingerprint)[:80]}-{digest(fingerprint)[:12]}"
+        self.files = Folder(self.folder)
         self.notices: list[str] = []
         self._segments: dict[str, Segment] = {}
         self._ignored: set[str] = set()
@@ -143,71 +142,65 @@ class Store:
     def writer(self, rows: int = 8192, seconds: float = 30) -> Writer:
         """Return a writer that writes a segment every `rows` texts or `seconds`."""
         return Writer(
-            self.folder, self.fingerprint, rows=rows, seconds=seconds, on_flush=self.refresh
+            self.files, self.fingerprint, rows=rows, seconds=seconds, on_flush=self.refresh
         )
 
     def describe(self, info: Mapping[str, Any]) -> None:
         """Write facts about the model, at least its name, to a file beside the segments."""
         content = {"fingerprint": self.fingerprint, **info}
-        path = self.folder / MODEL_FILE
         text = json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n"
-        with contextlib.suppress(OSError):
-            if path.read_text(encoding="utf-8") == text:
-                return
-        folders.write_atomically(path, text.encode())
+        if self.files.read_model() != text.encode():
+            self.files.write_model(text.encode())
 
     def verify(self) -> list[Checked]:
         """Compare every segment with its checksum, and set damaged segments aside."""
         report = []
-        for path in segment_files(self.folder):
+        for name in self.files.names():
             rows = 0
             try:
-                opened = segment.read(path, self.fingerprint)
+                opened = self.files.open(name, self.fingerprint)
                 rows = len(opened.keys)
                 segment.check(opened)
-                report.append(Checked(path.name, rows))
+                report.append(Checked(name, rows))
             except FileNotFoundError:
                 continue  # another process merged it meanwhile
             except segment.Damaged as error:
-                self._set_aside(path, error)
-                self._segments.pop(path.name, None)
-                report.append(Checked(path.name, rows, str(error)))
+                self._set_aside(name, error)
+                self._segments.pop(name, None)
+                report.append(Checked(name, rows, str(error)))
             except (segment.Foreign, OSError) as error:
-                report.append(Checked(path.name, rows, str(error)))
+                report.append(Checked(name, rows, str(error)))
         self._stale = True
         return report
 
     def info(self) -> Info:
         """Return what the store contains, without reading vectors."""
-        rows = size = leftovers = 0
-        paths = segment_files(self.folder)
-        for path in paths:
+        rows = size = 0
+        names = self.files.names()
+        for name in names:
             with contextlib.suppress(segment.Damaged, OSError):
-                size += path.stat().st_size
-                rows += int(segment.read_header(path)[1]["vectors"]["shape"][0])
-        with contextlib.suppress(OSError):
-            leftovers = sum(p.suffix in LEFTOVERS for p in self.folder.iterdir())
-        last_used = self.folder.stat().st_mtime if self.folder.is_dir() else 0
+                size += self.files.size(name)
+                rows += int(self.files.header(name)[1]["vectors"]["shape"][0])
         return Info(
             folder=self.folder,
             fingerprint=self.fingerprint,
-            model=_model(self.folder),
-            segments=len(paths),
+            model=_model(self.files),
+            segments=len(names),
             rows=rows,
             bytes=size,
-            last_used=datetime.fromtimestamp(last_used, UTC),
-            leftovers=leftovers,
+            last_used=self.files.last_used(),
+            leftovers=len(self.files.leftovers()),
         )
 
     def _current(self) -> KeyIndex:
         if not self._stale:
             return self._index
         for _ in range(5):  # a segment may vanish while `harness cache prune` merges
-            paths = {path.name: path for path in segment_files(self.folder)}
-            opened = {n: s for n, s in self._segments.items() if n in paths}
+            names = set(self.files.names())
+            opened = {n: s for n, s in self._segments.items() if n in names}
             try:
-                for name in paths.keys() - opened.keys() - self._ignored:
-                    new = self._open(paths[name])
+                for name in names - opened.keys() - self._ignored:
+                    new = self._open(name)
                     if new is not None:
                         opened[name] = new
             except FileNotFoundError:
@@ -219,25 +212,25 @@ class Store:
             self._index = KeyIndex.of([opened[name] for name in sorted(opened)])
         if not self._touched:
             self._touched = True
-            with contextlib.suppress(OSError):  # a read-only store
-                os.utime(self.folder)  # the time of last use
+            self.files.touch()
         self._stale = False
         return self._index
 
-    def _open(self, path: Path) -> Segment | None:
+    def _open(self, name: str) -> Segment | None:
+        path = self.folder / name
         try:
-            return segment.read(path, self.fingerprint)
+            return self.files.open(name, self.fingerprint)
         except FileNotFoundError:
             raise
         except segment.Damaged as error:
-            self._set_aside(path, error)
+            self._set_aside(name, error)
         except segment.Foreign as error:
             self.notices.append(f"embeddings in '{path}' are not used: {error}")
         except OSError as error:  # the segment may be valid: out of memory, no permission, network
             self.notices.append(
                 f"embeddings in '{path}' are not used: cannot be read now ({error.strerror})"
             )
-        self._ignored.add(path.name)
+        self._ignored.add(name)
         return None
 
     def _of_one_width(self, opened: dict[str, Segment]) -> dict[str, Segment]:
@@ -249,30 +242,22 @@ class Store:
             else:
                 self._ignored.add(name)
                 self._set_aside(
-                    opened[name].path,
+                    name,
                     segment.Damaged(f"its vectors do not have {width} dimensions like the others"),
                 )
         return kept
 
-    def _set_aside(self, path: Path, reason: Exception) -> None:
-        with contextlib.suppress(OSError):  # a read-only store, or another process was faster
-            path.rename(path.with_name(path.name + DAMAGED))
+    def _set_aside(self, name: str, reason: Exception) -> None:
+        self.files.set_aside(name)
         self.notices.append(
-            f"set aside a damaged segment of embeddings: '{path}': {reason}; "
+            f"set aside a damaged segment of embeddings: '{self.folder / name}': {reason}; "
             "its texts will be encoded again"
         )
 
 
-def segment_files(folder: Path) -> list[Path]:
-    """Return the segment files of a store, the oldest first; none if the folder does not exist."""
-    with contextlib.suppress(FileNotFoundError):
-        return sorted(p for p in folder.iterdir() if p.name.endswith(segment.SUFFIX))
-    return []
-
-
-def _model(folder: Path) -> Mapping[str, Any]:
-    with contextlib.suppress(OSError, ValueError):
-        content = json.loads((folder / MODEL_FILE).read_text(encoding="utf-8"))
+def _model(files: Folder) -> Mapping[str, Any]:
+    with contextlib.suppress(ValueError):
+        content = json.loads(files.read_model() or b"")
         if isinstance(content, dict):
             return content
     return {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -13,6 +12,7 @@ import numpy as np
 from harness.arrays import Vectors
 from harness.errors import ModelError
 from harness.store import segment
+from harness.store.folder import Folder
 from harness.store.key_index import keys_of
 from harness.store.segment import Keys
 
@@ -25,7 +25,7 @@ class Writer:
     Parameters
     ----------
     folder
-        Folder of the segments.
+        Where the segments lie.
     fingerprint
         The embedder's fingerprint.
     rows
@@ -38,7 +38,7 @@ class Writer:
 
     def __init__(
         self,
-        folder: Path,
+        folder: Folder,
         fingerprint: str,
         *,
         rows: int,
@@ -93,7 +93,7 @@ class Writer:
             return
         keys = np.concatenate(self._keys)
         order = np.lexsort((keys[:, 1], keys[:, 0]))
-        segment.write(self._folder, self._fingerprint, keys[order], self._buffer[order])
+        segment.write(self._folder.path, self._fingerprint, keys[order], self._buffer[order])
         self._keys, self._n = [], 0
         self._on_flush()
 
