@@ -22,14 +22,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from harness import folders
+from harness import folders, limits
 from harness.errors import DiskError, Unavailable
 
 if TYPE_CHECKING:
     import requests
 
-MAX_BYTES = 200_000_000
-"""Limit of a download, and of a file from an archive, if no size is stated."""
 TIMEOUT = (4.0, 30.0)
 """Seconds to wait for a connection, and for the next bytes."""
 BLOCK = 1 << 16
@@ -183,7 +181,7 @@ def _stream(response: requests.Response, address: Address, file: IO[bytes]) -> N
     if response.status_code != 200:
         status = f"{response.status_code} {response.reason}"
         raise Unavailable(f"'{address.url}' could not be fetched ({status})")
-    limit = address.size or MAX_BYTES
+    limit = address.size or limits.DOWNLOAD_BYTES
     length = response.headers.get("Content-Length", "")
     if length.isdigit() and int(length) > limit:
         raise _too_large(address, limit)
@@ -220,7 +218,7 @@ def _tar_member(archive: tarfile.TarFile, member: str) -> IO[bytes]:
 
 def _copy(source: IO[bytes] | gzip.GzipFile, target: IO[bytes], address: Address) -> None:
     """Copy a file that is at hand, up to the limit."""
-    _write(iter(lambda: source.read(BLOCK), b""), target, address, MAX_BYTES)
+    _write(iter(lambda: source.read(BLOCK), b""), target, address, limits.DOWNLOAD_BYTES)
 
 
 def _write(blocks: Iterable[bytes], file: IO[bytes], address: Address, limit: int) -> None:

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import DiskError
-
-LONGEST_NAME = 120  # characters of a file name that is made of a model's or study's name
+from harness.limits import FILE_NAME_CHARACTERS
 
 
 def cache() -> Path:
@@ -96,7 +95,7 @@ def safe_name(name: str) -> str:
     digest of the name, so that two long names have two files.
     """
     safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._") or "unnamed"
-    if len(safe) <= LONGEST_NAME:
+    if len(safe) <= FILE_NAME_CHARACTERS:
         return safe
     end = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return f"{safe[: LONGEST_NAME - 9]}-{end}"
+    return f"{safe[: FILE_NAME_CHARACTERS - 9]}-{end}"

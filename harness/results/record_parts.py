@@ -7,10 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-LONGEST_NAME = 1_000
-"""Most characters of a name; names with long options are the longest."""
-LARGEST_INTEGER = 2**63 - 1
-"""What the readers of most languages hold."""
+from harness import limits
 
 
 def _is_a_time(text: str) -> str:
@@ -21,8 +18,8 @@ def _is_a_time(text: str) -> str:
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 Spread = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
-Label = Annotated[str, Field(max_length=LONGEST_NAME)]
+Count = Annotated[int, Field(ge=0, le=limits.INTEGER)]
+Label = Annotated[str, Field(max_length=limits.NAME_CHARACTERS)]
 Time = Annotated[str, Field(max_length=40), AfterValidator(_is_a_time)]
 """ISO 8601."""
 

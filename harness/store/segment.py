@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from harness import limits
 from harness.arrays import Vectors
 from harness.errors import DiskError
 
@@ -36,7 +37,6 @@ SCHEMA = "1"
 """Version of the segment's layout."""
 SUFFIX = ".safetensors"
 TEMPORARY = ".tmp"
-_LONGEST_HEADER = 1 << 16  # bytes; a header of ours has about 400
 
 
 class Damaged(Exception):
@@ -155,7 +155,7 @@ def read_header(path: Path) -> Header:
     """
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
-        if not 2 <= length <= _LONGEST_HEADER:
+        if not 2 <= length <= limits.SEGMENT_HEADER_BYTES:
             raise Damaged("it has no header")
         try:
             header = json.loads(file.read(length))

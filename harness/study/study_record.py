@@ -9,13 +9,12 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from harness import limits
 from harness.digest import digest
 from harness.results.record_parts import Environment, Finite, Line, ModelPart, Part, Spread
 from harness.scores import Ideal
 from harness.study.study_file import Judging, Protocol
 
-MOST_FOLDS = 1_000
-"""Most folds, and most repeats: memory is taken for all of them, whatever records there are."""
 SCHEMA = 1
 """Version of the schema of a study's record."""
 
@@ -60,11 +59,11 @@ class StudyPart(Part):
     """Name of the concept."""
     items: int
     """Number of pairs (or sets) in the folds, without those that the model lacks."""
-    folds: Annotated[int, Field(ge=1, le=MOST_FOLDS)]
+    folds: Annotated[int, Field(ge=1, le=limits.STUDY_FOLDS)]
     """Number of outer folds."""
     inner_folds: int
     """Number of inner folds."""
-    repeats: Annotated[int, Field(ge=1, le=MOST_FOLDS)]
+    repeats: Annotated[int, Field(ge=1, le=limits.STUDY_FOLDS)]
     """Number of times that the pairs are divided into folds."""
     seed: int
     """Seed of the study."""

@@ -12,7 +12,7 @@
 `templates`           fills templates
 `task`                the resolved task
 `resolving`           makes it: inputs are checked against the signatures of the metrics
-`limits`              cuts the inputs of a smoke run
+`smoke_rows`          cuts the inputs of a smoke run
 `lint`                warnings for task files
 `validity`            what is recorded of the validity of a task's score
 `benchmark`           named, versioned lists of tasks

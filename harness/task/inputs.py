@@ -15,7 +15,7 @@ from harness.arrays import Floats
 from harness.digest import digest
 from harness.embedder import Role
 from harness.errors import suggestion
-from harness.task import limits
+from harness.task import smoke_rows
 from harness.task import templates as templates_
 from harness.task.mistakes import Collector
 from harness.task.schema import InputFile, ScenarioFile, Source, VocabularyPart
@@ -102,7 +102,7 @@ class Inputs:
 
     def __init__(self, tables: Tables, limit: int | None = None) -> None:
         self.document, self.file, self.concept = tables.document, tables.file, tables.concept
-        self._limit, self._labels = limit, limits.labels(tables.file)
+        self._limit, self._labels = limit, smoke_rows.labels(tables.file)
         self._tables = tables
         self._known: dict[tuple[str, ...], Input] = {}
 
@@ -166,7 +166,7 @@ class Inputs:
         for part, key in zip(parts, keys, strict=True):
             rows = self._rows(part, key)
             if self._limit is not None:
-                rows = limits.first(rows, self._limit, self._labels.get(part.table or "", ()))
+                rows = smoke_rows.first(rows, self._limit, self._labels.get(part.table or "", ()))
             offset = clusters[-1] + 1 if clusters else 0
             for i, row in enumerate(rows):
                 filled = self._fill(part, row, key, templates)

@@ -18,17 +18,16 @@ from typing import Any, TypeAlias, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from harness import limits
 from harness.errors import InvalidFile, UsageError, suggestion, unreadable
 from harness.task import mistakes
 from harness.task.mistakes import KeyPath
 
-__all__ = ["MAX_ENTRIES", "Document", "KeyPath", "dotted", "load"]
+__all__ = ["Document", "KeyPath", "dotted", "load"]
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Places: TypeAlias = dict[KeyPath, tuple[Path, int]]
 Model = TypeVar("Model", bound=BaseModel)
-MAX_ENTRIES = 1_000_000
-"""Keys and items that a file may have. A few lines of nested aliases expand to billions."""
 _PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 _TEXT = "tag:yaml.org,2002:str"
 
@@ -193,8 +192,9 @@ def _parse(path: Path) -> Document:
         node = loader.get_single_node()
         if not isinstance(node, yaml.MappingNode):
             raise InvalidFile("expected a mapping of keys to values", path=path, line=1)
-        if _entries(node, {}) > MAX_ENTRIES:
-            problem = f"has more than {MAX_ENTRIES:,} keys and items once its aliases are expanded"
+        if _entries(node, {}) > limits.YAML_ENTRIES:
+            most = f"{limits.YAML_ENTRIES:,} keys and items"
+            problem = f"has more than {most} once its aliases are expanded"
             raise InvalidFile(problem, path=path)
         data = _convert(loader, node, (), path, places)
     except yaml.MarkedYAMLError as error:

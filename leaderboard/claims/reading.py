@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from harness import limits
 from harness.errors import unreadable
 from harness.leaderboard.claims import single
 from harness.leaderboard.claims.frame import SCHEMA, TEXT
@@ -22,10 +23,6 @@ from harness.leaderboard.claims.lines import parsed
 from harness.results import samples
 from harness.results.folder import STUDY
 
-LARGEST_FILE = 100_000_000
-"""Most bytes of a file of records; those of a model on all tasks are a few million."""
-LONGEST_LINE = 1_000_000
-"""Most bytes of a record; most have 2,000."""
 MOST_TOLD = 1_000
 """Lines of a file that are told one by one if they are no records."""
 MOST_SHORT = 100_000
@@ -150,7 +147,7 @@ class _Batch:
         """Add lines of a file, of which it has some number before these."""
         sizes = list(map(len, chunk))
         places: Sequence[int] = range(len(chunk))
-        if min(sizes) < _SHORTEST or max(sizes) > LONGEST_LINE:
+        if min(sizes) < _SHORTEST or max(sizes) > limits.LINE_BYTES:
             places = [
                 i for i in places
                 if not chunk[i].isspace() and self._is_taken(chunk[i], file, before + i + 1, aside)
@@ -165,9 +162,9 @@ class _Batch:
         if len(line) < _SHORTEST:
             self.short[file] += 1
             return self.short[file] <= MOST_TOLD
-        if len(line) <= LONGEST_LINE:
+        if len(line) <= limits.LINE_BYTES:
             return True
-        reason = f"{len(line)} bytes: a record has at most {LONGEST_LINE}"
+        reason = f"a record of {limits.too_many(len(line), limits.LINE_BYTES)}"
         aside.append(Aside(file, number, reason))
         return False
 
@@ -189,11 +186,9 @@ def _batches(files: Iterable[Path], aside: list[Aside]) -> Iterator[_Batch]:
             size = file.stat().st_size
             if not file.is_file():
                 continue
-            if size > LARGEST_FILE:
-                most = LARGEST_FILE // 1_000_000
-                aside.append(
-                    Aside(name, 0, f"{size // 1_000_000} MB: a file has at most {most} MB")
-                )
+            if size > limits.RECORDS_BYTES:
+                reason = f"a file of {limits.too_many(size, limits.RECORDS_BYTES)}"
+                aside.append(Aside(name, 0, reason))
                 continue
             with file.open("rb") as stream:
                 number = 0

@@ -17,7 +17,7 @@ import polars as pl
 from harness.digest import digest
 from harness.leaderboard.boards.cells import BASELINES, REFERENCES
 from harness.leaderboard.claims.identities import OWN_ID
-from harness.results.record_parts import LARGEST_INTEGER, LONGEST_NAME
+from harness.limits import INTEGER, NAME_CHARACTERS, RECORD_TEXT_CHARACTERS
 from harness.scores import ROUNDING
 
 FACT = "fact:"
@@ -31,8 +31,6 @@ WIDEST = 5
 FARTHEST = 100
 """Most units between a value or floor and the ideal. Of 2,300 scores the largest was 3.2: a unit is
 the spread of what the score is computed from."""
-LONGEST_TEXT = 10_000
-"""Characters of a reason, or of settings as JSON."""
 NONE = BASELINES[0]
 _NONE = digest([NONE, {}, None])
 """Fingerprint of no mitigator."""
@@ -109,12 +107,12 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
         ),
         *(
             Rule(name, _one_of(frame, name, _is_no_name),
-                 pl.lit(f"{name}: a name has at most {LONGEST_NAME} printable characters"))
+                 pl.lit(f"{name}: a name has at most {NAME_CHARACTERS} printable characters"))
             for name in _NAMES
         ),
         *(
             Rule(name, _one_of(frame, name, _is_no_text),
-                 pl.lit(f"{name}: at most {LONGEST_TEXT} printable characters"))
+                 pl.lit(f"{name}: at most {RECORD_TEXT_CHARACTERS} printable characters"))
             for name in _TEXTS
         ),
         *(
@@ -209,7 +207,7 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
             pl.format("a unit of {} is not possible with the value {}", unit, value),
         ),
         *(
-            Rule(name, (pl.col(name) < 0) | (pl.col(name) > LARGEST_INTEGER),
+            Rule(name, (pl.col(name) < 0) | (pl.col(name) > INTEGER),
                  pl.format(f"{name}: {{}} is not possible", name))
             for name in _COUNTS
         ),
@@ -249,11 +247,11 @@ def _one_of(frame: pl.DataFrame, column: str, is_wrong: Callable[[str], bool]) -
 
 
 def _is_no_name(text: str) -> bool:
-    return len(text) > LONGEST_NAME or not text.isprintable()
+    return len(text) > NAME_CHARACTERS or not text.isprintable()
 
 
 def _is_no_text(text: str) -> bool:
-    return len(text) > LONGEST_TEXT or not text.isprintable()
+    return len(text) > RECORD_TEXT_CHARACTERS or not text.isprintable()
 
 
 def _is_no_address(text: str) -> bool:

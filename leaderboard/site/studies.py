@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import folders
+from harness import folders, limits
 from harness.digest import digest
 from harness.errors import HarnessError, InvalidFile, one_line
-from harness.leaderboard.claims.reading import LARGEST_FILE
 from harness.leaderboard.site.files import publish
 from harness.leaderboard.site.study_page import render
 from harness.leaderboard.site.violin_plot import drawings
@@ -109,8 +108,10 @@ def read(paths: Iterable[Path]) -> Reading:
     notices: list[str] = []
     for file in jsonl.files(paths, f"*{STUDY}"):
         if file.name.endswith(STUDY):
-            if file.stat().st_size > LARGEST_FILE:
-                notices.append(f"set aside: {file}: more than {LARGEST_FILE // 1_000_000} MB")
+            size = file.stat().st_size
+            if size > limits.RECORDS_BYTES:
+                reason = limits.too_many(size, limits.RECORDS_BYTES)
+                notices.append(f"set aside: {file}: a file of {reason}")
                 continue
             try:
                 records += jsonl.read(file, StudyRecord, notices)

@@ -4,7 +4,7 @@
 `submission`        `submission.json`, and where a record lies in a repository
 `pack`              a results folder as a submission; leaves out what `check` refuses
 `check`             what is wrong with a submission: by `tree`, `record_lines`, `base`,
-                    `texts`, `model_identity` and `limits`
+                    `texts` and `model_identity`
 `additions`         what a submission adds, beside two reference models
 `comment`           the result of a check as Markdown that strangers cannot abuse
 `verify`            runs random scores of a submission again

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import polars as pl
 
+from harness import limits
 from harness.errors import InvalidFile
 from harness.leaderboard.claims import facts, reading, trust
 from harness.leaderboard.claims.facts import TaskFacts
 from harness.leaderboard.claims.reading import Aside, Claims
 from harness.leaderboard.submissions import (
-    limits,
     model_identity,
     record_lines,
     submission,
@@ -88,17 +88,17 @@ def check(
     registered = frozenset(Registry(include=include).embedders)
     problems = [p for part in trees for p in part.problems if not joined.has_problem(p, part)]
     problems += joined.removed(trees)
-    if len(runs) > limits.RUNS:
-        reason = f"{len(runs):,} new files of records; a submission has at most {limits.RUNS}"
-        problems.append(Aside(str(runs[limits.RUNS]), 0, reason))
-        runs = runs[: limits.RUNS]
+    if len(runs) > limits.SUBMITTED_RUNS:
+        reason = limits.too_many(len(runs), limits.SUBMITTED_RUNS, "new files of records")
+        problems.append(Aside(str(runs[limits.SUBMITTED_RUNS]), 0, reason))
+        runs = runs[: limits.SUBMITTED_RUNS]
     problems += _of_submission_files(trees, joined)
     read = {run: record_lines.read(run) for run in runs}
     problems += [problem for lines in read.values() for problem in lines.problems]
     records = {(str(run), line): r for run in runs for line, r in read[run].records.items()}
     n = len(records)
-    if n > limits.RECORDS:
-        reason = f"{n:,} records in all; a submission has at most {limits.RECORDS:,}"
+    if n > limits.SUBMITTED_RECORDS:
+        reason = limits.too_many(n, limits.SUBMITTED_RECORDS, "records in all")
         problems.append(Aside(str(runs[-1]), 0, reason))
     for run in (run for part in trees if part.whole for run in part.runs if run in read):
         problems += joined.changed(run)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness import limits
 from harness.leaderboard.claims import strict_json
 from harness.leaderboard.claims.reading import Aside
-from harness.leaderboard.submissions import limits
 from harness.results.record import Record
 
 _KINDS = {
@@ -41,8 +41,8 @@ class Lines:
 def read(path: Path) -> Lines:
     """Return the records of a file, and what is wrong with its other lines."""
     size = path.stat().st_size
-    if size > limits.FILE_BYTES:
-        return _refused(path, f"{size:,} bytes; at most {limits.FILE_BYTES:,} are allowed")
+    if size > limits.SUBMITTED_RECORDS_BYTES:
+        return _refused(path, limits.too_many(size, limits.SUBMITTED_RECORDS_BYTES))
     content = path.read_bytes()
     if not content.strip():
         return _refused(path, "no record in it")
@@ -69,7 +69,7 @@ def read(path: Path) -> Lines:
 def _record(line: bytes) -> tuple[Record | None, str]:
     """Return the record of a line, or None and what is wrong with it."""
     if len(line) > limits.LINE_BYTES:
-        return None, f"{len(line):,} bytes; a record has at most {limits.LINE_BYTES:,}"
+        return None, f"a record of {limits.too_many(len(line), limits.LINE_BYTES)}"
     if line.endswith(b"\r"):
         return None, "it ends as in Windows (CR LF); LF is required"
     if not line.strip():

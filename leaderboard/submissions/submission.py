@@ -17,10 +17,9 @@ from typing import Annotated, Literal
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from harness import folders
+from harness import folders, limits
 from harness.errors import InvalidFile, unreadable
 from harness.leaderboard.claims import strict_json
-from harness.leaderboard.submissions import limits
 
 ROOT = "results"
 """Folder of the records in a results repository."""

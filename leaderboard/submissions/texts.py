@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from harness.leaderboard.submissions import limits
+from harness import limits
 
 _PATH = re.compile(
     r"(?<![\w.:/~-])(?:/(?:home|Users|root|mnt|media|tmp|var|opt|data|scratch|private)/"
@@ -78,8 +78,9 @@ def _problem(key: str, text: str) -> str:
         return f"the character {code}, which cannot be seen; leave it out"
     if match := _TAG.search(text):
         return f"'{match[0]}', as in a page or script; leave it out"
-    if _NAMES.fullmatch(key) and len(text) > limits.NAME:
-        return f"{len(text):,} characters; a name has at most {limits.NAME}"
+    if _NAMES.fullmatch(key) and len(text) > limits.SUBMITTED_NAME_CHARACTERS:
+        most = limits.SUBMITTED_NAME_CHARACTERS
+        return f"a name of {limits.too_many(len(text), most, 'characters')}"
     if _STARTS.fullmatch(key) and not text[:1].isalnum():
         return f"it begins with {text[:1]!r}; a name begins with a letter or digit"
     if key == "model.url" and not _PAGE.fullmatch(text):

@@ -12,8 +12,8 @@ from typing import Any
 
 from submission_records import changed, edited, good_records, write
 
+from harness import limits
 from harness.leaderboard.boards import references
-from harness.leaderboard.submissions import limits
 from harness.results.record import Record, identity
 
 SCRIPT = "<script>alert(1)</script>"
@@ -211,8 +211,8 @@ def _blank(root: Path) -> Path:
 
 def _many_runs(root: Path) -> Path:
     record = as_json(one())
-    write(root, [changed(record, run=f"r{i:03}") for i in range(limits.RUNS + 1)])
-    return next(root.rglob("r000.jsonl")).with_name(f"r{limits.RUNS:03}.jsonl")
+    write(root, [changed(record, run=f"r{i:03}") for i in range(limits.SUBMITTED_RUNS + 1)])
+    return next(root.rglob("r000.jsonl")).with_name(f"r{limits.SUBMITTED_RUNS:03}.jsonl")
 
 
 def _nested(root: Path) -> Path:

@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from harness import download
+from harness import limits
 from harness.errors import InvalidFile, Unavailable
 
 URL = "https://data.example/a.tsv"
@@ -218,8 +218,8 @@ def fails(page):
     [
         (b"another file", sha256(), 2),
         (cut, "3 more expected", 2),
-        (claims_10_gb, f"{download.MAX_BYTES:,}", 1),
-        (streams_10_gb, f"{download.MAX_BYTES:,}", 1),
+        (claims_10_gb, f"{limits.DOWNLOAD_BYTES:,}", 1),
+        (streams_10_gb, f"{limits.DOWNLOAD_BYTES:,}", 1),
         (fails, "500", 2),
         (None, "404", 1),
         (lambda page: page.redirect("file:///etc/passwd"), "file:///etc/passwd", 1),
@@ -268,7 +268,7 @@ def test_a_redirect_to_another_https_address_is_followed(read, web):
 def test_a_file_of_the_hub_is_fetched_by_the_same_rules(read, refused, web, url, address):
     address = f"https://huggingface.co/datasets/{address}"
     web.pages[address] = claims_10_gb
-    assert f"{download.MAX_BYTES:,}" in refused(table(f"hf://datasets/{url}", local="a.tsv"))
+    assert f"{limits.DOWNLOAD_BYTES:,}" in refused(table(f"hf://datasets/{url}", local="a.tsv"))
     web.pages[address] = ROWS
     assert read(table(f"hf://datasets/{url}", local="b.tsv")) == (("a",), ("b",))
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harness import limits
 from harness.errors import InvalidFile
 from harness.leaderboard.claims import reading
 from harness.leaderboard.claims.frame import SCHEMA, frame_of
@@ -197,13 +198,13 @@ def test_many_bad_lines_are_told_one_by_one(tmp_path, make_record: Make) -> None
 
 
 def test_a_line_beyond_the_limit_is_set_aside(tmp_path, make_record: Make) -> None:
-    record = make_record(seed=9, details={"x": "x" * reading.LONGEST_LINE})
+    record = make_record(seed=9, details={"x": "x" * limits.LINE_BYTES})
     (aside,) = both(tmp_path, record.line().encode(), make_record).aside
-    assert str(reading.LONGEST_LINE) in aside.reason
+    assert f"{limits.LINE_BYTES:,}" in aside.reason
 
 
 def test_a_file_beyond_the_limit_is_set_aside_whole(tmp_path, make_record, monkeypatch) -> None:
-    monkeypatch.setattr(reading, "LARGEST_FILE", 20_000)
+    monkeypatch.setattr(limits, "RECORDS_BYTES", 20_000)
     large = "".join(make_record(seed=seed).line() for seed in range(100, 150))
     (tmp_path / "large.jsonl").write_text(large)
     (tmp_path / "small.jsonl").write_text(make_record().line())

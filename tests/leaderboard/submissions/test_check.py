@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from submission_records import changed, good_records, write
 
+from harness import limits
 from harness.commands.main import run
-from harness.leaderboard.submissions import limits, model_identity
+from harness.leaderboard.submissions import model_identity
 from harness.leaderboard.submissions.check import check
 from harness.results.record import Record
 
@@ -216,7 +217,7 @@ def test_a_mitigator_of_the_base_keeps_its_label_and_its_method(
 
 
 def test_more_than_the_allowed_records_are_a_problem(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "RECORDS", 5)
+    monkeypatch.setattr(limits, "SUBMITTED_RECORDS", 5)
     write(tmp_path, good_records())
     (problem,) = reasons(tmp_path)
     assert "at most 5" in problem

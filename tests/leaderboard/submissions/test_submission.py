@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from harness import limits
 from harness.errors import InvalidFile
-from harness.leaderboard.submissions import limits, submission
+from harness.leaderboard.submissions import submission
 from harness.leaderboard.submissions.submission import Submission
 
 ENTRY = {

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.task import yaml_files
-from harness.task.limits import first
+from harness.task.smoke_rows import first
 
 ROWS = st.lists(st.fixed_dictionaries({"text": st.text(), "label": st.integers(0, 4)}), min_size=1)
 TASK = """\

@@ -1,0 +1,79 @@
+"""The largest sizes that the harness accepts: the one home of these numbers.
+
+A limit is far above what anybody needs, and far below what fills a memory or a disk. Who checks
+one says what is wrong with `too_many`, and where. Limits of what is shown are elsewhere.
+"""
+
+from __future__ import annotations
+
+# From the network
+
+ANSWER_BYTES = 64_000_000
+"""Bytes of an answer of a hosted model, decompressed. A hundred vectors of 4,096 numbers have 9 MB
+as text."""
+DOWNLOAD_BYTES = 200_000_000
+"""Bytes of a download, and of a file from an archive, if its task states no size."""
+
+# Files that people write
+
+YAML_BYTES = 10_000_000
+"""Bytes of a YAML file. The largest one that is shipped has 200,000."""
+YAML_ENTRIES = 1_000_000
+"""Keys and items of a YAML file. A few lines of nested aliases expand to billions."""
+NESTING = 100
+"""Depth of lists and mappings in YAML and JSON. Deeper ones end the process in some parsers."""
+TABLE_BYTES = 500_000_000
+"""Bytes of the file of a table, decompressed."""
+NAME_CHARACTERS = 1_000
+"""Characters of a name; names with long options are the longest."""
+FILE_NAME_CHARACTERS = 120
+"""Characters of a file name that is made of the name of a model, task or study. Most file systems
+take 255 bytes."""
+
+# Texts of a task
+
+TEXT_CHARACTERS = 1_000_000
+"""Characters of a text, also of a template with its fields filled in."""
+TASK_TEXTS = 10_000_000
+"""Texts of an input of a task: its items times its templates."""
+TASK_CHARACTERS = 1_000_000_000
+"""Characters of all texts of an input of a task."""
+
+# Runs
+
+FAILURES_IN_A_ROW = 16
+"""Texts in a row for which a model fails, one at a time, before it is given up."""
+SEGMENT_HEADER_BYTES = 1 << 16
+"""Bytes of the header of a segment of the store; one has about 400."""
+
+# Records, own and of others
+
+INTEGER = 2**63 - 1
+"""What the readers of most languages hold."""
+LINE_BYTES = 1_000_000
+"""Bytes of a record of somebody else; usual ones have 2,500, and those that list missing words have
+100,000."""
+RECORDS_BYTES = 100_000_000
+"""Bytes of a file of records of somebody else; those of a model on all tasks are a few million."""
+RECORD_TEXT_CHARACTERS = 10_000
+"""Characters of a text in a record of somebody else."""
+STUDY_FOLDS = 1_000
+"""Folds, and repeats, of a study: memory is taken for all of them, whatever records there are."""
+
+# Submissions to a leaderboard
+
+SUBMISSION_BYTES = 1_000_000
+"""Bytes of a `submission.json`."""
+SUBMITTED_RECORDS_BYTES = 50_000_000
+"""Bytes of a `RUN.jsonl`: some 20,000 records. Hosts of repositories warn from 50 MB."""
+SUBMITTED_RECORDS = 50_000
+"""Records of a submission: all scores of one model under ten mitigators are about 10,000."""
+SUBMITTED_RUNS = 200
+"""Files `RUN.jsonl` of a submission."""
+SUBMITTED_NAME_CHARACTERS = 200
+"""Characters of a name in a submission, such as a model's."""
+
+
+def too_many(size: int, largest: int, unit: str = "bytes") -> str:
+    """Return what is wrong with a size: `1,200 bytes; at most 1,000 are allowed`."""
+    return f"{size:,} {unit}; at most {largest:,} are allowed"
