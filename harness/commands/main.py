@@ -1,7 +1,7 @@
 """The `harness` program: its commands, its error messages and its exit codes.
 
 Exit codes: 0 success; 1 something failed, and computed results are kept; 2 the command line or a
-file has a mistake in it; 130 interrupted by the user.
+file has a mistake in it; 129, 130 and 143: ended by SIGHUP, by the user (SIGINT) and by SIGTERM.
 """
 
 from __future__ import annotations
@@ -103,10 +103,12 @@ def run(arguments: list[str]) -> int:
 
 
 def _exit_code(arguments: list[str], debug: bool) -> int:
+    from harness import signals
     from harness.errors import HarnessError
 
     try:
-        code = group.main(args=arguments, prog_name="harness", standalone_mode=False, obj=debug)
+        with signals.raised():
+            code = group.main(args=arguments, prog_name="harness", standalone_mode=False, obj=debug)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()  # the help itself
         return error.exit_code
@@ -114,6 +116,8 @@ def _exit_code(arguments: list[str], debug: bool) -> int:
         return _fail(_in_one_line(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted; run the same command again to continue", 130)
+    except signals.Terminated as error:
+        return _fail(f"{error}; run the same command again to continue", error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()
         return 1

@@ -106,4 +106,10 @@ class Writer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.flush()
+        try:
+            self.flush()
+        except Exception:
+            raise
+        except BaseException:  # a signal in the middle of it: the rows are still waiting
+            self.flush()
+            raise

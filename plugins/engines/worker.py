@@ -7,6 +7,7 @@ vectors, sends `Notes`, and ends.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from harness import signals
 from harness.embedder import Embedder
 from harness.encode.batches import encode_batches, token_budget
 from harness.errors import DiskError, HarnessError, ModelError
@@ -97,9 +99,23 @@ class Unwritable:
 
 
 def work(connection: Connection, job: Job) -> None:
-    """Encode the units that arrive on `connection` until it sends None or is closed."""
+    """Encode the units that arrive on `connection` until it sends None or is closed.
+
+    SIGTERM and SIGHUP, and the end of the parent process, end it after it wrote what it has.
+    """
     # Ctrl-C reaches the whole process group; the parent process decides when workers end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with signals.raised():
+            parent = multiprocessing.parent_process()
+            if parent is not None and parent.pid is not None:
+                signals.end_with_parent(parent.pid)
+            _work(connection, job)
+    except signals.Terminated as error:
+        sys.exit(error.exit_code)
+
+
+def _work(connection: Connection, job: Job) -> None:
     try:
         try:
             embedder = _make(job)
