@@ -142,7 +142,8 @@ class Run:
         """Open a model with its store; `name` is what users typed for it, if it was a name."""
         info = embedder.info
         with self.store(info) as store:
-            store.describe({"name": info.name, "kind": info.kind, "revision": info.revision})
+            facts = ("name", "kind", "revision", "dimensions")
+            store.describe({fact: getattr(info, fact) for fact in facts})
             engine = self._engine(info)
             yield StoredEmbedder(embedder, name, engine, store, self.settings.progress)
 

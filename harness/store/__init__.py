@@ -3,6 +3,7 @@
 ====================  ==============================================================
 `store`               vectors of one embedder by text: missing texts, look-up, verification
 `folder`              where the segments of one store lie
+`model_file`          what is known about the model of one store
 `segment`             one immutable file of keys and vectors
 `key_index`           finds the rows of many texts in many segments at once
 `writer`              collects vectors and writes them as segments

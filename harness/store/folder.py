@@ -42,7 +42,7 @@ class Folder:
 
     def names(self) -> list[str]:
         """Return the names of the segments, the oldest first; none if there is no folder."""
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             names = (path.name for path in self.path.iterdir())
             return sorted(name for name in names if name.endswith(segment.SUFFIX))
         return []

@@ -68,10 +68,14 @@ class KeyIndex:
             open_, at = open_[~hit], at[~hit] + 1
         return positions
 
+    @property
+    def width(self) -> int:
+        """Number of dimensions of the vectors, 0 without segments."""
+        return int(self.segments[0].vectors.shape[1]) if self.segments else 0
+
     def gather(self, positions: npt.NDArray[np.int64]) -> Vectors:
         """Return the (n, d) vectors at `positions`, (n,)."""
-        width = self.segments[0].vectors.shape[1] if self.segments else 0
-        vectors = np.empty((len(positions), width), dtype=np.float32)
+        vectors = np.empty((len(positions), self.width), dtype=np.float32)
         segment_of = np.searchsorted(self.starts, positions, side="right") - 1
         order = np.argsort(segment_of, kind="stable")
         bounds = np.searchsorted(segment_of[order], np.arange(len(self.segments) + 1))

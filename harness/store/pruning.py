@@ -7,7 +7,6 @@ segment is written, and a process that has a deleted segment open can still read
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import DiskError
-from harness.store import segment
+from harness.store import model_file, segment
 from harness.store.folder import Folder, folders_in
 from harness.store.segment import Segment
 from harness.store.store import Info, Store
@@ -174,8 +173,9 @@ def _stores(folder: Path) -> list[Store]:
 
 
 def _fingerprint(files: Folder) -> str | None:
-    with contextlib.suppress(ValueError, KeyError, TypeError):
-        return str(json.loads(files.read_model() or b"")["fingerprint"])
+    stated = model_file.read(files).get("fingerprint")
+    if isinstance(stated, str):
+        return stated
     for name in files.names():
         with contextlib.suppress(OSError, segment.Damaged):
             return files.header(name)[0].get("fingerprint")

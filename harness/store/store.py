@@ -9,7 +9,7 @@ not flushed. `harness.store.pruning` works on all stores of a folder.
 from __future__ import annotations
 
 import contextlib
-import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +21,8 @@ import numpy as np
 from harness import folders
 from harness.arrays import Vectors
 from harness.digest import digest
-from harness.store import segment
+from harness.errors import ModelError
+from harness.store import model_file, segment
 from harness.store.folder import Folder
 from harness.store.key_index import KeyIndex, keys_of
 from harness.store.segment import Segment
@@ -142,15 +143,37 @@ class Store:
     def writer(self, rows: int = 8192, seconds: float = 30) -> Writer:
         """Return a writer that writes a segment every `rows` texts or `seconds`."""
         return Writer(
-            self.files, self.fingerprint, rows=rows, seconds=seconds, on_flush=self.refresh
+            self.files,
+            self.fingerprint,
+            dimensions=self.dimensions,
+            rows=rows,
+            seconds=seconds,
+            on_flush=self.refresh,
         )
 
+    @property
+    def dimensions(self) -> int | None:
+        """Number of dimensions of the vectors: as the model file states, else as most rows have."""
+        return model_file.dimensions(self.files) or self._current().width or None
+
     def describe(self, info: Mapping[str, Any]) -> None:
-        """Write facts about the model, at least its name, to a file beside the segments."""
-        content = {"fingerprint": self.fingerprint, **info}
-        text = json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n"
-        if self.files.read_model() != text.encode():
-            self.files.write_model(text.encode())
+        """Write facts about the model, at least its name, to the file beside the segments.
+
+        Raises
+        ------
+        ModelError
+            If it has another number of `dimensions` than the vectors of this store.
+        """
+        facts = {"fingerprint": self.fingerprint, **info}
+        known, stated = self.dimensions, info.get(model_file.DIMENSIONS)
+        if known and stated and known != stated:
+            raise ModelError(
+                f"model '{info.get('name')}' has {stated} dimensions, but its embeddings in "
+                f"'{self.folder}' have {known}; if the model was changed, give it another "
+                "fingerprint, or remove them with 'harness cache prune --model NAME'"
+            )
+        facts[model_file.DIMENSIONS] = stated or known
+        model_file.update(self.files, {k: v for k, v in facts.items() if v or k != "dimensions"})
 
     def verify(self) -> list[Checked]:
         """Compare every segment with its checksum, and set damaged segments aside."""
@@ -184,7 +207,7 @@ class Store:
         return Info(
             folder=self.folder,
             fingerprint=self.fingerprint,
-            model=_model(self.files),
+            model=model_file.read(self.files),
             segments=len(names),
             rows=rows,
             bytes=size,
@@ -234,30 +257,23 @@ class Store:
         return None
 
     def _of_one_width(self, opened: dict[str, Segment]) -> dict[str, Segment]:
-        kept: dict[str, Segment] = {}
-        for name in sorted(opened):
-            width = next(iter(kept.values())).vectors.shape[1] if kept else None
-            if width is None or opened[name].vectors.shape[1] == width:
-                kept[name] = opened[name]
-            else:
-                self._ignored.add(name)
-                self._set_aside(
-                    name,
-                    segment.Damaged(f"its vectors do not have {width} dimensions like the others"),
-                )
-        return kept
+        rows: Counter[int] = Counter()
+        for name in sorted(opened):  # of widths with equally many rows the first counts
+            rows[opened[name].vectors.shape[1]] += len(opened[name].keys)
+        if len(rows) < 2:
+            return opened
+        stated = model_file.dimensions(self.files)
+        width = stated if stated in rows else rows.most_common(1)[0][0]
+        reason = segment.Damaged(f"its vectors do not have {width} dimensions like the others")
+        for name in [name for name, item in opened.items() if item.vectors.shape[1] != width]:
+            del opened[name]
+            self._set_aside(name, reason)
+        return opened
 
     def _set_aside(self, name: str, reason: Exception) -> None:
+        self._ignored.add(name)
         self.files.set_aside(name)
         self.notices.append(
             f"set aside a damaged segment of embeddings: '{self.folder / name}': {reason}; "
             "its texts will be encoded again"
         )
-
-
-def _model(files: Folder) -> Mapping[str, Any]:
-    with contextlib.suppress(ValueError):
-        content = json.loads(files.read_model() or b"")
-        if isinstance(content, dict):
-            return content
-    return {}

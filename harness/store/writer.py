@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.arrays import Vectors
 from harness.errors import ModelError
-from harness.store import segment
+from harness.store import model_file, segment
 from harness.store.folder import Folder
 from harness.store.key_index import keys_of
 from harness.store.segment import Keys
@@ -28,6 +28,8 @@ class Writer:
         Where the segments lie.
     fingerprint
         The embedder's fingerprint.
+    dimensions
+        Number of dimensions of the store's vectors; None if it has none.
     rows
         A segment is written when this many rows are waiting.
     seconds
@@ -41,11 +43,13 @@ class Writer:
         folder: Folder,
         fingerprint: str,
         *,
+        dimensions: int | None,
         rows: int,
         seconds: float,
         on_flush: Callable[[], None] = lambda: None,
     ) -> None:
         self._folder, self._fingerprint = folder, fingerprint
+        self._dimensions = dimensions
         self._rows, self._seconds, self._on_flush = rows, seconds, on_flush
         self._keys: list[Keys] = []
         self._buffer: Vectors = np.empty((0, 0), dtype=np.float32)
@@ -58,7 +62,7 @@ class Writer:
         Raises
         ------
         ModelError
-            If the vectors have another number of dimensions than earlier ones.
+            If the vectors have another number of dimensions than earlier ones or the store's.
         DiskError
             If a segment must be written now and cannot be written.
         """
@@ -68,6 +72,7 @@ class Writer:
         if not n:
             return
         if not self._buffer.size:
+            self._check_width(d)
             room = max(1, min(self._rows, _SEGMENT_BYTES // (4 * d)))
             self._buffer = np.empty((room, d), dtype=np.float32)
         if self._buffer.shape[1] != d:
@@ -96,6 +101,17 @@ class Writer:
         segment.write(self._folder.path, self._fingerprint, keys[order], self._buffer[order])
         self._keys, self._n = [], 0
         self._on_flush()
+
+    def _check_width(self, d: int) -> None:
+        """Compare the first vectors with those of the store, whose width they else define."""
+        known, self._dimensions = self._dimensions, d
+        if known is None:
+            facts = {"fingerprint": self._fingerprint, model_file.DIMENSIONS: d}
+            model_file.update(self._folder, facts)
+        elif d != known:
+            raise ModelError(
+                f"a vector has {d} dimensions, but those in '{self._folder}' have {known}"
+            )
 
     def __enter__(self) -> Self:
         return self

@@ -1,0 +1,106 @@
+"""The file that describes a store's model: facts are kept, damage is survived, widths are held."""
+
+import numpy as np
+import pytest
+
+from harness.embedder import MockEmbedder
+from harness.errors import ModelError
+from harness.store import model_file
+from harness.store.folder import MODEL_FILE, Folder
+from harness.store.store import Store
+
+
+@pytest.fixture
+def files(tmp_path):
+    return Folder(tmp_path / "store")
+
+
+def stored(folder, texts, d):
+    """Write vectors as an older version did: the model file does not state their width."""
+    store = Store(folder, "model")
+    with store.writer() as writer:
+        writer.add(texts, MockEmbedder(dimensions=d).encode(texts))
+    (store.folder / MODEL_FILE).unlink()
+
+
+def test_an_update_keeps_the_facts_under_other_keys(files):
+    model_file.update(files, {"name": "a", "canaries": [1, 2]})
+    model_file.update(files, {"name": "b", "half": "\ud800"})
+    assert model_file.read(files) == {"name": "b", "canaries": [1, 2], "half": "\ud800"}
+
+
+def test_an_equal_update_writes_nothing(files):
+    model_file.update(files, {"name": "a", "path": files.path})
+    (files.path / MODEL_FILE).chmod(0o444)
+    before = (files.path / MODEL_FILE).stat().st_ino
+    model_file.update(files, {"path": files.path})
+    assert (files.path / MODEL_FILE).stat().st_ino == before
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[1]", b"\xff\xfe", b"[" * 100_000, b'{"dimensions": 1' + b"0" * 5000 + b"}"],
+)
+def test_a_damaged_file_holds_no_facts_and_the_next_update_writes_it_again(files, content):
+    files.write_model(content)
+    assert model_file.read(files) == {}
+    assert model_file.dimensions(files) is None
+    model_file.update(files, {"dimensions": 8})
+    assert model_file.dimensions(files) == 8
+
+
+@pytest.mark.parametrize("stated", ["true", "0", "-3", '"8"', "8.0", "null", "[8]"])
+def test_what_is_no_number_of_dimensions_states_none(files, stated):
+    files.write_model(b'{"dimensions": ' + stated.encode() + b"}")
+    assert model_file.dimensions(files) is None
+
+
+def test_a_segment_with_another_width_and_the_earliest_name_sets_only_itself_aside(tmp_path):
+    store = Store(tmp_path, "model")
+    with store.writer(rows=1) as writer:
+        writer.add(["a", "b"], MockEmbedder(dimensions=8).encode(["a", "b"]))
+    stored(tmp_path / "other", ["c"], 9)
+    (bad,) = (tmp_path / "other").rglob("*.safetensors")
+    bad.rename(store.folder / f"{0:016x}-bad.safetensors")
+    fresh = Store(tmp_path, "model")
+    assert fresh.missing(["a", "b", "c"]) == ["c"]
+    assert len(fresh.notices) == 1
+
+
+def test_without_a_stated_width_that_of_most_rows_counts(tmp_path):
+    stored(tmp_path, ["a"], 9)
+    stored(tmp_path / "other", ["b", "c"], 8)
+    store = Store(tmp_path, "model")
+    (segment,) = (tmp_path / "other").rglob("*.safetensors")
+    segment.rename(store.folder / segment.name)
+    assert store.missing(["a", "b", "c"]) == ["a"]
+    assert store.dimensions == 8
+    (notice,) = store.notices
+    assert store.folder.name in notice
+    assert "8" in notice.rpartition(store.folder.name)[2]
+
+
+def test_a_stated_width_that_no_segment_has_sets_nothing_aside(tmp_path):
+    stored(tmp_path, ["a"], 8)
+    model_file.update(Store(tmp_path, "model").files, {"dimensions": 9})
+    store = Store(tmp_path, "model")
+    assert store.missing(["a"]) == []
+    assert store.notices == []
+
+
+def test_a_writer_refuses_vectors_of_another_width_than_the_store(tmp_path):
+    stored(tmp_path, ["a"], 8)
+    store = Store(tmp_path, "model")
+    with store.writer() as writer, pytest.raises(ModelError, match=r"9.*8"):
+        writer.add(["b"], np.zeros((1, 9), dtype=np.float32))
+    assert Store(tmp_path, "model").missing(["a", "b"]) == ["b"]
+
+
+def test_a_model_with_another_width_than_its_store_is_refused(tmp_path):
+    stored(tmp_path, ["a"], 8)
+    store = Store(tmp_path, "model")
+    store.describe({"name": "small", "dimensions": 8})
+    store.describe({"name": "small", "dimensions": None})
+    with pytest.raises(ModelError, match=r"small.*9.*8"):
+        store.describe({"name": "small", "dimensions": 9})
+    assert model_file.dimensions(store.files) == 8
