@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import time
@@ -12,10 +13,11 @@ from typing import Any
 
 from sklearn.base import clone
 
+from harness import parallel
 from harness.digest import json_like
 from harness.embedder import Embedder
 from harness.encode.stored_embedder import StoredEmbedder
-from harness.errors import HarnessError, UsageError
+from harness.errors import HarnessError
 from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
 from harness.store.store import Store
@@ -77,27 +79,24 @@ def in_parallel(
     ------
     UsageError
         If a hyper-parameter is invalid.
+    HarnessError
+        If a process died; the other units are yielded first.
     """
-    import joblib
-
-    work = (joblib.delayed(_judged)(bench, place, i, unit) for i, unit in enumerate(units))
+    lost: list[str] = []
+    judged = parallel.results(functools.partial(judge, bench, place), units, workers=workers)
     try:
-        yield from joblib.Parallel(n_jobs=workers, return_as="generator_unordered")(work)
+        with contextlib.closing(judged):
+            for i, result in judged:
+                if isinstance(result, parallel.Lost):
+                    row, fold = units[i].candidate.label, units[i].fold.number
+                    lost.append(f"'{row}', fold {fold}: {result.reason}")
+                else:
+                    yield i, result
     finally:
         _base.cache_clear()  # of this process: the model must not outlive the run
-
-
-def _judged(bench: Bench, place: Place, i: int, unit: Unit) -> tuple[int, Result]:
-    from threadpoolctl import threadpool_limits
-
-    # One thread each: sums, and so the numbers, are the same for any number of workers.
-    with threadpool_limits(1):
-        try:
-            return i, judge(bench, place, unit)
-        except UsageError as error:  # as the plain class: subclasses may not be picklable
-            raise UsageError(str(error)) from None
-        except HarnessError as error:
-            raise HarnessError(str(error)) from None
+    if lost:
+        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+        raise HarnessError(f"{lost[0]}{more}; run the study again to complete it")
 
 
 def judge(bench: Bench, place: Place, unit: Unit) -> Result:

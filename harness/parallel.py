@@ -1,0 +1,239 @@
+"""Calls in several processes, through joblib: results as they are ready, equal for any number.
+
+Every call has one thread of BLAS, OpenMP and torch, in another process and in this one. Sums, and
+so numbers, then do not depend on the number of processes. Arrays of more than a megabyte are
+written once and memory-mapped by all processes, copy-on-write. Functions and classes of a notebook
+or script are sent, too.
+
+The processes are loky's. They are used again by the next calls, end when they are idle for some
+minutes, and end with this process at the latest. Another backend of joblib can take their place,
+such as Ray's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import pickle
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from harness.errors import (
+    DiskError,
+    HarnessError,
+    NotApplicable,
+    Unavailable,
+    UsageError,
+    one_line,
+)
+
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
+
+LOKY = "loky"
+"""joblib's own processes."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A call without a result.
+
+    Parameters
+    ----------
+    reason
+        What happened to its process.
+    killed
+        Whether the process died. Else the call could not be sent to another process.
+    """
+
+    reason: str
+    killed: bool
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    import joblib
+
+    n: int = joblib.cpu_count()
+    return n
+
+
+def results(
+    function: Callable[[Argument], Result],
+    arguments: Sequence[Argument],
+    *,
+    workers: int,
+    backend: str = LOKY,
+) -> Iterator[tuple[int, Result | Lost]]:
+    """Yield the position and the result of each call, as they are ready.
+
+    With one worker the calls run in this process, in their order. If a process dies, the calls that
+    it may have been working on are repeated one by one, so that one is lost at most for each
+    death. Close the iterator if it is not read to its end (`contextlib.closing`): that ends the
+    processes at once.
+
+    Parameters
+    ----------
+    function
+        The function. An error that it raises ends all calls. In another process, a HarnessError
+        becomes one of the main classes with the same message.
+    arguments
+        The argument of each call.
+    workers
+        Number of processes.
+    backend
+        Name of joblib's backend that runs them.
+    """
+    if backend == LOKY and min(workers, len(arguments)) < 2:
+        for position, argument in enumerate(arguments):
+            with one_thread():
+                result = function(argument)
+            yield position, result
+        return
+    # While a call is not finished, it is here; by position, in order.
+    open_ = dict(enumerate(arguments))
+    suspects: list[int] = []  # calls of which one may have killed its process
+    while open_:
+        sent: list[int] = []
+        alone = bool(suspects)
+        work = _noted(suspects or list(open_), sent)
+        try:
+            for position, result in _parallel(
+                function, ((i, open_[i]) for i in work), 2 if alone else workers, backend, alone
+            ):
+                del open_[position]
+                yield position, result
+            suspects = []
+        except _broken_pool() as error:
+            suspects = [position for position in sent if position in open_]
+            if alone and suspects:
+                yield suspects[0], _lost(error)
+                del open_[suspects.pop(0)]
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit numerical libraries to one thread: for small arrays it is faster, too."""
+    torch = sys.modules.get("torch")
+    threads = torch.get_num_threads() if torch else 0
+    try:
+        if torch and threads > 1:
+            torch.set_num_threads(1)
+        with _controller(len(sys.modules)).limit(limits=1):
+            yield
+    finally:
+        if torch and threads > 1:
+            torch.set_num_threads(threads)
+
+
+def end_with_parent() -> None:
+    """Have this process killed when the one that started it ends in any way; on Linux."""
+    if sys.platform == "linux":
+        import ctypes
+
+        set_parent_death_signal = 1  # PR_SET_PDEATHSIG of linux/prctl.h
+        ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL, 0, 0, 0)
+
+
+@functools.lru_cache(maxsize=1)  # looking for libraries takes 2 ms, as long as a small call
+def _controller(n_modules: int) -> Any:
+    """Return what limits the threads of all libraries that are loaded with `n_modules` modules."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _noted(positions: Iterable[int], sent: list[int]) -> Iterator[int]:
+    for position in positions:
+        sent.append(position)
+        yield position
+
+
+def _parallel(
+    function: Callable[[Argument], Result],
+    calls: Iterable[tuple[int, Argument]],
+    workers: int,
+    backend: str,
+    alone: bool,
+) -> Iterator[tuple[int, Result]]:
+    """Yield the position and the result of each call; with `alone`, one call runs at a time."""
+    import joblib
+
+    # Libraries that a worker loads later begin with one thread.
+    inner = {"inner_max_num_threads": 1} if backend == LOKY else {}
+    with joblib.parallel_config(backend=backend, **inner):
+        parallel = joblib.Parallel(
+            n_jobs=workers,
+            return_as="generator_unordered",
+            batch_size=1,
+            pre_dispatch=1 if alone else "2*n_jobs",
+            mmap_mode="c",
+        )
+    work = (joblib.delayed(_call)(function, *call) for call in calls)
+    with _without_interrupts():  # workers inherit that: Ctrl-C is for this process, which ends them
+        ready = parallel(work)
+    with contextlib.closing(ready):
+        yield from ready
+
+
+def _call(
+    function: Callable[[Argument], Result], position: int, argument: Argument
+) -> tuple[int, Result]:
+    """Return the position and the result of a call; in another process."""
+    _prepare_process()
+    try:
+        with one_thread():
+            return position, function(argument)
+    except Exception as error:
+        raise _sendable(error) from None
+
+
+@functools.cache  # once a process
+def _prepare_process() -> None:
+    end_with_parent()
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an error that another process can read; many classes need more than a message."""
+    for plain in (UsageError, DiskError, NotApplicable, Unavailable, HarnessError):
+        if isinstance(error, plain):
+            return plain(str(error))
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 -- what this process has just pickled
+    except Exception:
+        return RuntimeError(one_line(error))
+    return error
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let processes that are started in this context ignore Ctrl-C."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _broken_pool() -> type[Exception]:
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
+    broken: type[Exception] = BrokenProcessPool
+    return broken
+
+
+def _lost(error: Exception) -> Lost:
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    if not isinstance(error, TerminatedWorkerError):
+        return Lost("it cannot be sent to another process", killed=False)
+    code = re.search(r"\{(.+?)\}", str(error))
+    cause = f" ({code[1]})" if code else ""
+    return Lost(f"its process was killed{cause}; is there too little memory?", killed=True)

@@ -1,0 +1,114 @@
+"""Calls in several processes: same results, errors in one line, and no process left behind."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness import parallel
+from harness.errors import InvalidFile, UsageError
+
+BLOCKED = r"""
+import os, sys, time
+from harness import parallel
+
+def block(_):
+    os.write(1, f"{os.getpid()}\n".encode())
+    time.sleep(60)
+
+list(parallel.results(block, [0, 1], workers=2))
+"""
+
+
+def in_order(calls):
+    return [result for _, result in sorted(calls, key=lambda call: call[0])]
+
+
+def is_running(pid):
+    with contextlib.suppress(OSError), Path(f"/proc/{pid}/stat").open() as stat:
+        return stat.read().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def test_results_are_the_same_with_one_process_and_with_several():
+    def squared(x):
+        return x * x
+
+    for workers in (1, 2):
+        results = in_order(parallel.results(squared, range(9), workers=workers))
+        assert results == [x * x for x in range(9)]
+
+
+def test_sums_of_large_arrays_are_equal_to_the_last_bit():
+    matrix = np.random.default_rng(0).normal(size=(600, 600))
+
+    def product(k):  # 3 MB: both processes map one file
+        return (matrix[:, :k] @ matrix[:k]).tobytes()
+
+    here = in_order(parallel.results(product, [500, 600], workers=1))
+    assert in_order(parallel.results(product, [500, 600], workers=2)) == here
+
+
+def test_each_call_has_one_thread_here_and_elsewhere():
+    def threads(_):
+        from threadpoolctl import threadpool_info
+
+        return {library["num_threads"] for library in threadpool_info()}
+
+    for workers in (1, 2):
+        assert in_order(parallel.results(threads, [0, 1], workers=workers)) == [{1}, {1}]
+
+
+def test_a_call_that_kills_its_process_is_lost_alone():
+    def fatal(x):
+        if x == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return x
+
+    results = in_order(parallel.results(fatal, range(8), workers=2))
+    assert [x for x in results if not isinstance(x, parallel.Lost)] == [0, 1, 2, 4, 5, 6, 7]
+    assert results[3].killed
+    assert "SIGKILL" in results[3].reason
+
+
+def test_a_call_that_no_other_process_can_read_is_lost_alone_and_not_killed():
+    class Unreadable:
+        def __reduce__(self):
+            return (int, ("no number",))
+
+    lost, one = in_order(parallel.results(type, [Unreadable(), 1], workers=2))
+    assert isinstance(lost, parallel.Lost)
+    assert not lost.killed
+    assert one is int
+
+
+def test_an_error_keeps_its_message_and_its_exit_code():
+    def fail(x):
+        raise InvalidFile("a mistake", path="file.yaml", line=x)
+
+    with pytest.raises(UsageError, match=r"file.yaml:\d: a mistake"):
+        list(parallel.results(fail, [1, 2], workers=2))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_no_process_is_left_behind(how):
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", BLOCKED],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        workers = [int(process.stdout.readline()) for _ in range(2)]
+        process.send_signal(how)
+        process.wait(20)
+    until = time.monotonic() + 10
+    while any(map(is_running, workers)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(is_running, workers))
