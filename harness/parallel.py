@@ -14,14 +14,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import pickle
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from harness import signals
 from harness.errors import (
     DiskError,
     HarnessError,
@@ -68,7 +70,7 @@ def results(
     *,
     workers: int,
     backend: str = LOKY,
-) -> Iterator[tuple[int, Result | Lost]]:
+) -> Generator[tuple[int, Result | Lost], None, None]:
     """Yield the position and the result of each call, as they are ready.
 
     With one worker the calls run in this process, in their order. If a process dies, the calls that
@@ -130,15 +132,6 @@ def one_thread() -> Iterator[None]:
             torch.set_num_threads(threads)
 
 
-def end_with_parent() -> None:
-    """Have this process killed when the one that started it ends in any way; on Linux."""
-    if sys.platform == "linux":
-        import ctypes
-
-        set_parent_death_signal = 1  # PR_SET_PDEATHSIG of linux/prctl.h
-        ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL, 0, 0, 0)
-
-
 @functools.lru_cache(maxsize=1)  # looking for libraries takes 2 ms, as long as a small call
 def _controller(n_modules: int) -> Any:
     """Return what limits the threads of all libraries that are loaded with `n_modules` modules."""
@@ -194,7 +187,7 @@ def _call(
 
 @functools.cache  # once a process
 def _prepare_process() -> None:
-    end_with_parent()
+    signals.end_with_parent(os.getppid())
 
 
 def _sendable(error: Exception) -> Exception:
