@@ -6,6 +6,7 @@ old file or the new one, never a part of it, even after a power failure. The pri
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -80,6 +81,26 @@ def write_atomically(path: Path, content: bytes) -> None:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+def sync(folder: Path) -> None:
+    """Make the names of new files in a folder survive a power failure.
+
+    Raises
+    ------
+    OSError
+        If the disk fails. File systems that sync no folders are left as they are.
+    """
+    if os.name != "posix":
+        return
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(opened)
 
 
 def _umask() -> int:

@@ -50,6 +50,9 @@ SEGMENT_HEADER_BYTES = 1 << 16
 
 INTEGER = 2**63 - 1
 """What the readers of most languages hold."""
+OWN_LINE_BYTES = 64_000_000
+"""Bytes of a line of one's own results; usual ones have 2,500, and those of large studies a
+million."""
 LINE_BYTES = 1_000_000
 """Bytes of a record of somebody else; usual ones have 2,500, and those that list missing words have
 100,000."""

@@ -119,6 +119,8 @@ def read(paths: tuple[Path, ...]) -> Records:
     records = read_results(*chosen)
     if not records:
         places = ", ".join(f"'{path}'" for path in chosen)
+        if records.notices:
+            raise UsageError(f"no line in {places} is a record: {records.notices[0]}")
         raise UsageError(f"no records in {places}; `harness eval` writes them")
     whole, smoke = set_aside(records)
     if not whole or not smoke:  # there is nothing that they could be mixed up with

@@ -152,16 +152,10 @@ def _read(study: str, results: Path, notices: list[str]) -> list[StudyRecord]:
     if not path.is_file():
         problem = "is a folder" if path.is_dir() else "no such file or folder"
         raise InvalidFile(f"{problem}; records of a study are a file '*{STUDY}'", path=path)
-    try:
-        records = list(jsonl.read(path, StudyRecord, notices))
-    except InvalidFile as error:
-        if path.name.endswith(STUDY):
-            raise
-        raise InvalidFile(
-            f"not the records of a study, whose files end in '{STUDY}': {error.problem}",
-            path=path,
-            line=error.line,
-        ) from None
+    records = list(jsonl.read(path, StudyRecord, notices))
+    if not records and notices:
+        problem = f"no records of a study, whose files end in '{STUDY}': {notices[0]}"
+        raise InvalidFile(problem, path=path)
     if not records:
         raise InvalidFile("the file has no records yet", path=path)
     return records

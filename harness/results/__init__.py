@@ -5,7 +5,8 @@
 `record_parts`        its parts: model, mitigator, task, interval, floor, coverage
 `records`             a sequence of records, and its data frames
 `not_run`             a task that was not run, and why
-`jsonl`               reads and appends JSONL files; survives a torn last line
+`lines`               lines of these files: their checks, and what is wrong with them
+`jsonl`               files of records: read, appended to, brought into order
 `folder`              a results folder: one file per model
 `model_names`         one name for each model of records that are read together
 `samples`             what each item contributes to a score, a file for each record

@@ -27,7 +27,7 @@ def read(paths: Iterable[Path]) -> Reading:
     Raises
     ------
     InvalidFile
-        If a path does not exist, or a line other than the last is no record.
+        If a path does not exist.
     """
     notices: list[str] = []
     files = jsonl.files(paths, "*.jsonl")
@@ -48,12 +48,12 @@ def read_results(*paths: Path | str) -> Records:
     Returns
     -------
     Records
-        One record for each id; `notices` names the lines that were skipped.
+        One record for each id; `notices` names the lines that were left out.
 
     Raises
     ------
     InvalidFile
-        If a path does not exist, or a line that is not the last one is not a record.
+        If a path does not exist.
     """
     reading = read([Path(path) for path in paths])
     return Records(reading.records, notices=reading.notices)

@@ -1,35 +1,35 @@
-"""JSONL files of records: read, and appended to.
+"""Files of records: read, appended to, and brought into order.
 
 Trade-off: plain appended text, which any tool reads and of which a kill loses at most one line.
-There is no index: a file is read as a whole. Lines are appended in one piece and synced. A torn
-last line, left by a kill, is skipped by readers and removed by the next writer. A last line that
-lacks only its newline is read, and the next writer completes it.
-
-`jsonlines` reads the lines. It knows no torn lines, locks or syncing, so these are here.
+There is no index: a file is read as a whole. Lines are appended in one piece and synced. What is no
+record is left out by readers and kept by writers, but for a torn last line, as a kill leaves it,
+which the next writer removes. A last line that lacks only its newline is completed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar, cast
-
-import jsonlines
-from pydantic import ValidationError
+from typing import Generic, TypeAlias
 
 from harness import folders
-from harness.errors import DiskError, InvalidFile, unreadable
-from harness.results.record_parts import Line
+from harness.errors import DiskError, unreadable
+from harness.results.lines import Entry, Fault, Kind, entries, notices
 
 try:
     import fcntl
 except ImportError:  # on Windows, where two runs must not write one file at once
     fcntl = None  # type: ignore[assignment]  # the module on other systems
 
-Kind = TypeVar("Kind", bound=Line)
+_State: TypeAlias = tuple[int, ...] | None
+_New: TypeAlias = bytes | Entry[Kind]
+"""A line of a file that is written: a new one, or one that was there."""
+_BLOCK = 65_536
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Reading(Generic[Kind]):
     records
         One record per id: the last one.
     notices
-        One line for each torn line that was skipped.
+        One line for each line that was left out; the first ones of a file.
     """
 
     records: tuple[Kind, ...]
@@ -62,18 +62,13 @@ class RecordsFile(Generic[Kind]):
     ------
     DiskError
         If the folder cannot be written to.
-    InvalidFile
-        If a line other than the last is no record.
     """
 
     def __init__(self, path: Path, schema: type[Kind]) -> None:
         self.path, self.schema = folders.make(path.parent) / path.name, schema
-        notices: list[str] = []
         self.records: dict[str, Kind] = {}
-        if path.exists():
-            self.records = {record.id: record for record in read(path, schema, notices)}
-        self.notices = tuple(notices)
-        self._size = -1  # bytes of the file when this object last wrote it
+        self._state: _State = None  # of the file when this object last read or wrote it
+        self.notices = tuple(self._read())
 
     def add(self, records: Sequence[Kind]) -> None:
         """Write records; a record replaces the one with the same id.
@@ -81,48 +76,130 @@ class RecordsFile(Generic[Kind]):
         Raises
         ------
         DiskError
-            If the disk is full or the file cannot be written. The earlier records are kept.
+            If the disk is full or the file cannot be written. The file is as it was then.
         """
-        try:
-            with self._locked():
-                self._catch_up()
-                replaces = not self.records.keys().isdisjoint(record.id for record in records)
-                self.records |= {record.id: record for record in records}
-                if replaces:
-                    lines = "".join(record.line() for record in self.records.values())
-                    folders.write_atomically(self.path, lines.encode())
-                else:
-                    self._append("".join(record.line() for record in records).encode())
-                self._size = self.path.stat().st_size
-        except OSError as error:
-            raise DiskError(f"cannot write '{self.path}' ({error.strerror})") from None
-
-    def _catch_up(self) -> None:
-        """Read the records of other runs since the last write; remove or complete a torn line."""
-        if not self.path.exists() or self.path.stat().st_size == self._size:
+        lines = {record.id: record.line().encode() for record in records}
+        if not lines:
             return
-        notices: list[str] = []
-        self.records |= {record.id: record for record in read(self.path, self.schema, notices)}
-        content = self.path.read_bytes()
-        if notices:  # about a torn last line: there are no others
-            os.truncate(self.path, content.rfind(b"\n") + 1)
-        elif content and not content.endswith(b"\n"):
-            self._append(b"\n")
+        with self._changing():
+            if self.records.keys().isdisjoint(lines):
+                self._append(b"".join(lines.values()))
+            else:
+                self._rewrite(lambda known: _replaced(known, lines))
+            self.records |= {record.id: record for record in records}
 
-    def _append(self, lines: bytes) -> None:
-        with self.path.open("ab") as file:
-            file.write(lines)
-            file.flush()
-            os.fsync(file.fileno())
+    def arrange(self, ids: Sequence[str]) -> None:
+        """Bring the records with these ids into this order, after all others.
+
+        Raises
+        ------
+        DiskError
+            If the disk is full or the file cannot be written. The file is as it was then.
+        """
+        place = {id_: i for i, id_ in enumerate(ids)}
+
+        def position(entry: Entry[Kind]) -> int:
+            return -1 if entry.record is None else place.get(entry.record.id, -1)
+
+        with self._changing():
+            self._rewrite(lambda known: [*sorted(known, key=position)])
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        if fcntl is None:
-            yield
+    def _changing(self) -> Iterator[None]:
+        """Hold the lock, with the records of other runs read and the last line complete."""
+        try:
+            with locked(self.path):
+                if _state(self.path) != self._state:
+                    self._read()
+                complete_last_line(self.path, self.schema)
+                yield
+                self._state = _state(self.path)
+        except OSError as error:
+            raise DiskError(
+                f"cannot write '{self.path}' ({error.strerror}); its records are as they were"
+            ) from None
+
+    def _read(self) -> list[str]:
+        """Read the records that are in the file; return the notices."""
+        before = _state(self.path)
+        if before is None:
+            return []
+        lines: list[str] = []
+        self.records |= {record.id: record for record in read(self.path, self.schema, lines)}
+        self._state = before
+        return lines
+
+    def _append(self, lines: bytes) -> None:
+        is_new = not self.path.exists()
+        with self.path.open("ab", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            try:
+                written = 0
+                while written < len(lines):
+                    written += file.write(lines[written:]) or 0
+                os.fsync(file.fileno())
+            except OSError:
+                with contextlib.suppress(OSError):
+                    file.truncate(size)
+                raise
+        if is_new:
+            folders.sync(self.path.parent)
+
+    def _rewrite(self, arrangement: Callable[[list[Entry[Kind]]], list[_New[Kind]]]) -> None:
+        """Write the lines of the file as `arrangement` returns them, if that changes anything."""
+        known = list(entries(self.path, self.schema)) if self.path.exists() else []
+        lines = arrangement(known)
+        if lines == known:
             return
-        with self.path.with_name(f".{self.path.stem}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+        with self.path.open("rb") if known else io.BytesIO() as file:
+            parts = [line if isinstance(line, bytes) else line.bytes_in(file) for line in lines]
+        folders.write_atomically(self.path, b"".join(parts))
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file of records, a hidden file beside it, which is never written to.
+
+    Raises
+    ------
+    DiskError
+        If it is a link, which may lead anywhere.
+    OSError
+        If it cannot be opened.
+    """
+    if fcntl is None:
+        yield
+        return
+    own = path.with_name(f".{path.stem}.lock")
+    if own.is_symlink():
+        raise DiskError(f"cannot write '{path}': its lock '{own}' is a link; remove the link")
+    lock = os.open(own, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def complete_last_line(path: Path, schema: type[Kind]) -> None:
+    """Give the last line its newline if it lacks one; remove it if it is torn.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        if end == 0 or _last_byte(file.fileno(), end) == b"\n":
+            return
+        fault = next(entry.fault for entry in deque(entries(path, schema), maxlen=1))
+        if fault is not None and fault.fate == "torn":
+            file.truncate(_start_of_last_line(file.fileno(), end))
+        else:
+            file.write(b"\n")
 
 
 def files(paths: Iterable[Path], pattern: str) -> Iterator[Path]:
@@ -139,65 +216,53 @@ def files(paths: Iterable[Path], pattern: str) -> Iterator[Path]:
         yield from sorted(path.rglob(pattern)) if path.is_dir() else [path]
 
 
-def read(path: Path, schema: type[Kind], notices: list[str]) -> Iterator[Kind]:
-    """Yield the records of a file in order; a torn last line becomes a line in `notices`.
+def read(path: Path, schema: type[Kind], told: list[str]) -> Iterator[Kind]:
+    """Yield the records of a file in order, and add a notice for each line that is left out.
 
     Raises
     ------
-    InvalidFile
-        If a line other than the last is no record.
     DiskError
         If the file cannot be read.
     """
+    faults: list[Fault] = []
+    for entry in entries(path, schema):
+        if entry.record is not None:
+            yield entry.record
+        elif entry.fault is not None:
+            faults.append(entry.fault)
+    told += notices(faults)
+
+
+def _state(path: Path) -> _State:
+    """Return what changes if a file is written, also by a program that keeps its size."""
     try:
-        lines = path.read_bytes().splitlines(keepends=True)
-    except OSError as error:
-        raise DiskError(f"cannot read '{path}' ({error.strerror})") from None
-    reader = jsonlines.Reader(lines, loads=schema.model_validate_json)
-    try:
-        yield from cast("Iterator[Kind]", reader.iter(skip_empty=True))
-    except jsonlines.InvalidLineError as error:
-        problem = _Problem.of(error, schema)
-        if not problem.is_json and not lines[error.lineno - 1].endswith(b"\n"):
-            notices.append(f"{path}:{error.lineno}: the last line is torn and was skipped")
-            return
-        raise InvalidFile(
-            f"not a record: {problem.message}", path=path, line=error.lineno
-        ) from None
+        stat = path.stat()
+    except FileNotFoundError:
+        return None
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """Why a line is no record.
-
-    Parameters
-    ----------
-    message
-        The first mistake, with its key.
-    is_json
-        Whether the line is valid JSON. A record is one JSON object, and a torn one is no JSON.
-    """
-
-    message: str
-    is_json: bool
-
-    @classmethod
-    def of(cls, error: jsonlines.InvalidLineError, schema: type[Line]) -> _Problem:
-        cause = error.__cause__
-        if not isinstance(cause, ValidationError):
-            return cls("not UTF-8", is_json=False)
-        is_json = cause.errors()[0]["type"] != "json_invalid"
-        return cls(first_mistake(cause, schema), is_json)
+def _replaced(known: Iterable[Entry[Kind]], lines: dict[str, bytes]) -> list[_New[Kind]]:
+    """Return the lines of a file, each new one in the place of the one with its id."""
+    left, kept = dict(lines), list[_New[Kind]]()
+    for entry in known:
+        id_ = "" if entry.record is None else entry.record.id
+        if id_ not in lines:
+            kept.append(entry)
+        elif id_ in left:
+            kept.append(left.pop(id_))
+    return [*kept, *left.values()]
 
 
-def first_mistake(error: ValidationError, schema: type[Line]) -> str:
-    """Return the first mistake of a line that is no record, with its key."""
-    mistake = error.errors()[0]
-    message, key = mistake["msg"], ".".join(str(part) for part in mistake["loc"])
-    if key == "schema":
-        known = schema.model_fields["schema_version"].default
-        message = (
-            f"version {mistake['input']!r} of the schema is unknown, version {known} is "
-            "required; use the version of the harness that wrote it, or a newer one"
-        )
-    return f"{key}: {message}" if key else message
+def _last_byte(file: int, end: int) -> bytes:
+    return os.pread(file, 1, end - 1)
+
+
+def _start_of_last_line(file: int, end: int) -> int:
+    while end > 0:
+        start = max(0, end - _BLOCK)
+        newline = os.pread(file, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return 0

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from harness import limits
+from harness.results.lines import with_check
 
 
 def _is_a_time(text: str) -> str:
@@ -37,12 +38,15 @@ class Line(Part):
     """Version of this schema."""
     id: str = ""
     """Digest of what identifies the record; a record replaces the one with the same id."""
+    check: Annotated[str, AfterValidator(lambda _: "")] = Field(default="", exclude=True)
+    """Last key of a line: hash of the bytes before it, compared when the line is read. It is no
+    part of the record: lines without it are valid."""
 
     model_config = ConfigDict(populate_by_name=True)
 
     def line(self) -> str:
-        """Return the record as one line of JSON, with its newline."""
-        return self.model_dump_json(by_alias=True) + "\n"
+        """Return the record as one line of JSON, with its check and its newline."""
+        return with_check(self.model_dump_json(by_alias=True)) + "\n"
 
 
 class ModelPart(Part):

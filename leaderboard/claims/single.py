@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from harness.leaderboard.claims import strict_json
 from harness.leaderboard.claims.frame import frame_of
-from harness.results import jsonl
+from harness.results import lines
 from harness.results.record import Record
 
 
@@ -26,7 +26,7 @@ def _frame_of(content: Any) -> pl.DataFrame | str:
     try:
         return frame_of([_validated(content)])
     except ValidationError as error:
-        return strict_json.in_one_line(f"not a record: {jsonl.first_mistake(error, Record)}")
+        return strict_json.in_one_line(f"not a record: {lines.first_mistake(error, Record)}")
     except (ValueError, RecursionError, pl.exceptions.PolarsError):
         return "not a record: a text or a number in it cannot be stored"
 

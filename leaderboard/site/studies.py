@@ -13,7 +13,7 @@ from typing import Any
 
 from harness import folders, limits
 from harness.digest import digest
-from harness.errors import HarnessError, InvalidFile, one_line
+from harness.errors import HarnessError, one_line
 from harness.leaderboard.site.files import publish
 from harness.leaderboard.site.study_page import render
 from harness.leaderboard.site.violin_plot import drawings
@@ -102,7 +102,7 @@ def read(paths: Iterable[Path]) -> Reading:
     Raises
     ------
     InvalidFile
-        If a path does not exist. A file with a line that is no record of a study is set aside.
+        If a path does not exist. A line that is no record of a study is left out.
     """
     records: list[StudyRecord] = []
     notices: list[str] = []
@@ -113,10 +113,7 @@ def read(paths: Iterable[Path]) -> Reading:
                 reason = limits.too_many(size, limits.RECORDS_BYTES)
                 notices.append(f"set aside: {file}: a file of {reason}")
                 continue
-            try:
-                records += jsonl.read(file, StudyRecord, notices)
-            except InvalidFile as error:
-                notices.append(f"set aside: {error}")
+            records += jsonl.read(file, StudyRecord, notices)
     # The latest record of an id counts: a leaderboard within the results has older copies.
     latest = {record.id: record for record in sorted(records, key=lambda record: record.created)}
     return Reading(tuple(latest.values()), tuple(notices))

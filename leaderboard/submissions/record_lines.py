@@ -8,6 +8,7 @@ from pathlib import Path
 from harness import limits
 from harness.leaderboard.claims import strict_json
 from harness.leaderboard.claims.reading import Aside
+from harness.results import lines
 from harness.results.record import Record
 
 _KINDS = {
@@ -75,6 +76,8 @@ def _record(line: bytes) -> tuple[Record | None, str]:
     if not line.strip():
         return None, "an empty line; remove it"
     record, mistakes = strict_json.mistakes(line, Record)
+    if record is not None and not lines.is_as_written(line):
+        return None, "its check differs from its content: damaged, or changed by hand; pack again"
     if record is not None:
         return record, ""
     key, text = mistakes[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -243,16 +244,30 @@ def test_a_torn_last_line_in_a_results_file(evaluate, tmp_path):
     assert "torn" not in evaluate(*both).err
 
 
-def test_a_results_file_with_a_foreign_line_is_left_alone(evaluate, tmp_path):
+def test_a_line_that_is_no_record_is_noticed_and_kept(evaluate, tmp_path):
     evaluate()
     path = tmp_path / "results" / "toy-letters.jsonl"
     content = "{}\n" + path.read_text()
     path.write_text(content)
     result = evaluate("-t", "toy-ratings")
-    assert result.code == 2
-    assert result.err.startswith(f"harness: {path}:1: ")
-    assert result.err.count("\n") == 1
-    assert path.read_text() == content
+    assert result.code == 0
+    assert f"{path}:1: " in result.err
+    assert path.read_text().startswith(content)
+
+
+def test_a_changed_number_in_a_results_file_is_computed_again(evaluate, tmp_path):
+    evaluate()
+    path = tmp_path / "results" / "toy-letters.jsonl"
+    before = {record.id: record.value for record in records(tmp_path)}
+    lines = path.read_text().splitlines(keepends=True)
+    wrong = re.sub(r'"value":[-.\d]+', '"value":0.123', lines[0])
+    assert wrong != lines[0]
+    path.write_text("".join([wrong, *lines[1:]]))
+    result = evaluate()
+    assert result.code == 0
+    assert f"{path}:1: " in result.err
+    assert {record.id: record.value for record in records(tmp_path)} == before
+    assert path.read_text().startswith(wrong)
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "empty", "noise"])

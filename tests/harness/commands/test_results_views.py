@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from score_records import record
@@ -108,7 +109,8 @@ def test_a_table_outside_the_results_folder_is_not_read(harness, with_table):
     file = with_table / "deep" / "m.jsonl"
     (table,) = (with_table / "deep" / "tables").iterdir()
     table.rename(with_table / table.name)
-    file.write_text(file.read_text().replace(f"tables/{table.name}", f"../{table.name}"))
+    lines = re.sub(',"check":"[0-9a-f]+"', "", file.read_text())
+    file.write_text(lines.replace(f"tables/{table.name}", f"../{table.name}"))
     said = harness("results", "tables", with_table)
     assert (said.code, said.out) == (2, "")
     assert f"'../{table.name}'" in said.err

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import random
 import subprocess
 import sys
 
 import pytest
 
 import harness
+from harness import limits
 from harness.embedder import MockEmbedder
 from harness.errors import DiskError, InvalidFile
-from harness.results.folder import ResultsFile, read
+from harness.results.folder import Reading, ResultsFile, read
 
 
 @pytest.fixture
@@ -95,13 +98,15 @@ def test_a_last_line_without_its_newline_is_read_and_completed(tmp_path, records
     assert len(path.read_bytes().splitlines()) == max(2, added + 1)
 
 
-def test_a_complete_line_of_another_schema_is_an_error_and_is_not_removed(tmp_path, records):
+def test_a_complete_line_of_another_schema_is_left_out_and_is_not_removed(tmp_path, records):
     path = tmp_path / "m.jsonl"
     path.write_text(records[0].line().replace('"schema":1', '"schema":2').removesuffix("\n"))
-    before = path.read_bytes()
-    with pytest.raises(InvalidFile, match="schema: version 2"):
-        ResultsFile(tmp_path, "m")
-    assert path.read_bytes() == before
+    before = path.read_text()
+    file = ResultsFile(tmp_path, "m")
+    assert "schema: version 2" in file.notices[0]
+    file.add(records)
+    file.add(records[:1])
+    assert path.read_text() == before + "\n" + "".join(record.line() for record in records)
 
 
 def test_a_torn_line_is_removed_if_it_is_the_only_one(tmp_path, records):
@@ -120,25 +125,34 @@ def test_a_torn_line_is_removed_when_a_record_is_replaced(tmp_path, records):
     assert read([tmp_path]).notices == ()
 
 
-def test_a_line_that_is_no_record_is_an_error_with_its_number(tmp_path, records):
+def test_a_line_that_is_no_record_is_left_out_with_its_number(tmp_path, records):
     path = tmp_path / "m.jsonl"
     path.write_text(records[0].line() + "{}\n" + records[1].line())
-    with pytest.raises(InvalidFile) as caught:
-        read([tmp_path])
-    assert str(caught.value).startswith(f"{path}:2: ")
-    assert "run: Field required" in str(caught.value)
+    reading = read([tmp_path])
+    assert reading.records == tuple(records[:2])
+    (notice,) = reading.notices
+    assert notice.startswith(f"{path}:2: ")
+    assert "run: Field required" in notice
     path.write_text("nonsense\n")
-    with pytest.raises(InvalidFile, match=r"m.jsonl:1: .*JSON"):
-        read([path])
+    assert "JSON" in read([path]).notices[0]
     path.write_bytes(b"\xff\n")
-    with pytest.raises(InvalidFile, match=r"m.jsonl:1: .*UTF-8"):
-        read([path])
+    assert "UTF-8" in read([path]).notices[0]
 
 
-def test_a_record_of_another_schema_is_an_error_with_both_versions(tmp_path, records):
+def test_a_record_of_another_schema_is_left_out_with_both_versions(tmp_path, records):
     (tmp_path / "m.jsonl").write_text(records[0].line().replace('"schema":1', '"schema":2'))
-    with pytest.raises(InvalidFile, match=r"schema: version 2 .*version 1 "):
-        read([tmp_path])
+    (notice,) = read([tmp_path]).notices
+    assert "schema: version 2 " in notice
+    assert "version 1 " in notice
+
+
+def test_a_file_of_something_else_has_few_notices(tmp_path, records):
+    (tmp_path / "corpus.jsonl").write_text('{"text": "a"}\n' * 1000)
+    (tmp_path / "m.jsonl").write_text(records[0].line())
+    reading = read([tmp_path])
+    assert reading.records == tuple(records[:1])
+    assert len(reading.notices) == 6
+    assert "995 more lines" in reading.notices[-1]
 
 
 def test_empty_lines_are_skipped(tmp_path, records):
@@ -200,7 +214,7 @@ except errors.DiskError as error:
     assert f"'{file.path}' (File too large)" in said.stdout
     reading = read([tmp_path / "results"])
     assert reading.records == tuple(records[:2])
-    assert len(reading.notices) == 1
+    assert reading.notices == ()
     ResultsFile(tmp_path / "results", "m").add(records[2:])
     assert read([tmp_path / "results"]).records == tuple(records)
 
@@ -221,3 +235,142 @@ def test_two_runs_on_one_file_leave_each_record_once(tmp_path, records):
     lines = one.path.read_text().splitlines()
     assert len(lines) == len(records)
     assert {record.id for record in read([one.path]).records} == {record.id for record in records}
+
+
+# --- checks, damage and order ------------------------------------------------------------------
+
+
+def test_each_changed_byte_of_a_line_is_found(tmp_path, records):
+    path = tmp_path / "m.jsonl"
+    lines = [record.line().encode() for record in records[:3]]
+    draw = random.Random(3)
+    for _ in range(400):
+        place = draw.randrange(len(lines[1]) - 1)
+        changed = bytearray(lines[1])
+        changed[place] ^= 1 << draw.randrange(8)
+        path.write_bytes(lines[0] + changed + lines[2])
+        reading = read([path])
+        assert (records[0], records[2]) == (reading.records[0], reading.records[-1]), place
+        assert records[1] not in reading.records
+        assert len(reading.records) == 2
+        assert reading.notices
+
+
+def test_another_number_in_valid_json_is_found(tmp_path, records):
+    path = tmp_path / "m.jsonl"
+    line = records[0].line()
+    number = f'"value":{records[0].value}'
+    assert number in line
+    path.write_text(line.replace(number, '"value":0.5') + records[1].line())
+    reading = read([path])
+    assert reading.records == tuple(records[1:2])
+    assert reading.notices[0].startswith(f"{path}:1: ")
+
+
+def test_lines_without_a_check_and_lines_that_another_program_wrote_are_read(tmp_path, records):
+    path = tmp_path / "m.jsonl"
+    bare = records[0].model_dump_json(by_alias=True)
+    assert "check" not in json.loads(bare)
+    rewritten = json.dumps(json.loads(records[1].line()))
+    path.write_text(f"{bare}\n{rewritten}\n")
+    assert read([path]) == Reading(tuple(records[:2]), ())
+
+
+def test_a_check_is_no_part_of_a_record(records):
+    again = type(records[0]).model_validate_json(records[0].line())
+    assert again == records[0]
+    assert again.line() == records[0].line()
+
+
+def test_a_replacement_keeps_lines_that_are_no_records(tmp_path, records):
+    file = ResultsFile(tmp_path, "m")
+    file.path.write_text(records[0].line() + "damaged\n" + records[1].line())
+    ResultsFile(tmp_path, "m").add([records[0].model_copy(update={"value": 9.0})])
+    lines = file.path.read_text().splitlines()
+    assert [line == "damaged" for line in lines] == [False, True, False]
+    assert {record.value for record in read([tmp_path]).records} == {9.0, records[1].value}
+
+
+@pytest.mark.parametrize("tail", [b"\0" * 4096, b'{"schema":1,"id":' + b"\0" * 100])
+def test_a_tail_of_nul_bytes_as_a_power_failure_leaves_it_is_a_torn_line(tmp_path, records, tail):
+    file = ResultsFile(tmp_path, "m")
+    file.add(records[:2])
+    with file.path.open("ab") as stream:
+        stream.write(tail)
+    reading = read([tmp_path])
+    assert reading.records == tuple(records[:2])
+    assert len(reading.notices) == 1
+    ResultsFile(tmp_path, "m").add(records[2:])
+    assert file.path.read_text() == "".join(record.line() for record in records)
+
+
+def test_a_record_behind_nul_bytes_is_read(tmp_path, records):
+    path = tmp_path / "m.jsonl"
+    path.write_bytes(b"\0" * 512 + records[0].line().encode())
+    assert read([tmp_path]).records == tuple(records[:1])
+
+
+def test_a_line_that_is_too_long_is_left_out_and_kept(tmp_path, records, monkeypatch):
+    monkeypatch.setattr(limits, "OWN_LINE_BYTES", 5_000)
+    path = tmp_path / "m.jsonl"
+    long = '{"x": "' + "x" * 2_000_000 + '"}\n'
+    path.write_text(long + records[0].line())
+    reading = read([tmp_path])
+    assert reading.records == tuple(records[:1])
+    assert "2,000,010 bytes" in reading.notices[0]
+    ResultsFile(tmp_path, "m").add(records[:1])
+    ResultsFile(tmp_path, "m").arrange([records[0].id])
+    assert path.read_text() == long + records[0].line()
+
+
+def test_a_rewrite_of_the_same_size_by_another_program_is_seen(tmp_path, records):
+    file = ResultsFile(tmp_path, "m")
+    file.add(records[:2])
+    first, second = (record.line() for record in records[:2])
+    other = records[0].model_copy(update={"id": "f" * 32}).line()
+    assert len(other) == len(first)
+    file.path.write_text(other + second)
+    file.add(records[2:3])
+    assert "f" * 32 in file.records
+    assert [r.id for r in read([tmp_path]).records] == ["f" * 32, records[1].id, records[2].id]
+
+
+def test_an_append_completes_what_another_program_left_without_a_newline(tmp_path, records):
+    file = ResultsFile(tmp_path, "m")
+    file.add(records[:1])
+    with file.path.open("ab") as stream:
+        stream.write(records[1].line().encode().rstrip())
+    file.add(records[2:3])
+    assert file.path.read_text() == "".join(record.line() for record in records[:3])
+
+
+def test_a_lock_that_is_a_link_is_refused_and_what_it_leads_to_is_kept(tmp_path, records):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / ".m.lock").symlink_to(precious)
+    with pytest.raises(DiskError, match=r"\.m\.lock' is a link"):
+        ResultsFile(tmp_path / "results", "m").add(records)
+    assert precious.read_text() == "mine"
+
+
+def test_records_are_brought_into_order_after_all_other_lines(tmp_path, records):
+    file = ResultsFile(tmp_path, "m")
+    file.path.write_text(records[2].line() + "damaged\n" + records[1].line() + records[0].line())
+    file = ResultsFile(tmp_path, "m")
+    ids = [records[1].id, records[2].id, "absent"]
+    file.arrange(ids)
+    expected = "damaged\n" + "".join(records[i].line() for i in (0, 1, 2))
+    assert file.path.read_text() == expected
+    before = file.path.stat()
+    file.arrange(ids)
+    after = file.path.stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+    file.add([records[0].model_copy(update={"value": 9.0})])
+    assert len(file.path.read_text().splitlines()) == 4
+
+
+def test_bringing_a_file_that_does_not_exist_into_order_does_nothing(tmp_path):
+    file = ResultsFile(tmp_path, "m")
+    file.arrange(["a"])
+    assert not file.path.exists()

@@ -291,13 +291,13 @@ def test_nothing_is_fetched_from_the_network(tmp_path, make_study) -> None:
     assert re.findall(r'(?:src|href)="[^"]*//[^"]*"', build(make_study(), tmp_path)) == []
 
 
-def test_a_broken_study_file_is_set_aside_in_one_line(results, tmp_path, make_study) -> None:
+def test_a_line_that_is_no_record_of_a_study_is_left_out(results, tmp_path, make_study) -> None:
     broken = results / "broken.study.jsonl"
-    broken.write_text('{"schema":1}\n' + (results / "small.study.jsonl").read_text())
+    broken.write_text('{"schema":1}\n')
     result = command(results, "--out", tmp_path / "site")
     assert result.exit_code == 0, result.output
     (line,) = [line for line in result.stderr.splitlines() if "broken.study.jsonl:1: " in line]
-    assert line.startswith("set aside: ")
+    assert "left out" in line
     (results / "small.study.jsonl").unlink()
     assert isinstance(command(results, "--out", tmp_path / "other").exception, UsageError)
 
@@ -314,7 +314,11 @@ def test_a_torn_last_line_is_reported_and_skipped(results, tmp_path) -> None:
 def test_older_copies_in_a_site_within_the_results_are_ignored(results) -> None:
     assert command(results, "--out", results / "site").exit_code == 0
     file = results / "small.study.jsonl"
-    file.write_text(file.read_text().replace('"created":"2026-01', '"created":"2026-02'))
+    newer = [
+        record.model_copy(update={"created": record.created.replace("2026-01", "2026-02")})
+        for record in studies.read([file]).records
+    ]
+    file.write_text("".join(record.line() for record in newer))
     assert {one.created[:7] for one in studies.read([results]).records} == {"2026-02"}
 
 
