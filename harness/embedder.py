@@ -138,6 +138,9 @@ class Embedder(Protocol):
     - `batch_tokens` is its token budget of a batch, which replaces the device's;
     - `truncated(texts)` returns whether each text is longer than the model's longest input;
       records count these texts;
+    - `lacks(texts)` of a text encoder returns whether it has no vector for each text, such as one
+      without a known word. It is asked for texts that got a row of NaN: that of any other text is a
+      fault, which may pass;
     - `ranks(words)` returns the place of each word in a vocabulary in order of frequency, 1 for the
       most frequent word and 0 for an unknown one; or None if the order is another;
     - `token_states(texts)` is described in `harness.token_states`.
@@ -154,7 +157,8 @@ class Embedder(Protocol):
         """Return the float32 vectors, (n, d), of `n` texts, in their order.
 
         The harness passes batches within a token budget, so an embedder need not split them. A
-        word embedder returns a row of NaN for a word that is not in its vocabulary.
+        word embedder returns a row of NaN for a word that is not in its vocabulary, and a text
+        encoder for a text that it `lacks`.
         """
         ...
 

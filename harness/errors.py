@@ -120,6 +120,10 @@ class DiskError(HarnessError):
     """A results or cache folder that cannot be written or read."""
 
 
+PLUGIN_ERRORS = (Exception, SystemExit)
+"""What code of others may raise: anything, also to end the program. Ctrl-C is not among it."""
+
+
 def unreadable(path: Path | str, error: OSError | None = None) -> InvalidFile:
     """Return the error for a user's file that cannot be read; without `error` it does not exist."""
     if error is None or isinstance(error, FileNotFoundError):

@@ -227,7 +227,7 @@ class Metric:
             return self(**arrays, **options, **{name: supplied[name] for name in self.supplied})
         except HarnessError:
             raise
-        except Exception as error:  # a plugin may raise anything
+        except PLUGIN_ERRORS as error:
             error.add_note(f"in {self}")
             raise
 

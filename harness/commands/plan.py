@@ -85,7 +85,7 @@ def _of_model(run: Run, embedder: Embedder) -> dict[str, Any]:
     folder = run.settings.results
     file = ResultsFile(folder, info.name) if folder and folder.is_dir() else None
     plan = run.plan(embedder, file)
-    with run.store(info) as store:
+    with run.store(embedder) as store:
         missing = set(store.missing(plan.texts))
     rows = []
     for task in dict.fromkeys(job.task.name for job in plan.jobs):

@@ -154,7 +154,7 @@ def _run(registry: Registry, task: Task, path: Path, debug: bool) -> int:
                         raise InvalidFile(f"{scenario} gives no score: {reason}", path=path)
         except HarnessError:
             raise
-        except Exception as error:  # a plugin may raise anything
+        except PLUGIN_ERRORS as error:
             if debug:
                 raise
             raise InvalidFile(f"its metric raised {one_line(error)}", path=path) from error

@@ -8,26 +8,30 @@ Knows no model.
 
 from __future__ import annotations
 
-import gc
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Vectors
 from harness.encode import roles
+from harness.encode.batch_size import BatchSize
 from harness.encode.engine import OnDone, Report
-from harness.errors import HarnessError, ModelError, one_line
+from harness.encode.one_batch import Failure, attempt
+from harness.encode.without_vector import without_vector
+from harness.errors import PLUGIN_ERRORS, HarnessError
+from harness.limits import FAILURES_IN_A_ROW
 
 if TYPE_CHECKING:
     from harness.embedder import Embedder
 
 Lengths = npt.NDArray[np.int64]
 """(n,) number of tokens of each text."""
+Positions = npt.NDArray[np.int64]
+"""(n,) positions of texts."""
 
 
 class VectorWriter(Protocol):
@@ -36,21 +40,6 @@ class VectorWriter(Protocol):
     def add(self, texts: Sequence[str], vectors: Vectors) -> None:
         """Add the (n, d) `vectors` of n `texts`."""
         ...
-
-
-def default_token_budget(device: str) -> int:
-    """Return the token budget of a batch for a device.
-
-    Small batches are fastest on a CPU, because their arrays fit into its caches. Measured with a
-    MiniLM of 6 layers: 1,024 tokens take 15 % less time than 4,096 and 30 % less than 8,192.
-    """
-    return 65_536 if device.startswith("cuda") else 1_024
-
-
-def token_budget(embedder: Embedder, device: str) -> int:
-    """Return the token budget of a batch: the embedder's `batch_tokens`, else the device's."""
-    chosen: int | None = getattr(embedder, "batch_tokens", None)
-    return default_token_budget(device) if chosen is None else chosen
 
 
 def encode_batches(
@@ -65,7 +54,9 @@ def encode_batches(
 
     If a batch does not fit into memory, it is halved, and so is the budget for later batches. If
     the embedder raises any other exception, the texts of the batch are encoded one by one. A text
-    that fails alone is reported as failed; the loop continues even if every text fails.
+    whose vector is not valid is encoded again, alone, when all others are done. A text that fails
+    alone is reported as failed. If many fail one after another, short ones too, the model is given
+    up: the texts that are left are reported as failed.
 
     Parameters
     ----------
@@ -90,33 +81,15 @@ def encode_batches(
         If the store cannot be written.
     """
     began = time.perf_counter()
-    lengths = token_lengths(embedder, keys)
-    order = np.argsort(-lengths, kind="stable")
-    size = _BatchSize(batch_tokens, batch_tokens)
-    failed: dict[str, str] = {}
-    n_batches = start = 0
-    while start < len(order):
-        longest = max(1, int(lengths[order[start]]))
-        batch = [keys[i] for i in order[start : start + size.at(start, longest)]]
-        result = _try(embedder, batch)
-        if isinstance(result, _Failure) and len(batch) > 1:
-            size.reduce(result, start, len(batch), longest)
-            continue
-        if isinstance(result, _Failure):
-            failed[batch[0]] = result.reason
-            size.restore_after(result)
-        else:
-            failed |= _write_valid(batch, result, writer)
-            size.confirm(len(batch))
-            n_batches += 1
-        start += len(batch)
-        on_done(len(batch))
+    size = BatchSize(batch_tokens)
+    loop = _Loop(embedder, keys, writer, size, on_done)
+    loop.run()
     return Report(
-        n_texts=len(keys) - len(failed),
-        n_batches=n_batches,
+        n_texts=len(keys) - len(loop.failed),
+        n_batches=loop.n_batches,
         n_halvings=size.n_halvings,
         seconds=time.perf_counter() - began,
-        failed=failed,
+        failed=loop.failed,
         batch_tokens=size.budget,
     )
 
@@ -136,7 +109,7 @@ def token_lengths(embedder: Embedder, keys: Sequence[str]) -> Lengths:
             return lengths
         except HarnessError:
             raise
-        except Exception:  # noqa: S110  # one text is at fault: encoding will report which
+        except PLUGIN_ERRORS:  # noqa: S110  # one text is at fault: encoding will report which
             pass
     limit = embedder.info.max_tokens or sys.maxsize
     texts = map(roles.text_of, keys)
@@ -153,131 +126,100 @@ def split(lengths: Lengths, batch_tokens: int) -> Iterator[npt.NDArray[np.int64]
         start = stop
 
 
-def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an exception says that the memory of a device or of the host is exhausted.
+class _Loop:
+    """One call of `encode_batches`: which texts wait, and what became of the others."""
 
-    Torch is not imported for this: its exception is recognised by name, older ones by message.
-    """
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+    def __init__(
+        self,
+        embedder: Embedder,
+        keys: Sequence[str],
+        writer: VectorWriter,
+        size: BatchSize,
+        on_done: OnDone,
+    ) -> None:
+        self.embedder, self.keys, self.writer = embedder, keys, writer
+        self.size, self.on_done = size, on_done
+        self.lengths = token_lengths(embedder, keys)
+        self.failed: dict[str, str] = {}
+        self.n_batches = 0
+        self._invalid: list[int] = []  # texts without a valid vector, to be encoded again
+        self._in_a_row = 0  # texts that failed alone since one was encoded
+
+    def run(self) -> None:
+        """Encode all texts, longest first."""
+        waiting = np.argsort(-self.lengths, kind="stable")
+        while len(waiting):
+            if self._in_a_row >= FAILURES_IN_A_ROW:
+                waiting = self._of_all_lengths(waiting)
+                continue
+            longest = max(1, int(self.lengths[waiting[0]]))
+            batch = waiting[: self.size.next(longest)]
+            if self._is_done(batch, longest):
+                waiting = waiting[len(batch) :]
+        for position in self._invalid:
+            if self._in_a_row < FAILURES_IN_A_ROW:
+                self._is_done(np.array([position]), max(1, int(self.lengths[position])), again=True)
+            else:
+                self._give_up([position])
+
+    def _of_all_lengths(self, waiting: Positions) -> Positions:
+        """Try texts of all lengths, since a model may fail on long ones only; return what is left.
+
+        If they fail, too, the model is given up and nothing is left.
+        """
+        spread = np.linspace(0, len(waiting) - 1, FAILURES_IN_A_ROW).round().astype(int)
+        for i in np.unique(spread)[::-1].tolist():
+            self._is_done(waiting[i : i + 1], max(1, int(self.lengths[waiting[i]])))
+            waiting = np.delete(waiting, i)
+            if not self._in_a_row:
+                return waiting
+        self._give_up(waiting.tolist())
+        return waiting[:0]
+
+    def _give_up(self, positions: Sequence[int]) -> None:
+        reason = f"given up after {self._in_a_row} texts failed one after another"
+        self.failed |= {self.keys[i]: reason for i in positions}
+        if positions:
+            self.on_done(len(positions))
+
+    def _is_done(self, positions: Positions, longest: int, *, again: bool = False) -> bool:
+        """Encode a batch; return whether it is done, so that it need not be split."""
+        batch = [self.keys[i] for i in positions]
+        result = attempt(self.embedder, batch)
+        if isinstance(result, Failure):
+            self.size.failed(len(batch), longest, of_memory=result.of_memory)
+            if len(batch) > 1:
+                return False
+            self._fail(batch[0], result.reason)
+            return True
+        self.size.fitted(len(batch))
+        valid = _is_valid(self.embedder, batch, result)
+        if valid.any():
+            self.writer.add([batch[i] for i in np.flatnonzero(valid)], result[valid])
+            self.n_batches += 1
+            self._in_a_row = 0
+            self.on_done(int(valid.sum()))
+        if again and not valid.all():
+            self._fail(batch[0], _reason(result[0]))
+        elif not again:
+            self._invalid += positions[~valid].tolist()
         return True
-    message = str(error).lower()
-    phrases = ("out of memory", "can't allocate memory", "not enough memory")
-    return isinstance(error, RuntimeError) and any(phrase in message for phrase in phrases)
+
+    def _fail(self, key: str, reason: str) -> None:
+        self.failed[key] = reason
+        self._in_a_row += 1
+        self.on_done(1)
 
 
-def checked(embedder: Embedder, texts: Sequence[str], vectors: Any) -> Vectors:
-    """Return what an embedder returned for `texts` as (n, d) float32.
-
-    Raises
-    ------
-    ModelError
-        If it is not n rows of d floating-point numbers.
-    """
-    name = embedder.info.name
-    array = np.asarray(vectors)
-    if not np.issubdtype(array.dtype, np.floating):
-        raise ModelError(f"model '{name}' returned an array of {array.dtype}; expected floats")
-    d = embedder.info.dimensions or (array.shape[1] if array.ndim == 2 else 0)
-    if array.shape != (len(texts), d):
-        raise ModelError(
-            f"model '{name}' returned an array of shape {array.shape} for {len(texts)} texts; "
-            f"expected ({len(texts)}, {d or 'd'})"
-        )
-    with np.errstate(over="ignore"):  # an overflow becomes infinite, which is checked later
-        return array.astype(np.float32, copy=False)
+def _is_valid(embedder: Embedder, batch: Sequence[str], vectors: Vectors) -> npt.NDArray[np.bool_]:
+    """Return whether each row may be stored: it is finite, or of NaN and the text has no vector."""
+    valid = np.asarray(np.isfinite(vectors).all(axis=1))
+    nan = np.flatnonzero(~valid & np.isnan(vectors).all(axis=1))
+    valid[nan] = without_vector(embedder, [batch[i] for i in nan])
+    return valid
 
 
-@dataclass
-class _BatchSize:
-    """The number of texts of the next batch, which failures reduce.
-
-    Parameters
-    ----------
-    budget
-        Token budget of the next batch.
-    confirmed
-        Token budget of the last batch of several texts that fitted; at the start, the given one.
-    n_halvings
-        How often the budget was halved.
-    one_by_one_until
-        Texts before this position are encoded one by one.
-    """
-
-    budget: int
-    confirmed: int
-    n_halvings: int = 0
-    one_by_one_until: int = 0
-
-    def at(self, start: int, longest: int) -> int:
-        """Return the number of texts of the batch at `start`, whose first has `longest` tokens."""
-        return 1 if start < self.one_by_one_until else max(1, self.budget // longest)
-
-    def reduce(self, failure: _Failure, start: int, n: int, longest: int) -> None:
-        """Halve the budget, or encode one by one, after a batch of `n` > 1 texts failed."""
-        if failure.of_memory:
-            self.n_halvings += 1
-            self.budget = longest * (n // 2)
-        else:
-            self.one_by_one_until = start + n
-
-    def restore_after(self, failure: _Failure) -> None:
-        """Restore the budget if one text alone exceeds the memory: later texts may fit."""
-        if failure.of_memory:
-            self.budget = self.confirmed
-
-    def confirm(self, n: int) -> None:
-        """Remember the budget if a batch of several texts fitted."""
-        if n > 1:
-            self.confirmed = self.budget
-
-
-@dataclass(frozen=True)
-class _Failure:
-    """Why a batch has no vectors, and whether memory was the reason."""
-
-    reason: str
-    of_memory: bool
-
-
-def _try(embedder: Embedder, batch: Sequence[str]) -> Vectors | _Failure:
-    try:
-        return _encoded(embedder, batch)
-    except HarnessError:
-        raise
-    except Exception as error:  # a model may raise anything
-        if not is_out_of_memory(error):
-            return _Failure(one_line(error), of_memory=False)
-        problem = (str(error).splitlines() or [type(error).__name__])[0]
-    # After the except block the exception is gone, and so are the frames that hold device memory.
-    _free_memory()
-    return _Failure(f"it does not fit into memory ({problem})", of_memory=True)
-
-
-def _encoded(embedder: Embedder, batch: Sequence[str]) -> Vectors:
-    """Return the (n, d) vectors of a batch; the texts of each role are encoded together."""
-    groups = roles.grouped(batch, embedder.info.role_prompts)
-    parts = [
-        checked(embedder, group.texts, embedder.encode(group.texts, **group.arguments))
-        for group in groups
-    ]
-    if len(parts) == 1:
-        return parts[0]
-    positions = np.concatenate([group.positions for group in groups])
-    return np.concatenate(parts)[np.argsort(positions)]
-
-
-def _free_memory() -> None:
-    gc.collect()
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available():
-        torch.cuda.empty_cache()
-
-
-def _write_valid(batch: Sequence[str], vectors: Vectors, writer: VectorWriter) -> dict[str, str]:
-    """Write the valid vectors of a batch; return the reason for each text with an invalid one."""
-    is_finite = np.isfinite(vectors).all(axis=1)
-    is_missing = np.isnan(vectors).all(axis=1)  # a row of NaN means "no vector" and is stored
-    valid = np.flatnonzero(is_finite | is_missing).tolist()
-    writer.add([batch[i] for i in valid], vectors[valid])
-    reason = "its vector has NaN or infinity in some dimensions"
-    return {batch[i]: reason for i in np.flatnonzero(~is_finite & ~is_missing).tolist()}
+def _reason(vector: Vectors) -> str:
+    if np.isnan(vector).all():
+        return "its vector is NaN"
+    return "its vector has NaN or infinity in some dimensions"

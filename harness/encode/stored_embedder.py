@@ -6,17 +6,30 @@ One object serves one run. It does not try a text again that could not be encode
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from harness.arrays import Vectors
 from harness.embedder import Embedder, ModelInfo, Role
 from harness.encode import roles
 from harness.encode.engine import Engine
-from harness.errors import HarnessError, ModelError
+from harness.encode.without_vector import without_vector
+from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError
 from harness.progress import Progress
 from harness.store.store import Store
 from harness.vocabulary import Vocabulary, vocabulary_of
+
+
+def store_of(embedder: Embedder, folder: Path) -> Store:
+    """Return the store of an embedder in the folder of all stores."""
+    is_text = embedder.info.kind == "text"
+    return Store(
+        folder,
+        embedder.info.fingerprint,
+        without_vector=functools.partial(without_vector, embedder) if is_text else None,
+    )
 
 
 class StoredEmbedder:
@@ -140,7 +153,7 @@ class StoredEmbedder:
             return None
         try:
             found: Sequence[int] | None = ranks(words)
-        except Exception:  # a model may raise anything, and scores do not depend on this
+        except PLUGIN_ERRORS:  # scores do not depend on this
             return None
         return found
 
@@ -155,6 +168,6 @@ class StoredEmbedder:
             for group in roles.grouped(new, self.info.role_prompts):
                 answers = map(bool, truncated(group.texts, **group.arguments))
                 self._truncated.update(zip(group.keys(new), answers, strict=True))
-        except Exception:  # a model may raise anything, and scores do not depend on this
+        except PLUGIN_ERRORS:  # scores do not depend on this
             return None
         return [self._truncated[key] for key in keys]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from harness import specs
-from harness.errors import HarnessError, one_line
+from harness.errors import PLUGIN_ERRORS, HarnessError, one_line
 from harness.specs import (
     AdapterSpec,
     EmbedderSpec,
@@ -43,8 +43,6 @@ HOOKS: Mapping[str, tuple[type, ...]] = {
 """Types that each hook may return."""
 EXTENDED = frozenset({"results"})
 """Groups of the command line that plugins add commands to."""
-PLUGIN_ERRORS = (Exception, SystemExit)
-"""A plugin may raise anything, and must not end the program."""
 
 
 class BadHook(HarnessError):

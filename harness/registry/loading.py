@@ -23,7 +23,7 @@ def load(spec: Spec, what: str) -> Callable[..., Any]:
     module, _, attribute = spec.target.partition(":")
     try:
         return cast("Callable[..., Any]", getattr(importlib.import_module(module), attribute))
-    except Exception as error:  # a module may raise anything
+    except PLUGIN_ERRORS as error:
         if isinstance(error, ModuleNotFoundError) and not (
             "." in module and f"{module}.".startswith(f"{error.name}.")
         ):

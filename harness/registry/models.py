@@ -129,7 +129,7 @@ class Models:
             is_embedder = isinstance(embedder.info, ModelInfo) and callable(embedder.encode)
         except HarnessError:
             raise
-        except Exception as error:  # a model may raise anything
+        except PLUGIN_ERRORS as error:
             raise ModelError(f"model '{name}' cannot be created ({one_line(error)})") from error
         if not is_embedder:
             raise ModelError(f"model '{name}' is no embedder: its info is no harness.ModelInfo")

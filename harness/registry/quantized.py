@@ -32,7 +32,7 @@ LEVELS = 256
 """Number of values of a dimension with `int8`."""
 _CALIBRATION = Path(__file__).with_name("calibration.txt")
 _BATCH = 32  # calibration texts that are encoded together
-_FORWARDED = ("batch_tokens", "close", "lengths", "notes", "truncated")
+_FORWARDED = ("batch_tokens", "close", "lacks", "lengths", "notes", "truncated")
 
 
 class Quantized:

@@ -249,7 +249,7 @@ class Registry:
             mitigator = target(**arguments)
         except HarnessError:
             raise
-        except Exception as error:  # a plugin may raise anything
+        except PLUGIN_ERRORS as error:
             raise HarnessError(f"{what} cannot be created ({one_line(error)})") from error
         if not isinstance(mitigator, Mitigator):
             raise HarnessError(f"{what} is not a subclass of harness.Mitigator")

@@ -54,7 +54,7 @@ class JobRunner:
             raise
         except NotApplicable as error:
             return self._not_run(job, str(error), "mitigator")
-        except Exception as error:  # a plugin may raise anything
+        except PLUGIN_ERRORS as error:
             if self.settings.debug and not isinstance(error, HarnessError):
                 raise
             return self._not_run(job, one_line(error), "failed")

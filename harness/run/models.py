@@ -75,7 +75,7 @@ def _adapted(model: object, registry: Registry) -> Embedder | None:
             return cast("Callable[[object], Embedder | None]", adapter)(model)
         except HarnessError:
             raise
-        except Exception as error:  # a plugin may raise anything
+        except PLUGIN_ERRORS as error:
             raise ModelError(
                 f"this {name} cannot be used as a model ({one_line(error)})"
             ) from error

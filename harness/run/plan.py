@@ -194,7 +194,7 @@ def make_plan(
                 in_order.append(job)
             except NotApplicable as error:
                 not_run.append(NotRun(embedder.info.name, name, task.name, str(error), "mitigator"))
-            except Exception as error:  # a plugin may raise anything
+            except PLUGIN_ERRORS as error:
                 reason = one_line(error)
                 not_run.append(NotRun(embedder.info.name, name, task.name, reason, "failed"))
             finally:

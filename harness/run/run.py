@@ -16,7 +16,7 @@ from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.encode import adapters
 from harness.encode.engine import Engine
-from harness.encode.stored_embedder import StoredEmbedder
+from harness.encode.stored_embedder import StoredEmbedder, store_of
 from harness.errors import HarnessError, UsageError
 from harness.metrics import Metric
 from harness.progress import Silent
@@ -132,16 +132,17 @@ class Run:
         return dataclasses.replace(plan, not_run=(*unavailable, *plan.not_run))
 
     @contextlib.contextmanager
-    def store(self, info: ModelInfo) -> Iterator[Store]:
+    def store(self, embedder: Embedder) -> Iterator[Store]:
         """Open the store of a model; it is temporary for a model without a fingerprint."""
-        with adapters.store_folder(info, self.settings.cache or folders.embeddings()) as folder:
-            yield Store(folder, info.fingerprint)
+        cache = self.settings.cache or folders.embeddings()
+        with adapters.store_folder(embedder.info, cache) as folder:
+            yield store_of(embedder, folder)
 
     @contextlib.contextmanager
     def vectors(self, embedder: Embedder, name: str | None) -> Iterator[StoredEmbedder]:
         """Open a model with its store; `name` is what users typed for it, if it was a name."""
         info = embedder.info
-        with self.store(info) as store:
+        with self.store(embedder) as store:
             facts = ("name", "kind", "revision", "dimensions")
             store.describe({fact: getattr(info, fact) for fact in facts})
             engine = self._engine(info)

@@ -106,7 +106,7 @@ class TaskReader:
             if entry.from_path:
                 registry = with_concepts_beside(registry, entry.document.path)
             return add(registry.resolve(entry.document, limit=self.limit), self.metrics)
-        except Exception as error:  # a plugin may raise anything
+        except PLUGIN_ERRORS as error:
             if entry.is_named and isinstance(error, UsageError):
                 raise
             kind: NotRunKind = "data" if isinstance(error, Unavailable) else "failed"

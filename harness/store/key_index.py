@@ -18,6 +18,19 @@ def keys_of(texts: Iterable[str]) -> Keys:
     return np.frombuffer(text_keys(texts), dtype="<u8").reshape(-1, 2)
 
 
+def first_of_each(
+    keys: Keys, last: npt.NDArray[np.bool_] | None = None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return the order that sorts (n, 2) keys, and which of them in that order are no repetition.
+
+    Equal keys keep their order, but those that are marked in `last`, (n,), come after the others.
+    """
+    order = np.lexsort((keys[:, 1], keys[:, 0]) if last is None else (last, keys[:, 1], keys[:, 0]))
+    is_new = np.ones(len(keys), dtype=bool)
+    is_new[1:] = (keys[order][1:] != keys[order][:-1]).any(axis=1)
+    return order, is_new
+
+
 @dataclass(frozen=True)
 class KeyIndex:
     """All distinct keys of a store, sorted, with the position of each vector.
@@ -42,14 +55,16 @@ class KeyIndex:
 
     @classmethod
     def of(cls, segments: Sequence[Segment]) -> KeyIndex:
-        """Return the index of segments; of equal keys, the one in the first segment is used."""
+        """Return the index of segments.
+
+        Of equal keys the one in the first segment is used, and a row of NaN only if all are.
+        """
         keys = np.concatenate([np.empty((0, 2), np.uint64), *(s.keys for s in segments)])
-        order = np.lexsort((keys[:, 1], keys[:, 0]))  # stable: of equal keys the first stays first
-        keys = keys[order]
-        is_new = np.ones(len(keys), dtype=bool)
-        is_new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+        order, is_new = first_of_each(keys)
+        if not is_new.all() and any(s.may_have_nan for s in segments):
+            order, is_new = first_of_each(keys, last=np.concatenate([s.is_nan for s in segments]))
         starts = np.cumsum([0, *(len(s.keys) for s in segments)], dtype=np.int64)
-        first, second = np.ascontiguousarray(keys[is_new].T)
+        first, second = np.ascontiguousarray(keys[order][is_new].T)
         return cls(first, second, order[is_new], starts, tuple(segments))
 
     def find(self, keys: Keys) -> npt.NDArray[np.int64]:
@@ -72,6 +87,16 @@ class KeyIndex:
     def width(self) -> int:
         """Number of dimensions of the vectors, 0 without segments."""
         return int(self.segments[0].vectors.shape[1]) if self.segments else 0
+
+    def is_nan(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Return whether each vector at `positions`, (n,), is a row of NaN; -1 is none."""
+        result = np.zeros(len(positions), dtype=bool)
+        for i, segment in enumerate(self.segments):
+            if segment.may_have_nan:
+                start, stop = self.starts[i : i + 2]
+                rows = np.flatnonzero((start <= positions) & (positions < stop))
+                result[rows] = segment.is_nan[positions[rows] - start]
+        return result
 
     def gather(self, positions: npt.NDArray[np.int64]) -> Vectors:
         """Return the (n, d) vectors at `positions`, (n,)."""

@@ -18,6 +18,7 @@ import numpy as np
 from harness.errors import DiskError
 from harness.store import model_file, segment
 from harness.store.folder import Folder, folders_in
+from harness.store.key_index import first_of_each
 from harness.store.segment import Segment
 from harness.store.store import Info, Store
 
@@ -152,9 +153,7 @@ def _groups(segments: Sequence[Segment]) -> list[list[Segment]]:
 def _merge_group(store: Store, group: Sequence[Segment]) -> None:
     """Write one segment with each key of the group once, and delete the group's segments."""
     keys = np.concatenate([item.keys for item in group])
-    order = np.lexsort((keys[:, 1], keys[:, 0]))
-    is_new = np.ones(len(keys), dtype=bool)
-    is_new[1:] = (keys[order][1:] != keys[order][:-1]).any(axis=1)
+    order, is_new = first_of_each(keys, last=np.concatenate([item.is_nan for item in group]))
     order = order[is_new]
     vectors = np.concatenate([item.vectors for item in group])
     segment.write(store.files.path, store.fingerprint, keys[order], vectors[order])

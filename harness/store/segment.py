@@ -4,12 +4,14 @@ It is written under a temporary name in its folder, synced and renamed, so that 
 a part of it. This module knows one file; `harness.store.store` knows the files of a store.
 
 Tensors: `keys`, (n, 2) uint64, sorted, and `vectors`, (n, d) float32. The header's metadata hold
-the schema's version, the embedder's fingerprint and a CRC-32 of keys and vectors.
+the schema's version, the embedder's fingerprint, a CRC-32 of keys and vectors, and the number of
+rows of NaN.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import time
@@ -61,12 +63,22 @@ class Segment:
         (n, d) vectors of the texts.
     checksum
         CRC-32 of keys and vectors, as stated in the header.
+    may_have_nan
+        Whether a vector may be a row of NaN; older segments do not say.
     """
 
     path: Path
     keys: Keys
     vectors: Vectors
     checksum: int
+    may_have_nan: bool = True
+
+    @functools.cached_property
+    def is_nan(self) -> npt.NDArray[np.bool_]:
+        """(n,) whether each vector is a row of NaN."""
+        if not self.may_have_nan:
+            return np.zeros(len(self.keys), dtype=bool)
+        return nan_rows(self.vectors)
 
 
 def write(folder: Path, fingerprint: str, keys: Keys, vectors: Vectors) -> Path:
@@ -140,7 +152,7 @@ def read(path: Path, fingerprint: str) -> Segment:
     vectors = np.asarray(data[middle:]).view("<f4").reshape(n, d)
     if not _is_sorted(keys):
         raise Damaged("its keys are not sorted")
-    return Segment(path, keys, vectors, checksum)
+    return Segment(path, keys, vectors, checksum, may_have_nan=metadata.get("nan") != "0")
 
 
 def read_header(path: Path) -> Header:
@@ -167,6 +179,13 @@ def read_header(path: Path) -> Header:
     return metadata, header, 8 + length
 
 
+def nan_rows(vectors: Vectors) -> npt.NDArray[np.bool_]:
+    """Return whether each of the (n, d) vectors is a row of NaN."""
+    result: npt.NDArray[np.bool_] = np.isnan(vectors[:, 0])  # few rows are left to read whole
+    result[result] = np.isnan(vectors[result]).all(axis=1)
+    return result
+
+
 def check(segment: Segment) -> None:
     """Read a whole segment and compare it with its checksum.
 
@@ -182,8 +201,14 @@ def check(segment: Segment) -> None:
 
 def _header(fingerprint: str, keys: Keys, vectors: Vectors, checksum: int) -> bytes:
     middle = keys.nbytes
+    metadata = {
+        "schema": SCHEMA,
+        "fingerprint": fingerprint,
+        "crc32": str(checksum),
+        "nan": str(nan_rows(vectors).sum()),
+    }
     content = {
-        "__metadata__": {"schema": SCHEMA, "fingerprint": fingerprint, "crc32": str(checksum)},
+        "__metadata__": metadata,
         "keys": {"dtype": "U64", "shape": keys.shape, "data_offsets": [0, middle]},
         "vectors": {
             "dtype": "F32",

@@ -2,7 +2,7 @@
 
 A store is a folder of immutable segments (`segment.py`). There is no lock: several processes and
 machines may write at once, each its own segments. If two segments have the same text, their
-vectors are equal up to rounding, and the first one is used. A kill loses only the rows that were
+vectors are equal up to rounding, and the first one is used that is not of NaN. A kill loses only the rows that were
 not flushed. `harness.store.pruning` works on all stores of a folder.
 """
 
@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from harness import folders
 from harness.arrays import Vectors
@@ -27,6 +28,8 @@ from harness.store.folder import Folder
 from harness.store.key_index import KeyIndex, keys_of
 from harness.store.segment import Segment
 from harness.store.writer import Writer
+
+WithoutVector: TypeAlias = Callable[[Sequence[str]], Sequence[bool]]
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,10 @@ class Store:
         Folder of all stores.
     fingerprint
         The embedder's fingerprint; each fingerprint has its own store.
+    without_vector
+        Returns whether the embedder has no vector for each text, so that a row of NaN is right. A
+        row of NaN of any other text is a fault of an earlier run: the text counts as missing. By
+        default all rows of NaN are right.
 
     Attributes
     ----------
@@ -103,8 +110,12 @@ class Store:
         One line for each segment that is not used; the caller prints them.
     """
 
-    def __init__(self, folder: Path, fingerprint: str) -> None:
+    def __init__(
+        self, folder: Path, fingerprint: str, *, without_vector: WithoutVector | None = None
+    ) -> None:
         self.fingerprint = fingerprint
+        self._without_vector = without_vector
+        self._nan_is_right: dict[str, bool] = {}  # by text whose row is of NaN
         # The digest distinguishes names that are equal after safe_name, or without regard to case.
         self.folder = folder / f"{folders.safe_name(fingerprint)[:80]}-{digest(fingerprint)[:12]}"
         self.files = Folder(self.folder)
@@ -118,7 +129,7 @@ class Store:
     def missing(self, texts: Iterable[str]) -> list[str]:
         """Return the distinct texts without a vector, in the order first seen."""
         distinct = list(dict.fromkeys(texts))
-        positions = self._current().find(keys_of(distinct))
+        positions = self._find(distinct)
         return [distinct[i] for i in np.flatnonzero(positions < 0)]
 
     def get(self, texts: Sequence[str]) -> Vectors:
@@ -129,12 +140,11 @@ class Store:
         KeyError
             If some texts have no vector; the message has their number.
         """
-        index = self._current()
-        positions = index.find(keys_of(texts))
+        positions = self._find(texts)
         n_missing = int((positions < 0).sum())
         if n_missing:
             raise KeyError(f"{n_missing} of {len(texts)} texts have no vector in '{self.folder}'")
-        return index.gather(positions)
+        return self._current().gather(positions)
 
     def refresh(self) -> None:
         """Look for segments of other processes at the next look-up."""
@@ -214,6 +224,19 @@ class Store:
             last_used=self.files.last_used(),
             leftovers=len(self.files.leftovers()),
         )
+
+    def _find(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return the (n,) position of the vector of each text in the index, -1 for none."""
+        index = self._current()
+        positions = index.find(keys_of(texts))
+        if self._without_vector is not None:
+            nan = np.flatnonzero(index.is_nan(positions)).tolist()
+            known = self._nan_is_right
+            new = [text for text in dict.fromkeys(texts[i] for i in nan) if text not in known]
+            if new:
+                known.update(zip(new, self._without_vector(new), strict=True))
+            positions[[i for i in nan if not known[texts[i]]]] = -1
+        return positions
 
     def _current(self) -> KeyIndex:
         if not self._stale:

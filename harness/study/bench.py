@@ -100,14 +100,14 @@ class Bench:
             vectors = self._vectors(base, chain, self.concept(split))
         except UsageError:
             raise
-        except Exception as error:  # a plugin may raise anything
+        except PLUGIN_ERRORS as error:
             return undefined(self.study.measures, one_line(error))
         held_out = np.array([self.items[i] for i in split.held_out], dtype=np.int64)
         readings: dict[str, list[tuple[str, Reading]]] = {}
         for call in self.layout.calls:
             try:
                 reading = self._reading(call, vectors, held_out, floors=floors)
-            except Exception as error:  # a metric may raise anything, too
+            except PLUGIN_ERRORS as error:
                 reading = Reading(np.array([np.nan]), one_line(error))
             name = self.study.measures[call.measure].name
             readings.setdefault(name, []).append((call.scenario, reading))

@@ -174,7 +174,7 @@ def _judged_by(outcome: Outcome, params: dict[str, Any]) -> Judged:
 def stored(embedder: Embedder, place: Place, progress: Progress) -> StoredEmbedder:
     """Return an embedder that reads from the store."""
     engine = Registry().engine("local", [])
-    store = Store(place.store, place.fingerprint)
+    store = store_of(embedder, place.store)
     return StoredEmbedder(embedder, place.model, engine, store, progress)
 
 

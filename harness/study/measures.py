@@ -214,6 +214,6 @@ def _is_signed(
             )[score].value
             for of in (arrays, swapped)
         )
-    except Exception:  # a metric may raise anything; it is reported when the study runs
+    except PLUGIN_ERRORS:  # it is reported when the study runs
         return False
     return abs(a - fair) > EQUAL and abs(a + b - 2 * fair) <= EQUAL

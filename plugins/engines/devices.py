@@ -19,7 +19,8 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from harness.embedder import Embedder
-from harness.encode.batches import split, token_budget, token_lengths
+from harness.encode.batch_size import token_budget
+from harness.encode.batches import split, token_lengths
 from harness.encode.engine import OnDone, Report
 from harness.errors import DiskError, ModelError, UsageError
 from harness.plugins.engines import worker

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.embedder import Embedder
-from harness.encode.batches import encode_batches, token_budget
+from harness.encode.batch_size import token_budget
+from harness.encode.batches import encode_batches
 from harness.encode.engine import OnDone, Report
 from harness.errors import UsageError
 from harness.store.store import Store

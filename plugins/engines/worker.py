@@ -18,7 +18,8 @@ from pathlib import Path
 
 from harness import signals
 from harness.embedder import Embedder
-from harness.encode.batches import encode_batches, token_budget
+from harness.encode.batch_size import token_budget
+from harness.encode.batches import encode_batches
 from harness.errors import DiskError, HarnessError, ModelError
 from harness.store.store import Store
 from harness.store.writer import Writer

@@ -122,6 +122,10 @@ class InferSentEmbedder:
                 vectors[i] = states.max(axis=0)
         return vectors
 
+    def lacks(self, texts: Sequence[str]) -> list[bool]:
+        """Return whether each text has no known word."""
+        return [not len(states) for _, states in self._states(texts)]
+
     def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
         """Return the states of each text's tokens before pooling, encoded as one batch."""
         return [

@@ -158,6 +158,10 @@ class LastTokenEmbedder(TransformerEncoder):
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         return matryoshka.cut(vectors, self._dimensions, unit=self._options.normalize)
 
+    def lacks(self, texts: Sequence[str], *, role: Role = "text") -> list[bool]:
+        """Return whether each text has no token."""
+        return [not ids for ids in self._ids(texts, self._prompt(role))]
+
     def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
         """Return the states of each text's tokens before pooling, encoded as one batch.
 

@@ -144,18 +144,26 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         """
         if not texts:
             return np.empty((0, self.info.dimensions or 0), dtype=np.float32)
+        rows = self._rows(texts, role, normalize=self._options.normalize)
+        if np.isneginf(rows[:, 0]).any():  # the maximum over no words of an encoder of word vectors
+            rows = np.where(np.isneginf(rows[:, :1]), np.float32(np.nan), rows)
+        unit = self._options.normalize or self._folder.normalizes
+        return matryoshka.cut(rows, self._dimensions, unit=unit)
+
+    def lacks(self, texts: Sequence[str], *, role: Role = "text") -> list[bool]:
+        """Return whether each text has no word that an encoder of word vectors knows."""
+        maxima = self._rows(texts, role, normalize=False)[:, 0]
+        return [bool(lacking) for lacking in np.isneginf(maxima)]
+
+    def _rows(self, texts: Sequence[str], role: Role, *, normalize: bool) -> Vectors:
         vectors = self._model.encode(
             list(texts),
             prompt=self._prompt(role),
             batch_size=len(texts),
             show_progress_bar=False,
-            normalize_embeddings=self._options.normalize,
+            normalize_embeddings=normalize,
         )
-        rows = np.asarray(vectors, dtype=np.float32)
-        if np.isneginf(rows[:, 0]).any():  # the maximum over no words of an encoder of word vectors
-            rows = np.where(np.isneginf(rows[:, :1]), np.float32(np.nan), rows)
-        unit = self._options.normalize or self._folder.normalizes
-        return matryoshka.cut(rows, self._dimensions, unit=unit)
+        return np.asarray(vectors, dtype=np.float32)
 
     @property
     def model(self) -> Any:

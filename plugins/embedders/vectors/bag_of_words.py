@@ -93,6 +93,10 @@ class BagOfWords:
             vectors[has_rows] = pooled
         return vectors
 
+    def lacks(self, texts: Sequence[str]) -> list[bool]:
+        """Return whether each text has no known word."""
+        return [bool(lacking) for lacking in np.isnan(self.encode(texts)).all(axis=1)]
+
     def _look_up(self, words: set[str]) -> _Known:
         """Return the vectors of words, and of the parts of words without a vector."""
         whole = sorted(words)

@@ -1,0 +1,103 @@
+"""One batch: its vectors, checked, or why the embedder has none."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.arrays import Vectors
+from harness.encode import roles
+from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError, one_line
+
+if TYPE_CHECKING:
+    from harness.embedder import Embedder
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a batch has no vectors, and whether memory was the reason."""
+
+    reason: str
+    of_memory: bool
+
+
+def attempt(embedder: Embedder, batch: Sequence[str]) -> Vectors | Failure:
+    """Return the (n, d) vectors of a batch of keys, or why there are none.
+
+    Raises
+    ------
+    ModelError
+        If the embedder does not return an (n, d) array of floats.
+    HarnessError
+        If the embedder raises one.
+    """
+    try:
+        return _encoded(embedder, batch)
+    except HarnessError:
+        raise
+    except PLUGIN_ERRORS as error:
+        if not is_out_of_memory(error):
+            return Failure(one_line(error), of_memory=False)
+        problem = (str(error).splitlines() or [type(error).__name__])[0]
+    # After the except block the exception is gone, and so are the frames that hold device memory.
+    _free_memory()
+    return Failure(f"it does not fit into memory ({problem})", of_memory=True)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an exception says that the memory of a device or of the host is exhausted.
+
+    Torch is not imported for this: its exception is recognised by name, older ones by message.
+    """
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    message = str(error).lower()
+    phrases = ("out of memory", "can't allocate memory", "not enough memory")
+    return isinstance(error, RuntimeError) and any(phrase in message for phrase in phrases)
+
+
+def checked(embedder: Embedder, texts: Sequence[str], vectors: Any) -> Vectors:
+    """Return what an embedder returned for `texts` as (n, d) float32.
+
+    Raises
+    ------
+    ModelError
+        If it is not n rows of d floating-point numbers.
+    """
+    name = embedder.info.name
+    array = np.asarray(vectors)
+    if not np.issubdtype(array.dtype, np.floating):
+        raise ModelError(f"model '{name}' returned an array of {array.dtype}; expected floats")
+    d = embedder.info.dimensions or (array.shape[1] if array.ndim == 2 else 0)
+    if array.shape != (len(texts), d):
+        raise ModelError(
+            f"model '{name}' returned an array of shape {array.shape} for {len(texts)} texts; "
+            f"expected ({len(texts)}, {d or 'd'})"
+        )
+    with np.errstate(over="ignore"):  # an overflow becomes infinite, which is checked later
+        return array.astype(np.float32, copy=False)
+
+
+def _encoded(embedder: Embedder, batch: Sequence[str]) -> Vectors:
+    """Return the (n, d) vectors of a batch; the texts of each role are encoded together."""
+    groups = roles.grouped(batch, embedder.info.role_prompts)
+    parts = [
+        checked(embedder, group.texts, embedder.encode(group.texts, **group.arguments))
+        for group in groups
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    positions = np.concatenate([group.positions for group in groups])
+    return np.concatenate(parts)[np.argsort(positions)]
+
+
+def _free_memory() -> None:
+    gc.collect()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
