@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from harness.errors import HarnessError
+from harness.errors import PLUGIN_ERRORS, HarnessError
 from harness.scores import Interval, Scale, Score, as_number, in_words, is_within
 
 if TYPE_CHECKING:

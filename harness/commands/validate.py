@@ -132,7 +132,7 @@ def _run(registry: Registry, task: Task, path: Path, debug: bool) -> int:
     With `debug` an exception of a metric is raised as it is, for its traceback.
     """
     from harness.embedder import MockEmbedder
-    from harness.errors import HarnessError, InvalidFile, one_line
+    from harness.errors import PLUGIN_ERRORS, HarnessError, InvalidFile, one_line
     from harness.run import plan, scoring
 
     # Tasks over a vocabulary look for their own words in it.

@@ -109,7 +109,7 @@ def token_lengths(embedder: Embedder, keys: Sequence[str]) -> Lengths:
             return lengths
         except HarnessError:
             raise
-        except PLUGIN_ERRORS:  # noqa: S110  # one text is at fault: encoding will report which
+        except PLUGIN_ERRORS:  # one text is at fault: encoding will report which
             pass
     limit = embedder.info.max_tokens or sys.maxsize
     texts = map(roles.text_of, keys)
@@ -144,6 +144,7 @@ class _Loop:
         self.n_batches = 0
         self._invalid: list[int] = []  # texts without a valid vector, to be encoded again
         self._in_a_row = 0  # texts that failed alone since one was encoded
+        self._last = ""  # reason of the last one
 
     def run(self) -> None:
         """Encode all texts, longest first."""
@@ -177,7 +178,7 @@ class _Loop:
         return waiting[:0]
 
     def _give_up(self, positions: Sequence[int]) -> None:
-        reason = f"given up after {self._in_a_row} texts failed one after another"
+        reason = f"given up after {self._in_a_row} texts in a row failed, the last: {self._last}"
         self.failed |= {self.keys[i]: reason for i in positions}
         if positions:
             self.on_done(len(positions))
@@ -206,7 +207,7 @@ class _Loop:
         return True
 
     def _fail(self, key: str, reason: str) -> None:
-        self.failed[key] = reason
+        self.failed[key] = self._last = reason
         self._in_a_row += 1
         self.on_done(1)
 

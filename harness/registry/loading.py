@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, cast
 
-from harness.errors import HarnessError, Unavailable, one_line
+from harness.errors import PLUGIN_ERRORS, HarnessError, Unavailable, one_line
 from harness.specs import Spec
 
 

@@ -17,6 +17,7 @@ from typing import Any, cast
 from harness import labels, names, options
 from harness.embedder import Embedder, ModelInfo, renamed
 from harness.errors import (
+    PLUGIN_ERRORS,
     HarnessError,
     InvalidOption,
     ModelError,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from harness import names, options
 from harness.concept import Concept
 from harness.errors import (
+    PLUGIN_ERRORS,
     HarnessError,
     one_line,
 )

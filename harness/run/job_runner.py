@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from harness.encode.stored_embedder import StoredEmbedder
-from harness.errors import DiskError, HarnessError, NotApplicable, one_line
+from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, NotApplicable, one_line
 from harness.results.not_run import Kind, NotRun
 from harness.results.record import Record
 from harness.run import frequency, recording, scoring

@@ -7,7 +7,7 @@ from typing import cast
 
 from harness.embedder import Embedder, ModelInfo
 from harness.encode.adapters import ObjectEmbedder
-from harness.errors import HarnessError, ModelError, UsageError, one_line
+from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError, UsageError, one_line
 from harness.registry.registry import Registry
 
 EXPECTED = (

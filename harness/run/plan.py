@@ -16,7 +16,7 @@ from harness.chain import Chain
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo, Role
 from harness.encode import roles
-from harness.errors import NotApplicable, one_line
+from harness.errors import PLUGIN_ERRORS, NotApplicable, one_line
 from harness.results import record
 from harness.results.not_run import NotRun
 from harness.results.record_parts import MitigatorPart

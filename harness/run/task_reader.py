@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.embedder import Kind
 from harness.errors import (
+    PLUGIN_ERRORS,
     InvalidFile,
     Unavailable,
     UsageError,

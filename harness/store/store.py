@@ -2,8 +2,8 @@
 
 A store is a folder of immutable segments (`segment.py`). There is no lock: several processes and
 machines may write at once, each its own segments. If two segments have the same text, their
-vectors are equal up to rounding, and the first one is used that is not of NaN. A kill loses only the rows that were
-not flushed. `harness.store.pruning` works on all stores of a folder.
+vectors are equal up to rounding, and the first one is used that is not a row of NaN. A kill loses
+only the rows that were not flushed. `harness.store.pruning` works on all stores of a folder.
 """
 
 from __future__ import annotations
@@ -96,9 +96,8 @@ class Store:
     fingerprint
         The embedder's fingerprint; each fingerprint has its own store.
     without_vector
-        Returns whether the embedder has no vector for each text, so that a row of NaN is right. A
-        row of NaN of any other text is a fault of an earlier run: the text counts as missing. By
-        default all rows of NaN are right.
+        Returns whether the embedder has no vector for each text. A row of NaN of another text is a
+        fault: the text counts as missing. By default all rows of NaN are right.
 
     Attributes
     ----------
@@ -233,8 +232,7 @@ class Store:
             nan = np.flatnonzero(index.is_nan(positions)).tolist()
             known = self._nan_is_right
             new = [text for text in dict.fromkeys(texts[i] for i in nan) if text not in known]
-            if new:
-                known.update(zip(new, self._without_vector(new), strict=True))
+            known.update(zip(new, self._without_vector(new), strict=True))
             positions[[i for i in nan if not known[texts[i]]]] = -1
         return positions
 

@@ -18,7 +18,7 @@ from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.encode import roles
 from harness.encode.spellings import Spellings
-from harness.errors import NotApplicable, UsageError, one_line
+from harness.errors import PLUGIN_ERRORS, NotApplicable, UsageError, one_line
 from harness.run.leaks import fitting_texts, judged_texts
 from harness.run.scoring import random_generator
 from harness.scores import Score

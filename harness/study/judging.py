@@ -16,11 +16,10 @@ from sklearn.base import clone
 from harness import parallel
 from harness.digest import json_like
 from harness.embedder import Embedder
-from harness.encode.stored_embedder import StoredEmbedder
+from harness.encode.stored_embedder import StoredEmbedder, store_of
 from harness.errors import HarnessError
 from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
-from harness.store.store import Store
 from harness.study.base import Base
 from harness.study.bench import Bench
 from harness.study.candidates import Candidate

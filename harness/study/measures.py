@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import InvalidFile, suggestion
+from harness.errors import PLUGIN_ERRORS, InvalidFile, suggestion
 from harness.metrics import Metric
 from harness.scores import Ideal
 from harness.study.study_document import StudyDocument

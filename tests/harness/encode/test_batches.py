@@ -8,14 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.embedder import MockEmbedder, ModelInfo
-from harness.encode.batches import (
-    default_token_budget,
-    encode_batches,
-    is_out_of_memory,
-    split,
-    token_lengths,
-)
+from harness.encode.batch_size import default_token_budget
+from harness.encode.batches import encode_batches, split, token_lengths
+from harness.encode.one_batch import is_out_of_memory
 from harness.errors import ModelError, Unavailable
+from harness.limits import FAILURES_IN_A_ROW
 from harness.store.store import Store
 
 
@@ -122,7 +119,7 @@ def test_a_text_that_does_not_fit_alone_fails_and_the_others_are_encoded(tmp_pat
     assert "CUDA out of memory. Tried to allocate 2 GiB" in report.failed[texts[0]]
     assert "more lines" not in report.failed[texts[0]]
     assert store.missing(texts) == [texts[0]]
-    assert embedder.batches[-1] == texts[1:]
+    assert embedder.batches[-2:] == [texts[1:2], texts[2:]]  # one of them alone shows the way
 
 
 @pytest.mark.parametrize(
@@ -258,13 +255,92 @@ def test_a_vector_with_a_value_that_is_not_finite_fails_its_text_only(tmp_path, 
     assert store.missing(["good", "bad", "fine"]) == ["bad"]
 
 
-def test_a_row_of_nan_means_no_vector_and_is_stored(tmp_path):
-    def make(texts):
-        return [[np.nan] * 3 if text == "unknown" else [1.0] * 3 for text in texts]
+def nan_for(*unknown):
+    return lambda texts: [[np.nan if text in unknown else 1.0] * 3 for text in texts]
 
-    store, report = run(tmp_path, Returning(make), ["known", "unknown"])
+
+def test_a_row_of_nan_of_a_word_embedder_means_no_vector_and_is_stored(tmp_path):
+    embedder = Returning(nan_for("unknown"))
+    embedder.info = ModelInfo(name="words", kind="word", dimensions=3, fingerprint="words")
+    store, report = run(tmp_path, embedder, ["known", "unknown"])
     assert report.failed == {}
     assert np.isnan(store.get(["unknown"])).all()
+
+
+def test_a_row_of_nan_of_a_text_encoder_is_a_failure_and_is_not_stored(tmp_path):
+    store, report = run(tmp_path, Returning(nan_for("bad")), ["good", "bad", "fine"])
+    assert list(report.failed) == ["bad"]
+    assert "NaN" in report.failed["bad"]
+    assert store.missing(["good", "bad", "fine"]) == ["bad"]
+
+
+def test_a_row_of_nan_of_a_text_that_the_encoder_lacks_is_stored(tmp_path):
+    embedder = Returning(nan_for("bad", "unknown"))
+    embedder.lacks = lambda texts: [text == "unknown" for text in texts]
+    store, report = run(tmp_path, embedder, ["good", "bad", "unknown"])
+    assert list(report.failed) == ["bad"]
+    assert np.isnan(store.get(["unknown"])).all()
+
+
+@pytest.mark.parametrize("at", [slice(None), slice(0, 1)])
+def test_a_text_without_a_valid_vector_is_encoded_once_more_alone(tmp_path, at):
+    class Passing(Recorder):
+        def encode(self, texts):
+            vectors = super().encode(texts)
+            if len(self.batches) == 1:
+                vectors[:, at] = np.nan
+            return vectors
+
+    texts, embedder = words(2, 2, 2, 2), Passing()
+    store, report = run(tmp_path, embedder, texts, tokens=4)
+    assert report.failed == {}
+    assert embedder.batches == [texts[:2], texts[2:], texts[:1], texts[1:2]]
+    np.testing.assert_array_equal(store.get(texts), MockEmbedder(dimensions=4).encode(texts))
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("no"), MemoryError("no"), SystemExit(7)], ids=lambda e: type(e).__name__
+)
+def test_a_model_that_fails_at_every_text_is_given_up(tmp_path, error):
+    class Fails(Recorder):
+        def encode(self, texts):
+            self.batches.append(list(texts))
+            raise error
+
+    texts, embedder = words(*range(1, 300)), Fails()
+    _, report = run(tmp_path, embedder, texts, tokens=4096)
+    assert set(report.failed) == set(texts)
+    assert len(embedder.batches) < 3 * FAILURES_IN_A_ROW
+    assert str(error) in next(iter(report.failed.values()))
+    # Texts of all lengths were tried: some models fail at long ones only.
+    tried = {len(text.split()) for batch in embedder.batches for text in batch if len(batch) == 1}
+    assert {1, 299} <= tried
+
+
+def test_a_model_that_gives_only_nan_is_given_up(tmp_path):
+    embedder = Recorder()
+    embedder.encode = lambda texts: (
+        embedder.batches.append(texts) or np.full((len(texts), 4), np.nan)
+    )
+    texts = words(*[2] * 300)
+    _, report = run(tmp_path, embedder, texts, tokens=100)
+    assert set(report.failed) == set(texts)
+    assert len(embedder.batches) < 10 + 2 * FAILURES_IN_A_ROW
+
+
+@pytest.mark.parametrize("error", [IndexError("too long"), MemoryError("too long")])
+def test_a_model_that_fails_at_all_long_texts_encodes_the_others(tmp_path, error):
+    class Short(Recorder):
+        def encode(self, texts):
+            if any(len(text.split()) > 50 for text in texts):
+                raise error
+            return super().encode(texts)
+
+    texts = words(*range(1, 151))
+    store, report = run(tmp_path, Short(), texts, tokens=500)
+    assert set(report.failed) == set(texts[50:])
+    assert all("too long" in reason for reason in report.failed.values())
+    assert store.missing(texts) == texts[50:]
 
 
 def test_token_counts_are_estimated_up_to_the_embedders_limit():

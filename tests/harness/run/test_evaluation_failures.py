@@ -119,6 +119,7 @@ TASK = """
     [
         ("return 1 / 0", f"ZeroDivisionError: division by zero (in {MINE})"),
         ("raise ValueError('first\\nsecond')", "ValueError: first"),
+        ("raise SystemExit(7)", f"SystemExit: 7 (in {MINE})"),
         ("return {'a': 1}", "metric 'mine' of the plugin 'mine' (? ?) declares the scores ['a', "
          "'b'] but returned ['a']"),
         ("return 1", "metric 'mine' of the plugin 'mine' (? ?) declares the scores ['a', 'b'] "

@@ -299,3 +299,53 @@ def test_merging_does_not_give_a_damaged_segment_a_new_checksum(tmp_path, fill):
     files(store)[1].write_bytes(content)
     assert pruning.merge(store) == 2
     assert sorted(checked.ok for checked in store.verify()) == [False, True]
+
+
+def nan_rows(store, texts):
+    with store.writer() as writer:
+        writer.add(texts, np.full((len(texts), 4), np.nan, dtype=np.float32))
+
+
+def test_a_row_of_nan_counts_as_missing_unless_the_model_has_no_vector_for_the_text(tmp_path):
+    nan_rows(Store(tmp_path, "m"), ["fault", "unknown"])
+    asked = []
+
+    def without_vector(texts):
+        asked.append(list(texts))
+        return [text == "unknown" for text in texts]
+
+    store = Store(tmp_path, "m", without_vector=without_vector)
+    assert store.missing(["fault", "unknown", "new"]) == ["fault", "new"]
+    with pytest.raises(KeyError):
+        store.get(["fault"])
+    assert np.isnan(store.get(["unknown"])).all()
+    assert asked == [["fault", "unknown"]]
+    assert Store(tmp_path, "m").missing(["fault", "unknown"]) == []
+
+
+@pytest.mark.parametrize("valid_first", [True, False])
+@pytest.mark.parametrize("merged", [True, False])
+def test_a_vector_is_used_rather_than_a_row_of_nan(tmp_path, valid_first, merged):
+    store = Store(tmp_path, "m", without_vector=lambda texts: [False] * len(texts))
+    store.describe({"name": "m"})
+    for valid in (valid_first, not valid_first):
+        if valid:
+            with store.writer() as writer:
+                writer.add(["a"], np.ones((1, 4), dtype=np.float32))
+        else:
+            nan_rows(store, ["a", "b"])
+    if merged:
+        pruning.prune(tmp_path)
+    store.refresh()
+    assert store.missing(["a", "b"]) == ["b"]
+    assert store.get(["a"]).tolist() == [[1, 1, 1, 1]]
+
+
+def test_a_segment_of_an_older_version_does_not_say_whether_it_has_rows_of_nan(tmp_path):
+    nan_rows(Store(tmp_path, "m"), ["a"])
+    (path,) = Store(tmp_path, "m").folder.glob("*.safetensors")
+    content = path.read_bytes()
+    assert b', "nan": "1"' in content
+    path.write_bytes(content.replace(b', "nan": "1"', b" " * len(b', "nan": "1"')))
+    store = Store(tmp_path, "m", without_vector=lambda texts: [False] * len(texts))
+    assert store.missing(["a"]) == ["a"]
