@@ -4,6 +4,7 @@
 
     model       NAME[?OPTIONS]  or  PROVIDER:REFERENCE[?OPTIONS]; a NAME that is not registered may
                 be a folder, a file or an id of a hub
+    engine      NAME[?OPTIONS]
     mitigator   NAME[?OPTIONS][+NAME[?OPTIONS]]…, or `none`
     OPTIONS     KEY=VALUE[&KEY=VALUE]…     as in a URL: %26 stands for &, %2B for +
 """
@@ -24,8 +25,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
-class MitigatorName:
-    """A mitigator's name with its options, which are not converted yet."""
+class NameWithOptions:
+    """The name of a mitigator or an engine with its options, which are not converted yet."""
 
     name: str
     options: Mapping[str, str]
@@ -63,7 +64,7 @@ def without_options(text: str) -> str:
     return text.partition("?")[0]
 
 
-def mitigators(text: str) -> list[MitigatorName]:
+def mitigators(text: str) -> list[NameWithOptions]:
     """Parse the name of a mitigator or of a chain of mitigators; `none` is the empty chain.
 
     Raises
@@ -79,8 +80,20 @@ def mitigators(text: str) -> list[MitigatorName]:
         if not name:
             raise UsageError(f"'{text}': a mitigator's name is missing next to '+'")
         if name != NONE:
-            stages.append(MitigatorName(name, _options(query, text)))
+            stages.append(NameWithOptions(name, _options(query, text)))
     return stages
+
+
+def engine(text: str) -> NameWithOptions:
+    """Parse the name of an engine.
+
+    Raises
+    ------
+    InvalidOption
+        If the options are not `key=value` pairs.
+    """
+    name, _, query = text.partition("?")
+    return NameWithOptions(name, _options(query, text))
 
 
 def plain(text: str) -> str:

@@ -17,6 +17,7 @@ from harness.concept import Concept
 from harness.errors import (
     PLUGIN_ERRORS,
     HarnessError,
+    UsageError,
     one_line,
 )
 from harness.registry import discovery, loading
@@ -181,10 +182,33 @@ class Registry:
 
         return Chain([self._stage(stage) for stage in names.mitigators(name)])
 
-    def engine(self, name: str, devices: Sequence[str]) -> Engine:
-        """Return an engine by name, for the given devices."""
-        spec = self.engines.find(name)
-        return cast("Engine", self.load(spec, f"engine '{name}'")(list(devices)))
+    def engine(
+        self, name: str, devices: Sequence[str] = (), *, timeout: float | None = None
+    ) -> Engine:
+        """Return an engine by name with options, such as `ray?actors=2`, for the given devices.
+
+        `timeout` is the largest number of seconds for a batch; None is no limit.
+
+        Raises
+        ------
+        UnknownName, InvalidOption
+            If the name or an option is unknown.
+        UsageError
+            If the engine cannot end a batch, or cannot use these devices.
+        """
+        parsed = names.engine(name)
+        what = f"engine '{parsed.name}'"
+        target = self.load(self.engines.find(parsed.name), what)
+        of_run = {"devices", "timeout"}  # these are options of the run
+        known = options.parameters(target).keys() - of_run
+        arguments = options.convert(target, parsed.options, what=what, known=known)
+        if timeout is not None:
+            if "timeout" not in options.parameters(target):
+                raise UsageError(
+                    f"{what} cannot end a batch that takes too long; use engine 'devices' or 'ray'"
+                )
+            arguments["timeout"] = timeout
+        return cast("Engine", target(list(devices), **arguments))
 
     def metric(self, name: str) -> Metric:
         """Return a metric by name."""
@@ -239,7 +263,7 @@ class Registry:
         self.name_errors += map(str, catalogue.clashes.values())
         return catalogue
 
-    def _stage(self, stage: names.MitigatorName) -> Mitigator:
+    def _stage(self, stage: names.NameWithOptions) -> Mitigator:
         from harness.mitigator import Mitigator, check_needs
 
         what = f"mitigator '{stage.name}'"

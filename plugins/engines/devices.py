@@ -1,35 +1,33 @@
 """The engine `devices` runs one process a device, each with its own copy of the model.
 
-This process sends batches to the workers (`.worker`), longest texts first; the workers write the
-segments themselves. Texts that failed, and the batch of a worker that died, are tried once more by
-new workers, one by one and last. Vectors that a dead worker had not written are encoded again.
+The loop is in `.driver`, the work of a process in `.worker`. Here is how processes are started,
+heard and ended: each has a pipe.
 """
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import signal
+import sys
 import time
-from collections import Counter, deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any
 
+from harness import signals
 from harness.embedder import Embedder
 from harness.encode.batch_size import token_budget
-from harness.encode.batches import split, token_lengths
 from harness.encode.engine import OnDone, Report
-from harness.errors import DiskError, ModelError, UsageError
-from harness.plugins.engines import worker
+from harness.errors import UsageError
+from harness.plugins.engines import crew, driver
+from harness.plugins.engines.messages import Died, Message, Unit, Unusable
+from harness.plugins.engines.worker import Encoder, Job
 from harness.store.store import Store
 
-_ROUNDS = (
-    4  # each with new workers: enough if a few texts kill, and an end if the model always dies
-)
-_PATIENCE = 30  # seconds that a worker has for its last batch and segment before it is killed
+_GRACE = 5  # seconds that a hanging process has for what it encoded before
 
 
 class DevicesEngine:
@@ -40,6 +38,8 @@ class DevicesEngine:
     devices
         One worker for each device: `["cuda:0", "cuda:1"]`, or `["cpu", "cpu"]` for two processes
         that share the cores.
+    timeout
+        Seconds for a batch; a worker that takes longer is ended. None waits.
 
     Raises
     ------
@@ -47,12 +47,12 @@ class DevicesEngine:
         If there is no device.
     """
 
-    def __init__(self, devices: Sequence[str]) -> None:
+    def __init__(self, devices: Sequence[str], *, timeout: float | None = None) -> None:
         if not devices:
             raise UsageError(
                 "engine 'devices' needs a list of devices, such as cuda:0,cuda:1 or cpu,cpu"
             )
-        self.devices = tuple(devices)
+        self.devices, self.timeout = tuple(devices), timeout
 
     def encode(
         self,
@@ -79,190 +79,129 @@ class DevicesEngine:
                 "engine 'devices' needs a model given by its name, not as an object: "
                 "each process makes its own copy"
             )
-        began = time.perf_counter()
-        job = _Job(name, store, self.devices, _Progress(len(texts), on_done))
-        n_failures: Counter[str] = Counter()
-        reasons: dict[str, str] = {}
-        failed: dict[str, str] = {}
-        missing = list(texts)
-        for _ in range(_ROUNDS):
-            new_reasons = job.run(self._units(embedder, missing, suspects=n_failures))
-            n_failures.update(new_reasons.keys())
-            reasons |= new_reasons
-            store.refresh()
-            missing = store.missing(texts)
-            failed |= {text: reasons[text] for text in missing if n_failures[text] > 1}
-            missing = [text for text in missing if text not in failed]
-            # Without a batch and without a death, the model fails on each text alone.
-            if not missing or not (job.n_batches or job.deaths):
-                break
-        failed |= {text: reasons.get(text, "its processes died") for text in missing}
-        job.progress.finish()
-        return Report(
-            n_texts=len(texts) - len(failed),
-            n_batches=job.n_batches,
-            n_halvings=job.n_halvings,
-            seconds=time.perf_counter() - began,
-            failed=failed,
+        job = Job(name, store.fingerprint, store.folder.parent, device="", threads=1)
+        return driver.encode(
+            _Processes(self.devices, job),
+            embedder,
+            texts,
+            store,
+            on_done=on_done,
+            name=name,
+            batch_tokens=min(token_budget(embedder, device) for device in self.devices),
+            timeout=self.timeout,
         )
 
-    def _units(
-        self, embedder: Embedder, texts: Sequence[str], *, suspects: Counter[str]
-    ) -> list[worker.Unit]:
-        """Return batches of new texts, longest first, and then each suspect alone."""
-        tokens = min(token_budget(embedder, device) for device in self.devices)
-        new = [text for text in texts if not suspects[text]]
-        batches = split(token_lengths(embedder, new), tokens)
-        units = [worker.Unit([new[i] for i in batch]) for batch in batches]
-        return units + [worker.Unit([text], suspect=True) for text in texts if suspects[text]]
 
-
-class _Progress:
-    """Counts every text once, even if it is encoded twice."""
-
-    def __init__(self, total: int, on_done: OnDone) -> None:
-        self._remaining, self._on_done = total, on_done
-
-    def add(self, n: int) -> None:
-        n = min(n, self._remaining)
-        self._remaining -= n
-        if n:
-            self._on_done(n)
-
-    def finish(self) -> None:
-        self.add(self._remaining)
-
-
-@dataclass
-class _Worker:
-    """A process, and the unit that it is encoding."""
+@dataclass(eq=False, kw_only=True)
+class _Process(crew.Worker):
+    """A process of this machine and the pipe to it."""
 
     process: BaseProcess
-    connection: Connection
-    device: str
-    unit: worker.Unit | None = None
+    pipe: Connection
+
+    def send(self, unit: Unit | None) -> None:
+        with contextlib.suppress(OSError):  # a dead process is noticed when it is heard
+            self.pipe.send(unit)
+
+    def kill(self) -> None:
+        self.process.terminate()  # if it can still be interrupted, it writes what it has
+        self.process.join(_GRACE)
+        self.process.kill()
+
+    def cause_of_death(self) -> str:
+        self.process.join(_GRACE)
+        code = self.process.exitcode
+        cause = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+        hint = "" if self.is_ready else "; a script must call it under `if __name__ == '__main__':`"
+        return f"the process for {self.label} died ({cause}){hint}"
 
 
-@dataclass
-class _Round:
-    """The units that one set of workers encodes.
+class _Processes(crew.Crew[_Process]):
+    """One process a device."""
 
-    Parameters
-    ----------
-    waiting
-        Units that no worker has received.
-    reasons
-        Why each text failed, or how its worker died.
-    problem
-        Why a worker could not be used; empty if all could.
-    """
+    def __init__(self, devices: Sequence[str], job: Job) -> None:
+        self.devices, self.size = devices, len(devices)
+        self._job = job
+        self._context = multiprocessing.get_context("spawn")  # CUDA does not survive a fork
+        self._started: list[_Process] = []
 
-    waiting: deque[worker.Unit]
-    reasons: dict[str, str] = field(default_factory=dict)
-    problem: str = ""
-
-
-@dataclass
-class _Job:
-    """The encoding of one model into one store, and its counts over all rounds."""
-
-    name: str
-    store: Store
-    devices: Sequence[str]
-    progress: _Progress
-    n_batches: int = 0
-    n_halvings: int = 0
-    deaths: int = 0
-
-    def run(self, units: Sequence[worker.Unit]) -> dict[str, str]:
-        """Encode units with new workers; return why each text failed, or how its worker died."""
-        current = _Round(deque(units))
-        with self._workers(min(len(self.devices), len(units))) as workers:
-            active = {item.connection: item for item in workers}
-            while active:
-                for ready in wait(list(active)):
-                    sender = active[ready]  # type: ignore[index]  # wait() returns its arguments
-                    try:
-                        message = sender.connection.recv()
-                    except (EOFError, OSError):
-                        del active[sender.connection]
-                        self._count_death(sender, current)
-                        continue
-                    if self._handle(message, sender, current):
-                        sender.unit = current.waiting.popleft() if current.waiting else None
-                        with suppress(OSError):  # a dead worker is noticed at the next recv()
-                            sender.connection.send(sender.unit)
-        if current.waiting and not self.n_batches and not current.reasons:
-            raise ModelError(f"model '{self.name}' cannot be used: {current.problem}")
-        return current.reasons
-
-    def _handle(self, message: Any, sender: _Worker, current: _Round) -> bool:
-        """Handle a worker's message; return whether the worker waits for its next unit."""
-        match message:
-            case worker.Unusable(reason):
-                current.problem = reason.removeprefix(f"model '{self.name}' ")
-                self.store.notices.append(
-                    f"model '{self.name}' is not used on {sender.device}: {current.problem}"
-                )
-                return False
-            case worker.Notes(lines):
-                self.store.notices += [f"{sender.device}: {line}" for line in lines]
-                return False
-            case worker.Unwritable(reason):
-                raise DiskError(reason)
-            case worker.Raised(reason):
-                raise ModelError(reason)
-            case Report():
-                self.n_batches += message.n_batches
-                self.n_halvings += message.n_halvings
-                self.progress.add(message.n_texts)
-                current.reasons |= message.failed
-        return True
-
-    def _count_death(self, dead: _Worker, current: _Round) -> None:
-        reason = _cause_of_death(dead)
-        if dead.unit is not None:
-            self.deaths += 1
-            current.reasons |= dict.fromkeys(dead.unit.texts, reason)
-        current.problem = current.problem or reason
-
-    @contextmanager
-    def _workers(self, n: int) -> Iterator[list[_Worker]]:
-        """Start a worker on each of the first `n` devices; end all of them on leaving."""
-        context = multiprocessing.get_context("spawn")  # CUDA does not survive a fork
-        threads = max(1, _cores() // n)
-        started: list[_Worker] = []
+    @contextlib.contextmanager
+    def open(self, n: int) -> Iterator[None]:
+        self._job = replace(self._job, threads=max(1, _cores() // n))
+        self._started = []
         try:
-            for device in self.devices[:n]:
-                own_end, worker_end = context.Pipe()
-                job = worker.Job(
-                    self.name, device, threads, self.store.folder.parent, self.store.fingerprint
-                )
-                process = context.Process(target=worker.work, args=(worker_end, job), daemon=True)
-                process.start()
-                worker_end.close()
-                started.append(_Worker(process, own_end, device))
-            yield started
+            yield
         finally:
-            for item in started:
-                item.connection.close()  # the worker finishes its batch, writes, and ends
-            deadline = time.monotonic() + _PATIENCE
+            for worker in self._started:
+                worker.pipe.close()  # the worker finishes its batch, writes, and ends
+            deadline = time.monotonic() + signals.PATIENCE
             try:
-                for item in started:
-                    item.process.join(max(0.0, deadline - time.monotonic()))
+                for worker in self._started:
+                    worker.process.join(max(0.0, deadline - time.monotonic()))
             finally:
-                for item in started:
-                    if item.process.is_alive():
-                        item.process.kill()
-                        item.process.join()
+                for worker in self._started:
+                    if worker.process.is_alive():
+                        worker.process.kill()
+                        worker.process.join()
+
+    def start(self, slot: int) -> _Process:
+        own_end, worker_end = self._context.Pipe()
+        job = replace(self._job, device=self.devices[slot])
+        process = self._context.Process(target=work, args=(worker_end, job), daemon=True)
+        process.start()
+        worker_end.close()
+        worker = _Process(slot=slot, label=job.device, process=process, pipe=own_end)
+        self._started.append(worker)
+        return worker
+
+    def receive(
+        self, workers: Sequence[_Process], seconds: float | None
+    ) -> Iterable[tuple[_Process, Message]]:
+        ready = wait([worker.pipe for worker in workers], seconds)
+        for worker in [worker for worker in workers if worker.pipe in ready]:
+            try:
+                message = worker.pipe.recv()
+            except (EOFError, OSError):
+                message = Died(worker.cause_of_death())
+            yield worker, message
 
 
-def _cause_of_death(dead: _Worker) -> str:
-    dead.process.join(5)
-    code = dead.process.exitcode
-    cause = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-    hint = "" if dead.unit else "; a script must call it under `if __name__ == '__main__':`"
-    return f"the process for {dead.device} died ({cause}){hint}"
+def work(pipe: Connection, job: Job) -> None:
+    """Encode the units that arrive on `pipe` until it brings None or is closed.
+
+    SIGTERM and SIGHUP, and the end of the parent process, end it after it wrote what it has.
+    """
+    # Ctrl-C reaches the whole process group; the parent process decides when workers end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with signals.raised():
+            parent = multiprocessing.parent_process()
+            if parent is not None and parent.pid is not None:
+                signals.end_with_parent(parent.pid)
+            _work(pipe, Encoder(job))
+    except signals.Terminated as error:
+        sys.exit(error.exit_code)
+
+
+def _work(pipe: Connection, encoder: Encoder) -> None:
+    try:
+        answer: Message = encoder.make()
+        pipe.send(answer)
+        if isinstance(answer, Unusable):
+            return
+        try:
+            while isinstance(unit := pipe.recv(), Unit):
+                answer = encoder.encode(unit)
+                pipe.send(answer)
+                if not isinstance(answer, Report):
+                    break
+        finally:
+            answer = encoder.finish()
+        pipe.send(answer)
+    except (EOFError, OSError):
+        pass  # the parent process closed the pipe or died
+    finally:
+        pipe.close()
 
 
 def _cores() -> int:

@@ -1,177 +1,137 @@
-"""The process of one device: makes the embedder from its name, and encodes the units it receives.
+"""What a worker does: makes the embedder, encodes units, and writes the segments itself.
 
-It communicates with `.devices` over one connection: it sends `Ready`, and for each `Unit` a
-`Report` or `Raised`. When it receives None, or the connection is closed, it writes the remaining
-vectors, sends `Notes`, and ends.
+A worker is a process of `.devices` or a Ray actor of `.ray_actors`. Both call an `Encoder`, whose
+answers are the messages that `.driver` reads.
 """
 
 from __future__ import annotations
 
-import multiprocessing
+import atexit
+import contextlib
 import os
-import signal
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
 
-from harness import signals
 from harness.embedder import Embedder
 from harness.encode.batch_size import token_budget
 from harness.encode.batches import encode_batches
-from harness.errors import DiskError, HarnessError, ModelError
+from harness.encode.engine import Report
+from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, one_line
+from harness.plugins.engines.messages import Notes, Raised, Ready, Unit, Unusable, Unwritable
 from harness.store.store import Store
 from harness.store.writer import Writer
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker does.
+    """The encoding of one model into one store.
 
     Parameters
     ----------
     name
-        Name of the model.
+        Name of the model; None if it is given as an object.
+    fingerprint
+        Fingerprint that the worker's embedder must have.
+    place
+        Folder of all stores.
     device
         Device of the worker.
     threads
         Number of CPU threads.
-    folder
-        Folder of all stores.
-    fingerprint
-        The embedder's fingerprint.
+    marker
+        File that the worker must find: it proves that the worker sees the folder of the stores.
     """
 
-    name: str
+    name: str | None
+    fingerprint: str
+    place: Path
     device: str
     threads: int
-    folder: Path
-    fingerprint: str
+    marker: Path | None = None
 
 
-@dataclass(frozen=True)
-class Unit:
-    """Texts to encode in one step.
+class Encoder:
+    """Encodes the units of a job: `make`, then `encode` for each unit, then `finish`.
 
     Parameters
     ----------
-    texts
-        The texts.
-    suspect
-        Whether the texts may kill the process; earlier vectors are then written first.
+    job
+        The job.
+    embedder
+        The model, if it is given as an object.
     """
 
-    texts: Sequence[str]
-    suspect: bool = False
+    def __init__(self, job: Job, embedder: Embedder | None = None) -> None:
+        self._job, self._embedder = job, embedder
+        self._left = contextlib.ExitStack()
+        self._writer: Writer | None = None
+        self._tokens = 0
 
-
-@dataclass(frozen=True)
-class Ready:
-    """The embedder has been made."""
-
-
-@dataclass(frozen=True)
-class Unusable:
-    """The embedder cannot be made, for this reason."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class Raised:
-    """The embedder raised a HarnessError: it cannot encode at all."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class Notes:
-    """The embedder's notes, which are printed when the run ends."""
-
-    lines: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Unwritable:
-    """The store cannot be written, for this reason."""
-
-    reason: str
-
-
-def work(connection: Connection, job: Job) -> None:
-    """Encode the units that arrive on `connection` until it sends None or is closed.
-
-    SIGTERM and SIGHUP, and the end of the parent process, end it after it wrote what it has.
-    """
-    # Ctrl-C reaches the whole process group; the parent process decides when workers end.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with signals.raised():
-            parent = multiprocessing.parent_process()
-            if parent is not None and parent.pid is not None:
-                signals.end_with_parent(parent.pid)
-            _work(connection, job)
-    except signals.Terminated as error:
-        sys.exit(error.exit_code)
-
-
-def _work(connection: Connection, job: Job) -> None:
-    try:
+    def make(self) -> Ready | Unusable:
+        """Make the embedder, and compare it with the one of the driver."""
         try:
-            embedder = _make(job)
-        except Exception as error:  # a model may raise anything
-            connection.send(Unusable(str(error) or type(error).__name__))
-            return
-        connection.send(Ready())
+            if self._job.marker is not None and not self._job.marker.exists():
+                raise HarnessError(
+                    f"it does not see the folder '{self._job.place}' of this machine; a store for "
+                    "several machines is a folder that they share, or a bucket"
+                )
+            self._embedder = self._embedder or _embedder(self._job)
+            self._left.callback(getattr(self._embedder, "close", lambda: None))
+            found = self._embedder.info.fingerprint
+            if found != self._job.fingerprint:
+                raise ModelError(
+                    "another process made a different model of this name "
+                    f"(fingerprint {found}, expected {self._job.fingerprint})"
+                )
+        except PLUGIN_ERRORS as error:  # a model may raise anything
+            return Unusable(str(error) or type(error).__name__)
+        self._tokens = token_budget(self._embedder, self._job.device)
+        store = Store(self._job.place, self._job.fingerprint)
+        self._writer = self._left.enter_context(store.writer())
+        atexit.register(self._left.close)  # a Ray actor that is ended by SIGTERM writes, too
+        return Ready()
+
+    def encode(self, unit: Unit) -> Report | Raised | Unwritable:
+        """Encode a unit; its vectors are written some time later."""
+        assert self._embedder is not None  # noqa: S101  # `make` was called
+        assert self._writer is not None  # noqa: S101
+        if "torch" in sys.modules:
+            torch = sys.modules["torch"]
+            torch.set_num_threads(min(self._job.threads, torch.get_num_threads()))
         try:
-            with Store(job.folder, job.fingerprint).writer() as writer:
-                _serve(connection, embedder, writer, job)
-            connection.send(Notes(tuple(getattr(embedder, "notes", ()))))
+            if unit.suspect:
+                self._writer.flush()
+            report = encode_batches(
+                self._embedder,
+                unit.texts,
+                self._writer,
+                batch_tokens=self._tokens,
+                on_done=lambda n: None,
+            )
         except DiskError as error:
-            connection.send(Unwritable(str(error)))
-        finally:
-            getattr(embedder, "close", lambda: None)()
-    except (EOFError, OSError):
-        pass  # the parent process closed the connection or died
-    finally:
-        connection.close()
+            return Unwritable(str(error))
+        except HarnessError as error:
+            return Raised(str(error))
+        self._tokens = report.batch_tokens
+        return report
+
+    def finish(self) -> Notes | Unwritable:
+        """Write the remaining vectors."""
+        try:
+            self._left.close()
+        except DiskError as error:
+            return Unwritable(str(error))
+        except PLUGIN_ERRORS as error:  # from the embedder's `close`; the vectors are written
+            return Notes((one_line(error),))
+        return Notes(tuple(getattr(self._embedder, "notes", ())))
 
 
-def _make(job: Job) -> Embedder:
+def _embedder(job: Job) -> Embedder:
     # For libraries that are not imported yet; the user's script may have imported torch already.
     for variable in ("OMP_NUM_THREADS", "RAYON_NUM_THREADS"):
         os.environ.setdefault(variable, str(job.threads))
     from harness.registry.registry import Registry
 
-    embedder = Registry().embedder(job.name, device=job.device)
-    if embedder.info.fingerprint != job.fingerprint:
-        raise ModelError(
-            f"another process made a different model of this name "
-            f"(fingerprint {embedder.info.fingerprint}, expected {job.fingerprint})"
-        )
-    return embedder
-
-
-def _serve(connection: Connection, embedder: Embedder, writer: Writer, job: Job) -> None:
-    tokens = token_budget(embedder, job.device)
-    while True:
-        unit = connection.recv()
-        if unit is None:
-            return
-        if unit.suspect:
-            writer.flush()
-        if "torch" in sys.modules:
-            torch = sys.modules["torch"]
-            torch.set_num_threads(min(job.threads, torch.get_num_threads()))
-        try:
-            report = encode_batches(
-                embedder, unit.texts, writer, batch_tokens=tokens, on_done=lambda n: None
-            )
-        except DiskError:
-            raise
-        except HarnessError as error:
-            connection.send(Raised(str(error)))
-            return
-        tokens = report.batch_tokens
-        connection.send(report)
+    assert job.name is not None  # noqa: S101  # else the job comes with an object
+    return Registry().embedder(job.name, device=job.device)

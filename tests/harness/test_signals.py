@@ -145,8 +145,8 @@ def test_a_signal_in_the_last_writing_loses_nothing(tmp_path, monkeypatch):
             synced.append(number)
             terminate()
 
-    monkeypatch.setattr(os, "fsync", interrupted)
-    store, _ = store_after_a_signal(tmp_path, lambda: None)
+    store, _ = store_after_a_signal(tmp_path, lambda: monkeypatch.setattr(os, "fsync", interrupted))
+    assert synced
     assert store.missing(["a", "b"]) == []
     assert store.info().leftovers == 0
 

@@ -1,11 +1,13 @@
 """The engine `devices`: several processes, and models that die, raise, or work."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,6 +59,8 @@ class Troubled(MockEmbedder):
             return super().encode(texts)[:, :2]
         if any("die" in text for text in texts):
             os.kill(os.getpid(), signal.SIGKILL)
+        if any("hang" in text for text in texts):
+            time.sleep(1000)
         if self.once and any("end" in text for text in texts) and not Path(self.once).exists():
             Path(self.once).touch()
             os._exit(3)
@@ -84,10 +88,10 @@ def plugin(tmp_path_factory, monkeypatch):
     discovery.installed.cache_clear()
 
 
-def encode(tmp_path, texts, *, devices=("cpu", "cpu"), name="troubled", dimensions=4):
+def encode(tmp_path, texts, *, devices=("cpu", "cpu"), name="troubled", dimensions=4, timeout=None):
     embedder, done = MockEmbedder(dimensions=dimensions), []
     store = Store(tmp_path / "store", embedder.info.fingerprint)
-    engine = Registry().engine("devices", devices)
+    engine = Registry().engine("devices", devices, timeout=timeout)
     report = engine.encode(embedder, texts, store, on_done=done.append, name=name)
     assert sum(done) == len(texts)
     assert report.n_texts == len(texts) - len(report.failed)
@@ -146,11 +150,35 @@ def test_a_text_that_kills_its_process_fails_and_the_others_are_encoded(tmp_path
     assert [x for x in ("cpu", "signal 9") if x not in report.failed[texts[0]]] == []
 
 
+def test_a_worker_that_hangs_is_ended_and_the_others_are_encoded(tmp_path, plugin):
+    texts = [*texts_of(100), "hang " * 30]
+    _, report = encode(tmp_path, texts, devices=["cpu"], timeout=0.5)
+    assert list(report.failed) == [texts[-1]]
+    assert "0.5 seconds on cpu" in report.failed[texts[-1]]
+
+
+def test_a_worker_that_died_is_replaced_at_once(tmp_path, plugin):
+    log, texts = tmp_path / "log", [*texts_of(300), "end " * 40]
+    name = f"troubled?once={tmp_path / 'once'}&log={log}&budget=200"
+    _, report = encode(tmp_path, texts, devices=["cpu"], name=name)
+    assert report.failed == {}
+    workers = list(dict.fromkeys(line.split()[0] for line in log.read_text().splitlines()))
+    assert len(workers) == 3  # one that died, its successor, and one for the suspects
+
+
 @pytest.mark.parametrize("text", ["raise", "raise " * 5000])
 def test_a_text_on_which_the_model_raises_fails_and_the_others_are_encoded(tmp_path, plugin, text):
     _, report = encode(tmp_path, [*texts_of(500), text])
     assert list(report.failed) == [text]
     assert report.failed[text] == "ValueError: no such text"
+
+
+def test_a_model_that_always_fails_is_given_up(tmp_path, plugin):
+    log, texts = tmp_path / "log", [f"raise {i} " + "long " * (i % 40) for i in range(3000)]
+    _, report = encode(tmp_path, texts, devices=["cpu"], name=f"troubled?log={log}")
+    assert len(report.failed) == 3000
+    assert len(log.read_text().splitlines()) < 1000
+    assert "no such text" in report.failed[texts[-1]]
 
 
 @pytest.mark.parametrize("bad", [["raise 1"], ["raise 1", "raise 2", "raise 3"]])
@@ -266,6 +294,23 @@ def test_workers_whose_parent_was_killed_write_what_they_have_and_end(tmp_path, 
     while not store.info().rows:  # in case of a failure, the suite's time limit ends this loop
         time.sleep(0.01)
     assert len(store.missing(texts_of(9000))) < 9000
+
+
+@pytest.mark.posix
+def test_a_worker_that_hangs_ends_with_its_parent(tmp_path, plugin):
+    child = os.fork()
+    if child == 0:
+        encode(tmp_path, ["hang"], devices=["cpu"], name=f"troubled?log={tmp_path / 'log'}")
+        os._exit(0)
+    log = tmp_path / "log"
+    while not log.exists() or not log.read_text():
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    worker = Path(f"/proc/{log.read_text().split()[0]}/stat")
+    with contextlib.suppress(FileNotFoundError):  # a process that nobody collects stays as Z
+        while worker.read_text().rpartition(")")[2].split()[0] != "Z":
+            time.sleep(0.01)
 
 
 def test_an_unknown_engine_is_an_error_with_a_suggestion():
