@@ -46,6 +46,9 @@ FAILURES_IN_A_ROW = 16
 SEGMENT_HEADER_BYTES = 1 << 16
 """Bytes of the header of a segment of the store; one has about 400."""
 
+MODEL_FILE_BYTES = 64_000_000
+"""Bytes of the file that describes the model of a store; one has some hundred."""
+
 # Records, own and of others
 
 INTEGER = 2**63 - 1

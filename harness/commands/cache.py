@@ -12,7 +12,7 @@ from harness.commands import arguments
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from harness.store.store import Info
+    from harness.store.contents import Info
 
 
 @click.group("cache")

@@ -137,14 +137,14 @@ class StoredEmbedder:
             If some of them cannot be encoded.
         """
         keys = roles.keys(texts, self._role, self.info.role_prompts)
-        self.ensure(keys)
-        try:
-            return self.store.get(keys)
-        except KeyError:
-            failed = [roles.text_of(key) for key in self.store.missing(keys)]
-            raise HarnessError(
-                f"{len(failed)} of its texts could not be encoded; the first is {failed[0][:60]!r}"
-            ) from None
+        for _ in range(2):  # reading may find damaged vectors, which are then encoded again
+            self.ensure(keys)
+            with contextlib.suppress(KeyError):
+                return self.store.get(keys)
+        failed = [roles.text_of(key) for key in self.store.missing(keys)]
+        raise HarnessError(
+            f"{len(failed)} of its texts could not be encoded; the first is {failed[0][:60]!r}"
+        )
 
     def ranks(self, words: Sequence[str]) -> Sequence[int] | None:
         """Return the rank of each word by frequency; None if the embedder does not say."""

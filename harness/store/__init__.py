@@ -2,9 +2,11 @@
 
 ====================  ==============================================================
 `store`               vectors of one embedder by text: missing texts, look-up, verification
+`contents`            what a store contains: facts, counts, and damage
 `folder`              where the segments of one store lie
 `model_file`          what is known about the model of one store
 `segment`             one immutable file of keys and vectors
+`header`              what a segment states about its tensors
 `key_index`           finds the rows of many texts in many segments at once
 `writer`              collects vectors and writes them as segments
 `pruning`             all stores of a folder: list, remove, merge

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from harness import folders
 from harness.store import segment
+from harness.store.header import Header
 from harness.store.segment import Segment
 
 MODEL_FILE = "model.json"
@@ -51,7 +52,7 @@ class Folder:
         """Return the bytes of a segment; OSError if it cannot be read."""
         return (self.path / name).stat().st_size
 
-    def header(self, name: str) -> segment.Header:
+    def header(self, name: str) -> Header:
         """Return the header of a segment; the errors of `segment.read_header`."""
         return segment.read_header(self.path / name)
 

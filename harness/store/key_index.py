@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from harness.arrays import Vectors
 from harness.digest import text_keys
-from harness.store.segment import Keys, Segment
+from harness.store.segment import Damaged, Keys, Rows, Segment, row_checks
+
+_BLOCK = 1 << 16  # numbers that are copied at once: they are still in the processor's cache
 
 
 def keys_of(texts: Iterable[str]) -> Keys:
@@ -49,8 +51,8 @@ class KeyIndex:
 
     first: npt.NDArray[np.uint64]
     second: npt.NDArray[np.uint64]
-    position: npt.NDArray[np.int64]
-    starts: npt.NDArray[np.int64]
+    position: Rows
+    starts: Rows
     segments: tuple[Segment, ...]
 
     @classmethod
@@ -67,7 +69,7 @@ class KeyIndex:
         first, second = np.ascontiguousarray(keys[order][is_new].T)
         return cls(first, second, order[is_new], starts, tuple(segments))
 
-    def find(self, keys: Keys) -> npt.NDArray[np.int64]:
+    def find(self, keys: Keys) -> Rows:
         """Return the (n,) position of each of the (n, 2) keys, -1 for a missing key."""
         n = len(self.first)
         positions = np.full(len(keys), -1, dtype=np.int64)
@@ -88,7 +90,7 @@ class KeyIndex:
         """Number of dimensions of the vectors, 0 without segments."""
         return int(self.segments[0].vectors.shape[1]) if self.segments else 0
 
-    def is_nan(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    def is_nan(self, positions: Rows) -> npt.NDArray[np.bool_]:
         """Return whether each vector at `positions`, (n,), is a row of NaN; -1 is none."""
         result = np.zeros(len(positions), dtype=bool)
         for i, segment in enumerate(self.segments):
@@ -98,13 +100,50 @@ class KeyIndex:
                 result[rows] = segment.is_nan[positions[rows] - start]
         return result
 
-    def gather(self, positions: npt.NDArray[np.int64]) -> Vectors:
-        """Return the (n, d) vectors at `positions`, (n,)."""
+    def gather(self, positions: Rows, *, check: bool = True) -> Vectors:
+        """Return the (n, d) vectors at `positions`, (n,), each compared with its check.
+
+        Raises
+        ------
+        DamagedSegments
+            If vectors differ from their checks.
+        """
         vectors = np.empty((len(positions), self.width), dtype=np.float32)
         segment_of = np.searchsorted(self.starts, positions, side="right") - 1
         order = np.argsort(segment_of, kind="stable")
         bounds = np.searchsorted(segment_of[order], np.arange(len(self.segments) + 1))
+        damaged = []
         for i, segment in enumerate(self.segments):
             rows = order[bounds[i] : bounds[i + 1]]
-            vectors[rows] = segment.vectors[positions[rows] - self.starts[i]]
+            try:
+                _copy(segment, positions[rows] - self.starts[i], vectors, rows, check=check)
+            except Damaged as error:
+                damaged.append((segment, error))
+        if damaged:
+            raise DamagedSegments(damaged)
         return vectors
+
+
+class DamagedSegments(Exception):
+    """Segments with vectors that differ from their checks.
+
+    Attributes
+    ----------
+    damaged
+        Each segment, with what is wrong with it.
+    """
+
+    def __init__(self, damaged: Sequence[tuple[Segment, Damaged]]) -> None:
+        super().__init__(f"{len(damaged)} damaged segments")
+        self.damaged = tuple(damaged)
+
+
+def _copy(segment: Segment, rows: Rows, vectors: Vectors, to: Rows, *, check: bool) -> None:
+    """Copy rows of a segment to the rows `to` of `vectors`, and compare them with their checks."""
+    step = max(1, _BLOCK // vectors.shape[1]) if len(rows) else 1
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step]
+        copied = segment.vectors[block]
+        if check and not np.array_equal(row_checks(copied), segment.checks[block]):
+            raise Damaged("a vector differs from its checksum")
+        vectors[to[start : start + step]] = copied

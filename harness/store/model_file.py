@@ -13,9 +13,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from harness import limits
+
 DIMENSIONS = "dimensions"
 """Key of the number of dimensions of the store's vectors."""
-LONGEST = 64 << 20  # bytes; a file of ours has some hundred, and some million with large canaries
 
 
 class Place(Protocol):
@@ -33,7 +34,7 @@ class Place(Protocol):
 def read(place: Place) -> dict[str, Any]:
     """Return the facts; none if the file is missing or damaged."""
     content = place.read_model()
-    if content is None or len(content) > LONGEST:
+    if content is None or len(content) > limits.MODEL_FILE_BYTES:
         return {}
     try:
         facts = json.loads(content)

@@ -3,50 +3,47 @@
 It is written under a temporary name in its folder, synced and renamed, so that a reader never sees
 a part of it. This module knows one file; `harness.store.store` knows the files of a store.
 
-Tensors: `keys`, (n, 2) uint64, sorted, and `vectors`, (n, d) float32. The header's metadata hold
-the schema's version, the embedder's fingerprint, a CRC-32 of keys and vectors, and the number of
-rows of NaN.
+Tensors: `keys`, (n, 2) uint64, sorted; `checks`, (n,) uint64; `vectors`, (n, d) float32. A check
+belongs to one row, so that few rows are compared without reading the others (`row_checks`). The
+header's metadata hold the layout's version, the embedder's fingerprint, a CRC-32 of all tensors and
+the number of rows of NaN. Segments of version 1 have no `checks`: they are compared with their
+CRC-32, as a whole.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
 import time
 import uuid
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from harness import limits
+from harness import folders
 from harness.arrays import Vectors
 from harness.errors import DiskError
+from harness.store import header
+from harness.store.header import Damaged as Damaged
+from harness.store.header import Foreign as Foreign
+from harness.store.header import Header, Layout
 
 Keys: TypeAlias = npt.NDArray[np.uint64]
 """(n, 2) uint64: the two halves of the 128-bit keys of texts."""
+Checks: TypeAlias = npt.NDArray[np.uint64]
+"""(n,) uint64: a check of each row of vectors."""
+Rows: TypeAlias = npt.NDArray[np.int64]
+"""Positions of rows."""
 
-Header: TypeAlias = tuple[dict[str, str], Mapping[str, Any], int]
-"""The metadata of a safetensors file, its tensor entries, and the offset of the data."""
-
-SCHEMA = "1"
-"""Version of the segment's layout."""
 SUFFIX = ".safetensors"
 TEMPORARY = ".tmp"
-
-
-class Damaged(Exception):
-    """A file that is not a valid segment of its store; the message says why."""
-
-
-class Foreign(Exception):
-    """A segment of another version of the harness; it must not be changed."""
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: its multiples look random
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,9 @@ class Segment:
     vectors
         (n, d) vectors of the texts.
     checksum
-        CRC-32 of keys and vectors, as stated in the header.
+        CRC-32 of all tensors, as stated in the header.
+    stated_checks
+        (n,) check of each row; None in a segment of version 1.
     may_have_nan
         Whether a vector may be a row of NaN; older segments do not say.
     """
@@ -71,6 +70,7 @@ class Segment:
     keys: Keys
     vectors: Vectors
     checksum: int
+    stated_checks: Checks | None = None
     may_have_nan: bool = True
 
     @functools.cached_property
@@ -79,6 +79,20 @@ class Segment:
         if not self.may_have_nan:
             return np.zeros(len(self.keys), dtype=bool)
         return nan_rows(self.vectors)
+
+    @functools.cached_property
+    def checks(self) -> Checks:
+        """(n,) check of each row, as it should be.
+
+        Raises
+        ------
+        Damaged
+            If the segment has version 1, and its checksum differs.
+        """
+        if self.stated_checks is not None:
+            return self.stated_checks
+        check(self)
+        return row_checks(self.vectors)
 
 
 def write(folder: Path, fingerprint: str, keys: Keys, vectors: Vectors) -> Path:
@@ -89,19 +103,27 @@ def write(folder: Path, fingerprint: str, keys: Keys, vectors: Vectors) -> Path:
     DiskError
         If the folder cannot be written or the disk is full; no part of the segment is left.
     """
-    payload = [np.ascontiguousarray(part).data.cast("B") for part in (keys, vectors)]
-    header = _header(fingerprint, keys, vectors, zlib.crc32(payload[1], zlib.crc32(payload[0])))
+    vectors = np.ascontiguousarray(vectors, dtype="<f4")
+    tensors = (np.ascontiguousarray(keys, dtype="<u8"), row_checks(vectors), vectors)
+    payload = [tensor.data.cast("B") for tensor in tensors]
+    head = header.to_bytes(
+        fingerprint,
+        *(len(keys), vectors.shape[1]),
+        checksum=_crc32(payload),
+        n_nan=int(nan_rows(vectors).sum()),
+    )
     # Names sort by time of writing, and two processes or machines never choose the same name.
     path = folder / f"{time.time_ns():016x}-{uuid.uuid4().hex}{SUFFIX}"
     temporary = path.with_suffix(TEMPORARY)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folders.create(folder)
         with temporary.open("xb") as file:
-            file.write(header)
+            file.write(head)
             file.writelines(payload)
             file.flush()
             os.fsync(file.fileno())
         temporary.rename(path)
+        folders.sync(folder)
     except OSError as error:
         raise DiskError(
             f"cannot write embeddings to '{folder}' ({error.strerror}); "
@@ -127,36 +149,32 @@ def read(path: Path, fingerprint: str) -> Segment:
     OSError
         If it cannot be read now; its content may be valid.
     """
-    metadata, header, start = read_header(path)
-    if metadata.get("schema") != SCHEMA:
-        raise Foreign(f"its layout has version {metadata.get('schema')}, expected {SCHEMA}")
-    if metadata.get("fingerprint") != fingerprint:
-        raise Damaged("it has vectors of another embedder")
+    layout = _checked_layout(read_header(path), path.stat().st_size, fingerprint)
+    parts = _tensors_of(path, layout)
     try:
-        (n, halves), (rows, d) = header["keys"]["shape"], header["vectors"]["shape"]
-        dtypes = header["keys"]["dtype"], header["vectors"]["dtype"]
-        offsets = header["keys"]["data_offsets"], header["vectors"]["data_offsets"]
-        checksum = int(metadata["crc32"])
-        middle, end = 16 * n, 16 * n + 4 * rows * d
-        is_complete = start + end == path.stat().st_size
-    except (KeyError, TypeError, ValueError):
-        raise Damaged("its header is not the header of a segment") from None
-    if (dtypes, halves, rows, offsets) != (("U64", "F32"), 2, n, ([0, middle], [middle, end])):
-        raise Damaged("its tensors have wrong types or shapes")
-    if not is_complete:
-        raise Damaged("its size differs from the size in its header")
-    if not n or not d:
-        raise Damaged("it is empty")
-    data = np.memmap(path, dtype=np.uint8, mode="r", offset=start)
-    keys = np.asarray(data[:middle]).view("<u8").reshape(n, 2)
-    vectors = np.asarray(data[middle:]).view("<f4").reshape(n, d)
-    if not _is_sorted(keys):
-        raise Damaged("its keys are not sorted")
-    return Segment(path, keys, vectors, checksum, may_have_nan=metadata.get("nan") != "0")
+        vectors = parts["vectors"].view("<f4").reshape(layout.n, layout.d)
+    except ValueError:
+        raise Damaged("it became shorter while it was opened") from None
+    checks = parts["checks"].view("<u8") if "checks" in parts else None
+    return Segment(
+        path, _keys(parts["keys"]), vectors, layout.checksum, checks, layout.may_have_nan
+    )
+
+
+def read_beginning(path: Path, size: int, fingerprint: str) -> Segment:
+    """Open the beginning of a segment of `size` bytes, up to its keys; it has 0 rows of vectors.
+
+    The errors are those of `read`.
+    """
+    layout = _checked_layout(read_header(path), size, fingerprint)
+    keys = _keys(_tensors_of(path, layout)["keys"])
+    if len(keys) != layout.n:
+        raise Damaged("its keys are incomplete")
+    return Segment(path, keys, np.empty((0, layout.d), dtype=np.float32), layout.checksum)
 
 
 def read_header(path: Path) -> Header:
-    """Return the metadata of a safetensors file, its tensor entries, and the offset of the data.
+    """Return the header of the safetensors file `path`, as `header.parse` does.
 
     Raises
     ------
@@ -166,17 +184,7 @@ def read_header(path: Path) -> Header:
         If the file was deleted.
     """
     with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if not 2 <= length <= limits.SEGMENT_HEADER_BYTES:
-            raise Damaged("it has no header")
-        try:
-            header = json.loads(file.read(length))
-            metadata = header.pop("__metadata__")
-            if not isinstance(metadata, dict):
-                raise TypeError
-        except (AttributeError, KeyError, TypeError, ValueError):
-            raise Damaged("its header cannot be read") from None
-    return metadata, header, 8 + length
+        return header.parse(file)
 
 
 def nan_rows(vectors: Vectors) -> npt.NDArray[np.bool_]:
@@ -194,31 +202,59 @@ def check(segment: Segment) -> None:
     Damaged
         If the checksum differs.
     """
-    crc = zlib.crc32(segment.keys.data)
-    if zlib.crc32(segment.vectors.data, crc) != segment.checksum:
+    tensors = (segment.keys, segment.stated_checks, segment.vectors)
+    parts = [tensor.data for tensor in tensors if tensor is not None]
+    if _crc32(parts) != segment.checksum:
         raise Damaged("its checksum differs from the checksum in its header")
 
 
-def _header(fingerprint: str, keys: Keys, vectors: Vectors, checksum: int) -> bytes:
-    middle = keys.nbytes
-    metadata = {
-        "schema": SCHEMA,
-        "fingerprint": fingerprint,
-        "crc32": str(checksum),
-        "nan": str(nan_rows(vectors).sum()),
-    }
-    content = {
-        "__metadata__": metadata,
-        "keys": {"dtype": "U64", "shape": keys.shape, "data_offsets": [0, middle]},
-        "vectors": {
-            "dtype": "F32",
-            "shape": vectors.shape,
-            "data_offsets": [middle, middle + vectors.nbytes],
-        },
-    }
-    text = json.dumps(content).encode()
-    text += b" " * (-len(text) % 64)  # aligns the tensors; the format allows spaces here
-    return len(text).to_bytes(8, "little") + text
+def row_checks(vectors: Vectors) -> Checks:
+    """Return the (n,) check of each row: the sum of its 64-bit words, each times an odd number.
+
+    A change within one word always changes the check, since an odd number has an inverse modulo
+    2**64. Other damage keeps it about once in 2**64, but for two changes of the highest bit of
+    words in one row. It is computed about as fast as memory is read.
+    """
+    if vectors.shape[1] % 2:  # half a word is left
+        vectors = np.pad(vectors, ((0, 0), (0, 1)))
+    words = np.ascontiguousarray(vectors).view("<u8")
+    odd = 2 * np.arange(words.shape[1], dtype=np.uint64) + 1
+    checks: Checks = np.einsum("ij,j->i", words, odd * _GOLDEN)
+    return checks
+
+
+def _checked_layout(head: Header, size: int, fingerprint: str) -> Layout:
+    """Return the layout of a segment of `size` bytes of an embedder; the errors of `read`."""
+    layout = header.layout_of(head)
+    if head[0].get("fingerprint") != fingerprint:
+        raise Damaged("it has vectors of another embedder")
+    if size != layout.end:
+        raise Damaged("its size differs from the size in its header")
+    return layout
+
+
+def _tensors_of(path: Path, layout: Layout) -> dict[str, npt.NDArray[np.uint8]]:
+    """Return the memory-mapped bytes of each tensor."""
+    try:
+        data = np.asarray(np.memmap(path, dtype=np.uint8, mode="r", offset=layout.start))
+    except ValueError:  # nothing is left of it
+        raise Damaged("it became shorter while it was opened") from None
+    entries = header.tensors_of(layout.schema, layout.n, layout.d)
+    return {name: data[slice(*entry["data_offsets"])] for name, entry in entries.items()}
+
+
+def _keys(content: npt.NDArray[np.uint8]) -> Keys:
+    keys = content[: len(content) // 16 * 16].view("<u8").reshape(-1, 2)
+    if not _is_sorted(keys):
+        raise Damaged("its keys are not sorted")
+    return keys
+
+
+def _crc32(parts: Iterable[memoryview]) -> int:
+    crc = 0
+    for part in parts:
+        crc = zlib.crc32(part, crc)
+    return crc
 
 
 def _is_sorted(keys: Keys) -> bool:

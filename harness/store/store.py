@@ -9,10 +9,9 @@ only the rows that were not flushed. `harness.store.pruning` works on all stores
 from __future__ import annotations
 
 import contextlib
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -23,67 +22,17 @@ from harness import folders
 from harness.arrays import Vectors
 from harness.digest import digest
 from harness.errors import ModelError
-from harness.store import model_file, segment
+from harness.store import header, model_file, segment
+from harness.store.contents import Checked, Info
 from harness.store.folder import Folder
-from harness.store.key_index import KeyIndex, keys_of
+from harness.store.key_index import DamagedSegments, KeyIndex, keys_of
 from harness.store.segment import Segment
 from harness.store.writer import Writer
 
 WithoutVector: TypeAlias = Callable[[Sequence[str]], Sequence[bool]]
 
-
-@dataclass(frozen=True)
-class Checked:
-    """The result of verifying one segment.
-
-    Parameters
-    ----------
-    name
-        Name of the file.
-    rows
-        Number of vectors, 0 if unknown.
-    problem
-        Why the segment is damaged (then it was set aside) or cannot be read; empty if it is valid.
-    """
-
-    name: str
-    rows: int
-    problem: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether the segment is valid."""
-        return not self.problem
-
-
-@dataclass(frozen=True)
-class Info:
-    """The content of a store.
-
-    Parameters
-    ----------
-    folder
-        Folder of the store.
-    fingerprint
-        Fingerprint of the embedder.
-    model
-        Facts about the model, as `describe` wrote them.
-    segments, rows, bytes
-        Number of segments, of vectors, and of bytes on disk.
-    last_used
-        Time of the last reading or writing, in UTC.
-    leftovers
-        Number of damaged segments and temporary files.
-    """
-
-    folder: Path
-    fingerprint: str
-    model: Mapping[str, Any]
-    segments: int
-    rows: int
-    bytes: int
-    last_used: datetime
-    leftovers: int
+CHECK = "HARNESS_CHECK_VECTORS"
+"""Environment variable: with `0`, vectors are not compared with their checks when they are read."""
 
 
 class Store:
@@ -124,6 +73,7 @@ class Store:
         self._index = KeyIndex.of(())
         self._stale = True
         self._touched = False
+        self._check = os.environ.get(CHECK, "1") != "0"
 
     def missing(self, texts: Iterable[str]) -> list[str]:
         """Return the distinct texts without a vector, in the order first seen."""
@@ -134,16 +84,27 @@ class Store:
     def get(self, texts: Sequence[str]) -> Vectors:
         """Return the (n, d) vectors of `texts`, in their order; a text may occur twice.
 
+        Each vector is compared with its check. A segment with a vector that differs is set aside:
+        its texts are then missing.
+
         Raises
         ------
         KeyError
             If some texts have no vector; the message has their number.
         """
-        positions = self._find(texts)
-        n_missing = int((positions < 0).sum())
-        if n_missing:
-            raise KeyError(f"{n_missing} of {len(texts)} texts have no vector in '{self.folder}'")
-        return self._current().gather(positions)
+        while True:  # ends: each repetition has set a segment aside
+            positions = self._find(texts)
+            n_missing = int((positions < 0).sum())
+            if n_missing:
+                raise KeyError(
+                    f"{n_missing} of {len(texts)} texts have no vector in '{self.folder}'"
+                )
+            try:
+                return self._current().gather(positions, check=self._check)
+            except DamagedSegments as error:
+                for damaged, reason in error.damaged:
+                    self._set_aside(damaged.path.name, reason)
+                self._stale = True
 
     def refresh(self) -> None:
         """Look for segments of other processes at the next look-up."""
@@ -198,7 +159,6 @@ class Store:
                 continue  # another process merged it meanwhile
             except segment.Damaged as error:
                 self._set_aside(name, error)
-                self._segments.pop(name, None)
                 report.append(Checked(name, rows, str(error)))
             except (segment.Foreign, OSError) as error:
                 report.append(Checked(name, rows, str(error)))
@@ -210,9 +170,9 @@ class Store:
         rows = size = 0
         names = self.files.names()
         for name in names:
-            with contextlib.suppress(segment.Damaged, OSError):
+            with contextlib.suppress(segment.Damaged, segment.Foreign, OSError):
                 size += self.files.size(name)
-                rows += int(self.files.header(name)[1]["vectors"]["shape"][0])
+                rows += header.layout_of(self.files.header(name)).n
         return Info(
             folder=self.folder,
             fingerprint=self.fingerprint,
@@ -241,9 +201,10 @@ class Store:
             return self._index
         for _ in range(5):  # a segment may vanish while `harness cache prune` merges
             names = set(self.files.names())
+            names -= self._ignored
             opened = {n: s for n, s in self._segments.items() if n in names}
             try:
-                for name in names - opened.keys() - self._ignored:
+                for name in names - opened.keys():
                     new = self._open(name)
                     if new is not None:
                         opened[name] = new

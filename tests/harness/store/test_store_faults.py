@@ -117,10 +117,10 @@ def test_a_segment_that_cannot_be_read_is_left_in_place_with_a_notice(fill):
 def test_a_segment_of_a_later_version_is_left_in_place_with_a_notice(tmp_path, fill):
     store = fill(Store(tmp_path, "model"))
     path = files(store)[0]
-    path.write_bytes(path.read_bytes().replace(b'"schema": "1"', b'"schema": "2"'))
+    path.write_bytes(path.read_bytes().replace(b'"schema": "2"', b'"schema": "3"'))
     fresh = Store(tmp_path, "model")
     assert fresh.missing(TEXTS) == TEXTS
-    assert "version 2" in fresh.notices[0]
+    assert "version 3" in fresh.notices[0]
     assert path.exists()
 
 
