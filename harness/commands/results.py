@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands import arguments, export_formats, results_views, selection
+from harness.commands import arguments, export_formats, results_files, results_views, selection
 from harness.commands.selection import filters, paths
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def command() -> None:
 command.add_command(results_views.items)
 command.add_command(results_views.tables)
 command.add_command(results_views.figures)
+command.add_command(results_files.verify)
+command.add_command(results_files.repair)
 
 
 @command.command("show")
@@ -58,8 +60,8 @@ def show(
     records = _selected(paths, over_seeds, options)
     if as_json:
         output.as_json(records.rows())
-        return
-    result_tables.show(records, intervals=intervals, width=output.width())
+    else:
+        result_tables.show(records, intervals=intervals, width=output.width())
     selection.notices(records)
 
 
@@ -84,8 +86,8 @@ def average(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
     rows = averages(records)
     if as_json:
         output.as_json(average_tables.as_json(rows))
-        return
-    average_tables.show(rows)
+    else:
+        average_tables.show(rows)
     selection.notices(records)
 
 

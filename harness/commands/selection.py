@@ -101,9 +101,12 @@ def compared(a: str, b: str, results: Path, options: Mapping[str, Any]) -> Compa
         raise UsageError(f"'{absent[0]}' is no results folder or file")
     if absent:
         records = read((results,)).select(**options)
+        notices(records)
         folder = _folder(results)
         return Compared(between(records, a, b, folder=folder), folder, folder)
     sides = [read((Path(side),)).select(**options) for side in (a, b)]
+    for side in sides:
+        notices(side)
     folder, folder_b = _folder(a), _folder(b)
     return Compared(between_runs(*sides, folder=folder, folder_b=folder_b), folder, folder_b)
 

@@ -7,6 +7,7 @@
 `not_run`             a task that was not run, and why
 `lines`               lines of these files: their checks, and what is wrong with them
 `jsonl`               files of records: read, appended to, brought into order
+`verifying`           checks these files, and moves damaged lines to a file beside
 `folder`              a results folder: one file per model
 `model_names`         one name for each model of records that are read together
 `samples`             what each item contributes to a score, a file for each record

@@ -44,6 +44,10 @@ class Line(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
+    def identity(self) -> str:
+        """Return the id that the content has; by default the one that the record states."""
+        return self.id
+
     def line(self) -> str:
         """Return the record as one line of JSON, with its check and its newline."""
         return with_check(self.model_dump_json(by_alias=True)) + "\n"

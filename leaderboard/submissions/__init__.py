@@ -7,7 +7,7 @@
                     `texts` and `model_identity`
 `additions`         what a submission adds, beside two reference models
 `comment`           the result of a check as Markdown that strangers cannot abuse
-`verify`            runs random scores of a submission again
+`rerun`             runs random scores of a submission again
 `merge`             adds submissions to a repository, and changes nothing there
 `withdrawn`         `withdrawn.yaml`: what the maintainers took off the board
 `card`              the scores of a model for its page on a hub

@@ -11,7 +11,7 @@ from harness.leaderboard.submissions.card_command import card
 from harness.leaderboard.submissions.check_command import check
 from harness.leaderboard.submissions.merge_command import merge
 from harness.leaderboard.submissions.pack_command import pack
-from harness.leaderboard.submissions.verify_command import verify
+from harness.leaderboard.submissions.rerun_command import rerun
 
 
 @click.group("results")
@@ -19,5 +19,5 @@ def results() -> None:
     """Commands that join `harness results`."""
 
 
-for command in (pack, check, verify, merge, card):
+for command in (pack, check, rerun, merge, card):
     results.add_command(command)

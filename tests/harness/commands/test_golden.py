@@ -18,7 +18,10 @@ def test_help_of_a_command(transcript, golden, name):
     if name == "results":
         lines += [
             f"results {action} --help"
-            for action in ("show", "compare", "export", "items", "figures", "pack", "merge", "card")
+            for action in (
+                *("show", "compare", "export", "items", "figures", "verify", "repair"),
+                *("pack", "merge", "card"),
+            )
         ]
     if name == "cache":
         lines += [f"cache {action} --help" for action in ("info", "verify", "prune")]

@@ -1,4 +1,4 @@
-"""`harness results verify`: runs random cells of a submission again."""
+"""`harness results rerun`: runs random cells of a submission again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from harness.commands import arguments
 
 
-@click.command("verify")
+@click.command("rerun")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--base",
@@ -17,7 +17,7 @@ from harness.commands import arguments
     help="Results repository that they join: what it has is not run.",
 )
 @click.option(
-    "--rerun",
+    "--cells",
     type=click.IntRange(min=1),
     default=3,
     show_default=True,
@@ -35,10 +35,10 @@ from harness.commands import arguments
 @arguments.include
 @arguments.cache
 @arguments.as_json
-def verify(
+def rerun(
     paths: tuple[Path, ...],
     base: Path | None,
-    rerun: int,
+    cells: int,
     seed: int,
     trust_models: bool,
     include: tuple[Path, ...],
@@ -55,16 +55,16 @@ def verify(
     with 1 if one differs.
 
     \b
-    harness results verify ../submission --base . --rerun 3
+    harness results rerun ../submission --base . --cells 3
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.commands import output
-    from harness.leaderboard.submissions import verify as cells
+    from harness.leaderboard.submissions import rerun as running
     from harness.leaderboard.submissions.comment import printable
     from harness.registry.registry import Registry
 
-    verdicts = cells.verify(
+    verdicts = running.rerun(
         paths,
-        rerun,
+        cells,
         base=base,
         seed=seed,
         cache=cache,
@@ -76,5 +76,5 @@ def verify(
     else:
         rows = [[printable(text, 200) for text in vars(verdict).values()] for verdict in verdicts]
         output.table(("model", "mitigator", "task", "outcome", "reason"), rows, shorten=("reason",))
-    if any(verdict.outcome == cells.DIFFERS for verdict in verdicts):
+    if any(verdict.outcome == running.DIFFERS for verdict in verdicts):
         click.get_current_context().exit(1)

@@ -1,4 +1,4 @@
-"""`harness results verify`: what is run again, what differs, and what is never run."""
+"""`harness results rerun`: what is run again, what differs, and what is never run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def reference_records(**changes: object) -> list[Record]:
 
 
 def verdicts(capsys, path: Path, *options: str) -> tuple[int, list[dict[str, str]]]:
-    code = run(["results", "verify", str(path), "--json", *options])
+    code = run(["results", "rerun", str(path), "--json", *options])
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -37,7 +37,7 @@ def cache(tmp_path, monkeypatch):
 
 def test_right_values_are_the_same(tmp_path, capsys):
     write(tmp_path, reference_records())
-    code, rows = verdicts(capsys, tmp_path, "--rerun", "2")
+    code, rows = verdicts(capsys, tmp_path, "--cells", "2")
     assert code == 0
     assert [row["outcome"] for row in rows] == ["same", "same"]
     assert {row["task"] for row in rows} < set(TASKS)
@@ -49,20 +49,20 @@ def test_what_the_base_has_is_not_run(tmp_path, capsys):
     for folder in (base, fork):
         write(folder, [r for r in records if r.task.name != "direct-bias"])
     write(fork, [changed(json.loads(r.line()), run="r2") for r in records])
-    _, rows = verdicts(capsys, fork, "--base", str(base), "--rerun", "9")
+    _, rows = verdicts(capsys, fork, "--base", str(base), "--cells", "9")
     assert [row["task"] for row in rows] == ["direct-bias"]
-    assert run(["results", "verify", str(base), "--base", str(base)]) == 2
+    assert run(["results", "rerun", str(base), "--base", str(base)]) == 2
     assert "no new" in capsys.readouterr().err
 
 
 def test_the_seed_chooses_the_cells(tmp_path, capsys):
     write(tmp_path, reference_records())
     tasks = {
-        seed: verdicts(capsys, tmp_path, "--rerun", "1", "--seed", seed)[1][0]["task"]
+        seed: verdicts(capsys, tmp_path, "--cells", "1", "--seed", seed)[1][0]["task"]
         for seed in ("0", "1", "2", "3", "4")
     }
     assert len(set(tasks.values())) > 1
-    again = verdicts(capsys, tmp_path, "--rerun", "1", "--seed", "3")[1][0]["task"]
+    again = verdicts(capsys, tmp_path, "--cells", "1", "--seed", "3")[1][0]["task"]
     assert again == tasks["3"]
 
 
@@ -81,7 +81,7 @@ def test_a_value_may_differ_by_the_tolerance(tmp_path, capsys, shift, outcome):
 
 def test_other_weights_under_a_registered_name_are_not_compared(tmp_path, capsys):
     write(tmp_path, reference_records(model__fingerprint="vectors-" + "a" * 32))
-    code, rows = verdicts(capsys, tmp_path, "--rerun", "1")
+    code, rows = verdicts(capsys, tmp_path, "--cells", "1")
     assert (code, rows[0]["outcome"]) == (0, "cannot be run")
     assert "other weights" in rows[0]["reason"]
 
@@ -105,5 +105,5 @@ def test_what_a_stranger_names_is_not_run(tmp_path, capsys, changes, word):
 
 def test_a_submission_without_records_is_a_mistake_of_usage(tmp_path, capsys):
     write(tmp_path, good_records()[:1]).write_text("{}\n")
-    assert run(["results", "verify", str(tmp_path)]) == 2
+    assert run(["results", "rerun", str(tmp_path)]) == 2
     assert "no valid records" in capsys.readouterr().err

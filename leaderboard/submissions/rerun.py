@@ -78,7 +78,7 @@ class Verdict:
     reason: str = ""
 
 
-def verify(
+def rerun(
     paths: Iterable[Path],
     n: int,
     *,
