@@ -13,25 +13,70 @@ import json
 import os
 import re
 import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from harness.errors import DiskError
 from harness.limits import FILE_NAME_CHARACTERS
 
 
+@dataclass(frozen=True)
+class Url:
+    """A folder in an object store, such as `s3://bucket/folder`.
+
+    Parameters
+    ----------
+    text
+        Its address, as fsspec reads it. It may hold a password, which is not shown.
+    """
+
+    text: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return re.sub(r"(?<=://)[^/@]+@", "***@", self.text)
+
+    def __truediv__(self, name: str) -> Url:
+        return Url(f"{self.text.rstrip('/')}/{name}")
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.text.rstrip("/").rpartition("/")[2]
+
+    @property
+    def parent(self) -> Url:
+        """The folder that it is in."""
+        return Url(self.text.rstrip("/").rpartition("/")[0])
+
+
+Place: TypeAlias = Path | Url
+"""A folder on this machine, or in an object store."""
+
+
+def place(text: str | Path | Url) -> Place:
+    """Return the folder of a path or of an address such as `s3://bucket/folder`."""
+    if isinstance(text, str):
+        return Url(text) if re.match(r"[A-Za-z][\w.+-]*://", text) else Path(text)
+    return text
+
+
 def cache() -> Path:
-    """Return the cache folder: HARNESS_CACHE, else `harness` in the user's cache folder."""
-    chosen = os.environ.get("HARNESS_CACHE")
-    if chosen:
-        return Path(chosen)
+    """Return the cache folder: HARNESS_CACHE, else `harness` in the user's cache folder.
+
+    If HARNESS_CACHE is the address of a bucket, it is the latter: what machines do not share.
+    """
+    chosen = place(os.environ.get("HARNESS_CACHE", ""))
+    if isinstance(chosen, Path) and chosen.parts:
+        return chosen
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "harness"
 
 
-def embeddings() -> Path:
-    """Return the folder of the embedding stores, inside the cache folder."""
-    return cache() / "embeddings"
+def embeddings() -> Place:
+    """Return the folder of the embedding stores: `embeddings` in HARNESS_CACHE."""
+    chosen = place(os.environ.get("HARNESS_CACHE", ""))
+    return (chosen if isinstance(chosen, Url) else cache()) / "embeddings"
 
 
 def make(folder: Path) -> Path:

@@ -8,9 +8,22 @@ from typing import Any, TypeVar
 
 import click
 
+from harness import folders
 from harness.commands import kinds
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class PlaceType(click.Path):
+    """A folder: a path, or an address such as `s3://bucket/folder`."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a Path or a Url."""
+        place = folders.place(value)
+        return place if isinstance(place, folders.Url) else super().convert(value, param, ctx)
 
 
 def complete(kind: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
@@ -71,8 +84,9 @@ results = click.option(
 )
 cache = click.option(
     "--cache",
-    type=click.Path(path_type=Path),
-    help="Folder of the cached embeddings.  [default: embeddings/ in HARNESS_CACHE]",
+    type=PlaceType(),
+    help="Folder of the cached embeddings, also in a bucket, such as s3://bucket/folder.  "
+    "[default: embeddings/ in HARNESS_CACHE]",
 )
 verbose = click.option(
     "--verbose", is_flag=True, help="List all tasks and reasons; eval: also scenarios and seconds."

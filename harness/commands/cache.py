@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.commands import arguments
+from harness.folders import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ def command() -> None:
 @command.command("info")
 @arguments.cache
 @arguments.as_json
-def info(cache: Path | None, as_json: bool) -> None:
+def info(cache: Place | None, as_json: bool) -> None:
     """List the models with cached embeddings, and their sizes."""
     from harness.commands import output
     from harness.store import answers, pruning
@@ -62,7 +62,7 @@ def info(cache: Path | None, as_json: bool) -> None:
 @command.command("verify")
 @arguments.cache
 @arguments.as_json
-def verify(cache: Path | None, as_json: bool) -> int:
+def verify(cache: Place | None, as_json: bool) -> int:
     """Check the cached vectors; damaged files are set aside.
 
     Vectors that were set aside are computed again when they are needed.
@@ -112,7 +112,7 @@ def verify(cache: Path | None, as_json: bool) -> int:
     help="Remove the cached answers of name recognisers and language models too.",
 )
 def prune(
-    cache: Path | None,
+    cache: Place | None,
     names: tuple[str, ...],
     unused_days: float | None,
     max_gb: float | None,
@@ -140,7 +140,7 @@ def prune(
         _remove_answers()
 
 
-def _print_stores(rows: list[dict[str, Any]], folder: Path) -> None:
+def _print_stores(rows: list[dict[str, Any]], folder: Place) -> None:
     from harness.commands import output
 
     output.table(
@@ -186,7 +186,7 @@ def _remove_answers() -> None:
     click.echo(f"removed {count} of answers, freed {freed / 1e6:.1f} MB")
 
 
-def _folder(cache: Path | None) -> Path:
+def _folder(cache: Place | None) -> Place:
     from harness import folders
 
     return cache or folders.embeddings()

@@ -16,6 +16,7 @@ from harness.arrays import Vectors
 from harness.digest import digest
 from harness.embedder import ModelInfo
 from harness.encode import identity
+from harness.folders import Place
 
 UNNAMED = "unnamed-"
 """Prefix of the fingerprint of an object of which nothing identifies the vectors."""
@@ -70,7 +71,7 @@ def name_of(model: Any) -> str:
 
 
 @contextlib.contextmanager
-def store_folder(info: ModelInfo, folder: Path) -> Iterator[Path]:
+def store_folder(info: ModelInfo, folder: Place) -> Iterator[Place]:
     """Yield the folder of stores: `folder`, or a temporary one for an unnamed object."""
     if not info.fingerprint.startswith(UNNAMED):
         yield folder

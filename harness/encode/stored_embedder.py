@@ -9,7 +9,6 @@ import contextlib
 import functools
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from harness.arrays import Vectors
 from harness.embedder import Embedder, ModelInfo, Role
@@ -17,12 +16,13 @@ from harness.encode import roles
 from harness.encode.engine import Engine
 from harness.encode.without_vector import without_vector
 from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError
+from harness.folders import Place
 from harness.progress import Progress
 from harness.store.store import Store
 from harness.vocabulary import Vocabulary, vocabulary_of
 
 
-def store_of(embedder: Embedder, folder: Path) -> Store:
+def store_of(embedder: Embedder, folder: Place) -> Store:
     """Return the store of an embedder in the folder of all stores."""
     is_text = embedder.info.kind == "text"
     return Store(

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 from harness import names
 from harness.encode import adapters
 from harness.errors import DiskError, HarnessError, UsageError
+from harness.folders import Place
 from harness.progress import Progress
 from harness.registry.registry import Registry
 from harness.results.not_run import EVERY_TASK, NotRun, NotRunWarning
@@ -37,7 +38,7 @@ def evaluate(
     *,
     metrics: Added | Iterable[Added] = (),
     results: Path | str | None = None,
-    cache: Path | str | None = None,
+    cache: Place | str | None = None,
     concept: str | None = FALLBACK_CONCEPT,
     seed: int = 0,
     overwrite: bool = False,

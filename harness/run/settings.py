@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, cast
 
-from harness import names
+from harness import folders, names
 from harness.errors import InvalidOption
+from harness.folders import Place
 from harness.options import convert
 from harness.progress import Progress, Silent, shown
 
@@ -54,7 +55,7 @@ class Settings:
     """
 
     results: Path | None = None
-    cache: Path | None = None
+    cache: Place | None = None
     devices: Sequence[str] = ()
     engine: str | None = None
     seed: int = 0
@@ -83,7 +84,7 @@ class Settings:
         """
         for name in ("results", "cache"):  # before `convert`, which reads `none` as None
             if isinstance(values.get(name), str):
-                values[name] = Path(values[name])
+                values[name] = folders.place(values[name])
         if "include" in values:
             values["include"] = paths(values["include"])
         for name, least in (("seed", 0), ("limit", 1)):

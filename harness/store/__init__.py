@@ -3,7 +3,9 @@
 ====================  ==============================================================
 `store`               vectors of one embedder by text: missing texts, look-up, verification
 `contents`            what a store contains: facts, counts, and damage
-`folder`              where the segments of one store lie
+`folder`              where the segments of one store lie, on a file system
+`bucket_folder`       where they lie in a bucket, with a mirror on this machine
+`places`              the folders of stores in a place
 `model_file`          what is known about the model of one store
 `segment`             one immutable file of keys and vectors
 `header`              what a segment states about its tensors

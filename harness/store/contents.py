@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
+
+from harness.folders import Place
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Info:
         Number of damaged segments and temporary files.
     """
 
-    folder: Path
+    folder: Place
     fingerprint: str
     model: Mapping[str, Any]
     segments: int

@@ -9,25 +9,26 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from harness import folders
+from harness.arrays import Vectors
 from harness.store import segment
 from harness.store.header import Header
-from harness.store.segment import Segment
+from harness.store.segment import Keys, Segment
 
 MODEL_FILE = "model.json"
 """File beside the segments that describes their model."""
 DAMAGED = ".damaged"
 LEFTOVERS = (DAMAGED, segment.TEMPORARY)
 """Suffixes of the files that `harness cache prune` removes."""
-_STILL_WRITTEN = 3600  # seconds; another process may still write a younger temporary file
+STILL_USED = 3600  # seconds; another process may write a younger temporary file, or read it
 
 
 class Folder:
-    """The folder of one store on a file system of this machine.
+    """The folder of one store, on a file system.
 
     Parameters
     ----------
@@ -56,9 +57,33 @@ class Folder:
         """Return the header of a segment; the errors of `segment.read_header`."""
         return segment.read_header(self.path / name)
 
+    def prepare(self, names: Iterable[str]) -> None:
+        """Get ready to open segments; quicker at once than one by one."""
+
     def open(self, name: str, fingerprint: str) -> Segment:
-        """Open a segment; the errors of `segment.read`."""
+        """Open a segment, which may have no vectors before `load`; the errors of `segment.read`."""
         return segment.read(self.path / name, fingerprint)
+
+    def load(self, segments: Sequence[Segment], fingerprint: str) -> list[Segment]:
+        """Return open segments with their vectors.
+
+        Raises
+        ------
+        FileNotFoundError
+            If one was removed meanwhile.
+        """
+        return list(segments)
+
+    def repair(self, name: str, fingerprint: str) -> bool:
+        """Return whether a damaged segment could be replaced by a valid copy."""
+        return False
+
+    def write(self, fingerprint: str, keys: Keys, vectors: Vectors) -> None:
+        """Write a new segment; DiskError if that is not possible."""
+        segment.write(self.path, fingerprint, keys, vectors)
+
+    def send(self) -> None:
+        """Send what was written and is not yet where others read; DiskError if not possible."""
 
     def set_aside(self, name: str) -> None:
         """Rename a damaged segment, so that it is not read again."""
@@ -90,10 +115,10 @@ class Folder:
         with contextlib.suppress(OSError):  # a read-only store
             os.utime(self.path, None if at is None else (at.timestamp(),) * 2)
 
-    def leftovers(self) -> list[Path]:
-        """Return the damaged segments and temporary files."""
+    def leftovers(self) -> list[str]:
+        """Return the names of damaged segments and temporary files."""
         with contextlib.suppress(OSError):
-            return [path for path in self.path.iterdir() if path.suffix in LEFTOVERS]
+            return [path.name for path in self.path.iterdir() if path.suffix in LEFTOVERS]
         return []
 
     def remove_leftovers(self) -> tuple[int, int]:
@@ -105,19 +130,19 @@ class Folder:
             If a file cannot be removed.
         """
         count = freed = 0
-        for path in self.leftovers():
+        for path in (self.path / name for name in self.leftovers()):
             state = path.stat()
-            if path.suffix == DAMAGED or time.time() - state.st_mtime > _STILL_WRITTEN:
+            if path.suffix == DAMAGED or time.time() - state.st_mtime > STILL_USED:
                 path.unlink(missing_ok=True)
                 count, freed = count + 1, freed + state.st_size
         return count, freed
 
-    def delete(self) -> None:
-        """Remove the store; OSError if it cannot be removed."""
+    def is_removed(self) -> bool:
+        """Return whether `delete` was called, and files wait for being removed."""
+        return False
+
+    def delete(self) -> int:
+        """Remove the store and return the freed bytes; OSError if it cannot be removed."""
+        freed = sum(self.size(name) for name in self.names())
         shutil.rmtree(self.path)
-
-
-def folders_in(place: Path) -> list[Folder]:
-    """Return the folders of stores in `place`, sorted; none if it does not exist."""
-    paths = sorted(place.iterdir()) if place.is_dir() else []
-    return [Folder(path) for path in paths if path.is_dir()]
+        return freed

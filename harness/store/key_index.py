@@ -100,6 +100,11 @@ class KeyIndex:
                 result[rows] = segment.is_nan[positions[rows] - start]
         return result
 
+    def segments_of(self, positions: Rows) -> list[int]:
+        """Return the numbers of the segments that have the vectors at `positions`."""
+        numbers: list[int] = np.unique(self._numbers(positions)).tolist()
+        return numbers
+
     def gather(self, positions: Rows, *, check: bool = True) -> Vectors:
         """Return the (n, d) vectors at `positions`, (n,), each compared with its check.
 
@@ -109,12 +114,14 @@ class KeyIndex:
             If vectors differ from their checks.
         """
         vectors = np.empty((len(positions), self.width), dtype=np.float32)
-        segment_of = np.searchsorted(self.starts, positions, side="right") - 1
+        segment_of = self._numbers(positions)
         order = np.argsort(segment_of, kind="stable")
         bounds = np.searchsorted(segment_of[order], np.arange(len(self.segments) + 1))
         damaged = []
         for i, segment in enumerate(self.segments):
             rows = order[bounds[i] : bounds[i + 1]]
+            if not len(rows):
+                continue
             try:
                 _copy(segment, positions[rows] - self.starts[i], vectors, rows, check=check)
             except Damaged as error:
@@ -122,6 +129,9 @@ class KeyIndex:
         if damaged:
             raise DamagedSegments(damaged)
         return vectors
+
+    def _numbers(self, positions: Rows) -> Rows:
+        return np.searchsorted(self.starts, positions, side="right") - 1
 
 
 class DamagedSegments(Exception):

@@ -1,7 +1,8 @@
 """All stores of a folder: lists them, removes some, and merges small segments.
 
-It may run while evaluations run on the same machine: segments are deleted only after the merged
-segment is written, and a process that has a deleted segment open can still read it.
+It may run while evaluations run: segments are deleted only after the merged segment is written, and
+a process that has a deleted segment open can still read it. In a bucket, where it cannot, they are
+marked, and deleted by the first `prune` after an hour.
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 import numpy as np
 
 from harness.errors import DiskError
+from harness.folders import Place
 from harness.store import model_file, segment
 from harness.store.contents import Info
-from harness.store.folder import Folder, folders_in
+from harness.store.folder import Folder
 from harness.store.key_index import DamagedSegments, KeyIndex
+from harness.store.places import folders_in
 from harness.store.segment import Segment
 from harness.store.store import Store
 
@@ -49,9 +51,9 @@ class Pruned:
     freed: int
 
 
-def stores(folder: Path) -> list[Info]:
+def stores(folder: Place) -> list[Info]:
     """Return the content of each store of a folder, the most recently used first."""
-    infos = [store.info() for store in _stores(folder)]
+    infos = [store.info() for store in _stores(folder) if not store.files.is_removed()]
     return sorted(infos, key=lambda info: info.last_used, reverse=True)
 
 
@@ -61,7 +63,7 @@ def store_of(info: Info) -> Store:
 
 
 def prune(
-    folder: Path,
+    folder: Place,
     *,
     names: Sequence[str] = (),
     unused_days: float | None = None,
@@ -87,7 +89,6 @@ def prune(
         If something cannot be removed or written.
     """
     removed: list[Info] = []
-    kept: list[Info] = []
     now, total = datetime.now(UTC), 0
     for info in stores(folder):
         own_names = (str(info.model.get("name", "")), info.fingerprint)
@@ -96,18 +97,17 @@ def prune(
         remove = remove or (unused_days is not None and age > unused_days)
         remove = remove or (max_bytes is not None and total + info.bytes > max_bytes)
         total += 0 if remove else info.bytes
-        (removed if remove else kept).append(info)
+        removed += [info] if remove else []
     leftovers = merged = freed = 0
     try:
         for info in removed:
-            store_of(info).files.delete()
-            freed += info.bytes
-        for info in kept:
-            store = store_of(info)
+            freed += store_of(info).files.delete()
+        for store in _stores(folder):  # with those that were removed from a bucket before
+            last_used = store.files.last_used()
             count, size = store.files.remove_leftovers()
             leftovers, freed = leftovers + count, freed + size
             merged += merge(store)
-            store.files.touch(info.last_used)  # pruning does not count as use
+            store.files.touch(last_used)  # pruning does not count as use
     except OSError as error:
         raise DiskError(f"cannot prune '{error.filename or folder}' ({error.strerror})") from None
     return Pruned(tuple(removed), leftovers, merged, freed)
@@ -122,10 +122,13 @@ def merge(store: Store) -> int:
         If the store cannot be written.
     """
     small: list[Segment] = []
-    for name in store.files.names():
+    names = store.files.names()
+    store.files.prepare(names)
+    for name in names:
         with contextlib.suppress(FileNotFoundError, segment.Damaged, segment.Foreign):
             opened = store.files.open(name, store.fingerprint)
             if len(opened.keys) < _SMALL:
+                (opened,) = store.files.load([opened], store.fingerprint)
                 segment.check(opened)  # a damaged vector must not get a new checksum
                 small.append(opened)
     count = 0
@@ -156,11 +159,12 @@ def _merge_group(store: Store, group: Sequence[Segment]) -> None:
     """Write one segment with each key of the group once, and delete the group's segments."""
     index = KeyIndex.of(group)
     keys = np.stack([index.first, index.second], axis=1)
-    segment.write(store.files.path, store.fingerprint, keys, index.gather(index.position))
+    store.files.write(store.fingerprint, keys, index.gather(index.position))
+    store.files.send()
     store.files.remove([item.path.name for item in group])
 
 
-def _stores(folder: Path) -> list[Store]:
+def _stores(folder: Place) -> list[Store]:
     found = []
     for files in folders_in(folder):
         fingerprint = _fingerprint(files)

@@ -170,7 +170,8 @@ def read_beginning(path: Path, size: int, fingerprint: str) -> Segment:
     keys = _keys(_tensors_of(path, layout)["keys"])
     if len(keys) != layout.n:
         raise Damaged("its keys are incomplete")
-    return Segment(path, keys, np.empty((0, layout.d), dtype=np.float32), layout.checksum)
+    vectors = np.empty((0, layout.d), dtype=np.float32)
+    return Segment(path, keys, vectors, layout.checksum, may_have_nan=layout.may_have_nan)
 
 
 def read_header(path: Path) -> Header:

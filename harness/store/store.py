@@ -1,18 +1,19 @@
 """The vectors of one embedder on disk, so that no text is encoded twice.
 
-A store is a folder of immutable segments (`segment.py`). There is no lock: several processes and
-machines may write at once, each its own segments. If two segments have the same text, their
-vectors are equal up to rounding, and the first one is used that is not a row of NaN. A kill loses
-only the rows that were not flushed. `harness.store.pruning` works on all stores of a folder.
+A store is a folder of immutable segments (`segment.py`), on a file system or in a bucket. There is
+no lock: several processes and machines may write at once, each its own segments. If two segments
+have the same text, their vectors are equal up to rounding, and the first one is used that is not a
+row of NaN. A kill loses only the rows that were not flushed. `harness.store.pruning` works on all
+stores of a folder.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,11 +22,12 @@ import numpy.typing as npt
 from harness import folders
 from harness.arrays import Vectors
 from harness.digest import digest
-from harness.errors import ModelError
+from harness.errors import DiskError, ModelError
+from harness.folders import Place
 from harness.store import header, model_file, segment
 from harness.store.contents import Checked, Info
-from harness.store.folder import Folder
 from harness.store.key_index import DamagedSegments, KeyIndex, keys_of
+from harness.store.places import folder_of
 from harness.store.segment import Segment
 from harness.store.writer import Writer
 
@@ -33,6 +35,7 @@ WithoutVector: TypeAlias = Callable[[Sequence[str]], Sequence[bool]]
 
 CHECK = "HARNESS_CHECK_VECTORS"
 """Environment variable: with `0`, vectors are not compared with their checks when they are read."""
+_ATTEMPTS = 5
 
 
 class Store:
@@ -41,7 +44,7 @@ class Store:
     Parameters
     ----------
     folder
-        Folder of all stores.
+        Folder of all stores, on a file system or in a bucket.
     fingerprint
         The embedder's fingerprint; each fingerprint has its own store.
     without_vector
@@ -59,14 +62,15 @@ class Store:
     """
 
     def __init__(
-        self, folder: Path, fingerprint: str, *, without_vector: WithoutVector | None = None
+        self, folder: Place, fingerprint: str, *, without_vector: WithoutVector | None = None
     ) -> None:
         self.fingerprint = fingerprint
         self._without_vector = without_vector
         self._nan_is_right: dict[str, bool] = {}  # by text whose row is of NaN
         # The digest distinguishes names that are equal after safe_name, or without regard to case.
-        self.folder = folder / f"{folders.safe_name(fingerprint)[:80]}-{digest(fingerprint)[:12]}"
-        self.files = Folder(self.folder)
+        name = f"{folders.safe_name(fingerprint)[:80]}-{digest(fingerprint)[:12]}"
+        self.folder = folder / name
+        self.files = folder_of(folder, name)
         self.notices: list[str] = []
         self._segments: dict[str, Segment] = {}
         self._ignored: set[str] = set()
@@ -92,7 +96,8 @@ class Store:
         KeyError
             If some texts have no vector; the message has their number.
         """
-        while True:  # ends: each repetition has set a segment aside
+        vanished = 0
+        while True:  # ends: each repetition has set a segment aside, or misses one
             positions = self._find(texts)
             n_missing = int((positions < 0).sum())
             if n_missing:
@@ -100,10 +105,20 @@ class Store:
                     f"{n_missing} of {len(texts)} texts have no vector in '{self.folder}'"
                 )
             try:
-                return self._current().gather(positions, check=self._check)
+                self._load(positions)
+                return self._index.gather(positions, check=self._check)
+            except FileNotFoundError:  # another machine merged it
+                vanished += 1
+                if vanished == _ATTEMPTS:
+                    raise DiskError(f"embeddings in '{self.folder}' vanish") from None
+                self._stale = True
             except DamagedSegments as error:
                 for damaged, reason in error.damaged:
-                    self._set_aside(damaged.path.name, reason)
+                    name = damaged.path.name
+                    if self.files.repair(name, self.fingerprint):
+                        self._segments.pop(name, None)
+                    else:
+                        self._set_aside(name, reason)
                 self._stale = True
 
     def refresh(self) -> None:
@@ -153,11 +168,15 @@ class Store:
             try:
                 opened = self.files.open(name, self.fingerprint)
                 rows = len(opened.keys)
+                (opened,) = self.files.load([opened], self.fingerprint)
                 segment.check(opened)
                 report.append(Checked(name, rows))
             except FileNotFoundError:
                 continue  # another process merged it meanwhile
             except segment.Damaged as error:
+                if self.files.repair(name, self.fingerprint):
+                    report.append(Checked(name, rows))
+                    continue
                 self._set_aside(name, error)
                 report.append(Checked(name, rows, str(error)))
             except (segment.Foreign, OSError) as error:
@@ -169,6 +188,7 @@ class Store:
         """Return what the store contains, without reading vectors."""
         rows = size = 0
         names = self.files.names()
+        self.files.prepare(names)
         for name in names:
             with contextlib.suppress(segment.Damaged, segment.Foreign, OSError):
                 size += self.files.size(name)
@@ -199,9 +219,10 @@ class Store:
     def _current(self) -> KeyIndex:
         if not self._stale:
             return self._index
-        for _ in range(5):  # a segment may vanish while `harness cache prune` merges
+        for _ in range(_ATTEMPTS):  # a segment may vanish while `harness cache prune` merges
             names = set(self.files.names())
             names -= self._ignored
+            self.files.prepare(names - self._segments.keys())
             opened = {n: s for n, s in self._segments.items() if n in names}
             try:
                 for name in names - opened.keys():
@@ -218,8 +239,23 @@ class Store:
         if not self._touched:
             self._touched = True
             self.files.touch()
+            try:
+                self.files.send()
+            except DiskError as error:
+                self.notices.append(str(error))
         self._stale = False
         return self._index
+
+    def _load(self, positions: npt.NDArray[np.int64]) -> None:
+        """Make the vectors at `positions` available."""
+        segments = list(self._index.segments)
+        lacking = {i for i, item in enumerate(segments) if not len(item.vectors)}
+        needed = sorted(lacking.intersection(self._index.segments_of(positions))) if lacking else []
+        loaded = self.files.load([segments[i] for i in needed], self.fingerprint)
+        for i, item in zip(needed, loaded, strict=True):
+            segments[i] = self._segments[item.path.name] = item
+        if needed:
+            self._index = dataclasses.replace(self._index, segments=tuple(segments))
 
     def _open(self, name: str) -> Segment | None:
         path = self.folder / name

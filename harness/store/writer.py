@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.arrays import Vectors
 from harness.errors import ModelError
-from harness.store import model_file, segment
+from harness.store import model_file
 from harness.store.folder import Folder
 from harness.store.key_index import keys_of
 from harness.store.segment import Keys
@@ -98,7 +98,7 @@ class Writer:
             return
         keys = np.concatenate(self._keys)
         order = np.lexsort((keys[:, 1], keys[:, 0]))
-        segment.write(self._folder.path, self._fingerprint, keys[order], self._buffer[order])
+        self._folder.write(self._fingerprint, keys[order], self._buffer[order])
         self._keys, self._n = [], 0
         self._on_flush()
 
@@ -129,3 +129,4 @@ class Writer:
         except BaseException:  # a signal in the middle of it: the rows are still waiting
             self.flush()
             raise
+        self._folder.send()

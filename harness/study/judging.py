@@ -13,7 +13,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from harness import parallel
+from harness import folders, parallel
 from harness.digest import json_like
 from harness.embedder import Embedder
 from harness.encode.stored_embedder import StoredEmbedder, store_of
@@ -46,7 +46,7 @@ class Place:
     model: str
     fingerprint: str
     include: tuple[Path, ...]
-    store: Path
+    store: folders.Place
 
 
 @dataclass(frozen=True)

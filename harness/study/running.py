@@ -37,7 +37,7 @@ def run_study(
     study: str | Path,
     *,
     results: Path | str = "results",
-    cache: Path | str | None = None,
+    cache: folders.Place | str | None = None,
     workers: int = 1,
     include: Path | str | Iterable[Path | str] = (),
     overwrite: bool = False,
@@ -86,7 +86,7 @@ def run_study(
     runner = _Runner(
         study=study_,
         file=file,
-        store=Path(cache) if cache else folders.embeddings(),
+        store=folders.place(cache) if cache else folders.embeddings(),
         workers=workers,
         include=folders_,
         overwrite=overwrite,
@@ -170,7 +170,7 @@ class _Runner:
 
     study: Study
     file: jsonl.RecordsFile[StudyRecord]
-    store: Path
+    store: folders.Place
     workers: int
     include: tuple[Path, ...]
     overwrite: bool

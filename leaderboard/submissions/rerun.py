@@ -28,6 +28,7 @@ from typing import TypeAlias
 
 from harness import names, options
 from harness.errors import HarnessError, UsageError
+from harness.folders import Place
 from harness.leaderboard.claims.conflicts import TOLERANCE
 from harness.leaderboard.submissions import record_lines
 from harness.leaderboard.submissions.base import Base
@@ -84,7 +85,7 @@ def rerun(
     *,
     base: Path | None = None,
     seed: int = 0,
-    cache: Path | None = None,
+    cache: Place | None = None,
     trusting: bool = False,
     registry: Registry | None = None,
 ) -> list[Verdict]:
@@ -181,7 +182,7 @@ def _obstacle(cell: Cell, registry: Registry, trusting: bool) -> str:
     return ""
 
 
-def _verdict(cell: Cell, cache: Path | None, registry: Registry) -> Verdict:
+def _verdict(cell: Cell, cache: Place | None, registry: Registry) -> Verdict:
     labels = (cell.model, cell.mitigator, cell.task)
     try:
         with warnings.catch_warnings():

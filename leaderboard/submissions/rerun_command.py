@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from harness.commands import arguments
+from harness.folders import Place
 
 
 @click.command("rerun")
@@ -42,7 +43,7 @@ def rerun(
     seed: int,
     trust_models: bool,
     include: tuple[Path, ...],
-    cache: Path | None,
+    cache: Place | None,
     as_json: bool,
 ) -> None:
     """Run random cells of a submission again.

@@ -18,6 +18,7 @@ from harness.encode.batch_size import token_budget
 from harness.encode.batches import encode_batches
 from harness.encode.engine import Report
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, one_line
+from harness.folders import Place
 from harness.plugins.engines.messages import Notes, Raised, Ready, Unit, Unusable, Unwritable
 from harness.store.store import Store
 from harness.store.writer import Writer
@@ -45,7 +46,7 @@ class Job:
 
     name: str | None
     fingerprint: str
-    place: Path
+    place: Place
     device: str
     threads: int
     marker: Path | None = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments
+from harness.folders import Place
 
 if TYPE_CHECKING:
     from harness.plugins.reproduction.rows import PaperFile
@@ -75,7 +76,7 @@ class Options:
     record: bool
     out: Path | None
     results: Path
-    cache: Path | None
+    cache: Place | None
     include: tuple[Path, ...]
     as_json: bool
 

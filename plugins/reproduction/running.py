@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import harness
 from harness import folders
 from harness.errors import DiskError, HarnessError, UsageError
+from harness.folders import Place
 from harness.plugins.reproduction.rows import PaperFile
 from harness.plugins.reproduction.selection import ScoreSelection, StudySelection
 from harness.plugins.reproduction.values import Value
@@ -54,7 +55,7 @@ def scores(
     *,
     model: str | None = None,
     results: Path | None,
-    cache: Path | None,
+    cache: Place | None,
     progress: bool | Progress,
     include: Iterable[Path] = (),
 ) -> Findings:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments, kinds
+from harness.folders import Place
 
 if TYPE_CHECKING:
     from harness.task.validity import Validity
@@ -76,7 +77,7 @@ class Options:
     recorded: bool
     record: bool
     out: Path | None
-    cache: Path | None
+    cache: Place | None
     include: tuple[Path, ...]
     as_json: bool
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import HarnessError, UsageError
+from harness.folders import Place
 from harness.metrics import Metric
 from harness.plugins.validity import checks, verdict
 from harness.plugins.validity.instrument import Instrument
@@ -50,7 +50,7 @@ def measure(
     tasks: Sequence[str] = (),
     models: Sequence[str] = (),
     seed: int = 0,
-    cache: Path | None = None,
+    cache: Place | None = None,
     progress: bool | Progress = False,
     draws: checks.Draws | None = None,
 ) -> Measured:

@@ -172,3 +172,41 @@ def fill():
         return store
 
     return run
+
+
+@pytest.fixture(scope="session")
+def s3_server():
+    """A server of S3's protocol on 127.0.0.1."""
+    import s3fs
+    from s3_server import S3Server
+
+    s3fs.S3FileSystem.clear_instance_cache()  # an instance keeps the address of its server
+    with S3Server() as server:
+        yield server
+
+
+@pytest.fixture
+def s3(s3_server, monkeypatch):
+    """The server, with credentials and its address in the environment; nothing is refused."""
+    import s3fs
+    from s3_server import ENVIRONMENT
+
+    for name, value in (ENVIRONMENT | {"AWS_ENDPOINT_URL": s3_server.url}).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(s3fs.S3FileSystem, "retries", 1)
+    s3_server.refused.clear()
+    return s3_server
+
+
+@pytest.fixture
+def on_machine(tmp_path, monkeypatch):
+    """Become another machine, with a cache folder of its own: `on_machine("second")`."""
+
+    def become(name, cache=None):
+        if cache is None:
+            monkeypatch.delenv("HARNESS_CACHE", raising=False)
+        else:
+            monkeypatch.setenv("HARNESS_CACHE", cache)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+
+    return become
