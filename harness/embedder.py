@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
@@ -99,6 +99,10 @@ class ModelInfo(Card):
         Prompts in use by role: the text put before each text of that role. Records state them.
         A model that treats `query` or `document` differently from `text` states all three, and
         its methods `encode`, `lengths` and `truncated` take the keyword `role`.
+    hosted
+        Whether the model is known by its address and name only, so that its provider may put
+        another one behind them: see `harness.encode.canary`. Its vectors are stored as soon as
+        they arrive, because they are paid for.
 
     Raises
     ------
@@ -108,6 +112,7 @@ class ModelInfo(Card):
 
     fingerprint: str
     role_prompts: Mapping[Role, str] = field(default_factory=dict)
+    hosted: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in ("word", "text"):
@@ -143,6 +148,9 @@ class Embedder(Protocol):
       fault, which may pass;
     - `ranks(words)` returns the place of each word in a vocabulary in order of frequency, 1 for the
       most frequent word and 0 for an unknown one; or None if the order is another;
+    - `watch(text, vector)`, `tell(say)` and `share(processes)` are for hosted models: a text whose
+      vector is known, for a check of every answer; where a line is shown while requests wait; and
+      the number of processes that share its limits;
     - `token_states(texts)` is described in `harness.token_states`.
 
     An embedder with prompts by role (`info.role_prompts`) is a `RoleEmbedder`.
@@ -204,6 +212,11 @@ def renamed(embedder: Embedder, name: str, aliases: Iterable[str] = ()) -> Embed
         others.pop(name, None)
         return dataclasses.replace(info, name=name, aliases=tuple(others))
 
+    return with_info(embedder, changed)
+
+
+def with_info(embedder: Embedder, changed: Callable[[ModelInfo], ModelInfo]) -> Embedder:
+    """Return an embedder, which is changed, with what `changed` returns of its info."""
     if changed(embedder.info) == embedder.info:
         return embedder
     try:

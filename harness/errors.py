@@ -13,13 +13,19 @@ and exits with `exit_code`::
     ├── ModelError               1  a model does not fulfil the contract of an embedder
     ├── NotApplicable            1  a mitigator or metric does not apply to its input
     └── DiskError                1  a results or cache folder cannot be written or read
+
+An embedder raises `PartlyEncoded`, which is none of these, if it has vectors of some texts only.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.arrays import Vectors
 
 
 class HarnessError(Exception):
@@ -122,6 +128,22 @@ class DiskError(HarnessError):
 
 PLUGIN_ERRORS = (Exception, SystemExit)
 """What code of others may raise: anything, also to end the program. Ctrl-C is not among it."""
+
+
+class PartlyEncoded(Exception):
+    """Raised by an embedder if some texts of a batch have no vector, so that the others are kept.
+
+    Parameters
+    ----------
+    vectors
+        (n, d) vectors of the batch; those of the texts without one are NaN.
+    reasons
+        Why each of these has none, by position.
+    """
+
+    def __init__(self, vectors: Vectors, reasons: Mapping[int, str]) -> None:
+        super().__init__(next(iter(reasons.values())))
+        self.vectors, self.reasons = vectors, reasons
 
 
 def unreadable(path: Path | str, error: OSError | None = None) -> InvalidFile:

@@ -22,6 +22,11 @@ from harness.digest import digest, json_like
 _LOCAL = re.compile(r"~$|~[^/\\]*[/\\]|\.{0,2}[/\\](?![/\\])|[A-Za-z]:[/\\]")
 """The beginning of a path that is absolute or starts at the home or current folder."""
 _SECRET = re.compile(r"(^|_)((api|auth)?key|token|secret|password|passwd)$", re.IGNORECASE)
+_IN_ADDRESS = re.compile(r"(://)[^/\s'@]+@")
+_IN_OPTION = re.compile(
+    r"([?&](?:\w*_)?(?i:(?:api|auth)?key|token|secret|password|passwd)=)"
+    r"(?![A-Z][A-Z0-9_]*(?:\b|$))[^&\s']+"  # the name of a variable is no key
+)
 LONGEST = 8
 """Numbers of an array that a label shows."""
 _SUFFIX = re.compile(r"(\.[A-Za-z]{2,12})?(\.gz)?$")
@@ -111,6 +116,11 @@ def public(value: Any) -> Any:
 def is_secret(option: str) -> bool:
     """Return whether an option holds a key or password, by its name."""
     return _SECRET.search(option) is not None
+
+
+def without_secrets(line: str) -> str:
+    """Return a line for the user without the keys and passwords that its addresses have."""
+    return _IN_OPTION.sub(r"\1***", _IN_ADDRESS.sub(r"\1***@", line))
 
 
 def is_local(text: str) -> bool:

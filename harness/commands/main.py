@@ -161,5 +161,7 @@ def _report_failed_plugins() -> None:
 
 
 def _fail(line: str, code: int) -> int:
-    click.echo(f"harness: {line}", err=True)
+    from harness import labels
+
+    click.echo(f"harness: {labels.without_secrets(line)}", err=True)
     return code

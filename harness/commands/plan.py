@@ -77,10 +77,12 @@ def _cost(plan: dict[str, Any]) -> str:
 
 def _of_model(run: Run, embedder: Embedder) -> dict[str, Any]:
     """Return the plan for a model as `--json` prints it."""
+    from harness.encode import canary
     from harness.encode.batches import token_lengths
     from harness.results.folder import ResultsFile
     from harness.results.outcome import outcome
 
+    canary.remember(embedder, run.place)  # a plan asks nobody
     info = embedder.info
     folder = run.settings.results
     file = ResultsFile(folder, info.name) if folder and folder.is_dir() else None

@@ -9,6 +9,7 @@
 `batch_size`          how many texts the next batch has, which failures reduce
 `one_batch`           the vectors of a batch, checked, or why there are none
 `without_vector`      which texts a model has no vector for, so that a row of NaN is right
+`canary`              which model answers behind a hosted name
 `spellings`           which texts a model reads alike, such as a word in upper and in lower case
 `roles`               queries and documents, for models that encode them differently
 `stored_embedder`     an embedder whose vectors come from its store

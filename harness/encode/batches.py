@@ -41,6 +41,10 @@ class VectorWriter(Protocol):
         """Add the (n, d) `vectors` of n `texts`."""
         ...
 
+    def flush(self) -> None:
+        """Write what is waiting."""
+        ...
+
 
 def encode_batches(
     embedder: Embedder,
@@ -194,14 +198,20 @@ class _Loop:
             self._fail(batch[0], result.reason)
             return True
         self.size.fitted(len(batch))
-        valid = _is_valid(self.embedder, batch, result)
+        valid = _is_valid(self.embedder, batch, result.vectors)
+        valid[list(result.reasons)] = False
         if valid.any():
-            self.writer.add([batch[i] for i in np.flatnonzero(valid)], result[valid])
+            self.writer.add([batch[i] for i in np.flatnonzero(valid)], result.vectors[valid])
+            if self.embedder.info.hosted:
+                self.writer.flush()  # what is paid for is kept at once
             self.n_batches += 1
             self._in_a_row = 0
             self.on_done(int(valid.sum()))
+        for i, reason in result.reasons.items():
+            self._fail(batch[i], reason)
+            valid[i] = True  # it need not be encoded again
         if again and not valid.all():
-            self._fail(batch[0], _reason(result[0]))
+            self._fail(batch[0], _reason(result.vectors[0]))
         elif not again:
             self._invalid += positions[~valid].tolist()
         return True
@@ -216,7 +226,7 @@ def _is_valid(embedder: Embedder, batch: Sequence[str], vectors: Vectors) -> npt
     """Return whether each row may be stored: it is finite, or of NaN and the text has no vector."""
     valid = np.asarray(np.isfinite(vectors).all(axis=1))
     nan = np.flatnonzero(~valid & np.isnan(vectors).all(axis=1))
-    valid[nan] = without_vector(embedder, [batch[i] for i in nan])
+    valid[nan] = without_vector(embedder, [batch[i] for i in nan.tolist()])
     return valid
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.arrays import Vectors
 from harness.encode import roles
-from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError, one_line
+from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError, PartlyEncoded, one_line
 
 if TYPE_CHECKING:
     from harness.embedder import Embedder
@@ -26,7 +26,23 @@ class Failure:
     of_memory: bool
 
 
-def attempt(embedder: Embedder, batch: Sequence[str]) -> Vectors | Failure:
+@dataclass(frozen=True)
+class Encoded:
+    """The vectors of a batch.
+
+    Parameters
+    ----------
+    vectors
+        (n, d) vectors.
+    reasons
+        Why some texts have none, by position; their rows are NaN.
+    """
+
+    vectors: Vectors
+    reasons: Mapping[int, str] = field(default_factory=dict)
+
+
+def attempt(embedder: Embedder, batch: Sequence[str]) -> Encoded | Failure:
     """Return the (n, d) vectors of a batch of keys, or why there are none.
 
     Raises
@@ -83,17 +99,22 @@ def checked(embedder: Embedder, texts: Sequence[str], vectors: Any) -> Vectors:
         return array.astype(np.float32, copy=False)
 
 
-def _encoded(embedder: Embedder, batch: Sequence[str]) -> Vectors:
+def _encoded(embedder: Embedder, batch: Sequence[str]) -> Encoded:
     """Return the (n, d) vectors of a batch; the texts of each role are encoded together."""
     groups = roles.grouped(batch, embedder.info.role_prompts)
-    parts = [
-        checked(embedder, group.texts, embedder.encode(group.texts, **group.arguments))
-        for group in groups
-    ]
+    parts: list[Vectors] = []
+    reasons: dict[int, str] = {}
+    for group in groups:
+        try:
+            vectors = embedder.encode(group.texts, **group.arguments)
+        except PartlyEncoded as error:
+            vectors = error.vectors
+            reasons |= {int(group.positions[i]): why for i, why in error.reasons.items()}
+        parts.append(checked(embedder, group.texts, vectors))
     if len(parts) == 1:
-        return parts[0]
+        return Encoded(parts[0], reasons)
     positions = np.concatenate([group.positions for group in groups])
-    return np.concatenate(parts)[np.argsort(positions)]
+    return Encoded(np.concatenate(parts)[np.argsort(positions)], reasons)
 
 
 def _free_memory() -> None:

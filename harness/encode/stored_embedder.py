@@ -18,8 +18,11 @@ from harness.encode.without_vector import without_vector
 from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError
 from harness.folders import Place
 from harness.progress import Progress
+from harness.store import pruning
 from harness.store.store import Store
 from harness.vocabulary import Vocabulary, vocabulary_of
+
+MANY_SEGMENTS = 32
 
 
 def store_of(embedder: Embedder, folder: Place) -> Store:
@@ -112,6 +115,8 @@ class StoredEmbedder:
             report = self.engine.encode(
                 self.embedder, missing, self.store, on_done=advance, name=self.name
             )
+        if self.info.hosted and len(self.store.files.names()) > MANY_SEGMENTS:
+            pruning.merge(self.store)  # each hand-over was written as a segment
         self.seconds += time.monotonic() - started
         self.encoded += report.n_texts
         self._failed |= report.failed.keys()

@@ -32,7 +32,10 @@ LEVELS = 256
 """Number of values of a dimension with `int8`."""
 _CALIBRATION = Path(__file__).with_name("calibration.txt")
 _BATCH = 32  # calibration texts that are encoded together
-_FORWARDED = ("batch_tokens", "close", "lacks", "lengths", "notes", "truncated")
+_FORWARDED = (
+    *("batch_tokens", "close", "lacks", "lengths", "notes", "truncated"),
+    *("share", "tell", "watch"),
+)
 
 
 class Quantized:
@@ -84,6 +87,11 @@ class Quantized:
             signs = np.where(vectors > 0, np.float32(1), np.float32(-1))
             return np.where(np.isnan(vectors), vectors, signs)
         return of_codes(codes(vectors, self._ranges), self._ranges) if len(texts) else vectors
+
+    @property
+    def unquantized(self) -> Embedder:
+        """The encoder, whose whole vectors tell models apart."""
+        return self.embedder
 
     @functools.cached_property
     def _ranges(self) -> Vectors:

@@ -10,11 +10,12 @@ import contextlib
 import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from harness import folders
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
-from harness.encode import adapters
+from harness.encode import adapters, canary
 from harness.encode.engine import Engine
 from harness.encode.stored_embedder import StoredEmbedder, store_of
 from harness.errors import HarnessError, UsageError
@@ -131,11 +132,19 @@ class Run:
             )
         return dataclasses.replace(plan, not_run=(*unavailable, *plan.not_run))
 
+    def settle(self, embedder: Embedder) -> list[str]:
+        """Find out which model answers behind a hosted name; return lines for the user."""
+        return canary.settle(embedder, self.place, self.settings.progress.say)
+
+    @property
+    def place(self) -> Path:
+        """The folder of all stores."""
+        return self.settings.cache or folders.embeddings()
+
     @contextlib.contextmanager
     def store(self, embedder: Embedder) -> Iterator[Store]:
         """Open the store of a model; it is temporary for a model without a fingerprint."""
-        cache = self.settings.cache or folders.embeddings()
-        with adapters.store_folder(embedder.info, cache) as folder:
+        with adapters.store_folder(embedder.info, self.place) as folder:
             yield store_of(embedder, folder)
 
     @contextlib.contextmanager
@@ -150,10 +159,11 @@ class Run:
 
     def model(self, embedder: Embedder, name: str | None) -> Records:
         """Evaluate one model; `name` is what users typed for it, if it was a name."""
+        settled = self.settle(embedder)
         info, seed = embedder.info, self.settings.seed
         file = ResultsFile(self.settings.results, info.name) if self.settings.results else None
         plan = self.plan(embedder, file)
-        notices = list(file.notices) if file else []
+        notices = [*settled, *(file.notices if file else ())]
         records = dict(file.records) if file else {}
         not_run = list(plan.not_run)
         encoded, unplanned, seconds = 0, 0, 0.0  # mitigators may need texts beyond the plan

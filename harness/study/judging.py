@@ -16,6 +16,7 @@ from sklearn.base import clone
 from harness import folders, parallel
 from harness.digest import json_like
 from harness.embedder import Embedder
+from harness.encode import canary
 from harness.encode.stored_embedder import StoredEmbedder, store_of
 from harness.errors import HarnessError
 from harness.progress import Progress, Silent
@@ -181,6 +182,7 @@ def stored(embedder: Embedder, place: Place, progress: Progress) -> StoredEmbedd
 def _base(place: Place, unit: bool) -> Base:
     """Return the model in this process, loaded once."""
     embedder: Any = Registry(include=place.include).embedder(place.model)
+    canary.follow(embedder, place.store, place.fingerprint)
     if embedder.info.fingerprint != place.fingerprint:
         raise HarnessError(f"model '{place.model}' changed while the study ran")
     if embedder.info.kind == "text":

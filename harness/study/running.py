@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness import folders
 from harness.embedder import Embedder
+from harness.encode import canary
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import (
     DiskError,
@@ -114,7 +115,7 @@ def run_study(
         (file.records[id_] for id_ in runner.parts if id_ in file.records),
         new=new,
         failed=tuple(failed),
-        notices=(*registry.notices, *same, *file.notices),
+        notices=(*registry.notices, *same, *runner.notices, *file.notices),
         path=path,
     )
 
@@ -164,6 +165,8 @@ class _Runner:
         As in `run_study`.
     parts
         By id of each record of the models run so far, the study as the record should state it.
+    notices
+        Lines for the user.
     id
         Identifier of the run.
     """
@@ -176,10 +179,12 @@ class _Runner:
     overwrite: bool
     progress: Progress
     parts: dict[str, StudyPart] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
 
     def run(self, model: str, embedder: Embedder) -> int:
         """Judge and record what is not recorded of a model; return the number of new records."""
+        self.notices += canary.settle(embedder, self.store, self.progress.say)
         place = Place(model, embedder.info.fingerprint, self.include, self.store)
         if embedder.info.kind == "text":  # workers only read
             embedder = judging.stored(embedder, place, self.progress)

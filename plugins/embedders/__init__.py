@@ -69,7 +69,7 @@ PROVIDERS = (
         summary="a model behind an OpenAI-compatible endpoint",
         neutral=(
             *("key", "batch_texts", "batch_tokens", "parallel", "encoding", "timeout", "retries"),
-            "price",
+            *("max_wait", "rpm", "tpm", "price"),
         ),
         provider=True,
     ),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.embedder import Embedder
+from harness.encode import canary
 from harness.encode.batch_size import token_budget
 from harness.encode.batches import encode_batches
 from harness.encode.engine import Report
@@ -79,6 +80,7 @@ class Encoder:
                 )
             self._embedder = self._embedder or _embedder(self._job)
             self._left.callback(getattr(self._embedder, "close", lambda: None))
+            canary.follow(self._embedder, self._job.place, self._job.fingerprint)
             found = self._embedder.info.fingerprint
             if found != self._job.fingerprint:
                 raise ModelError(

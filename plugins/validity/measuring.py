@@ -96,6 +96,8 @@ def measure(
             if models:
                 measured.skipped.append(f"{name}: no task is made for {kind} embedders")
             continue
+        for line in run.settle(embedder):
+            settings.progress.say(line)
         plan = run.plan(embedder, None)
         measured.skipped += [
             f"{entry.task}: {entry.reason}" for entry in plan.not_run if entry.kind != "embedder"

@@ -5,15 +5,19 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from loopback import BUSY, DIMENSIONS, Loopback, expected
+from loopback import BUSY, DIMENSIONS, Loopback, expected, vector
 
 from harness.commands.main import run
 from harness.embedder import ModelInfo
+from harness.encode import canary
+from harness.errors import HarnessError
 from harness.results.folder import read
 from harness.run.evaluation import evaluate
 from harness.store.pruning import store_of, stores
@@ -53,7 +57,7 @@ def place(tmp_path: Path, loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -
     return Place(tmp_path, loopback)
 
 
-def test_a_second_run_sends_no_request_and_needs_no_key(
+def test_a_second_run_only_asks_who_answers_and_needs_no_key(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = place.plan()
@@ -63,11 +67,16 @@ def test_a_second_run_sends_no_request_and_needs_no_key(
     assert len(place.server.texts) == len(set(place.server.texts)) == plan["to_encode"]
     requests = len(place.server.requests)
     assert f"{requests} requests, US$ " in errors
+    code, second, errors = place.command("eval", "--overwrite")
+    assert (code, len(place.server.requests)) == (0, requests + 1)
+    assert second.splitlines()[:-1] == first.splitlines()[:-1]
+    assert "1 request, US$ " in errors
     monkeypatch.delenv("LOOPBACK_KEY")
     code, second, errors = place.command("eval", "--overwrite")
-    assert (code, len(place.server.requests)) == (0, requests)
+    assert (code, len(place.server.requests)) == (0, requests + 1)
     assert second.splitlines()[:-1] == first.splitlines()[:-1]
-    assert "US$" not in errors
+    assert "not compared with earlier runs" in errors
+    assert "LOOPBACK_KEY" in errors
 
 
 class LocalModel:
@@ -118,7 +127,7 @@ def test_texts_encoded_before_an_endpoint_fails_are_kept_and_a_later_run_complet
     place.server.always = lambda body: BUSY if len(place.server.requests) > 2 else None
     code, _, errors = place.command("eval")
     assert code == 1
-    assert f"EndpointError: 127.0.0.1:{place.server.port}/v1" in errors
+    assert f"127.0.0.1:{place.server.port}/v1" in errors
     assert "503: status 503 on demand" in errors
     assert "FAILED: openai:toy" in errors
     kept = place.stored()
@@ -163,3 +172,125 @@ def test_a_wrong_key_is_one_line_with_its_variable(
     assert "LOOPBACK_KEY" in last
     assert "401" in last
     assert "sk-wrong" not in errors
+
+
+def test_another_model_behind_the_same_name_gets_a_store_and_records_of_its_own(
+    place: Place,
+) -> None:
+    first = place.server.embed
+
+    def other(texts: list[str], dimensions: int) -> Any:
+        return [vector("other " + text, dimensions) for text in texts]
+
+    def wide(texts: list[str], dimensions: int) -> Any:
+        return [vector(text, dimensions + 1) for text in texts]
+
+    total = place.plan()["to_encode"]
+    for embed, n_stores in ((first, 1), (other, 2), (wide, 3)):
+        place.server.embed = embed
+        place.server.requests.clear()
+        code, _, errors = place.command("eval")
+        assert code == 0
+        assert ("another model answers than in earlier runs" in errors) == (n_stores > 1)
+        assert len(place.server.texts) == total, "no text has the vector of another model"
+        assert place.stored() == n_stores * total
+    fingerprints = {r.model.fingerprint for r in read([place.folder / "results"]).records}
+    assert len(fingerprints) == 3
+    assert sum(canary.VARIANT in fingerprint for fingerprint in fingerprints) == 2
+
+    # Each is found again, also with the noise of an endpoint.
+    def noisy(texts: list[str], dimensions: int) -> Any:
+        noise = np.random.default_rng().standard_normal((len(texts), dimensions)) * 1e-4
+        return (np.asarray(other(texts, dimensions)) + noise).astype(np.float32)
+
+    for embed, is_told in ((wide, False), (noisy, True), (other, False), (first, True)):
+        place.server.embed = embed
+        place.server.requests.clear()
+        code, _, errors = place.command("eval", "--overwrite")
+        assert (code, place.server.texts, len(place.server.requests)) == (0, [], 1)
+        assert ("one of an earlier run" in errors) == is_told
+        assert place.plan()["to_encode"] == 0, "a plan takes the variant of the last run"
+    assert place.stored() == 3 * total
+    assert {r.model.fingerprint for r in read([place.folder / "results"]).records} == fingerprints
+
+
+def test_an_endpoint_that_cannot_be_reached_takes_nothing_from_a_stored_run(place: Place) -> None:
+    code, first, _ = place.command("eval")
+    place.server.stop()
+    code, second, errors = place.command("eval", "--overwrite")
+    assert code == 0
+    assert second.splitlines()[:-1] == first.splitlines()[:-1]
+    (line,) = [line for line in errors.splitlines() if "not compared with earlier runs" in line]
+    assert "cannot be reached" in line
+
+
+def test_a_model_that_is_swapped_in_mid_run_ends_the_run_and_mixes_nothing(place: Place) -> None:
+    total = place.plan()["to_encode"]
+    first = place.server.embed
+
+    def swapped(texts: list[str], dimensions: int) -> Any:
+        return first([("" if len(place.server.requests) < 4 else "x") + t for t in texts], 8)
+
+    place.server.embed = swapped
+    code, _, errors = place.command("eval")
+    assert code == 1
+    assert "now answers as another model" in errors
+    kept = place.stored()
+    assert 0 < kept < total
+    place.server.embed = first
+    code, _, errors = place.command("eval")
+    assert code == 0
+    assert place.stored() == total
+    (store,) = map(store_of, stores(place.folder / "cache"))
+    sent = sorted(set(place.server.texts))
+    np.testing.assert_array_equal(store.get(sent), expected(sent))
+
+
+def test_an_answer_is_stored_as_soon_as_it_has_arrived(place: Place) -> None:
+    stored: list[int] = []
+    embed = place.server.embed
+
+    def watched(texts: list[str], dimensions: int) -> Any:
+        stored.append(place.stored())
+        return embed(texts, dimensions)
+
+    place.server.embed = watched
+    assert place.command("eval")[0] == 0
+    sent = [sum(text not in canary.TEXTS for text in b["input"]) for b in place.server.requests]
+    # One request at a time: what was sent before a request is stored when it arrives.
+    assert stored == [sum(sent[:i]) for i in range(len(sent))]
+    segments = [store_of(found).info().segments for found in stores(place.folder / "cache")]
+    assert max(segments) < 33, "small segments are merged"
+
+
+@pytest.mark.parametrize(
+    "place_of_key",
+    ["http://user:{}@127.0.0.1:1/v1", "http://127.0.0.1:1/v1?key={}", "http://127.0.0.1:1/{}/v1"],
+)
+@pytest.mark.parametrize("command", ["eval", "plan", "show", "debias"])
+def test_a_key_in_an_address_is_refused_and_repeated_nowhere(
+    tmp_path: Path, place_of_key: str, command: str
+) -> None:
+    key = "sk-0a1b2c3d4e5f6a7b8c9d"
+    model = f"openai:toy?base_url={place_of_key.format(key)}"
+    words = {
+        "eval": ["eval", "--debug", "--tasks", "name-triplets", "--model", model],
+        "plan": ["plan", "--tasks", "name-triplets", "--model", model],
+        "show": ["show", "model", model],
+        "debias": ["debias", "--model", model, "--mitigator", "normalize", "--out", "v.txt"],
+    }[command]
+    if command in ("eval", "plan"):
+        words += ["--results", str(tmp_path / "results"), "--cache", str(tmp_path / "cache")]
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = run(words)
+        except HarnessError as error:  # --debug shows the traceback
+            code = error.exit_code
+            traceback.print_exc(file=err)
+    printed = out.getvalue() + err.getvalue()
+    assert code == 2
+    assert "base_url" in printed
+    assert not any(key[i : i + 4] in printed for i in range(len(key) - 3))
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(key.encode() in path.read_bytes() for path in files)

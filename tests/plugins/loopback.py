@@ -17,6 +17,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from harness.encode import canary
+
 MODEL = "toy"
 DIMENSIONS = 8
 
@@ -94,8 +96,9 @@ class Loopback:
 
     @property
     def texts(self) -> list[str]:
-        """Every text that was sent for embedding, in order."""
-        return [text for body in self.requests for text in body.get("input", ())]
+        """Every text that was sent for embedding, in order, but for the canaries."""
+        sent = [text for body in self.requests for text in body.get("input", ())]
+        return [text for text in sent if text not in canary.TEXTS]
 
     def __enter__(self) -> Self:
         class Handler(_Handler):

@@ -26,12 +26,12 @@ def in_order(answer: Mapping[str, Any], n: int) -> list[Mapping[str, Any]]:
         raise Refused("the answer has no list of vectors")
     if len(data) != n:
         raise Refused(f"{len(data)} vectors for {n} texts")
-    by_index = {}
-    for i, item in enumerate(data):
-        index = item.get("index")
-        by_index[index if isinstance(index, int) else i] = item
-    if set(by_index) != set(range(n)):
+    stated = [item.get("index") for item in data]
+    if all(index is None for index in stated):
+        return list(data)
+    if not all(type(index) is int for index in stated) or set(stated) != set(range(n)):
         raise Refused(f"the indices of its vectors are not 0 to {n - 1}")
+    by_index = dict(zip(stated, data, strict=True))
     return [by_index[i] for i in range(n)]
 
 
@@ -41,15 +41,17 @@ def vector(item: Mapping[str, Any]) -> Row | Refused:
     try:
         if isinstance(embedding, str):
             row = np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
-        else:
+        elif isinstance(embedding, list) and {type(value) for value in embedding} <= {int, float}:
             with np.errstate(over="ignore"):  # checked below: not finite
                 row = np.asarray(embedding, dtype=np.float64).astype(np.float32)
-    except (TypeError, ValueError):
-        return Refused("its vector is not a list of numbers")
-    if row.ndim != 1:
+        else:
+            return Refused("its vector is not a list of numbers")
+    except (TypeError, ValueError, OverflowError):  # also integers beyond any float
         return Refused("its vector is not a list of numbers")
     if not row.size:
         return Refused("its vector is empty")
     if not np.isfinite(row).all():
         return Refused("its vector has NaN or infinity")
+    if not row.any():
+        return Refused("its vector is zero, which has no direction")
     return row.astype(np.float32, copy=False)

@@ -1,7 +1,8 @@
 """Language models behind an OpenAI-compatible endpoint: a text in, a text out.
 
-Answers are cached elsewhere: in `harness.store.answers.AnswerCache`, under `Chat.identity`.
-Requests and errors are in `endpoint.py`.
+Answers are cached elsewhere: in `harness.store.answers.AnswerCache`, under `Chat.identity`. Whether
+the provider has put another model behind the name is not noticed: answers have no distance, and
+differ from call to call. Requests and errors are in `endpoint.py`.
 """
 
 from __future__ import annotations
@@ -10,14 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import HarnessError, InvalidOption, Unavailable
-from harness.plugins.embedders.hosted.endpoint import (
-    MESSAGE_LENGTH,
-    PARALLEL,
-    RETRIES,
-    TIMEOUT,
-    Endpoint,
-    Refused,
-)
+from harness.plugins.embedders.hosted.endpoint import MESSAGE_LENGTH, PARALLEL, Endpoint, Refused
+from harness.plugins.embedders.hosted.retrying import RETRIES, TIMEOUT
 from harness.plugins.embedders.hosted.threads import map_in_threads
 from harness.plugins.embedders.hosted.usage import usage_notes
 
@@ -66,7 +61,7 @@ class Chat:
     @property
     def identity(self) -> dict[str, Any]:
         """Everything but the texts that an answer depends on, as JSON values; without the key."""
-        return {"endpoint": self._endpoint.address, "model": self.model, **self._sampling}
+        return {"endpoint": self._endpoint.identity, "model": self.model, **self._sampling}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -85,7 +80,10 @@ class Chat:
         """
         messages = [] if system is None else [{"role": "system", "content": system}]
         messages.append({"role": "user", "content": text})
-        answer = self._endpoint.chat(model=self.model, messages=messages, **self._sampling)
+        tokens = sum(len(message["content"]) for message in messages) // 4
+        answer = self._endpoint.chat(
+            tokens=tokens, model=self.model, messages=messages, **self._sampling
+        )
         return _content(answer)
 
     def ask_many(self, system: str | None, texts: Sequence[str]) -> list[str | HarnessError]:

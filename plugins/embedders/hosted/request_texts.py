@@ -74,14 +74,23 @@ class RequestTexts:
         """Return the prompt put before each text of a role; empty for none."""
         return self._prompts.get(role, self._prompts.get("text", ""))
 
-    def body(self, texts: Sequence[str], role: Role | None) -> dict[str, Any]:
+    @property
+    def by_request(self) -> bool:
+        """Whether requests name the role, so that a text has a vector for each role."""
+        return not self._prompts
+
+    def body(
+        self, texts: Sequence[str], role: Role | None, as_they_are: Sequence[str] = ()
+    ) -> dict[str, Any]:
         """Return the fields of a request for texts of one role; with None, for texts as they are.
 
-        The client of OpenAI takes a field that it does not know in `extra_body`.
+        Texts without a prompt, `as_they_are`, follow. The client of OpenAI takes a field that it
+        does not know in `extra_body`.
         """
         if role is None:
             return {"input": list(texts)}
-        body: dict[str, Any] = {"input": [self.prompt(role) + text for text in texts]}
-        if not self._prompts and role in self.role_prompts and role != "text":
+        prompted = [self.prompt(role) + text for text in texts]
+        body: dict[str, Any] = {"input": [*prompted, *as_they_are]}
+        if self.by_request and role in self.role_prompts and role != "text":
             body["extra_body"] = {FIELD: role}
         return body

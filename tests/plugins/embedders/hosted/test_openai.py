@@ -66,6 +66,40 @@ def test_a_request_has_texts_of_one_role_with_its_prompt(loopback, embedder):
     assert encoder.info.role_prompts == {"text": "", "query": "query: ", "document": "passage: "}
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"prompt": "query: "},
+        {"query_prompt": "q: ", "document_prompt": "d: "},
+        {"input_type": True},
+        {"batch_texts": 1},
+        {"batch_texts": 2},
+    ],
+    ids=str,
+)
+def test_a_watched_text_goes_with_each_request_and_changes_no_vector(loopback, embedder, options):
+    encoder = embedder(**options)
+    roles = ("text", "query") if encoder.info.role_prompts.keys() > {"text"} else ("text",)
+    alone = {role: encoder.encode(TEXTS, role=role) for role in roles}
+    encoder.watch("a watched text", encoder.encode(["a watched text"])[0])
+    loopback.requests.clear()
+    for role in roles:
+        np.testing.assert_array_equal(encoder.encode(TEXTS, role=role), alone[role])
+    is_watched = [
+        any(text.endswith("a watched text") for text in request["input"])
+        for request in loopback.requests
+    ]
+    assert set(is_watched) == {options.get("batch_texts") != 1}
+
+
+def test_an_endpoint_that_takes_one_text_at_a_time_is_not_watched(loopback, embedder):
+    loopback.most = 1
+    encoder = embedder()
+    encoder.watch("a watched text", vector("a watched text"))
+    np.testing.assert_array_equal(encoder.encode(TEXTS), expected(TEXTS))
+
+
 def test_an_endpoint_that_puts_prompts_itself_is_told_the_role(loopback, embedder):
     encoder = embedder(input_type=True)
     for role in ("query", "document", "text"):
@@ -195,14 +229,16 @@ def test_a_key_goes_only_to_the_host_that_it_is_set_for(loopback, embedder, monk
     assert loopback.requests[1]["headers"]["authorization"] == f"Bearer {SECRET}"
 
 
-def test_a_key_is_not_sent_to_the_target_of_a_redirect(loopback, embedder, monkeypatch):
+def test_neither_texts_nor_a_key_are_sent_to_the_target_of_a_redirect(
+    loopback, embedder, monkeypatch
+):
     monkeypatch.setenv("SOME_KEY", SECRET)
     with Loopback() as other:
         location = {"location": f"{other.url}/embeddings"}
         loopback.always = lambda body: Fault(status=307, headers=location)
-        embedder(key="SOME_KEY").encode(["a"])
-        assert other.texts == ["a"]
-        assert SECRET not in str(other.requests)
+        with pytest.raises(Unavailable, match=f"redirects to 127.0.0.1:{other.port}/v1/embeddings"):
+            embedder(key="SOME_KEY").encode(["a"])
+        assert other.requests == []
 
 
 def test_a_missing_variable_is_named(embedder, monkeypatch):

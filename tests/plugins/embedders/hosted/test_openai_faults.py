@@ -5,8 +5,8 @@ import pytest
 from loopback import BROKEN, BUSY, DIMENSIONS, TOO_MANY, Fault, Loopback, expected
 
 from harness.encode.batches import encode_batches
-from harness.errors import ModelError, Unavailable
-from harness.plugins.embedders.hosted.openai import PROBE, EndpointError
+from harness.errors import ModelError, PartlyEncoded, Unavailable
+from harness.plugins.embedders.hosted.asking import PROBE
 from harness.store.store import Store
 
 TEXTS = [f"text number {i}" for i in range(10)]
@@ -81,7 +81,7 @@ def test_a_text_that_is_too_long_is_reported_and_the_others_are_kept(loopback, e
     texts = [*TEXTS, "long " * 30, "longer " * 30]
     store, report = encode(embedder(), texts)
     assert report.n_texts == len(TEXTS)
-    reason = "EndpointError: 400: maximum context length exceeded"
+    reason = "400: maximum context length exceeded"
     assert report.failed == {"long " * 30: reason, "longer " * 30: reason}
     np.testing.assert_array_equal(store.get(TEXTS), expected(TEXTS))
     # 12 texts are split into 6, 3, 2 and 1, the long ones first.
@@ -90,7 +90,7 @@ def test_a_text_that_is_too_long_is_reported_and_the_others_are_kept(loopback, e
 
 def test_an_empty_text_that_is_refused_is_reported(embedder, encode):
     _, report = encode(embedder(), ["", *TEXTS])
-    assert report.failed == {"": "EndpointError: 400: input cannot be an empty string"}
+    assert report.failed == {"": "400: input cannot be an empty string"}
 
 
 def test_a_text_that_cannot_be_sent_is_reported(embedder, encode):
@@ -102,7 +102,7 @@ def test_a_text_that_cannot_be_sent_is_reported(embedder, encode):
 def test_a_text_that_breaks_the_endpoint_is_reported(loopback, embedder, encode):
     loopback.always = only(lambda text: text == TEXTS[3], BROKEN)
     _, report = encode(embedder(retries=3), TEXTS)
-    assert report.failed == {TEXTS[3]: "EndpointError: 500: status 500 on demand"}
+    assert report.failed == {TEXTS[3]: "500: status 500 on demand"}
 
 
 def test_after_too_many_texts_requests_stay_smaller(loopback, embedder):
@@ -121,7 +121,10 @@ def test_after_too_many_texts_requests_stay_smaller(loopback, embedder):
         ([0.5] * (DIMENSIONS - 1), "7 dimensions, not 8"),
         ([float("nan")] * DIMENSIONS, "NaN or infinity"),
         ([1e300] * DIMENSIONS, "NaN or infinity"),
-        ([None] * DIMENSIONS, "NaN or infinity"),
+        ([None] * DIMENSIONS, "numbers"),
+        ([0.0] * DIMENSIONS, "zero"),
+        (["0.5"] * DIMENSIONS, "numbers"),
+        ([10**400] * DIMENSIONS, "numbers"),
         ([], "empty"),
         ("", "empty"),
         ("AAA", "numbers"),
@@ -237,6 +240,6 @@ def test_an_unavailable_endpoint_is_not_tried_again_in_the_run(loopback, embedde
     encoder.encode(["a"])
     loopback.faults = [BUSY]
     for _ in range(2):
-        with pytest.raises(EndpointError, match="503"):
+        with pytest.raises(PartlyEncoded, match="503"):
             encoder.encode(["b"])
     assert len(loopback.requests) == 2
