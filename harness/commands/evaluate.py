@@ -24,7 +24,13 @@ from harness.commands import arguments
     "repeatable.",
     shell_complete=arguments.complete("metric"),
 )
-@click.option("--engine", help="Name of the engine that encodes.")
+@click.option("--engine", help="Name of the engine that encodes: local, devices, or ray?actors=4.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="End a process that takes longer for a batch, and try its texts once more.",
+)
 @click.option("--intervals", is_flag=True, help="Show confidence intervals, not changes.")
 @arguments.verbose
 @click.option("--quiet", is_flag=True, help="Print failures only.")
@@ -78,6 +84,7 @@ def command(debug: bool, /, **options: Any) -> int:
             limit=options["limit"],
             devices=options["devices"],
             engine=options["engine"],
+            timeout=options["timeout"],
             progress=progress.Silent() if quiet else progress.for_terminal(),
             debug=debug,
         )

@@ -46,7 +46,12 @@ class Report:
 
 
 class Engine(Protocol):
-    """Runs the encoding on some devices."""
+    """Runs the encoding on some devices.
+
+    An engine is made with a list of devices. Its other options stand after its name. If it takes an
+    argument `timeout`, it ends a batch after so many seconds. If it has a method `close`, that is
+    called when the run ends.
+    """
 
     devices: Sequence[str]
 

@@ -48,6 +48,7 @@ def evaluate(
     limit: int | None = None,
     devices: str | Iterable[str] = (),
     engine: str | None = None,
+    timeout: float | None = None,
     registry: Registry | None = None,
     progress: bool | Progress = False,
     debug: bool = False,
@@ -101,7 +102,11 @@ def evaluate(
         Devices to encode on, such as `"cuda:0,cuda:1"` or `["cpu", "cpu"]`; by default one, which
         the model chooses.
     engine
-        Name of the engine; by default `local` for one device and `devices` for several.
+        Name of the engine, such as `ray?actors=4`; by default `local` for one device and `devices`
+        for several.
+    timeout
+        Seconds for a batch: a process that takes longer is ended, and its texts are tried once
+        more. The engine is then `devices` by default. None waits.
     registry
         Where names are looked up; by default the installed plugins.
     progress
@@ -140,6 +145,7 @@ def evaluate(
         limit=limit,
         devices=devices,
         engine=engine,
+        timeout=timeout,
         progress=progress,
         debug=debug,
     )
@@ -155,22 +161,25 @@ def evaluate(
         [(model_, run.embedder(model_)) for model_ in models_], registry.embedders
     )
     parts: list[Records] = []
-    for model_, embedder in entries:
-        name = model_ if isinstance(model_, str) else None
-        try:
-            if isinstance(embedder, HarnessError):
-                raise embedder
-            parts.append(run.model(embedder, name))
-        except (UsageError, DiskError):
-            raise
-        except HarnessError as error:  # the other models go on
-            if len(models_) == 1:
+    try:
+        for model_, embedder in entries:
+            name = model_ if isinstance(model_, str) else None
+            try:
+                if isinstance(embedder, HarnessError):
+                    raise embedder
+                parts.append(run.model(embedder, name))
+            except (UsageError, DiskError):
                 raise
-            label = name or adapters.name_of(model_)
-            lost = NotRun(label, "every mitigator", EVERY_TASK, str(error), "failed")
-            parts.append(Records([], not_run=[lost]))
-        finally:
-            getattr(embedder, "close", lambda: None)()
+            except HarnessError as error:  # the other models go on
+                if len(models_) == 1:
+                    raise
+                label = name or adapters.name_of(model_)
+                lost = NotRun(label, "every mitigator", EVERY_TASK, str(error), "failed")
+                parts.append(Records([], not_run=[lost]))
+            finally:
+                getattr(embedder, "close", lambda: None)()
+    finally:
+        run.close()
     records = [record for part in parts for record in part]
     with_records = {record.task.name for record in records}
     notices = [*registry.notices, *same, *(line for part in parts for line in part.notices)]

@@ -86,6 +86,9 @@ class Run:
         )
         self.ignores_concept = any(chain.mitigators for chain in self.mitigators.values())
         self.id = uuid.uuid4().hex[:12]
+        self._engines: dict[str, Engine] = {}
+        if settings.engine is not None:
+            self._engine_of(settings.engine, settings.timeout)
         self.file: RunFile | None = None
 
     def embedder(self, model: str | object) -> Embedder | HarnessError:
@@ -203,10 +206,23 @@ class Run:
             reused=sum(len(job.ids(info, seed)) for job in plan.done),
         )
 
+    def close(self) -> None:
+        """Let engines leave what they started or joined, such as a cluster."""
+        for engine in self._engines.values():
+            getattr(engine, "close", lambda: None)()
+        self._engines.clear()
+
     def _engine(self, info: ModelInfo) -> Engine:
-        devices = list(self.settings.devices)
-        # A process of its own is not worth while for looking words up.
-        name = self.settings.engine or (
-            "devices" if len(devices) > 1 and info.kind == "text" else "local"
-        )
-        return self.registry.engine(name, devices)
+        devices, timeout = self.settings.devices, self.settings.timeout
+        name = self.settings.engine
+        if name is None:
+            # A process of its own is not worth while for looking words up.
+            several = info.kind == "text" and (len(devices) > 1 or timeout is not None)
+            name, timeout = ("devices", timeout) if several else ("local", None)
+        return self._engine_of(name, timeout)
+
+    def _engine_of(self, name: str, timeout: float | None) -> Engine:
+        if name not in self._engines:
+            engine = self.registry.engine(name, self.settings.devices, timeout=timeout)
+            self._engines[name] = engine
+        return self._engines[name]

@@ -58,6 +58,8 @@ class RunFile(Strict):
     """Devices to encode on."""
     engine: str | None = None
     """Name of the engine that encodes."""
+    timeout: float | None = Field(default=None, gt=0)
+    """Seconds for a batch."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -91,6 +93,7 @@ class RunFile(Strict):
             "folders": [str(path) for path in settings.include],
             "devices": settings.devices,
             "engine": settings.engine,
+            "timeout": settings.timeout,
         }
         is_default: tuple[Any, ...] = (None, (), [])
         return cls.model_validate(

@@ -33,6 +33,8 @@ class Settings:
         chooses.
     engine
         Name of the engine; by default `local` for one device and `devices` for several.
+    timeout
+        Seconds for a batch; a process that takes longer is ended. None waits.
     seed
         Seed of every random choice.
     overwrite
@@ -58,6 +60,7 @@ class Settings:
     cache: Place | None = None
     devices: Sequence[str] = ()
     engine: str | None = None
+    timeout: float | None = None
     seed: int = 0
     overwrite: bool = False
     samples: bool = False
@@ -98,6 +101,8 @@ class Settings:
             raise _not_whole("seed", settings.seed, 0)
         if settings.limit is not None and settings.limit < 1:
             raise _not_whole("limit", settings.limit, 1)
+        if settings.timeout is not None and not settings.timeout > 0:
+            raise InvalidOption(f"timeout={settings.timeout:g}: expected seconds, more than 0")
         for device in settings.devices:
             if not re.fullmatch(r"(cpu|cuda|mps|xpu|hpu|npu)(:\d+)?", device):
                 raise InvalidOption(

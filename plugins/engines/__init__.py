@@ -16,4 +16,9 @@ def harness_engines() -> list[EngineSpec]:
             target=f"{here}.devices:DevicesEngine",
             summary="one process a device, for several GPUs or CPU processes",
         ),
+        EngineSpec(
+            name="ray",
+            target=f"{here}.ray_actors:RayEngine",
+            summary="actors of Ray: all cores, several GPUs, or a cluster (RAY_ADDRESS)",
+        ),
     ]

@@ -23,6 +23,7 @@ from harness.encode.batch_size import token_budget
 from harness.encode.engine import OnDone, Report
 from harness.errors import UsageError
 from harness.plugins.engines import crew, driver
+from harness.plugins.engines.local import default_device
 from harness.plugins.engines.messages import Died, Message, Unit, Unusable
 from harness.plugins.engines.worker import Encoder, Job
 from harness.store.store import Store
@@ -37,7 +38,7 @@ class DevicesEngine:
     ----------
     devices
         One worker for each device: `["cuda:0", "cuda:1"]`, or `["cpu", "cpu"]` for two processes
-        that share the cores.
+        that share the cores. With a `timeout`, by default the device that a model chooses.
     timeout
         Seconds for a batch; a worker that takes longer is ended. None waits.
 
@@ -48,6 +49,8 @@ class DevicesEngine:
     """
 
     def __init__(self, devices: Sequence[str], *, timeout: float | None = None) -> None:
+        if not devices and timeout is not None:
+            devices = [default_device()]
         if not devices:
             raise UsageError(
                 "engine 'devices' needs a list of devices, such as cuda:0,cuda:1 or cpu,cpu"

@@ -45,12 +45,12 @@ class LocalEngine:
         name: str | None,
     ) -> Report:
         """Encode `texts` into the store; see `harness.encode.engine.Engine`."""
-        tokens = token_budget(embedder, self.devices[0] if self.devices else _default_device())
+        tokens = token_budget(embedder, self.devices[0] if self.devices else default_device())
         with store.writer() as writer:
             return encode_batches(embedder, texts, writer, batch_tokens=tokens, on_done=on_done)
 
 
-def _default_device() -> str:
+def default_device() -> str:
     """Return the kind of device that a model uses by default."""
     if not Path("/dev/nvidiactl").exists():
         return "cpu"  # without importing torch

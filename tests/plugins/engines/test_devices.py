@@ -12,80 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness import evaluate
 from harness.embedder import MockEmbedder
 from harness.errors import DiskError, ModelError, UnknownName, UsageError
-from harness.registry import discovery
 from harness.registry.registry import Registry
+from harness.results.not_run import NotRunWarning
 from harness.store.store import Store
-
-PLUGIN = '''
-import os, signal, time
-from pathlib import Path
-
-from harness import EmbedderSpec, hookimpl
-from harness.embedder import MockEmbedder
-
-
-class Troubled(MockEmbedder):
-    """Raises, dies or returns wrong shapes if a text says so."""
-
-    def __init__(
-        self, *, device="cpu", dimensions: int = 4, fails_on="", once="", log="", sleep=0.0,
-        meet="", budget: int | None = None,
-    ):
-        if device == fails_on:
-            raise ValueError(f"there is no {device}")
-        super().__init__(dimensions=dimensions)
-        self.once, self.log, self.sleep, self.meet = once, log, float(sleep), meet
-        self.batch_tokens, self.n_texts = budget, 0
-
-    @property
-    def notes(self):
-        return [f"{self.n_texts} texts"] if self.log else []
-
-    def encode(self, texts):
-        self.n_texts += len(texts)
-        if self.log:
-            with open(self.log, "a") as file:
-                file.write(f"{os.getpid()} {len(texts)}\\n")
-        time.sleep(self.sleep)
-        for _ in range(6000 if self.meet else 0):  # wait until another process has begun
-            if len({line.split()[0] for line in open(self.log)}) > 1:
-                break
-            time.sleep(0.01)
-        if any("raise" in text for text in texts):
-            raise ValueError("no such text")
-        if any("wrong" in text for text in texts):
-            return super().encode(texts)[:, :2]
-        if any("die" in text for text in texts):
-            os.kill(os.getpid(), signal.SIGKILL)
-        if any("hang" in text for text in texts):
-            time.sleep(1000)
-        if self.once and any("end" in text for text in texts) and not Path(self.once).exists():
-            Path(self.once).touch()
-            os._exit(3)
-        return super().encode(texts)
-
-
-@hookimpl
-def harness_embedders():
-    return [EmbedderSpec(name="troubled", target="troubled_plugin:Troubled")]
-'''
-
-
-@pytest.fixture
-def plugin(tmp_path_factory, monkeypatch):
-    """A package with the embedder `troubled`, as if it were installed; workers find it too."""
-    folder = tmp_path_factory.mktemp("site")
-    (folder / "troubled_plugin.py").write_text(PLUGIN)
-    metadata = folder / "troubled-1.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: troubled\nVersion: 1\n")
-    (metadata / "entry_points.txt").write_text("[harness]\ntroubled = troubled_plugin\n")
-    monkeypatch.syspath_prepend(str(folder))
-    discovery.installed.cache_clear()
-    yield folder
-    discovery.installed.cache_clear()
 
 
 def encode(tmp_path, texts, *, devices=("cpu", "cpu"), name="troubled", dimensions=4, timeout=None):
@@ -330,3 +262,43 @@ def test_two_devices_give_the_vectors_of_one_on_a_real_model(tmp_path):
         assert report.failed == {}
         vectors.append(store.get(texts))
     np.testing.assert_allclose(vectors[1], vectors[0], atol=1e-5, rtol=0)
+
+
+def test_a_time_limit_chooses_this_engine(tmp_path, plugin):
+    task = {
+        "name": "few-words",
+        "version": 1,
+        "title": "Few words",
+        "description": "Few words.",
+        "source": "This test",
+        "category": "gender",
+        "concept": "gender",
+        "kinds": ["text"],
+        "inputs": {
+            "targets_1": {"words": ["he", "hang"]},
+            "targets_2": {"words": ["she", "her"]},
+            "attributes_1": {"words": ["engineer", "captain"]},
+            "attributes_2": {"words": ["nurse", "librarian"]},
+        },
+        "metrics": {"weat": {}},
+        "primary": {"metric": "weat", "score": "association"},
+    }
+    with pytest.warns(NotRunWarning):
+        records = evaluate("troubled", [task], cache=tmp_path, timeout=0.5)
+    assert [
+        fact for fact in ("'hang'", "0.5 seconds on cpu") if fact not in records.notices[0]
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "facts"),
+    [
+        ({"engine": "local", "timeout": 2}, ["'local'", "'devices'"]),
+        ({"timeout": -1}, ["timeout=-1"]),
+        ({"engine": "devices?workers=2", "devices": "cpu"}, ["'devices'", "'workers'"]),
+    ],
+)
+def test_a_wrong_option_is_an_error_before_anything_runs(arguments, facts):
+    with pytest.raises(UsageError) as caught:
+        evaluate("random-texts", "weat-6", **arguments)
+    assert [fact for fact in facts if fact not in str(caught.value)] == []

@@ -1,0 +1,191 @@
+"""The engine `ray`: actors of one small cluster, which die, hang, or have another model."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from harness.embedder import MockEmbedder, ModelInfo
+from harness.errors import ModelError, Unavailable, UsageError
+from harness.registry.registry import Registry
+from harness.store.store import Store
+
+pytestmark = pytest.mark.posix
+
+
+@pytest.fixture(scope="module")
+def ray(site):
+    """Ray on two CPUs, started once; its processes find the embedder `troubled`."""
+    ray = pytest.importorskip("ray")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(site))
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.delenv("RAY_ADDRESS", raising=False)
+        ray.init(
+            address="local",
+            num_cpus=2,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level="ERROR",
+        )
+        yield ray
+        ray.shutdown()
+
+
+@pytest.fixture
+def encode(ray, plugin, tmp_path):
+    """Encode texts with actors, and check the vectors that are not reported as failed."""
+
+    def run(texts, *, name="troubled", engine="ray?actors=2", embedder=None, timeout=None):
+        embedder, done = embedder or MockEmbedder(dimensions=4), []
+        store = Store(tmp_path / "store", embedder.info.fingerprint)
+        report = (
+            Registry()
+            .engine(engine, timeout=timeout)
+            .encode(embedder, texts, store, on_done=done.append, name=name)
+        )
+        assert sum(done) == len(texts)
+        assert set(store.missing(texts)) == set(report.failed)
+        encoded = [text for text in texts if text not in report.failed]
+        np.testing.assert_allclose(store.get(encoded), embedder.encode(encoded), atol=1e-5, rtol=0)
+        return store, report
+
+    return run
+
+
+def texts_of(n):
+    return [f"text {i} " + "long " * (i % 40) for i in range(n)]
+
+
+def encoded_by(log):
+    """Return how many texts each process encoded."""
+    lines = [line.split() for line in log.read_text().splitlines()]
+    return {pid: sum(int(n) for other, n in lines if other == pid) for pid, _ in lines}
+
+
+def test_actors_share_the_work_and_give_the_vectors_of_one_process(encode, tmp_path):
+    log = tmp_path / "log"
+    store, report = encode(texts_of(300), name=f"troubled?log={log}&meet=yes")
+    assert report.failed == {}
+    by_process = encoded_by(log)
+    assert len(by_process) == 2
+    assert sum(by_process.values()) == 300
+    assert sorted(line.rsplit(": ", 1)[1] for line in store.notices) == sorted(
+        f"{n} texts" for n in by_process.values()
+    )
+
+
+def test_texts_of_an_actor_that_was_killed_are_encoded_by_another(encode, tmp_path):
+    texts = [*texts_of(300), "end " * 40, "die " * 10]
+    _, report = encode(texts, name=f"troubled?once={tmp_path / 'once'}&budget=200")
+    assert list(report.failed) == [texts[-1]]
+    assert "died" in report.failed[texts[-1]]
+    assert (tmp_path / "once").exists()
+
+
+def test_an_actor_that_is_ended_by_sigterm_writes_what_it_has(encode, tmp_path):
+    log, texts = tmp_path / "log", [*texts_of(200), "term " * 20]
+    _, report = encode(texts, name=f"troubled?log={log}&budget=200", engine="ray?actors=1")
+    assert list(report.failed) == [texts[-1]]
+    suspects = 3 * 6  # the batch of the text, again one by one, and the text once more
+    assert sum(encoded_by(log).values()) <= 201 + suspects
+
+
+def test_an_actor_that_hangs_is_ended(encode):
+    texts = [*texts_of(50), "hang " * 10]
+    _, report = encode(texts, engine="ray?actors=1", timeout=0.5)
+    assert list(report.failed) == [texts[-1]]
+    assert "0.5 seconds" in report.failed[texts[-1]]
+
+
+def test_a_node_with_another_model_is_not_used(encode, tmp_path):
+    store, report = encode(texts_of(300), name=f"troubled?differs={tmp_path / 'differs'}")
+    assert report.failed == {}
+    (notice,) = store.notices
+    assert [fact for fact in ("mock-text-5", "mock-text-4") if fact not in notice] == []
+
+
+def test_a_model_that_no_actor_has_is_a_model_error(encode):
+    with pytest.raises(ModelError, match=r"mock-text-5.*mock-text-4"):
+        encode(["a"], name="troubled?dimensions=5")
+
+
+def test_a_model_object_is_sent_to_the_actors(encode):
+    class Lengths:
+        info = ModelInfo(name="lengths", kind="text", dimensions=2, fingerprint="lengths 1")
+
+        def encode(self, texts):
+            return np.asarray([[len(text), 1] for text in texts], dtype=np.float32)
+
+    _, report = encode(texts_of(20), embedder=Lengths(), name=None)
+    assert report.failed == {}
+
+
+def test_an_object_that_cannot_be_sent_is_refused(encode):
+    embedder = MockEmbedder(dimensions=4)
+    embedder.lock = threading.Lock()
+    with pytest.raises(UsageError, match="'mock-text' cannot be sent"):
+        encode(["a"], embedder=embedder, name=None)
+
+
+def test_two_commands_share_a_cluster_and_a_store(encode, ray, plugin, tmp_path):
+    log = tmp_path / "log"
+    script = f"""
+from pathlib import Path
+from harness.embedder import MockEmbedder
+from harness.registry.registry import Registry
+from harness.store.store import Store
+engine = Registry().engine("ray?actors=1")
+texts = [f"text {{i}} " + "long " * (i % 40) for i in range(300)]
+report = engine.encode(
+    MockEmbedder(dimensions=4), texts, Store(Path({str(tmp_path / "store")!r}), "mock-text-4"),
+    on_done=lambda n: None, name="troubled?log={log}&meet=yes&budget=200",
+)
+engine.close()
+print(report.n_texts)
+"""
+    address = ray.get_runtime_context().gcs_address
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        env={**os.environ, "RAY_ADDRESS": address, "PYTHONPATH": str(plugin)},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        # Each waits until the other has begun.
+        encode(texts_of(300), name=f"troubled?log={log}&meet=yes&budget=200", engine="ray?actors=1")
+        assert other.communicate()[0] == "300\n"
+    assert len(encoded_by(log)) == 2
+    assert ray.is_initialized()
+
+
+@pytest.mark.parametrize(
+    ("engine", "devices", "fact"),
+    [
+        ("ray", ["cpu"], "no devices"),
+        ("ray?actors=0", [], "actors=0"),
+        ("ray?cpus=0&gpus=0", [], "needs CPUs or GPUs"),
+        ("ray?actor=2", [], "did you mean 'actors'"),
+        ("ray?memory=much", [], "memory=much"),
+        ("ray?timeout=2", [], "no option 'timeout'"),
+    ],
+)
+def test_wrong_options_are_refused(engine, devices, fact):
+    with pytest.raises(UsageError, match=fact):
+        Registry().engine(engine, devices)
+
+
+@pytest.mark.parametrize("option", ["gpus=1", "cpus=3", "memory=4000TB"])
+def test_more_than_the_cluster_has_is_an_error(encode, option):
+    with pytest.raises(Unavailable, match="has room for an actor"):
+        encode(["a"], engine=f"ray?{option}")
+
+
+def test_without_the_package_the_message_names_the_extra(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    embedder = MockEmbedder(dimensions=4)
+    engine = Registry().engine("ray")
+    with pytest.raises(Unavailable, match=r"embedding-bias-harness\[ray\]"):
+        engine.encode(embedder, ["a"], Store(tmp_path, "x"), on_done=print, name="mock")
