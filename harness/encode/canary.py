@@ -17,12 +17,12 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.digest import digest
 from harness.embedder import Embedder, with_info
 from harness.errors import DiskError, HarnessError, one_line
+from harness.folders import Place
 from harness.store import model_file
 from harness.store.store import Store
 
@@ -49,7 +49,7 @@ _LAST = "last_variant"
 
 
 def settle(
-    embedder: Embedder, folder: Path | str, say: Callable[[str], None] | None = None
+    embedder: Embedder, folder: Place, say: Callable[[str], None] | None = None
 ) -> list[str]:
     """Find out which variant of a hosted model answers, and give the embedder its fingerprint.
 
@@ -99,13 +99,13 @@ def settle(
     return notices
 
 
-def remember(embedder: Embedder, folder: Path | str) -> None:
+def remember(embedder: Embedder, folder: Place) -> None:
     """Give a hosted model the fingerprint of the variant of the last run, without a request."""
     if embedder.info.hosted:
         _become(embedder, _Known.of(folder, embedder.info.fingerprint).last)
 
 
-def follow(embedder: Embedder, folder: Path | str, fingerprint: str) -> None:
+def follow(embedder: Embedder, folder: Place, fingerprint: str) -> None:
     """Give a hosted model the fingerprint that the main process found, if it is one of its own."""
     own = embedder.info.fingerprint
     if embedder.info.hosted and (fingerprint == own or fingerprint.startswith(own + VARIANT)):
@@ -150,8 +150,8 @@ class _Known:
     last: str
 
     @classmethod
-    def of(cls, folder: Path | str, fingerprint: str) -> _Known:
-        store = Store(cast("Path", folder), fingerprint)
+    def of(cls, folder: Place, fingerprint: str) -> _Known:
+        store = Store(folder, fingerprint)
         facts = model_file.read(store.files)
         stated = facts.get(_KNOWN)
         variants = {

@@ -10,7 +10,6 @@ import contextlib
 import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 from harness import folders
 from harness.concept import Concept
@@ -19,6 +18,7 @@ from harness.encode import adapters, canary
 from harness.encode.engine import Engine
 from harness.encode.stored_embedder import StoredEmbedder, store_of
 from harness.errors import HarnessError, UsageError
+from harness.folders import Place
 from harness.metrics import Metric
 from harness.progress import Silent
 from harness.registry.registry import Registry
@@ -140,7 +140,7 @@ class Run:
         return canary.settle(embedder, self.place, self.settings.progress.say)
 
     @property
-    def place(self) -> Path:
+    def place(self) -> Place:
         """The folder of all stores."""
         return self.settings.cache or folders.embeddings()
 

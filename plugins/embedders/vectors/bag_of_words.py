@@ -95,7 +95,7 @@ class BagOfWords:
 
     def lacks(self, texts: Sequence[str]) -> list[bool]:
         """Return whether each text has no known word."""
-        return [bool(lacking) for lacking in np.isnan(self.encode(texts)).all(axis=1)]
+        return [bool(np.isnan(vector).all()) for vector in self.encode(texts)]
 
     def _look_up(self, words: set[str]) -> _Known:
         """Return the vectors of words, and of the parts of words without a vector."""
