@@ -6,7 +6,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+from harness import limits
+
+Name = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=limits.PLAIN_NAME_CHARACTERS
+    ),
+]
 Word = Annotated[str, StringConstraints(strict=True, min_length=1)]
 
 

@@ -27,6 +27,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from harness.arrays import Vectors
 
+_LONGEST = 2_000
+"""Characters of a message that quotes a file."""
+
 
 class HarnessError(Exception):
     """Root of all errors of the harness; the message is one line for the user."""
@@ -87,6 +90,7 @@ class InvalidFile(UsageError):
     def __init__(
         self, problem: str, *, path: Path | str, line: int | None = None, key: str = ""
     ) -> None:
+        problem, key = shown(problem), shown(key)
         self.problem, self.path, self.line, self.key = problem, Path(path), line, key
         self.further: tuple[InvalidFile, ...] = ()
         location = f"{path}:{line}" if line else f"{path}"
@@ -151,6 +155,13 @@ def unreadable(path: Path | str, error: OSError | None = None) -> InvalidFile:
     if error is None or isinstance(error, FileNotFoundError):
         return InvalidFile("no such file or folder", path=path)
     return InvalidFile(f"cannot be read ({error.strerror or error})", path=path)
+
+
+def shown(text: str) -> str:
+    """Return a text that quotes a file: one line, no control characters, not too long."""
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST - 1]}…"
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def one_line(error: BaseException) -> str:

@@ -16,27 +16,33 @@ DOWNLOAD_BYTES = 200_000_000
 
 # Files that people write
 
-YAML_BYTES = 10_000_000
-"""Bytes of a YAML file. The largest one that is shipped has 200,000."""
-YAML_ENTRIES = 1_000_000
+YAML_BYTES = 2_000_000
+"""Bytes of a YAML file. The largest one that is shipped has 50,000."""
+YAML_ENTRIES = 200_000
 """Keys and items of a YAML file. A few lines of nested aliases expand to billions."""
 NESTING = 100
 """Depth of lists and mappings in YAML and JSON. Deeper ones end the process in some parsers."""
-TABLE_BYTES = 500_000_000
+TABLE_BYTES = DOWNLOAD_BYTES
 """Bytes of the file of a table, decompressed."""
+TABLE_ROWS = 2_000_000
+"""Rows of a table."""
 NAME_CHARACTERS = 1_000
 """Characters of a name; names with long options are the longest."""
+PLAIN_NAME_CHARACTERS = 200
+"""Characters of the name of a task, concept, study or benchmark."""
 FILE_NAME_CHARACTERS = 120
 """Characters of a file name that is made of the name of a model, task or study. Most file systems
 take 255 bytes."""
+FILE_NAME_BYTES = 255
+"""Bytes of a name in a path of a task, as file systems have it."""
 
 # Texts of a task
 
 TEXT_CHARACTERS = 1_000_000
 """Characters of a text, also of a template with its fields filled in."""
-TASK_TEXTS = 10_000_000
+INPUT_TEXTS = 5_000_000
 """Texts of an input of a task: its items times its templates."""
-TASK_CHARACTERS = 1_000_000_000
+INPUT_CHARACTERS = 1_000_000_000
 """Characters of all texts of an input of a task."""
 
 # Runs

@@ -176,14 +176,15 @@ def _metric(registry: Registry, name: str) -> dict[str, Any]:
 
 def _task(registry: Registry, name: str) -> dict[str, Any]:
     from harness.errors import Unavailable
+    from harness.registry import files
     from harness.registry.beside import with_concepts_beside
-    from harness.task import validity, yaml_files
+    from harness.task import validity
     from harness.task.schema import TaskFile
 
     is_file = name.endswith((".yaml", ".yml"))
     if not is_file and name not in registry.task_files.owners:
         raise _unknown_task(registry, name)
-    document = yaml_files.load(Path(name)) if is_file else registry.task_files.find(name)
+    document = files.load(Path(name)) if is_file else registry.task_files.find(name)
     file = document.validate(TaskFile)
     facts = _description(file) | validity.facts(document.path, file)
     facts |= data.facts(document, file.tables, name)

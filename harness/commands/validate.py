@@ -71,11 +71,11 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     """Return a summary of a file, and notices about it."""
     from harness.commands.output import counted
     from harness.concept import Concept
-    from harness.registry.files import kind_of
+    from harness.registry.files import kind_of, load
     from harness.run.run_file import RunFile
-    from harness.task import lint, yaml_files
+    from harness.task import lint
 
-    document = yaml_files.load(path)
+    document = load(path)
     kind = kind_of(document)
     if kind == "concept":
         concept = document.validate(Concept)
@@ -164,13 +164,14 @@ def _run(registry: Registry, task: Task, path: Path, debug: bool) -> int:
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    from harness import user_files
     from harness.errors import InvalidFile, unreadable
     from harness.registry.files import files
 
     for path in paths:
-        if not path.exists():
+        if not user_files.exists(path):
             raise unreadable(path)
-        if path.is_dir():
+        if user_files.is_folder(path):
             inside = {file for kind in KINDS for file in files(path, kind)}
             if not inside:
                 raise InvalidFile(

@@ -3,8 +3,8 @@
 A folder holds task files, directly or in one subfolder a family, and the subfolders `concepts`,
 `studies`, `benchmarks`, `recipes` (of training, which `harness train` reads) and `reproduction`
 (rows of papers, which `harness reproduce` reads). Files whose names begin with `_` are fragments
-that others include. A file with a mistake, or a name that another file has too, is left out with a
-notice; the other tasks remain.
+that others include. A file names only files in its own folder of task files, and installed ones.
+One with a mistake, or a name that another file has too, is left out with a notice.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from harness import user_files
 from harness.errors import HarnessError, InvalidFile, UnknownName, suggestion, unreadable
 from harness.registry import discovery
 from harness.registry.catalogue import Catalogue
@@ -49,6 +50,30 @@ def files(folder: Path, kind: str) -> list[Path]:
     return sorted(path for path in paths if not path.name.startswith("_"))
 
 
+def load(path: Path) -> yaml_files.Document:
+    """Return a parsed file that the user named by its path.
+
+    It may name files in its own folder. If that belongs to a folder of task files, as a family or
+    as a subfolder of `SUBFOLDERS`, it may name files in all of that. It may name installed ones.
+
+    Raises
+    ------
+    InvalidFile
+        If it cannot be read.
+    """
+    folder = path.absolute().parent
+    concepts = SUBFOLDERS["concept"]
+    has_own = user_files.is_folder(folder / concepts)
+    is_family = user_files.is_folder(folder.parent / concepts) and not has_own
+    is_part = is_family or folder.name in SUBFOLDERS.values()
+    return yaml_files.load(path, folder.parent if is_part else folder, *_installed())
+
+
+def _installed() -> list[Path]:
+    """Return the folders of the plugins, which anybody may read."""
+    return [Path(folder) for _, folder in discovery.installed().results("harness_task_folders")]
+
+
 def find(documents: Catalogue[yaml_files.Document], file: str | Path) -> yaml_files.Document:
     """Return a parsed file: an installed one by its name, or any by its path.
 
@@ -71,8 +96,8 @@ def find(documents: Catalogue[yaml_files.Document], file: str | Path) -> yaml_fi
     if str(file) in documents.owners:
         return documents.find(str(file))
     path = Path(file)
-    if path.suffix in (".yaml", ".yml") or path.is_file():
-        return yaml_files.load(path)
+    if path.suffix in (".yaml", ".yml") or user_files.is_file(path):
+        return load(path)
     near = suggestion(str(file), documents)
     hint = "" if "mean" in near else f"; the name of a {documents.kind} file ends in .yaml"
     raise UnknownName(documents.kind, str(file), documents, hint=hint)
@@ -122,9 +147,11 @@ class TaskFolders:
         """
         documents: Catalogue[yaml_files.Document] = Catalogue(kind)
         paths: set[Path] = set()
-        for path in self._paths(kind):
+        for path, folder in self._paths(kind):
             try:
-                document = yaml_files.load(path)
+                if folder and not user_files.is_inside(path, folder):
+                    raise InvalidFile(f"a link to a file outside of '{folder}'", path=path)
+                document = yaml_files.load(path, folder, *_installed()) if folder else load(path)
                 name = document.data.get("name")
                 if not isinstance(name, str):
                     raise document.error(f"a {kind} requires a 'name'", ("name",))
@@ -147,15 +174,16 @@ class TaskFolders:
         if line not in self.notices:
             self.notices.append(line)
 
-    def _paths(self, kind: str) -> Iterable[Path]:
+    def _paths(self, kind: str) -> Iterable[tuple[Path, Path | None]]:
+        """Yield each file with its folder of task files; None if the user named the file."""
         for plugin, folder in self.plugins.results("harness_task_folders"):
             if not Path(folder).is_dir():
                 self.leave_out(InvalidFile(f"plugin '{plugin.name}': no such folder", path=folder))
-            yield from files(Path(folder), kind)
+            yield from ((path, Path(folder)) for path in files(Path(folder), kind))
         for place in self.include:
-            if place.is_dir():
-                yield from files(place, kind)
-            elif not place.exists():
+            if user_files.is_folder(place):
+                yield from ((path, place) for path in files(place, kind))
+            elif not user_files.exists(place):
                 raise unreadable(place)
             elif kind == "task" and not place.name.startswith("_"):
-                yield place
+                yield place, None

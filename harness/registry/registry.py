@@ -20,7 +20,7 @@ from harness.errors import (
     UsageError,
     one_line,
 )
-from harness.registry import discovery, loading
+from harness.registry import discovery, files, loading
 from harness.registry.catalogue import Catalogue
 from harness.registry.files import TaskFolders
 from harness.registry.models import Models
@@ -237,7 +237,7 @@ class Registry:
 
     def task_file(self, path: Path) -> Task:
         """Return the task that a file describes, resolved."""
-        return self.resolve(yaml_files.load(path))
+        return self.resolve(files.load(path))
 
     def resolve(self, document: yaml_files.Document, *, limit: int | None = None) -> Task:
         """Return the task that a parsed file describes, with its data read.

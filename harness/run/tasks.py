@@ -18,7 +18,7 @@ from harness.errors import (
     UnknownName,
     UsageError,
 )
-from harness.registry.files import kind_of
+from harness.registry.files import kind_of, load
 from harness.registry.registry import Registry
 from harness.task import benchmark, yaml_files
 from harness.task.benchmark import BenchmarkFile
@@ -167,7 +167,7 @@ def _matches(
     if pattern in registry.benchmark_files.owners:
         return _of_benchmark(entries, registry.benchmark_files.find(pattern))
     if not matches and Path(pattern).suffix in (".yaml", ".yml"):
-        document = yaml_files.load(Path(pattern))
+        document = load(Path(pattern))
         if kind_of(document) == "run":
             raise UsageError(f"'{pattern}' is the file of a run, not of a task: write -c {pattern}")
         if kind_of(document) == "benchmark":

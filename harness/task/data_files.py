@@ -2,6 +2,7 @@
 
 A file is looked for in the folder that the environment variable HARNESS_DATA names, then beside
 the task or in its package, then in the cache, and then at its address. `table_files.py` parses it.
+Each of these is a folder that no path of a task leads out of, also not through a link.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ import dataclasses
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from harness import folders
+from harness import folders, user_files
 from harness.digest import file_sha256
 from harness.download import Address, Downloads
 from harness.errors import Unavailable
 from harness.progress import Progress, Silent
+from harness.task.package_folder import package_folder
 from harness.task.table_schema import Table
 from harness.task.yaml_files import Document, KeyPath
 
@@ -228,6 +229,9 @@ def _find(table: Table, document: Document, key: KeyPath) -> DataFile:
         address = Address(table.url, table.sha256 or "", table.member, table.size)
     copy = _under(os.environ.get("HARNESS_DATA"), name)
     if copy is not None:
+        if not user_files.is_inside(copy, Path(os.environ["HARNESS_DATA"])):
+            problem = f"{copy} is a link to a file outside of HARNESS_DATA; copy it there"
+            return DataFile(name or "", "missing", None, terms, None, problem)
         if table.sha256 and file_sha256(copy) != table.sha256:
             problem = (
                 f"{copy} is not the expected file: its SHA-256 is not {table.sha256}; remove it"
@@ -252,28 +256,24 @@ def _under(folder: str | None, name: str | None) -> Path | None:
     if not folder or not name:
         return None
     path = Path(folder) / name
-    return path if path.is_file() else None
+    return path if user_files.is_file(path) else None
 
 
 def _beside(file: str, document: Document, key: KeyPath) -> Path:
     """Return a file beside the YAML file that names it, which may be an included one."""
-    named_in, _ = document.places.get((*key, "file"), (document.path, 0))
-    path = named_in.parent / file
-    if not path.is_file():
+    path = document.beside(file, (*key, "file"))
+    if not user_files.is_file(path):
         raise document.error(f"there is no file '{file}' in this folder", key)
     return path
 
 
 def _in_package(package: str, file: str, terms: str) -> DataFile:
-    try:
-        spec = find_spec(package)
-    except (ImportError, ValueError):  # the parent package is missing
-        spec = None
-    if spec is None or not spec.submodule_search_locations:
+    folder = package_folder(package)
+    if folder is None:
         problem = f"missing package '{package}' with its data: pip install {package}"
         return DataFile(file, "missing", None, terms, None, problem)
-    path = Path(next(iter(spec.submodule_search_locations))) / file
-    if not path.is_file():
+    path = folder / file  # no link is followed: installers may link files, and packages have none
+    if not user_files.is_file(path):
         problem = f"the installed package '{package}' has no file '{file}'"
         return DataFile(file, "missing", None, terms, None, problem)
     return DataFile(file, "shipped", path, terms)

@@ -17,6 +17,7 @@ from harness.embedder import Role
 from harness.errors import suggestion
 from harness.task import smoke_rows
 from harness.task import templates as templates_
+from harness.task.input_size import InputSize
 from harness.task.mistakes import Collector
 from harness.task.schema import InputFile, ScenarioFile, Source, VocabularyPart
 from harness.task.table_files import Row
@@ -151,6 +152,8 @@ class Inputs:
             parts, keys = [source], [place]
         else:
             parts, keys = list(source), [(*place, i) for i in range(len(source))]
+        if not parts:
+            raise self.document.error("empty list; an input needs at least one source", place)
         number, original, role = parts[0].number, parts[0].original, parts[0].role
         if any(part.number != number for part in parts):
             raise self.document.error("mixes numbers and texts", place)
@@ -161,6 +164,7 @@ class Inputs:
         if parts[0].vocabulary is not None:
             return self._of_vocabulary(name, parts, place)
         values: list[Any] = []
+        size = InputSize(self.document, place)
         items: list[str] = []
         clusters: list[int] = []
         for part, key in zip(parts, keys, strict=True):
@@ -170,6 +174,7 @@ class Inputs:
             offset = clusters[-1] + 1 if clusters else 0
             for i, row in enumerate(rows):
                 filled = self._fill(part, row, key, templates)
+                size.add(filled)
                 values += filled
                 items.append(str(row.get(part.column, row.get("text"))))
                 clusters += [offset + i] * len(filled)
@@ -272,7 +277,7 @@ class Inputs:
     def _numbers(self, values: Sequence[Any], place: KeyPath) -> Floats:
         try:
             numbers: Floats = np.asarray([float(value) for value in values], dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise self.document.error(f"expected numbers ({error})", place) from None
         if not np.isfinite(numbers).all():
             raise self.document.error("expected finite numbers", place)

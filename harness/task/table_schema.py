@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import codecs
+import os
 import re
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Self
@@ -22,6 +24,7 @@ from pydantic import (
     model_validator,
 )
 
+from harness import limits
 from harness.folders import safe_name
 
 Cell = StrictStr | StrictInt | StrictFloat
@@ -29,6 +32,8 @@ Cell = StrictStr | StrictInt | StrictFloat
 Sha256 = Annotated[str, StringConstraints(to_lower=True, pattern=r"^[0-9a-fA-F]{64}$")]
 """Checked strictly, since it names a folder in the cache."""
 
+_NO_ENCODINGS = ("idna", "punycode", "undefined")
+"""Of names of hosts; they take hours for a long text."""
 _NAME, _STEP = r"\w[\w.-]*", r"/(?!\.\.?(/|$))[^/]+"
 _URL = re.compile(rf"https://[^/\s]\S*|hf://datasets/{_NAME}/{_NAME}(@{_NAME})?({_STEP})+")
 
@@ -112,11 +117,34 @@ class Table(Strict):
         if path is None:
             return None
         parts = PurePosixPath(path).parts
-        if not parts or parts[0] == "/" or ".." in parts or re.search(r"[\\:\0]", path):
+        if not parts or parts[0] == "/" or ".." in parts or re.search(r"[\\:\0-\x1f\x7f]", path):
             raise ValueError(
                 f"invalid path '{path}'; expected a path inside the folder, without .."
             )
+        longest = max(len(os.fsencode(part)) for part in parts)
+        if longest > limits.FILE_NAME_BYTES:
+            raise ValueError(f"a name of {limits.too_many(longest, limits.FILE_NAME_BYTES)}")
         return path
+
+    @field_validator("encoding")
+    @classmethod
+    def _is_an_encoding(cls, encoding: str) -> str:
+        try:
+            is_known = codecs.lookup(encoding).name not in _NO_ENCODINGS
+        except (LookupError, ValueError):
+            is_known = False
+        if not is_known:
+            raise ValueError(f"unknown encoding '{encoding}'; expected one such as 'utf-8'")
+        return encoding
+
+    @field_validator("package")
+    @classmethod
+    def _is_a_package(cls, package: str | None) -> str | None:
+        if package is not None and not all(map(str.isidentifier, package.split("."))):
+            raise ValueError(
+                f"invalid package '{package}'; expected a name such as 'some_data.sets'"
+            )
+        return package
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:

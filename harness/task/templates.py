@@ -6,6 +6,7 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
+from harness import limits
 from harness.errors import suggestion
 from harness.task.yaml_files import Document, KeyPath
 
@@ -30,28 +31,33 @@ def fields(text: str, cells: Mapping[str, Any], contexts: Mapping[str, str]) -> 
 def fill(template: str, known: Mapping[str, str], document: Document, place: KeyPath) -> str:
     """Return a template with its fields filled; `place` is its key in the file.
 
+    A field is a name, also with a dot in it. It has no format: `{text:>9}` could fill the memory.
+
     Raises
     ------
     InvalidFile
-        If it has an unknown field, or a brace that is not closed.
+        If it has an unknown field, a field with a format, a brace that is not closed, or more
+        characters than a text may have.
     """
-    formatter = _Fields()
+    parts: list[str] = []
     try:
-        for _, field, _, _ in formatter.parse(template):
-            if field is not None and field not in known:
-                raise document.error(
-                    f"unknown field '{{{field}}}' in '{template}'{suggestion(field, known)}",
-                    place,
-                )
-        return formatter.vformat(template, (), known)
-    except (ValueError, KeyError) as error:
+        for literal, field, format_, conversion in string.Formatter().parse(template):
+            parts.append(literal)
+            if field is None:
+                continue
+            if field not in known:
+                problem = f"unknown field '{{{field}}}' in '{template}'{suggestion(field, known)}"
+                raise document.error(problem, place)
+            if format_ or conversion:
+                problem = f"the field '{{{field}}}' has a format in '{template}'; leave it out"
+                raise document.error(problem, place)
+            parts.append(known[field])
+    except ValueError as error:
         raise document.error(
             f"invalid template '{template}' ({error}); double a brace that is text", place
         ) from None
-
-
-class _Fields(string.Formatter):
-    """Takes a dotted field as one name, so that a template cannot read attributes of values."""
-
-    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
-        return kwargs[field_name], field_name
+    size = sum(map(len, parts))
+    if size > limits.TEXT_CHARACTERS:
+        problem = limits.too_many(size, limits.TEXT_CHARACTERS, "characters")
+        raise document.error(f"a text of {problem}", place)
+    return "".join(parts)

@@ -1,8 +1,7 @@
-"""The one place that reads YAML: safely, with the line of every key, includes and schemas.
+"""The one way to read YAML: with includes, schemas, and the line of every key.
 
 `include: other.yaml` (or a list) at the top of a file merges that file's mappings below its own:
-the file itself wins. Included files may include others. Scalars keep the types that YAML gives
-them, so a word such as `no` must be quoted, and the error says so.
+the file itself wins. Included files may include others, all in one folder (`Document.roots`).
 
 A file is parsed once a process and again when it changes. Callers get copies of its data.
 """
@@ -10,26 +9,23 @@ A file is parsed once a process and again when it changes. Callers get copies of
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
-from harness import limits
-from harness.errors import InvalidFile, UsageError, suggestion, unreadable
-from harness.task import mistakes
+from harness import user_files
+from harness.errors import InvalidFile, UsageError, suggestion
+from harness.task import mistakes, yaml_parsing
 from harness.task.mistakes import KeyPath
+from harness.task.yaml_parsing import Places, dotted
 
 __all__ = ["Document", "KeyPath", "dotted", "load"]
 
-Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-Places: TypeAlias = dict[KeyPath, tuple[Path, int]]
 Model = TypeVar("Model", bound=BaseModel)
-_PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
-_TEXT = "tag:yaml.org,2002:str"
 
 
 @dataclass(frozen=True)
@@ -44,11 +40,29 @@ class Document:
         Its mapping, with includes merged in.
     places
         File and line, from 1, of each key by its path.
+    roots
+        Folders that hold all files that it may name; by default its own folder.
     """
 
     path: Path
     data: dict[str, Any]
     places: Places = field(repr=False)
+    roots: tuple[Path, ...] = ()
+
+    def beside(self, name: str, key: KeyPath) -> Path:
+        """Return the path of a file that `key` names, relative to the file that has the key.
+
+        Raises
+        ------
+        InvalidFile
+            If it lies outside of the roots, also through a link.
+        """
+        named_in = self.places.get(key, (self.path, 0))[0]
+        roots, path = self.roots or (self.path.parent,), named_in.parent / name
+        if not any(user_files.is_inside(path, root) for root in roots):
+            problem = f"'{name}' is not in the folder '{roots[0]}'"
+            raise self.error(f"{problem}; a file names only files in its folder", key)
+        return path
 
     def error(self, problem: str, key: KeyPath = ()) -> InvalidFile:
         """Return an error that points at `key`, or at the nearest key above it."""
@@ -87,56 +101,54 @@ class Document:
             raise self.error(str(error), key) from None
 
 
-def load(path: Path) -> Document:
+def load(path: Path, *roots: Path) -> Document:
     """Return the mapping in a YAML file, with its includes.
+
+    Parameters
+    ----------
+    path
+        The file.
+    roots
+        Folders that hold all files that it may name; by default its own folder.
 
     Raises
     ------
     InvalidFile
-        If it cannot be read, is not YAML or not a mapping, repeats a key, or includes itself.
+        If it cannot be read, is not YAML or not a mapping, repeats a key, or includes itself or a
+        file outside of the roots.
     """
-    document = _with_includes(path, ())
-    return Document(path, _copy(document.data), document.places)
+    document = _with_includes(path, roots, ())
+    return dataclasses.replace(document, data=_copy(document.data))
 
 
-def dotted(key: KeyPath) -> str:
-    """Return a key path as people write it: `inputs.targets_1[3]`."""
-    text = ""
-    for part in key:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text
-
-
-def _with_includes(path: Path, parents: tuple[Path, ...]) -> Document:
+def _with_includes(path: Path, roots: tuple[Path, ...], parents: tuple[Path, ...]) -> Document:
     """Return a file merged over its includes; the result shares values with the cache."""
-    document = _cached(path)
+    document = dataclasses.replace(_cached(path), roots=roots or (path.parent,))
     names = document.data.get("include", [])
     merged: dict[str, Any] = {}
     places: Places = {}
     for i, name in enumerate(names if isinstance(names, list) else [names]):
         key: KeyPath = ("include", i) if isinstance(names, list) else ("include",)
-        included = _with_includes(*_include(document, name, key, parents))
+        included_path = _include(document, name, key, parents)
+        included = _with_includes(included_path, document.roots, (*parents, path.resolve()))
         _merge(merged, included.data)
         places |= included.places
     _merge(merged, {key: value for key, value in document.data.items() if key != "include"})
-    return Document(path, merged, places | document.places)
+    return Document(path, merged, places | document.places, document.roots)
 
 
-def _include(
-    document: Document, name: Any, key: KeyPath, parents: tuple[Path, ...]
-) -> tuple[Path, tuple[Path, ...]]:
-    """Return the path of an included file, and the files that it may not include in turn."""
+def _include(document: Document, name: Any, key: KeyPath, parents: tuple[Path, ...]) -> Path:
+    """Return the path of an included file, which is none of those that include this one."""
     if not isinstance(name, str):
         raise document.error("expected a file name or a list of file names", key)
-    path = document.path.parent / name
-    if not path.is_file():
+    path = document.beside(name, key)
+    if not user_files.is_file(path):
         near = suggestion(name, (p.name for p in document.path.parent.glob("*.yaml")))
         near = near if "did you mean" in near else ""  # a list of all files is no help
         raise document.error(f"there is no file '{name}' in this folder{near}", key)
-    parents = (*parents, document.path.resolve())
-    if path.resolve() in parents:
+    if path.resolve() in (*parents, document.path.resolve()):
         raise document.error(f"'{name}' includes itself", key)
-    return path, parents
+    return path
 
 
 def _merge(below: dict[str, Any], above: dict[str, Any]) -> None:
@@ -170,101 +182,10 @@ def _cached(path: Path) -> Document:
     """
     try:
         stat = path.stat()
-    except (OSError, ValueError):  # `_parse` says what is wrong
-        return _parse(path)
+    except (OSError, ValueError):  # `parse` says what is wrong
+        return Document(path, *yaml_parsing.parse(path))
     stamp = (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size)
     known = _CACHE.get(path)
     if known is None or known[0] != stamp:
-        known = _CACHE[path] = (stamp, _parse(path))
+        known = _CACHE[path] = (stamp, Document(path, *yaml_parsing.parse(path)))
     return known[1]
-
-
-def _parse(path: Path) -> Document:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except UnicodeDecodeError as error:
-        raise InvalidFile(f"is not UTF-8 text (byte {error.start})", path=path) from None
-    loader = Loader(text)
-    places: Places = {(): (path, 1)}
-    try:
-        node = loader.get_single_node()
-        if not isinstance(node, yaml.MappingNode):
-            raise InvalidFile("expected a mapping of keys to values", path=path, line=1)
-        if _entries(node, {}) > limits.YAML_ENTRIES:
-            most = f"{limits.YAML_ENTRIES:,} keys and items"
-            problem = f"has more than {most} once its aliases are expanded"
-            raise InvalidFile(problem, path=path)
-        data = _convert(loader, node, (), path, places)
-    except yaml.MarkedYAMLError as error:
-        raise _not_yaml(error, path) from None
-    except yaml.YAMLError as error:
-        raise InvalidFile(f"not YAML: {str(error).splitlines()[0]}", path=path) from None
-    except RecursionError:
-        raise InvalidFile("not YAML: a value contains itself", path=path) from None
-    finally:
-        loader.dispose()
-    return Document(path, data, places)
-
-
-def _not_yaml(error: yaml.MarkedYAMLError, path: Path) -> InvalidFile:
-    mark, problem = error.problem_mark, f"not YAML: {error.problem}"
-    context = error.context or ""
-    if error.context_mark and ("flow" in context or "quoted" in context):
-        # The parser notices an unclosed quote or bracket far below the line that opens it.
-        mark = error.context_mark
-        problem = f"not YAML: this {'quote' if 'quoted' in context else 'bracket'} "
-        problem += f"is not closed ({error.problem})"
-    elif "tab" in str(error.problem) or "'\\t'" in str(error.problem):
-        problem = "not YAML: a tab; indent with spaces"
-    elif "mapping values are not allowed" in str(error.problem):
-        problem = "not YAML: a second ': ' in this line; put text that has ': ' in it in quotes"
-    return InvalidFile(problem, path=path, line=mark.line + 1 if mark else None)
-
-
-def _entries(node: Any, known: dict[int, int]) -> int:
-    """Return the number of keys and items in a node; each aliased node is counted only once."""
-    if isinstance(node, yaml.ScalarNode):
-        return 0
-    if id(node) not in known:
-        values = node.value
-        if isinstance(node, yaml.MappingNode):
-            values = [value for _, value in values]
-        known[id(node)] = len(values) + sum(_entries(value, known) for value in values)
-    return known[id(node)]
-
-
-def _convert(loader: Any, node: Any, key: KeyPath, path: Path, places: Places) -> Any:
-    """Return the value of a node, and note the line of each key in `places`."""
-    line = node.start_mark.line + 1
-    if isinstance(node, yaml.ScalarNode):
-        return node.value if node.tag == _TEXT else _scalar(loader, node, key, path)
-    if node.tag not in _PLAIN:
-        raise InvalidFile(f"unsupported tag '{node.tag}'", path=path, line=line)
-    if isinstance(node, yaml.SequenceNode):
-        items = []
-        for i, item in enumerate(node.value):
-            places[(*key, i)] = (path, item.start_mark.line + 1)
-            items.append(_convert(loader, item, (*key, i), path, places))
-        return items
-    mapping: dict[str, Any] = {}
-    for key_node, value_node in node.value:
-        line = key_node.start_mark.line + 1
-        if not isinstance(key_node, yaml.ScalarNode):
-            raise InvalidFile("not YAML: a key must be text", path=path, line=line)
-        name = str(key_node.value)
-        if name in mapping:
-            raise InvalidFile("duplicate key", path=path, line=line, key=dotted((*key, name)))
-        places[(*key, name)] = (path, line)
-        mapping[name] = _convert(loader, value_node, (*key, name), path, places)
-    return mapping
-
-
-def _scalar(loader: Any, node: yaml.ScalarNode, key: KeyPath, path: Path) -> Any:
-    try:
-        return loader.construct_object(node)
-    except (ValueError, KeyError, AttributeError):  # for instance day 45 of a month
-        problem = f"not YAML: '{node.value}' is not a valid value; put text in quotes"
-        line = node.start_mark.line + 1
-        raise InvalidFile(problem, path=path, line=line, key=dotted(key)) from None

@@ -12,8 +12,7 @@ from harness.plugins.reproduction import selection
 from harness.plugins.reproduction.schema import Paper, Row
 from harness.plugins.reproduction.selection import Selection
 from harness.plugins.reproduction.standing import standing
-from harness.registry.files import files
-from harness.task import yaml_files
+from harness.registry.files import files, load
 from harness.task.mistakes import Collector
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, PaperFil
     mistakes = Collector()
     for path in (path for folder in (*folders, *include) for path in files(folder, KIND)):
         with mistakes.collecting():
-            document = yaml_files.load(path)
+            document = load(path)
             paper = document.validate(Paper)
             if paper.name in papers:
                 problem = f"the paper '{paper.name}' has another file, {papers[paper.name].path}"

@@ -13,10 +13,9 @@ import pytest
 
 from harness import tasks
 from harness.errors import Unavailable
-from harness.registry.files import files, find
+from harness.registry.files import files, find, load
 from harness.registry.registry import Registry
 from harness.study import study
-from harness.task import yaml_files
 from harness.task.schema import TaskFile
 
 FOLDER = Path(tasks.__file__).parent
@@ -50,7 +49,7 @@ def tables() -> list[tuple[str, Path, dict]]:
     """Return name, file and content of each table of a task that is a file."""
     found = []
     for path in files(FOLDER, "task"):
-        for name, table in yaml_files.load(path).data.get("tables", {}).items():
+        for name, table in load(path).data.get("tables", {}).items():
             if {"file", "url", "local"} & set(table):
                 found.append((f"{path.stem}:{name}", path, table))
     return found

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import tasks
-from harness.registry.files import SUBFOLDERS, files
-from harness.task import yaml_files
+from harness.registry.files import SUBFOLDERS, files, load
 
 FOLDER = Path(tasks.__file__).parent
 FAMILIES = sorted({path.parent for path in FOLDER.glob("*/[!_]*.yaml")})
@@ -20,7 +19,7 @@ def test_a_readme_lists_every_file_of_its_folder_with_its_title(family):
     paths = files(FOLDER, kind) if kind != "task" else files(family, "task")
     readme = (family / "README.md").read_text("utf-8")
     rows = {line for line in readme.splitlines() if line.startswith("| `")}
-    documents = [yaml_files.load(path).data for path in paths]
+    documents = [load(path).data for path in paths]
     assert rows == {f"| `{data['name']}` | {data['title']} |" for data in documents}
 
 

@@ -11,22 +11,21 @@ from pathlib import Path
 import pytest
 
 from harness import tasks
-from harness.registry.files import files
+from harness.registry.files import files, load
 from harness.registry.registry import Registry
-from harness.task import yaml_files
 from harness.task.schema import TaskFile
 
 FOLDER = Path(tasks.__file__).parent
 FILES = files(FOLDER, "task")
 FRAGMENTS = sorted(FOLDER.glob("*/_*.yaml"))
 NAMES = [path.stem for path in FILES]
-LARGE = {path.stem for path in FILES if yaml_files.load(path).data.get("large")}
+LARGE = {path.stem for path in FILES if load(path).data.get("large")}
 """Tasks that take too long to be resolved here; they have tests of their own."""
 FETCHED = tuple(
     path.stem
     for path in FILES
     if path.stem not in LARGE
-    and any("url" in table for table in yaml_files.load(path).data.get("tables", {}).values())
+    and any("url" in table for table in load(path).data.get("tables", {}).values())
 )
 SHIPPED = [name for name in NAMES if name not in {*FETCHED, *LARGE}]
 WEAT_SIZES = {
@@ -124,7 +123,7 @@ def test_there_are_tasks():
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_task_has_the_name_of_its_file_title_source_licence_description_and_tags(path):
-    file = yaml_files.load(path).validate(TaskFile)
+    file = load(path).validate(TaskFile)
     assert file.name == path.stem
     assert file.title
     assert file.source
@@ -169,7 +168,7 @@ def test_scenarios_differ(resolved):
 
 
 def test_a_usefulness_task_names_the_concept_whose_removal_it_prices():
-    loaded = [yaml_files.load(path).validate(TaskFile) for path in FILES]
+    loaded = [load(path).validate(TaskFile) for path in FILES]
     useful = [file for file in loaded if file.measures == "usefulness"]
     more = {"google-analogies", "msr-analogies", "retrieval-grep-biasir-answers"}
     more |= {"senteval-sick-r", "senteval-sts-b"}
@@ -364,7 +363,7 @@ def test_no_task_has_an_unused_set_table_or_template():
     unused = {"sets": set(), "tables": set(), "templates": set()}
     used = {"sets": set(), "tables": set(), "templates": set()}
     for path in FILES:
-        document = yaml_files.load(path).data
+        document = load(path).data
         scenarios = document.get("scenarios", {}).values()
         for key in unused:
             unused[key] |= set(document.get(key, {}))

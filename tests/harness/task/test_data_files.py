@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from harness import limits
+from harness import limits, user_files
 from harness.errors import InvalidFile, Unavailable
 
 URL = "https://data.example/a.tsv"
@@ -350,6 +350,37 @@ def test_a_file_of_an_installed_package_is_read(read, refused, tmp_path, write, 
     message = refused("package: some_data_package, file: b.tsv")
     assert "'some_data_package'" in message
     assert "'b.tsv'" in message
+
+
+def test_a_package_around_another_is_not_imported(read, refused, tmp_path, write, monkeypatch):
+    write("site/some_other_package/__init__.py", "raise RuntimeError('must not be imported')")
+    write("site/some_other_package/sets/__init__.py", "")
+    write("site/some_other_package/sets/a.tsv", ROWS.decode())
+    write("site/just_a_folder/a.tsv", ROWS.decode())
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    assert read("package: some_other_package.sets, file: a.tsv") == (("a",), ("b",))
+    assert "just_a_folder" in refused("package: just_a_folder, file: a.tsv")
+
+
+@pytest.mark.parametrize("package", ["..json", "json/..", "", "a..b", "/etc"])
+def test_a_package_with_an_invalid_name_is_a_mistake(read, package):
+    with pytest.raises(InvalidFile, match="invalid package"):
+        read(f"package: '{package}', file: a.tsv")
+
+
+def test_a_link_out_of_the_folder_of_data_is_not_followed(refused, tmp_path, write, monkeypatch):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a.tsv").symlink_to(write("secret.tsv", ROWS.decode()))
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path / "data"))
+    assert "outside of HARNESS_DATA" in refused("local: a.tsv")
+
+
+def test_a_link_out_of_the_folder_of_tasks_is_not_followed(read, tmp_path, write):
+    secret = write("secret.tsv", ROWS.decode())
+    inside = write("family/a.tsv", "").with_name("b.tsv")
+    inside.symlink_to(secret)
+    assert user_files.is_inside(inside, tmp_path)
+    assert not user_files.is_inside(inside, inside.parent)
 
 
 def test_a_file_beside_the_task_that_is_not_there_is_a_mistake(read):

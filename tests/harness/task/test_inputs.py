@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness import limits
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
 
@@ -201,7 +202,7 @@ def test_an_unknown_field_of_a_template_is_an_error(mistake, template):
     )
 
 
-@pytest.mark.parametrize("template", ["{text", "text}", "{text!z}", "{text:>>9z}"])
+@pytest.mark.parametrize("template", ["{text", "text}", "{text!"])
 def test_an_invalid_template_is_an_error(mistake, template):
     mistake(
         ["a: {words: [x], template: t}"],
@@ -209,6 +210,37 @@ def test_an_invalid_template_is_an_error(mistake, template):
         at="12: templates.t",
         of=[f"'{template}'", "brace"],
     )
+
+
+@pytest.mark.parametrize("field", ["{text!r}", "{text:>2000000000}", "{text:{text}}"])
+def test_a_field_with_a_format_is_an_error(mistake, field):
+    mistake(
+        ["a: {words: [x], template: t}"],
+        f"templates: {{t: '{field}'}}\n",
+        at="12: templates.t",
+        of=["'{text}'", "format"],
+    )
+
+
+def test_an_empty_list_of_sources_is_an_error(mistake):
+    mistake(["a: []"], at="11: inputs.a", of=["empty list"])
+
+
+def test_a_text_beyond_the_limit_is_an_error(mistake, monkeypatch):
+    monkeypatch.setattr(limits, "TEXT_CHARACTERS", 30)
+    mistake(
+        ["a: {words: [hello], template: t}"],
+        "templates: {t: '{text} {text} {text} {text} {text} {text}'}\n",
+        at="12: templates.t",
+        of=["35 characters", "30"],
+    )
+
+
+@pytest.mark.parametrize("limit", ["INPUT_TEXTS", "INPUT_CHARACTERS"])
+def test_texts_beyond_the_limit_are_an_error(mistake, monkeypatch, limit):
+    monkeypatch.setattr(limits, limit, 5)
+    words = ", ".join("abcdef")
+    mistake([f"a: {{words: [{words}]}}"], at="11: inputs.a", of=["6", "at most 5"])
 
 
 def test_a_doubled_brace_is_a_brace(inputs):

@@ -7,6 +7,7 @@ import hashlib
 
 import pytest
 
+from harness import limits
 from harness.errors import HarnessError, InvalidFile, Unavailable
 from harness.task.table_schema import Table
 
@@ -106,6 +107,7 @@ def test_a_compressed_file_that_is_damaged_is_an_error(mistake, tmp_path):
 def test_a_file_lies_beside_the_fragment_that_names_it(registry, write):
     write("family/data/a.tsv", ROWS)
     write("family/_tables.yaml", "tables: {t: {file: data/a.tsv}}\n")
+    write("concepts/c.yaml", "name: c")  # what makes a folder one of task files
     task = TASK.replace("tables:\n", "include: ../family/_tables.yaml\n")
     path = write("other/mine.yaml", task)
     assert registry.task_file(path).scenarios[0].inputs["targets_1"].texts == ("a",)
@@ -115,6 +117,36 @@ def test_a_file_lies_beside_the_fragment_that_names_it(registry, write):
 @pytest.mark.parametrize("key", ["file", "local"])
 def test_a_path_outside_the_folder_is_an_error(mistake, key, path):
     mistake(f"{key}: '{path}'", at=f"mine.yaml:11: tables.t.{key}: ", of=[f"'{path}'"])
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_is_an_error(mistake, tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "TABLE_BYTES", 1_000)
+    (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(ROWS.encode() + b"c\t1\n" * 1_000))
+    mistake("file: a.tsv.gz", at="a.tsv.gz", of=["1,000 bytes", "decompressed"])
+
+
+@pytest.mark.parametrize(("name", "row"), [("a.tsv", "c\t1"), ("a.jsonl", '{"word": "c"}')])
+def test_too_many_rows_are_an_error(mistake, write, monkeypatch, name, row):
+    monkeypatch.setattr(limits, "TABLE_ROWS", 10)
+    write(name, f"{row}\n" * 20)
+    mistake(f"file: {name}", at=name, of=["more than 10 rows"])
+
+
+@pytest.mark.parametrize(
+    ("line", "fact"),
+    [
+        ('{"word": ' + "[" * 30_000 + "]" * 30_000 + "}", "levels"),
+        ('{"word": "a", "side": "\\ud800"}', "character"),
+        ('{"word": "a", "side": ' + "1" * 5_000 + "}", "not JSON"),
+    ],
+)
+def test_json_that_no_reader_takes_is_an_error(registry, write, line, fact):
+    write("a.jsonl", f'{{"word": "b", "side": "2"}}\n{line}\n')
+    task = TASK.replace(', where: {side: "1"}', "").replace(', where: {side: "2"}', "")
+    task = task.replace("column: word}", "column: side}", 1)
+    path = write("mine.yaml", f"{task}  t: {{file: a.jsonl}}\n")
+    with pytest.raises(InvalidFile, match=fact):
+        registry.task_file(path)
 
 
 def test_a_file_with_another_checksum_is_an_error(mistake, write):
@@ -187,7 +219,10 @@ def test_a_mistake_in_a_table_is_reported_with_its_key(mistake, table, key, fact
         ("a.jsonl", '{"word": "a", "side": "1"}\n{"word"\n', "file: a.jsonl", "a.jsonl:2",
          ["not JSON"]),
         ("a.jsonl", "[1]\n", "file: a.jsonl", "a.jsonl:1", ["JSON object"]),
-        ("a.tsv", ROWS, "file: a.tsv, encoding: klingon", "a.tsv", ["klingon"]),
+        ("a.tsv", ROWS, "file: a.tsv, encoding: klingon", "mine.yaml:11: tables.t.encoding",
+         ["'klingon'"]),
+        ("a.tsv", ROWS, "file: a.tsv, encoding: punycode", "mine.yaml:11: tables.t.encoding",
+         ["'punycode'"]),
         ("a.tsv", ROWS, "file: a.tsv, delimiter: '||', quoted: true", "a.tsv", ["delimiter"]),
         ("a.csv", '"a,1\n', "file: a.csv, quoted: true, columns: [word, side]", "a.csv:1",
          ["2 cells"]),
