@@ -20,6 +20,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -27,6 +28,7 @@ from harness import signals
 from harness.errors import (
     DiskError,
     HarnessError,
+    ModelError,
     NotApplicable,
     Unavailable,
     UsageError,
@@ -38,6 +40,7 @@ Result = TypeVar("Result")
 
 LOKY = "loky"
 """joblib's own processes."""
+_most: ContextVar[int | None] = ContextVar("most", default=None)
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,21 @@ def cores() -> int:
 
     n: int = joblib.cpu_count()
     return n
+
+
+@contextlib.contextmanager
+def at_most(workers: int) -> Iterator[None]:
+    """Limit the processes of everything in this context that asks for `allowed`."""
+    token = _most.set(workers)
+    try:
+        yield
+    finally:
+        _most.reset(token)
+
+
+def allowed() -> int:
+    """Return how many processes a plugin may use: 1 in a process that runs calls itself."""
+    return _most.get() or cores()
 
 
 def results(
@@ -188,11 +206,12 @@ def _call(
 @functools.cache  # once a process
 def _prepare_process() -> None:
     signals.end_with_parent(os.getppid())
+    _most.set(1)
 
 
 def _sendable(error: Exception) -> Exception:
     """Return an error that another process can read; many classes need more than a message."""
-    for plain in (UsageError, DiskError, NotApplicable, Unavailable, HarnessError):
+    for plain in (UsageError, DiskError, NotApplicable, Unavailable, ModelError, HarnessError):
         if isinstance(error, plain):
             return plain(str(error))
     try:

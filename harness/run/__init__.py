@@ -6,6 +6,7 @@
 `tasks`               selects the tasks
 `task_reader`         reads them, with the metrics that are added
 `plan`                the jobs for a model, and the texts that they need, each once
+`rewriting`           rewrites the texts of many jobs in one call
 `evaluation`          `harness.evaluate`: models in, records out
 `models`              names and Python objects become embedders
 `added_metrics`       metrics that the user adds to the tasks

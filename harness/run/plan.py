@@ -6,7 +6,7 @@ Made before anything is encoded, over all tasks, scenarios and mitigators togeth
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -21,6 +21,7 @@ from harness.results import record
 from harness.results.not_run import NotRun
 from harness.results.record_parts import MitigatorPart
 from harness.run.mitigators import concept_for, mitigator_part
+from harness.run.rewriting import parts, rewrite_ahead
 from harness.task.inputs import Input
 from harness.task.task import Task
 from harness.vocabulary import vocabulary_of
@@ -168,38 +169,49 @@ def make_plan(
         Called with 1 after each task under each mitigator, since rewriting texts may be slow.
     """
     planner = _Planner(embedder, fallback)
-    jobs: list[Job] = []
-    done: list[Job] = []
-    in_order: list[Job] = []
-    not_run: list[NotRun] = []
+    outcomes: list[Job | NotRun] = []
+    waiting: dict[str, list[int]] = {}  # positions of the jobs to run, by mitigator
+    done: set[int] = set()
     for task in tasks:
         fingerprints: set[str] = set()
         unfit = task.file.unfit_for(embedder.info.kind)
         for name, unfitted in mitigators.items():
             if unfit:
-                not_run.append(NotRun(embedder.info.name, name, task.name, unfit, "embedder"))
+                outcomes.append(NotRun(embedder.info.name, name, task.name, unfit, "embedder"))
                 advance(1)
                 continue
             try:
                 concept, part = planner.part(task, name, unfitted)
                 if part.fingerprint in fingerprints:
+                    advance(1)
                     continue  # the same mitigator in another spelling
                 fingerprints.add(part.fingerprint)
                 job = planner.job(task, unfitted, concept, part)
                 if is_done(job):
-                    done.append(job)
+                    done.add(len(outcomes))
+                    advance(1)
                 else:
-                    job = planner.with_texts(job)
-                    jobs.append(job)
-                in_order.append(job)
-            except NotApplicable as error:
-                not_run.append(NotRun(embedder.info.name, name, task.name, str(error), "mitigator"))
+                    waiting.setdefault(part.fingerprint, []).append(len(outcomes))
+                outcomes.append(job)
             except PLUGIN_ERRORS as error:
-                reason = one_line(error)
-                not_run.append(NotRun(embedder.info.name, name, task.name, reason, "failed"))
-            finally:
+                outcomes.append(_not_run(embedder, name, task, error))
                 advance(1)
-    return Plan(tuple(jobs), tuple(done), tuple(not_run), tuple(in_order))
+    for position, outcome in planner.with_texts(outcomes, waiting.values()):
+        outcomes[position] = outcome
+        advance(1)
+    jobs = {i: outcome for i, outcome in enumerate(outcomes) if isinstance(outcome, Job)}
+    return Plan(
+        tuple(job for i, job in jobs.items() if i not in done),
+        tuple(job for i, job in jobs.items() if i in done),
+        tuple(outcome for outcome in outcomes if isinstance(outcome, NotRun)),
+        tuple(jobs.values()),
+    )
+
+
+def _not_run(embedder: Embedder, mitigator: str, task: Task, error: BaseException) -> NotRun:
+    if isinstance(error, NotApplicable):
+        return NotRun(embedder.info.name, mitigator, task.name, str(error), "mitigator")
+    return NotRun(embedder.info.name, mitigator, task.name, one_line(error), "failed")
 
 
 class _Planner:
@@ -229,7 +241,25 @@ class _Planner:
         chains = self._chains[part.fingerprint]
         return Job(task, *chains, concept, part, role_prompts=self.embedder.info.role_prompts)
 
-    def with_texts(self, job: Job) -> Job:
+    def with_texts(
+        self, outcomes: Sequence[Job | NotRun], groups: Iterable[Sequence[int]]
+    ) -> Iterator[tuple[int, Job | NotRun]]:
+        """Yield each job with its texts, or why there are none, by its position in `outcomes`.
+
+        The texts of many jobs are rewritten in one call, in which a mitigator may use all cores.
+        """
+        for group in groups:
+            jobs = {i: job for i in group if isinstance(job := outcomes[i], Job)}
+            for part in parts(jobs):
+                rewrite_ahead([jobs[i] for i in part])
+                for i in part:
+                    try:
+                        yield i, self._with_texts(jobs[i])
+                    except PLUGIN_ERRORS as error:
+                        task, name = jobs[i].task, jobs[i].part.label
+                        yield i, _not_run(self.embedder, name, task, error)
+
+    def _with_texts(self, job: Job) -> Job:
         """Return a job whose texts are known: rewritten, and taken from the vocabulary.
 
         Raises

@@ -6,6 +6,7 @@ texts.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.metadata
 import itertools
@@ -14,9 +15,10 @@ import re
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from harness.errors import InvalidOption, ModelError, Unavailable
+from harness import parallel
+from harness.errors import HarnessError, InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders import packages
 from harness.plugins.texts import mentions as names
 from harness.plugins.texts.mentions import Kind, Mention
@@ -45,7 +47,11 @@ LABELS: dict[str, Kind] = {
 PROPER_NOUNS = ("NNP", "NNPS")
 BATCH = 256  # texts
 MOST_CAPITALS = 0.5  # share of the words of a text; above it capitals carry no information
-AT_ONCE = 4096  # texts between two writes to the cache; a kill loses at most these
+PART = 20_000  # characters between two writes to the cache: a kill loses at most half a second
+PER_PROCESS = 50_000  # characters: fewer are not worth loading the pipeline once more, 2 s
+
+Rows: TypeAlias = list[list[int | str]]
+"""The mentions of a text as the cache has them."""
 
 
 class SpacyMentions:
@@ -105,9 +111,7 @@ class SpacyMentions:
         """
         known = {text: json.loads(answer) for text, answer in self._cache.get(texts).items()}
         new = [text for text in dict.fromkeys(texts) if text not in known]
-        for start in range(0, len(new), AT_ONCE):
-            part = new[start : start + AT_ONCE]
-            recognised = dict(zip(part, self._recognise(part), strict=True))
+        for recognised in self._recognised(new):
             self._cache.add({text: json.dumps(rows) for text, rows in recognised.items()})
             known.update(recognised)
         return [self._mentions(text, known[text]) for text in texts]
@@ -131,22 +135,16 @@ class SpacyMentions:
     def _cache(self) -> AnswerCache:
         return AnswerCache("mentions", self.identity)
 
-    def _recognise(self, texts: Sequence[str]) -> Iterator[list[list[int | str]]]:
-        longest = max(map(len, texts))
-        if longest > self._pipeline.max_length:
-            raise ModelError(
-                f"a text has {longest} characters; the limit of the pipeline '{self.model}' is "
-                f"{self._pipeline.max_length}"
-            )
-        for doc in self._pipeline.pipe(texts, batch_size=BATCH):
-            mentions = names.longest(_entities(doc))
-            if self.proper_nouns:
-                mentions = names.longest(mentions + _other_proper_nouns(doc))
-            yield names.as_rows(mentions)
-
-    @functools.cached_property
-    def _pipeline(self) -> Any:
-        return _loaded(self.model, self._folder, self.proper_nouns)
+    def _recognised(self, texts: Sequence[str]) -> Iterator[dict[str, Rows]]:
+        """Yield the mentions of texts, part by part: many texts in several processes."""
+        parts = list(_parts(texts))
+        workers = min(parallel.allowed(), sum(map(len, texts)) // PER_PROCESS)
+        recognise = functools.partial(_recognise, self.model, self._folder, self.proper_nouns)
+        with contextlib.closing(parallel.results(recognise, parts, workers=workers)) as results:
+            for position, rows in results:
+                if isinstance(rows, parallel.Lost):
+                    raise HarnessError(f"finding names failed: {rows.reason}")
+                yield dict(zip(parts[position], rows, strict=True))
 
 
 def folder(model: str) -> Path:
@@ -171,17 +169,14 @@ def folder(model: str) -> Path:
     raise Unavailable(f"finding names needs the spaCy pipeline '{model}': {how}")
 
 
-def load(model: str, *, tagger: bool = False) -> Any:
-    """Return a spaCy pipeline with only the components that recognise names.
+def load(model: str, place: Path, *, tagger: bool = False) -> Any:
+    """Return the spaCy pipeline in a folder with only the components that recognise names.
 
     Raises
     ------
-    Unavailable
-        If spaCy or the pipeline is not installed.
     ModelError
         If it cannot be loaded, or has no named-entity recogniser or tagger.
     """
-    place = folder(model)
     import spacy
 
     components = {"ner", "tok2vec", "transformer"} | ({"tagger"} if tagger else set())
@@ -203,10 +198,42 @@ def load(model: str, *, tagger: bool = False) -> Any:
     return pipeline
 
 
+def _parts(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Yield texts in their order, in parts that take about as long."""
+    part: list[str] = []
+    size = 0
+    for text in texts:
+        if part and (size + len(text) > PART or len(part) == BATCH):
+            yield part
+            part, size = [], 0
+        part.append(text)
+        size += len(text)
+    if part:
+        yield part
+
+
+def _recognise(model: str, place: Path, proper_nouns: bool, texts: Sequence[str]) -> list[Rows]:
+    """Return the mentions of each text as the cache has them."""
+    pipeline = _loaded(model, place, proper_nouns)
+    longest = max(map(len, texts))
+    if longest > pipeline.max_length:
+        raise ModelError(
+            f"a text has {longest} characters; the limit of the pipeline '{model}' is "
+            f"{pipeline.max_length}"
+        )
+    found = []
+    for text, doc in zip(texts, pipeline.pipe(texts, batch_size=BATCH), strict=True):
+        mentions = names.longest(_entities(text, doc))
+        if proper_nouns:
+            mentions = names.longest(mentions + _other_proper_nouns(text, doc))
+        found.append(names.as_rows(mentions))
+    return found
+
+
 @functools.lru_cache(maxsize=2)
 def _loaded(model: str, place: Path, tagger: bool) -> Any:
-    """Return the pipeline in the folder `place`, loaded once a process: loading takes seconds."""
-    return load(model, tagger=tagger)
+    """Return a pipeline, loaded once a process: loading takes seconds."""
+    return load(model, place, tagger=tagger)
 
 
 def _is_alone(component: Any) -> bool:
@@ -214,13 +241,13 @@ def _is_alone(component: Any) -> bool:
     return not any("listener" in layer.name for layer in component.model.walk())
 
 
-def _entities(doc: Doc) -> list[Mention]:
+def _entities(text: str, doc: Doc) -> list[Mention]:
     spans = ((span, LABELS.get(span.label_)) for span in doc.ents)
-    tidied = (names.tidy(doc.text, e.start_char, e.end_char, kind) for e, kind in spans if kind)
+    tidied = (names.tidy(text, e.start_char, e.end_char, kind) for e, kind in spans if kind)
     return [mention for mention in tidied if mention]
 
 
-def _other_proper_nouns(doc: Doc) -> list[Mention]:
+def _other_proper_nouns(text: str, doc: Doc) -> list[Mention]:
     """Return proper nouns outside the entities; adjacent words are one mention.
 
     Abbreviations (SARS, GDP) are skipped. In a headline, all words have capitals, and the tagger
@@ -234,7 +261,7 @@ def _other_proper_nouns(doc: Doc) -> list[Mention]:
         if proper:
             span = list(tokens)
             end = span[-1].idx + len(span[-1])
-            mention = names.tidy(doc.text, span[0].idx, end, "other")
+            mention = names.tidy(text, span[0].idx, end, "other")
             mentions += [mention] if mention else []
     return mentions
 

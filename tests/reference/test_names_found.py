@@ -22,7 +22,14 @@ from harness.plugins.texts import edits, marks
 from harness.plugins.texts import mentions as names
 from harness.plugins.texts.agreement import Agreement, agreement
 from harness.plugins.texts.mentions import KINDS, Mention
-from harness.plugins.texts.spacy_mentions import LABELS, PROPER_NOUNS, SpacyMentions, load
+from harness.plugins.texts.spacy_mentions import (
+    LABELS,
+    MODEL,
+    PROPER_NOUNS,
+    SpacyMentions,
+    folder,
+    load,
+)
 
 FOUR = ("person", "place", "organisation")
 SETS = {
@@ -75,7 +82,7 @@ def area(minilm) -> Callable[..., float]:
 def documents() -> dict[str, Any]:
     """Return spaCy's analysis of each of the thirty printed texts."""
     texts = [text.text for column in table("name_triplets.tsv").values() for text in column]
-    return {doc.text: doc for doc in load("en_core_web_md", tagger=True).pipe(texts)}
+    return {doc.text: doc for doc in load(MODEL, folder(MODEL), tagger=True).pipe(texts)}
 
 
 def unchanged(doc: Any, kinds: Sequence[str], variant: str) -> list[Mention]:

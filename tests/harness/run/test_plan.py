@@ -192,3 +192,43 @@ def test_what_a_mitigator_depends_on_is_read_once_for_all_tasks(registry):
     planned = [plan.make_plan(MOCK, tasks, chains) for _ in range(2)]
     assert [len(plan_.jobs) for plan_ in planned] == [2, 2]
     assert len(reads) == 1
+
+
+class Recording(Mitigator):
+    """Writes in capitals; remembers the texts of each call."""
+
+    rewrites = True
+    calls: list[list[str]] = []  # noqa: RUF012
+
+    def fit(self, embedder, concept=None):
+        return self
+
+    def rewrite(self, texts):
+        self.calls.append(list(texts))
+        if "barn" in texts:
+            raise ValueError("no barn")
+        return [text.upper() for text in texts]
+
+
+def test_the_texts_of_many_tasks_are_rewritten_in_one_call(registry):
+    Recording.calls = []
+    tasks = [registry.task(name) for name in ("toy-places-10", "toy-sentences")]
+    planned = plan.make_plan(MOCK, tasks, {"loud": Chain([Recording()])})
+    assert not planned.not_run
+    first, *others = Recording.calls
+    assert len(first) == len(set(first)) == 4 + 4 * 3
+    assert not [text for call in others for text in call if text in first]
+
+
+def test_a_text_that_cannot_be_rewritten_fails_only_the_tasks_that_have_it(registry):
+    tasks = [registry.task(name) for name in ("toy-places", "toy-places-10")]
+    ticks = []
+    planned = plan.make_plan(MOCK, tasks, {"loud": Chain([Recording()])}, advance=ticks.append)
+    assert [job.task.name for job in planned.jobs] == ["toy-places-10"]
+    (failed,) = planned.not_run
+    assert (failed.task, failed.mitigator, failed.reason) == (
+        "toy-places",
+        "loud",
+        "ValueError: no barn",
+    )
+    assert sum(ticks) == 2

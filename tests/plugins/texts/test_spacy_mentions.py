@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from harness import parallel
 from harness.errors import InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders import packages
+from harness.plugins.texts import spacy_mentions
 from harness.plugins.texts.spacy_mentions import SpacyMentions
 
 TEXT = "Mike met Kate Powell in Leeds. Powell is Spanish, and so is Mike of Corvex."
@@ -115,3 +117,17 @@ def test_a_path_is_not_a_valid_pipeline_name(model):
 def test_an_unknown_kind_is_an_error():
     with pytest.raises(InvalidOption, match="'people'"):
         SpacyMentions(kinds=["people"])
+
+
+@pytest.mark.usefixtures("pipelines")
+def test_many_texts_are_read_by_several_processes_with_equal_mentions(monkeypatch, tmp_path):
+    texts = [f"{TEXT} That was in {year}. " + "No one else came. " * 200 for year in range(60)]
+    mentions = {}
+    spacy_mentions._loaded.cache_clear()
+    for workers in (1, 2):
+        monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / str(workers)))
+        with parallel.at_most(workers):
+            mentions[workers] = found([*texts, TEXT, *texts])
+    assert mentions[1] == mentions[2]
+    assert mentions[1][60] == mentions[1][0]
+    assert spacy_mentions._loaded.cache_info().misses == 1  # the second time, other processes loaded the pipeline
