@@ -130,4 +130,4 @@ def test_many_texts_are_read_by_several_processes_with_equal_mentions(monkeypatc
             mentions[workers] = found([*texts, TEXT, *texts])
     assert mentions[1] == mentions[2]
     assert mentions[1][60] == mentions[1][0]
-    assert spacy_mentions._loaded.cache_info().misses == 1  # the second time, other processes loaded the pipeline
+    assert spacy_mentions._loaded.cache_info().misses == 1  # later others did
