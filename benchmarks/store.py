@@ -9,13 +9,16 @@ MTEB is optional. It needs its own environment:
 
 Both get the same texts and vectors; no model runs. `write` begins with the texts and ends with
 their vectors on disk. `read` begins with a new object on that folder and ends with all vectors in
-memory, in another order. MTEB's wrapper does not sync the files that it writes.
+memory, in another order; `read unchecked` does the same without comparing vectors with their
+checks (`HARNESS_CHECK_VECTORS=0`), nine times in turns with `read`. MTEB's wrapper does not sync
+the files that it writes, and does not check what it reads.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -51,6 +54,8 @@ def main() -> None:
     print(timing.HEAD)
     for (peer, step), measured in results.items():
         print(timing.row(f"{peer}: {step}", measured))
+    checked, unchecked = results["harness", "read"], results["harness", "read unchecked"]
+    print(f"read / read unchecked, CPU: {timing.ratios(checked, unchecked)}")
     for step in ("write", "read") if "mteb" in pythons else ():
         ratio = timing.ratios(results["harness", step], results["mteb", step])
         print(f"harness / mteb, CPU, {step}: {ratio}")
@@ -72,12 +77,12 @@ def measure(peer: str, n: int) -> dict[str, tuple[float, float]]:
     order = rng.permutation(n)
     work = harness_store if peer == "harness" else mteb_wrapper
     with tempfile.TemporaryDirectory() as folder:
-        write, read = work(Path(folder), texts, vectors, order)
-    return {"write": (write.cpu, write.wall), "read": (read.cpu, read.wall)}
+        steps = work(Path(folder), texts, vectors, order)
+    return {step: (seconds.cpu, seconds.wall) for step, seconds in steps.items()}
 
 
 def harness_store(folder, texts, vectors, order):
-    from harness.store.store import Store
+    from harness.store.store import CHECK, Store
 
     def write():
         store = Store(folder, FINGERPRINT)
@@ -93,9 +98,13 @@ def harness_store(folder, texts, vectors, order):
 
     results: list[np.ndarray] = []
     shuffled = [texts[i] for i in order]
-    times = timing.timed(write), timing.timed(read)
-    assert (results[0] == vectors[order]).all()
-    return times
+    times: dict[str, list[timing.Seconds]] = {"write": [timing.timed(write)]}
+    for _ in range(9):
+        for step, check in (("read unchecked", "0"), ("read", "1")):
+            os.environ[CHECK] = check
+            times.setdefault(step, []).append(timing.timed(read))
+            assert (results.pop() == vectors[order]).all()
+    return {step: min(seconds, key=lambda s: s.cpu) for step, seconds in times.items()}
 
 
 def mteb_wrapper(folder, texts, vectors, order):
@@ -132,7 +141,8 @@ def mteb_wrapper(folder, texts, vectors, order):
         )
 
     results: list[np.ndarray] = []
-    times = timing.timed(lambda: encode(data)), timing.timed(lambda: encode(shuffled))
+    times = {"write": timing.timed(lambda: encode(data))}
+    times["read"] = timing.timed(lambda: encode(shuffled))
     assert (results[1] == vectors[order]).all()
     return times
 

@@ -219,9 +219,13 @@ def row_checks(vectors: Vectors) -> Checks:
     if vectors.shape[1] % 2:  # half a word is left
         vectors = np.pad(vectors, ((0, 0), (0, 1)))
     words = np.ascontiguousarray(vectors).view("<u8")
-    odd = 2 * np.arange(words.shape[1], dtype=np.uint64) + 1
-    checks: Checks = np.einsum("ij,j->i", words, odd * _GOLDEN)
+    checks: Checks = np.einsum("ij,j->i", words, _factors(words.shape[1]))
     return checks
+
+
+@functools.lru_cache(maxsize=8)
+def _factors(n: int) -> npt.NDArray[np.uint64]:
+    return (2 * np.arange(n, dtype=np.uint64) + 1) * _GOLDEN
 
 
 def _checked_layout(head: Header, size: int, fingerprint: str) -> Layout:
