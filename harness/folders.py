@@ -7,6 +7,7 @@ The price is two `fsync`s.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -88,7 +89,7 @@ def make(folder: Path) -> Path:
         If it cannot be created or is not writable.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        create(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
@@ -135,7 +136,8 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise DiskError(f"cannot write '{path}' ({error.strerror})") from None
     finally:
         if temporary is not None:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # gone since it was renamed, or the disk fails
+                temporary.unlink()
 
 
 def sync(folder: Path) -> None:
