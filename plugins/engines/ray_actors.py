@@ -26,6 +26,7 @@ from harness.embedder import Embedder
 from harness.encode.batch_size import token_budget
 from harness.encode.engine import OnDone, Report
 from harness.errors import Unavailable, UsageError, one_line
+from harness.folders import Place
 from harness.plugins.engines import crew, driver
 from harness.plugins.engines.messages import (
     Died,
@@ -157,7 +158,7 @@ class RayEngine:
         return room
 
 
-def _absolute(folder: Path) -> Path:
+def _absolute(folder: Place) -> Place:
     return folder.absolute() if isinstance(folder, Path) else folder
 
 
