@@ -18,7 +18,7 @@ def harness_engines() -> list[EngineSpec]:
         ),
         EngineSpec(
             name="ray",
-            target=f"{here}.ray_actors:RayEngine",
+            target=f"{here}.ray_engine:RayEngine",
             summary="actors of Ray: all cores, several GPUs, or a cluster (RAY_ADDRESS)",
         ),
     ]
