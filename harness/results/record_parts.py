@@ -173,7 +173,7 @@ class IntervalPart(Part):
 class Frequency(Part):
     """How frequent the words of a score are, by their places in the model's vocabulary."""
 
-    ranks: dict[str, int] = Field(default_factory=dict)
+    ranks: dict[str, Count] = Field(default_factory=dict)
     """Typical rank (geometric mean) of the words of each input; 1 is the most frequent word."""
     unlike: dict[str, float] = Field(default_factory=dict)
     """Contrasted inputs whose typical ranks differ by a factor of 3 or more, with that factor."""

@@ -14,7 +14,7 @@ from typing import Any, Self
 from pydantic import Field, StrictBool, StrictInt, field_validator
 
 import harness
-from harness import folders, labels
+from harness import folders, labels, limits
 from harness.run.settings import Settings
 from harness.task import yaml_files
 from harness.task.table_schema import Strict
@@ -45,9 +45,9 @@ class RunFile(Strict):
     """Further metrics, as after `--metric`."""
     concept: str | None = None
     """Concept for mitigators that need more than a task's concept has; or `none`."""
-    seed: StrictInt | None = Field(default=None, ge=0)
+    seed: StrictInt | None = Field(default=None, ge=0, le=limits.INTEGER)
     """Seed of all random numbers."""
-    limit: StrictInt | None = Field(default=None, ge=1)
+    limit: StrictInt | None = Field(default=None, ge=1, le=limits.INTEGER)
     """For a smoke run: number of items that each set or table is cut to."""
     samples: StrictBool | None = None
     """Whether to write what each word, pair or text contributes to a score."""

@@ -11,6 +11,7 @@ from typing import Any, Self, cast
 from harness import folders, names
 from harness.errors import InvalidOption
 from harness.folders import Place
+from harness.limits import INTEGER
 from harness.options import convert
 from harness.progress import Progress, Silent, shown
 
@@ -97,9 +98,9 @@ class Settings:
             values["exclude"] = names.split(values["exclude"])
         values["devices"] = names.split(devices) if isinstance(devices, str) else devices
         settings = cls(progress=shown(progress), **convert(cls, values, what=""))
-        if settings.seed < 0:
+        if not 0 <= settings.seed <= INTEGER:
             raise _not_whole("seed", settings.seed, 0)
-        if settings.limit is not None and settings.limit < 1:
+        if settings.limit is not None and not 1 <= settings.limit <= INTEGER:
             raise _not_whole("limit", settings.limit, 1)
         if settings.timeout is not None and not settings.timeout > 0:
             raise InvalidOption(f"timeout={settings.timeout:g}: expected seconds, more than 0")
@@ -113,7 +114,7 @@ class Settings:
 
 
 def _not_whole(name: str, value: object, least: int) -> InvalidOption:
-    return InvalidOption(f"{name}={value}: expected a whole number from {least}")
+    return InvalidOption(f"{name}={value}: expected a whole number from {least}, below 2^63")
 
 
 def paths(include: Path | str | Iterable[Path | str]) -> tuple[Path, ...]:

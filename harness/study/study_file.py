@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from harness import limits
 from harness.concept import Name, Word
 from harness.task.schema import InputFile, ScenarioFile
 from harness.task.table_schema import Strict, Table
@@ -47,7 +48,7 @@ class StudyFile(Strict):
 
     name: Name
     """Name that users type."""
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, le=limits.INTEGER)
     """Raise it with every change that changes numbers."""
     title: str
     """One line for listings."""
@@ -78,7 +79,7 @@ class StudyFile(Strict):
     """Number of inner folds, which divide the other pairs and choose the hyper-parameters."""
     repeats: int = Field(default=1, ge=1)
     """How often the pairs are divided into folds, each time in another way."""
-    seed: int = Field(default=42, ge=0)
+    seed: int = Field(default=42, ge=0, le=limits.INTEGER)
     """Seed of all random choices."""
     protocol: Protocol = "nested"
     """`nested`: inner folds choose, outer folds judge. `published`: as in the published code of

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from harness import limits
 from harness.digest import digest
-from harness.results.record_parts import Environment, Finite, Line, ModelPart, Part, Spread
+from harness.results.record_parts import Count, Environment, Finite, Line, ModelPart, Part, Spread
 from harness.scores import Ideal
 from harness.study.study_file import Judging, Protocol
 
@@ -47,7 +47,7 @@ class StudyPart(Part):
 
     name: str
     """Name of the study."""
-    version: int
+    version: Count
     """Version of its file."""
     digest: str
     """Hash of what all its rows share: concept, folds, measures with their data, seed, protocol."""
@@ -57,15 +57,15 @@ class StudyPart(Part):
     """The question, and how to read the answer."""
     concept: str
     """Name of the concept."""
-    items: int
+    items: Count
     """Number of pairs (or sets) in the folds, without those that the model lacks."""
     folds: Annotated[int, Field(ge=1, le=limits.STUDY_FOLDS)]
     """Number of outer folds."""
-    inner_folds: int
+    inner_folds: Count
     """Number of inner folds."""
     repeats: Annotated[int, Field(ge=1, le=limits.STUDY_FOLDS)]
     """Number of times that the pairs are divided into folds."""
-    seed: int
+    seed: Count
     """Seed of the study."""
     normalize: bool
     """Whether all vectors are set to length 1 first."""
@@ -146,7 +146,7 @@ class StudyRecord(Line):
     """The repeat, from 0."""
     fold: int = Field(ge=0)
     """The outer fold, from 0."""
-    train: int
+    train: Count
     """Number of pairs that it was fitted on."""
     held_out: tuple[tuple[str, ...], ...]
     """The pairs (or sets) that it was judged on."""

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import Field, StrictInt
 
+from harness import limits
 from harness.concept import Name
 from harness.errors import suggestion
 from harness.task.mistakes import Collector
@@ -23,7 +24,7 @@ class BenchmarkFile(Strict):
 
     name: Name
     """Name that users type after `--tasks`; no task, tag or category may have the same."""
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, le=limits.INTEGER)
     """Raised with every change of the tasks or of their versions."""
     title: str
     """One line for listings."""

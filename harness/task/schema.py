@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from harness import limits
 from harness.concept import Name, Word
 from harness.embedder import Kind, Role
 from harness.task.mistakes import KeyPath
@@ -124,7 +125,7 @@ class TaskFile(Strict):
 
     name: Name
     """Name that users type."""
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, le=limits.INTEGER)
     """Raised with every change that changes scores."""
     title: str
     """One line for listings."""
