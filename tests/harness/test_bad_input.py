@@ -344,3 +344,13 @@ def test_a_class_that_is_no_embedder_is_an_error(harness, install, tmp_path):
     assert "'odd-model'" in result.err
     assert "harness.ModelInfo" in result.err
     assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--seed", "--limit"])
+def test_a_number_beyond_63_bits_is_refused_before_anything_runs(evaluate, toy, tmp_path, option):
+    result = evaluate(option, "99999999999999999999")
+    assert result.code == 2
+    assert result.err.count("\n") == 1
+    assert option.strip("-") in result.err
+    assert toy == []
+    assert not (tmp_path / "results").exists()
