@@ -8,7 +8,7 @@ PYTHON312 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python3.1
 TYPED := build/typed
 PYTEST = $(TEST)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-quick lint lint-types docs clean
+.PHONY: demo test test-quick soak lint lint-types docs clean
 
 ## demo: evaluate three real models on all tasks and build the leaderboard page
 demo: $(DEMO)/made
@@ -25,6 +25,10 @@ test: install lint docs
 ## test-quick: the tests to run while you work; without reference, end-to-end and browser tests
 test-quick: install
 	$(PYTEST) -m "not reference and not end_to_end and not browser"
+
+## soak: kill runs and writers a hundred times, and print what they lost and what they did twice
+soak: install
+	HARNESS_SOAK=100 $(TEST)/bin/pytest -s tests/end_to_end/test_soak.py
 
 ## lint: ruff, mypy --strict, who may import whom, and the leaderboard's scripts
 lint: $(TEST)/made

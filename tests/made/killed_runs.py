@@ -12,12 +12,14 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import soak_model
 
 from harness.results.folder import read
+from harness.results.jsonl import RecordsFile
 from harness.results.record import Record
 from harness.results.verifying import verify
 from harness.store.pruning import store_of, stores
@@ -69,10 +71,8 @@ class Place:
             "PYTHONPATH": os.pathsep.join(map(str, [self.site, Path(__file__).parent])),
             "HARNESS_CACHE": str(self.folder / "home"),
         }
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([*PRELOADED])
         output = str(self.folder / f"output-{self.runs}.txt")
-        process = context.Process(target=_run, args=(arguments, environment, output))
+        process = _context().Process(target=_run, args=(arguments, environment, output))
         self.runs += 1
         process.start()
         return process
@@ -100,6 +100,33 @@ class Place:
 
     def _log(self, run: int) -> Path:
         return self.folder / f"texts-{run}.jsonl"
+
+
+def warm() -> None:
+    """Wait until the server of processes has imported everything, which is not to be timed."""
+    process = _context().Process(target=int)
+    process.start()
+    process.join()
+
+
+def writer(file: Path, records: Sequence[Record]) -> BaseProcess:
+    """Start a process that adds records to a file, one by one, without those that are there."""
+    process = _context().Process(target=_write, args=(file, records))
+    process.start()
+    return process
+
+
+def _context() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([*PRELOADED])
+    return context
+
+
+def _write(path: Path, records: Sequence[Record]) -> None:
+    file = RecordsFile(path, Record)
+    for record in records:
+        if record.id not in file.records or record.seed % 2:  # some replace what is there
+            file.add([record])
 
 
 def _run(arguments: list[str], environment: Mapping[str, str], output: str) -> None:
