@@ -33,6 +33,7 @@ NOT_RUN = {
     r"python3 -m venv .*": "makes an environment; test_packaging.py makes them",
     r"\. .*/bin/activate": "needs an environment",
     r"harness .*--devices cuda.*": "needs two GPUs",
+    r"harness .*--engine .*ray.*": "starts a cluster; test_ray.py has one",
     r"harness eval .*residual-bias(-sentences)?": "test_tasks_page.py runs it",
     r"harness eval .*-answers,summeval": "takes minutes; test_tasks_page.py has its values",
     r"harness train .*--device cuda.*": "needs a GPU",
