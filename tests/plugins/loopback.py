@@ -7,9 +7,11 @@ depends on the text alone, so that a test can compute the expected one.
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -37,6 +39,11 @@ class Fault:
         Whether the connection is cut in the middle of the answer.
     twist
         Changes the correct answer in place, or returns another one.
+    raw
+        Sends something else than an answer of HTTP, or an answer in its own way, given the handler
+        and the content of the correct answer. The connection is closed then.
+    keeps
+        Whether the answer has a correct vector for the text at a position.
     """
 
     status: int = 200
@@ -45,6 +52,8 @@ class Fault:
     seconds: float = 0.0
     cut: bool = False
     twist: Callable[[dict[str, Any]], Any] | None = None
+    raw: Callable[[BaseHTTPRequestHandler, bytes], None] | None = None
+    keeps: Callable[[int], bool] = lambda _: False
 
 
 TOO_MANY = Fault(status=429, headers={"retry-after": "0.01"})
@@ -87,6 +96,8 @@ class Loopback:
         """Returns the fault for a request's body, once `faults` is empty."""
         self.requests: list[dict[str, Any]] = []
         """The body of each request; `headers` has its headers, with names in lower case."""
+        self.answered: Counter[str] = Counter()
+        """How often each text, but for the canaries, was given its vector."""
         self.lock = threading.Lock()
         self.stopped = threading.Event()
 
@@ -105,7 +116,7 @@ class Loopback:
             loopback = self
 
         self.stopped.clear()
-        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
+        self._server = _Server(("127.0.0.1", self.port), Handler)
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
@@ -145,6 +156,13 @@ def twisted(change: Callable[[Any], Any]) -> Callable[[Mapping[str, Any]], Fault
     return lambda body: Fault(twist=twist)
 
 
+class _Server(ThreadingHTTPServer):
+    """Says nothing of connections that break."""
+
+    def handle_error(self, *_: object) -> None:
+        pass
+
+
 class _Handler(BaseHTTPRequestHandler):
     """Answers requests."""
 
@@ -161,14 +179,28 @@ class _Handler(BaseHTTPRequestHandler):
             fault = loopback.faults.pop(0) if loopback.faults else loopback.always(body)
         if fault is None:
             self._send(*self._answer(body))
+            self._count(body, lambda _: True)
             return
         loopback.stopped.wait(fault.seconds)
         status, answer = self._answer(body) if fault.status == 200 else (fault.status, None)
         if fault.twist is not None:
             answer = fault.twist(answer) or answer
+        if fault.raw is not None:
+            self.close_connection = True
+            fault.raw(self, json.dumps(answer).encode())
+            self._count(body, fault.keeps)
+            return
         if fault.body is None and answer is None:
             answer = {"error": {"message": f"status {fault.status} on demand"}}
         self._send(status, answer, fault)
+        self._count(body, fault.keeps)
+
+    def _count(self, body: Mapping[str, Any], keeps: Callable[[int], bool]) -> None:
+        texts = list(enumerate(body.get("input", ())))
+        with self.loopback.lock:
+            self.loopback.answered.update(
+                text for i, text in texts if keeps(i) and text not in canary.TEXTS
+            )
 
     def _answer(self, body: Mapping[str, Any]) -> tuple[int, Any]:
         loopback = self.loopback
@@ -240,6 +272,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Log nothing."""
+
+    def finish(self) -> None:
+        with contextlib.suppress(OSError, ValueError):  # a connection that was reset
+            super().finish()
 
 
 def _error(message: str) -> dict[str, Any]:
