@@ -1,12 +1,23 @@
-"""How many texts the next batch has: within a token budget, which failures reduce."""
+"""How many texts the next batch has: within a token budget, which failures reduce.
+
+On a GPU the best budget depends on the model and the device, so it is found by measuring.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harness.embedder import Embedder
+
+FIRST_BUDGET = 2_048
+LARGEST_BUDGET = 262_144
+"""Tokens of a batch between which the best budget is searched."""
+GAIN = 1.05
+"""A larger batch is better if it encodes this many times as many tokens a second."""
+TRIES = 2
+"""Batches of each budget."""
 
 
 def default_token_budget(device: str) -> int:
@@ -18,15 +29,33 @@ def default_token_budget(device: str) -> int:
     return 65_536 if device.startswith("cuda") else 1_024
 
 
+def batch_size(embedder: Embedder, device: str, *, measure: bool | None = None) -> BatchSize:
+    """Return the size of batches for an embedder on a device.
+
+    Parameters
+    ----------
+    embedder
+        The embedder; its own `batch_tokens` is used as it is.
+    device
+        The device.
+    measure
+        Whether to find the token budget by measuring; by default on GPUs.
+    """
+    if measure is None:
+        measure = device.startswith("cuda")
+    if measure and getattr(embedder, "batch_tokens", None) is None:
+        return MeasuredBatchSize()
+    return BatchSize(token_budget(embedder, device))
+
+
 def token_budget(embedder: Embedder, device: str) -> int:
     """Return the token budget of a batch: the embedder's `batch_tokens`, else the device's."""
     chosen: int | None = getattr(embedder, "batch_tokens", None)
     return default_token_budget(device) if chosen is None else chosen
 
 
-@dataclass
 class BatchSize:
-    """The number of texts of the next batch.
+    """The number of texts of the next batch, for one embedder on one device.
 
     Parameters
     ----------
@@ -39,9 +68,8 @@ class BatchSize:
         How often a batch did not fit into memory, and the budget was halved.
     """
 
-    budget: int
-
-    def __post_init__(self) -> None:
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
         self.n_halvings = 0
         self._confirmed = self.budget  # of the last batch of several texts that fitted
         self._alone = 0  # texts that are encoded one by one
@@ -62,7 +90,11 @@ class BatchSize:
             self._alone = max(0, self._alone - 1)
             self._too_large |= of_memory
 
-    def fitted(self, n: int) -> None:
+    def clock(self) -> float:
+        """Return the time in seconds, since any moment."""
+        return time.perf_counter()
+
+    def fitted(self, n: int, tokens: int, seconds: float) -> None:
         """Note that a batch of `n` texts was encoded."""
         if n > 1:
             self._confirmed = self.budget
@@ -70,3 +102,41 @@ class BatchSize:
         if self._too_large:  # the budget was halved for texts that no budget is small enough for
             self._too_large = False
             self.budget = self._confirmed
+
+
+class MeasuredBatchSize(BatchSize):
+    """A batch size that begins small, and is doubled while more tokens a second are encoded.
+
+    Each budget is tried with a few batches, of which the fastest counts: the first one on a device
+    is slow. The search ends at the first budget that is not faster by `GAIN`, or does not fit into
+    memory.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(FIRST_BUDGET)
+        self._best: tuple[float, int] = (0.0, FIRST_BUDGET)  # tokens a second, and their budget
+        self._rates: list[float] = []  # of the batches with the present budget
+        self._is_found = False
+
+    def failed(self, n: int, longest: int, *, of_memory: bool) -> None:
+        """Halve the budget, or take texts one by one; a budget that does not fit is the last."""
+        super().failed(n, longest, of_memory=of_memory)
+        self._is_found |= of_memory
+
+    def fitted(self, n: int, tokens: int, seconds: float) -> None:
+        """Note how long a batch took, and double the budget if that may be faster."""
+        super().fitted(n, tokens, seconds)
+        if self._is_found or 2 * tokens < self.budget:  # the last batch is a small one
+            return
+        self._rates.append(tokens / max(seconds, 1e-9))
+        if len(self._rates) < TRIES:
+            return
+        rate = max(self._rates)
+        self._rates = []
+        if rate < GAIN * self._best[0]:
+            self.budget, self._is_found = self._best[1], True
+            return
+        self._best = rate, self.budget
+        self._is_found = 2 * self.budget > LARGEST_BUDGET
+        if not self._is_found:
+            self.budget *= 2

@@ -51,7 +51,7 @@ def encode_batches(
     keys: Sequence[str],
     writer: VectorWriter,
     *,
-    batch_tokens: int,
+    size: BatchSize,
     on_done: OnDone,
 ) -> Report:
     """Encode the texts of keys in batches within a token budget, padding included.
@@ -70,8 +70,9 @@ def encode_batches(
         Distinct texts, or keys of texts in their roles; see `harness.encode.roles`.
     writer
         Takes the vectors; its owner flushes it.
-    batch_tokens
-        Upper bound of (tokens of the longest text) × (number of texts) in a batch of several texts.
+    size
+        Says how many texts a batch has: in a batch of several texts, (tokens of the longest text) ×
+        (number of texts) is at most its budget. A later call goes on with it.
     on_done
         Called with the number of texts of each batch.
 
@@ -85,13 +86,13 @@ def encode_batches(
         If the store cannot be written.
     """
     began = time.perf_counter()
-    size = BatchSize(batch_tokens)
+    n_halvings = size.n_halvings
     loop = _Loop(embedder, keys, writer, size, on_done)
     loop.run()
     return Report(
         n_texts=len(keys) - len(loop.failed),
         n_batches=loop.n_batches,
-        n_halvings=size.n_halvings,
+        n_halvings=size.n_halvings - n_halvings,
         seconds=time.perf_counter() - began,
         failed=loop.failed,
         batch_tokens=size.budget,
@@ -190,14 +191,16 @@ class _Loop:
     def _is_done(self, positions: Positions, longest: int, *, again: bool = False) -> bool:
         """Encode a batch; return whether it is done, so that it need not be split."""
         batch = [self.keys[i] for i in positions]
+        began = self.size.clock()
         result = attempt(self.embedder, batch)
+        seconds = self.size.clock() - began
         if isinstance(result, Failure):
             self.size.failed(len(batch), longest, of_memory=result.of_memory)
             if len(batch) > 1:
                 return False
             self._fail(batch[0], result.reason)
             return True
-        self.size.fitted(len(batch))
+        self.size.fitted(len(batch), int(self.lengths[positions].sum()), seconds)
         valid = _is_valid(self.embedder, batch, result.vectors)
         valid[list(result.reasons)] = False
         if valid.any():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.embedder import Embedder
-from harness.encode.batch_size import token_budget
+from harness.encode.batch_size import batch_size
 from harness.encode.batches import encode_batches
 from harness.encode.engine import OnDone, Report
 from harness.errors import UsageError
@@ -20,6 +20,8 @@ class LocalEngine:
     ----------
     devices
         At most one device, the one that the embedder was made for. If empty, the embedder chooses.
+    measure
+        Whether to find the token budget of a batch by measuring; by default on GPUs.
 
     Raises
     ------
@@ -27,13 +29,13 @@ class LocalEngine:
         If there are several devices.
     """
 
-    def __init__(self, devices: Sequence[str] = ()) -> None:
+    def __init__(self, devices: Sequence[str] = (), *, measure: bool | None = None) -> None:
         if len(devices) > 1:
             raise UsageError(
                 f"engine 'local' uses one device, not {len(devices)}; "
                 "use engine 'devices' for several"
             )
-        self.devices = tuple(devices)
+        self.devices, self.measure = tuple(devices), measure
 
     def encode(
         self,
@@ -45,9 +47,10 @@ class LocalEngine:
         name: str | None,
     ) -> Report:
         """Encode `texts` into the store; see `harness.encode.engine.Engine`."""
-        tokens = token_budget(embedder, self.devices[0] if self.devices else default_device())
+        device = self.devices[0] if self.devices else default_device()
+        size = batch_size(embedder, device, measure=self.measure)
         with store.writer() as writer:
-            return encode_batches(embedder, texts, writer, batch_tokens=tokens, on_done=on_done)
+            return encode_batches(embedder, texts, writer, size=size, on_done=on_done)
 
 
 def default_device() -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from harness.embedder import Embedder
 from harness.encode import canary
-from harness.encode.batch_size import token_budget
+from harness.encode.batch_size import BatchSize, batch_size
 from harness.encode.batches import encode_batches
 from harness.encode.engine import Report
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, one_line
@@ -68,7 +68,7 @@ class Encoder:
         self._job, self._embedder = job, embedder
         self._left = contextlib.ExitStack()
         self._writer: Writer | None = None
-        self._tokens = 0
+        self._size: BatchSize | None = None
 
     def make(self) -> Ready | Unusable:
         """Make the embedder, and compare it with the one of the driver."""
@@ -89,7 +89,7 @@ class Encoder:
                 )
         except PLUGIN_ERRORS as error:  # a model may raise anything
             return Unusable(str(error) or type(error).__name__)
-        self._tokens = token_budget(self._embedder, self._job.device)
+        self._size = batch_size(self._embedder, self._job.device)
         store = Store(self._job.place, self._job.fingerprint)
         self._writer = self._left.enter_context(store.writer())
         atexit.register(self._left.close)  # a Ray actor that is ended by SIGTERM writes, too
@@ -99,25 +99,24 @@ class Encoder:
         """Encode a unit; its vectors are written some time later."""
         assert self._embedder is not None  # noqa: S101  # `make` was called
         assert self._writer is not None  # noqa: S101
+        assert self._size is not None  # noqa: S101
         if "torch" in sys.modules:
             torch = sys.modules["torch"]
             torch.set_num_threads(min(self._job.threads, torch.get_num_threads()))
         try:
             if unit.suspect:
                 self._writer.flush()
-            report = encode_batches(
+            return encode_batches(
                 self._embedder,
                 unit.texts,
                 self._writer,
-                batch_tokens=self._tokens,
+                size=self._size,
                 on_done=lambda n: None,
             )
         except DiskError as error:
             return Unwritable(str(error))
         except HarnessError as error:
             return Raised(str(error))
-        self._tokens = report.batch_tokens
-        return report
 
     def finish(self) -> Notes | Unwritable:
         """Write the remaining vectors."""

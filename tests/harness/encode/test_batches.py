@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.embedder import MockEmbedder, ModelInfo
-from harness.encode.batch_size import default_token_budget
+from harness.encode.batch_size import BatchSize, default_token_budget
 from harness.encode.batches import encode_batches, split, token_lengths
 from harness.encode.one_batch import is_out_of_memory
 from harness.errors import ModelError, Unavailable
@@ -69,7 +69,9 @@ def words(*counts):
 def run(folder, embedder, texts, tokens=10):
     store, done = Store(folder, embedder.info.fingerprint), []
     with store.writer() as writer:
-        report = encode_batches(embedder, texts, writer, batch_tokens=tokens, on_done=done.append)
+        report = encode_batches(
+            embedder, texts, writer, size=BatchSize(tokens), on_done=done.append
+        )
     assert sum(done) == len(texts)
     return store, report
 
@@ -91,7 +93,7 @@ def test_the_longest_texts_come_first_in_batches_within_the_budget(tmp_path):
 def test_every_text_that_fits_alone_is_encoded_with_any_budget(counts, tokens, fits):
     texts, written, done = words(*counts), InMemory(), []
     report = encode_batches(
-        Recorder(fits), texts, written, batch_tokens=tokens, on_done=done.append
+        Recorder(fits), texts, written, size=BatchSize(tokens), on_done=done.append
     )
     too_long = {text for text, n in zip(texts, counts, strict=True) if n > fits}
     fitting = [text for text in texts if text not in too_long]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from loopback import BROKEN, BUSY, DIMENSIONS, TOO_MANY, Fault, Loopback, expected
 
+from harness.encode.batch_size import BatchSize
 from harness.encode.batches import encode_batches
 from harness.errors import ModelError, PartlyEncoded, Unavailable
 from harness.plugins.embedders.hosted.asking import PROBE
@@ -20,7 +21,7 @@ def encode(tmp_path):
         store = Store(tmp_path / "store", embedder.info.fingerprint)
         with store.writer() as writer:
             report = encode_batches(
-                embedder, texts, writer, batch_tokens=budget, on_done=lambda n: None
+                embedder, texts, writer, size=BatchSize(budget), on_done=lambda n: None
             )
         return store, report
 
