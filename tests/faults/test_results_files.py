@@ -1,0 +1,128 @@
+"""Results files at every step of writing them: a failing disk and a power cut lose no record."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from disk import failing, power_cuts
+from score_records import record
+
+from harness.errors import DiskError
+from harness.results import verifying
+from harness.results.folder import ResultsFile, read
+from harness.results.record import Record
+
+pytestmark = pytest.mark.posix
+
+RECORDS = [record(f"task-{i}", value=i / 8) for i in range(4)]
+CHANGED = record("task-1", value=0.75)
+VALUES = {r.id: {r.value} for r in RECORDS}
+VALUES[CHANGED.id].add(CHANGED.value)
+
+
+def with_samples(r):
+    """Return a record that keeps a row of samples."""
+    return r.keeping({}, {}, [{"text": "a", "contribution": r.value}])
+
+
+def life_of_a_file(folder, promised):
+    """Add records, replace one, bring them into order, and add another one."""
+    file = ResultsFile(folder, "m")
+    for batch in (RECORDS[:2], [CHANGED], RECORDS[2:3]):
+        file.add([with_samples(r) for r in batch])
+        promised |= {r.id: r.value for r in batch}
+    file.arrange([r.id for r in reversed(RECORDS)])
+    file.add([with_samples(RECORDS[3])])
+    promised[RECORDS[3].id] = RECORDS[3].value
+
+
+def check(folder, promised):
+    """Assert that a folder has what was promised, with its samples, and no wrong value."""
+    reading = read([folder])
+    values = {r.id: r.value for r in reading.records}
+    assert promised.keys() <= values.keys()
+    assert all(values[id_] in VALUES[id_] for id_ in values)
+    if promised.get(CHANGED.id) == CHANGED.value:
+        assert values[CHANGED.id] == CHANGED.value
+    assert all("torn" in notice or "NUL" in notice for notice in reading.notices)
+    for r in reading.records:
+        if r.id in promised:
+            assert [row["text"] for row in r.read_samples(folder)] == ["a"]
+
+
+def goes_on(folder):
+    """Assert that the next run leaves a whole file."""
+    ResultsFile(folder, "m").add(RECORDS)
+    reading = read([folder])
+    assert {r.id for r in reading.records} == VALUES.keys()
+    assert reading.notices == ()
+
+
+def test_a_power_cut_at_any_step_loses_no_record_and_makes_none_wrong(tmp_path):
+    promised, root = {}, tmp_path / "results"
+    root.mkdir()
+    steps = set()
+    for cut in power_cuts(root, lambda: life_of_a_file(root, promised), lambda: dict(promised)):
+        folder = cut.restore(tmp_path / "left")
+        check(folder, cut.promised)
+        goes_on(folder)
+        steps.add(cut.step)
+    assert steps >= {"open", "write", "sync", "rename"}
+    assert promised.keys() == VALUES.keys()
+
+
+def test_a_failure_at_any_step_loses_no_record_and_makes_none_wrong(tmp_path):
+    for k in itertools.count():
+        promised, root = {}, tmp_path / str(k)
+        root.mkdir()
+        with failing(k) as disk:
+            try:
+                life_of_a_file(root, promised)
+            except DiskError:
+                assert disk.failed
+        check(root, promised)
+        if disk.failed is None:
+            break
+        goes_on(root)
+    assert k > 30
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 3])
+def test_a_disk_that_fills_in_an_append_leaves_the_file_as_it_was(tmp_path, k):
+    file = ResultsFile(tmp_path, "m")
+    file.add(RECORDS[:2])
+    before = file.path.read_bytes()
+    with failing(k) as disk, pytest.raises(DiskError, match="are as they were"):
+        file.add(RECORDS[2:])
+    assert disk.failed in ("open", "write", "sync")
+    assert file.path.read_bytes() == before
+    assert file.records.keys() == {r.id for r in RECORDS[:2]}
+
+
+def test_a_power_cut_or_a_failure_at_any_step_of_a_repair_loses_no_line(tmp_path):
+    lines = ["damaged\n", *(r.line() for r in RECORDS)]
+
+    def every_line(folder):
+        files = [folder / name for name in ("m.jsonl", "m.jsonl.damaged")]
+        return {line for f in files if f.exists() for line in f.read_text().splitlines(True)}
+
+    root = tmp_path / "results"
+    root.mkdir()
+    (root / "m.jsonl").write_text("".join(lines))
+    for cut in power_cuts(root, lambda: verifying.repair(root / "m.jsonl", Record)):
+        assert every_line(cut.restore(tmp_path / "left")) >= set(lines), cut
+    for k in itertools.count():
+        folder = tmp_path / str(k)
+        folder.mkdir()
+        (folder / "m.jsonl").write_text("".join(lines))
+        with failing(k) as disk:
+            try:
+                verifying.repair(folder / "m.jsonl", Record)
+            except DiskError:
+                assert disk.failed
+        assert every_line(folder) >= set(lines)
+        verifying.repair(folder / "m.jsonl", Record)
+        assert verifying.verify(folder / "m.jsonl", Record).faults == ()
+        if disk.failed is None:
+            break
