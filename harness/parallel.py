@@ -18,11 +18,11 @@ import os
 import pickle
 import re
 import signal
-import sys
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from harness import signals
 from harness.errors import (
@@ -34,6 +34,8 @@ from harness.errors import (
     UsageError,
     one_line,
 )
+from harness.shared import OnlyInMain
+from harness.threads import one_thread
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -52,7 +54,8 @@ class Lost:
     reason
         What happened to its process.
     killed
-        Whether the process died. Else the call could not be sent to another process.
+        Whether the process died. Else the main process can try: the call could not be sent to
+        another process, or raised OnlyInMain there.
     """
 
     reason: str
@@ -99,63 +102,51 @@ def results(
     Parameters
     ----------
     function
-        The function. An error that it raises ends all calls. In another process, a HarnessError
-        becomes one of the main classes with the same message.
+        The function. An error that it raises ends all calls; OnlyInMain gives a `Lost`. In another
+        process, a HarnessError becomes one of the main classes with the same message.
     arguments
-        The argument of each call.
+        The argument of each call. It is looked up when the call is sent, maybe by another thread.
     workers
         Number of processes.
     backend
         Name of joblib's backend that runs them.
     """
     if backend == LOKY and min(workers, len(arguments)) < 2:
-        for position, argument in enumerate(arguments):
+        for position in range(len(arguments)):
             with one_thread():
-                result = function(argument)
+                result = _result(function, arguments[position])
             yield position, result
         return
-    # While a call is not finished, it is here; by position, in order.
-    open_ = dict(enumerate(arguments))
+    unfinished = dict.fromkeys(range(len(arguments)))
     suspects: list[int] = []  # calls of which one may have killed its process
-    while open_:
+    while unfinished:
         sent: list[int] = []
         alone = bool(suspects)
-        work = _noted(suspects or list(open_), sent)
+        calls = ((i, arguments[i]) for i in _noted(suspects or list(unfinished), sent))
         try:
             for position, result in _parallel(
-                function, ((i, open_[i]) for i in work), 2 if alone else workers, backend, alone
+                function, calls, 2 if alone else workers, backend, alone
             ):
-                del open_[position]
+                del unfinished[position]
                 yield position, result
             suspects = []
         except _broken_pool() as error:
-            suspects = [position for position in sent if position in open_]
+            suspects = [position for position in sent if position in unfinished]
             if alone and suspects:
-                yield suspects[0], _lost(error)
-                del open_[suspects.pop(0)]
+                del unfinished[suspects[0]]
+                yield suspects.pop(0), _lost(error)
 
 
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Limit numerical libraries to one thread: for small arrays it is faster, too."""
-    torch = sys.modules.get("torch")
-    threads = torch.get_num_threads() if torch else 0
+def sendable(error: Exception) -> Exception:
+    """Return an error that another process can read; many classes need more than a message."""
+    for plain in (UsageError, DiskError, NotApplicable, Unavailable, ModelError, HarnessError):
+        if isinstance(error, plain):
+            return plain(str(error))
     try:
-        if torch and threads > 1:
-            torch.set_num_threads(1)
-        with _controller(len(sys.modules)).limit(limits=1):
-            yield
-    finally:
-        if torch and threads > 1:
-            torch.set_num_threads(threads)
-
-
-@functools.lru_cache(maxsize=1)  # looking for libraries takes 2 ms, as long as a small call
-def _controller(n_modules: int) -> Any:
-    """Return what limits the threads of all libraries that are loaded with `n_modules` modules."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
+        pickle.loads(pickle.dumps(error))  # noqa: S301 -- what this process has just pickled
+    except Exception:
+        return RuntimeError(one_line(error))
+    return error
 
 
 def _noted(positions: Iterable[int], sent: list[int]) -> Iterator[int]:
@@ -170,10 +161,12 @@ def _parallel(
     workers: int,
     backend: str,
     alone: bool,
-) -> Iterator[tuple[int, Result]]:
+) -> Iterator[tuple[int, Result | Lost]]:
     """Yield the position and the result of each call; with `alone`, one call runs at a time."""
     import joblib
 
+    # loky replaces a worker that has grown by 300 MB, as one does that maps large files.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
     # Libraries that a worker loads later begin with one thread.
     inner = {"inner_max_num_threads": 1} if backend == LOKY else {}
     with joblib.parallel_config(backend=backend, **inner):
@@ -193,32 +186,27 @@ def _parallel(
 
 def _call(
     function: Callable[[Argument], Result], position: int, argument: Argument
-) -> tuple[int, Result]:
+) -> tuple[int, Result | Lost]:
     """Return the position and the result of a call; in another process."""
     _prepare_process()
     try:
         with one_thread():
-            return position, function(argument)
+            return position, _result(function, argument)
     except Exception as error:
-        raise _sendable(error) from None
+        raise sendable(error) from None
+
+
+def _result(function: Callable[[Argument], Result], argument: Argument) -> Result | Lost:
+    try:
+        return function(argument)
+    except OnlyInMain as error:
+        return Lost(str(error), killed=False)
 
 
 @functools.cache  # once a process
 def _prepare_process() -> None:
     signals.end_with_parent(os.getppid())
     _most.set(1)
-
-
-def _sendable(error: Exception) -> Exception:
-    """Return an error that another process can read; many classes need more than a message."""
-    for plain in (UsageError, DiskError, NotApplicable, Unavailable, ModelError, HarnessError):
-        if isinstance(error, plain):
-            return plain(str(error))
-    try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301 -- what this process has just pickled
-    except Exception:
-        return RuntimeError(one_line(error))
-    return error
 
 
 @contextlib.contextmanager

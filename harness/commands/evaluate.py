@@ -31,6 +31,12 @@ from harness.commands import arguments
     metavar="SECONDS",
     help="End a process that takes longer for a batch, and try its texts once more.",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Number of processes that score; no number depends on it.  [default: the cores, if "
+    "there is enough to do]",
+)
 @click.option("--intervals", is_flag=True, help="Show confidence intervals, not changes.")
 @arguments.verbose
 @click.option("--quiet", is_flag=True, help="Print failures only.")
@@ -85,6 +91,7 @@ def command(debug: bool, /, **options: Any) -> int:
             devices=options["devices"],
             engine=options["engine"],
             timeout=options["timeout"],
+            workers=options["workers"],
             progress=progress.Silent() if quiet else progress.for_terminal(),
             debug=debug,
         )

@@ -5,21 +5,21 @@ One object serves one run. It does not try a text again that could not be encode
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from harness.arrays import Vectors
-from harness.embedder import Embedder, ModelInfo, Role
+from harness.embedder import Embedder, ModelInfo
 from harness.encode import roles
 from harness.encode.engine import Engine
+from harness.encode.stored_vectors import StoredVectors
 from harness.encode.without_vector import without_vector
-from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError
+from harness.errors import PLUGIN_ERRORS, ModelError
 from harness.folders import Place
 from harness.progress import Progress
 from harness.store import pruning
 from harness.store.store import Store
+from harness.threads import all_threads
 from harness.vocabulary import Vocabulary, vocabulary_of
 
 MANY_SEGMENTS = 32
@@ -35,7 +35,7 @@ def store_of(embedder: Embedder, folder: Place) -> Store:
     )
 
 
-class StoredEmbedder:
+class StoredEmbedder(StoredVectors):
     """An embedder that reads from the store; itself an embedder.
 
     Parameters
@@ -69,12 +69,11 @@ class StoredEmbedder:
         store: Store,
         progress: Progress,
     ) -> None:
+        super().__init__(embedder.info, store)
         self.embedder, self.name = embedder, name
-        self.engine, self.store, self.progress = engine, store, progress
+        self.engine, self.progress = engine, progress
         self.encoded, self.seconds = 0, 0.0
         self.notices: list[str] = []
-        self._role: Role = roles.PLAIN
-        self._failed: set[str] = set()
         self._truncated: dict[str, bool] = {}
 
     @property
@@ -87,18 +86,6 @@ class StoredEmbedder:
         """The embedder's own vocabulary: its vectors are available without the store."""
         return vocabulary_of(self.embedder)
 
-    @contextlib.contextmanager
-    def reading(self, role: Role) -> Iterator[None]:
-        """Take all texts that are asked for in this context as texts of a role.
-
-        That holds for what a mitigator encodes to change these texts, too.
-        """
-        before, self._role = self._role, role
-        try:
-            yield
-        finally:
-            self._role = before
-
     def ensure(self, keys: Sequence[str]) -> None:
         """Encode the texts of those `keys` that are not in the store and have not failed yet.
 
@@ -107,11 +94,12 @@ class StoredEmbedder:
         ModelError
             If the model fails and none of the texts has a vector.
         """
-        missing = [key for key in self.store.missing(keys) if key not in self._failed]
+        missing = [key for key in self.store.missing(keys) if key not in self.failed]
         if not missing:
             return
         started = time.monotonic()
-        with self.progress.stage(f"{self.info.name}: encoding", len(missing), "texts") as advance:
+        label = f"{self.info.name}: encoding"
+        with all_threads(), self.progress.stage(label, len(missing), "texts") as advance:
             report = self.engine.encode(
                 self.embedder, missing, self.store, on_done=advance, name=self.name
             )
@@ -119,7 +107,7 @@ class StoredEmbedder:
             pruning.merge(self.store)  # each hand-over was written as a segment
         self.seconds += time.monotonic() - started
         self.encoded += report.n_texts
-        self._failed |= report.failed.keys()
+        self.failed |= report.failed.keys()
         if report.failed and len(self.store.missing(keys)) == len(set(keys)):
             key, reason = next(iter(report.failed.items()))
             raise ModelError(
@@ -132,24 +120,6 @@ class StoredEmbedder:
         for reason, failed in by_reason.items():
             more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
             self.notices.append(f"not encoded: {failed[0][:60]!r}{more}: {reason}")
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the (n, d) vectors of `texts`.
-
-        Raises
-        ------
-        HarnessError
-            If some of them cannot be encoded.
-        """
-        keys = roles.keys(texts, self._role, self.info.role_prompts)
-        for _ in range(2):  # reading may find damaged vectors, which are then encoded again
-            self.ensure(keys)
-            with contextlib.suppress(KeyError):
-                return self.store.get(keys)
-        failed = [roles.text_of(key) for key in self.store.missing(keys)]
-        raise HarnessError(
-            f"{len(failed)} of its texts could not be encoded; the first is {failed[0][:60]!r}"
-        )
 
     def ranks(self, words: Sequence[str]) -> Sequence[int] | None:
         """Return the rank of each word by frequency; None if the embedder does not say."""

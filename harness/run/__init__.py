@@ -13,8 +13,14 @@
 `mitigators`          names and Python objects become chains
 `same_models`         each model once, and no two different ones under one name
 `run`                 an evaluation in progress, model by model
-`job_runner`          a job becomes records, or a reason why not
+`plan_scores`         the jobs of a plan become records, in its order
+`job_pool`            runs jobs, in this process and in others
+`sent_jobs`           what other processes are sent: vectors, mitigators, tasks, each once
+`job_workers`         what they do with it, without the model
+`job_runner`          a job becomes records, or a reason why not; in any process
 `scoring`             vectors of one task become scores
+`job_vectors`         the vectors of a job's texts, under its mitigator
+`model_facts`         what only the model knows of the texts of a score
 `leaks`               texts of a task that a mitigator was fitted on, as the model reads them
 `frequency`           how frequent the words of a score are
 `metric_inputs`       the arrays, clusters and texts that a metric gets of a task

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.chain import Chain, MitigatedEmbedder
+from harness.chain import Chain
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.errors import NotApplicable
+from harness.mitigated_embedder import MitigatedEmbedder
 from harness.progress import Advance, Progress, shown
 from harness.registry.registry import Registry
 from harness.run import mitigators, models, vector_files

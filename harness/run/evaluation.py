@@ -49,6 +49,7 @@ def evaluate(
     devices: str | Iterable[str] = (),
     engine: str | None = None,
     timeout: float | None = None,
+    workers: int | None = None,
     registry: Registry | None = None,
     progress: bool | Progress = False,
     debug: bool = False,
@@ -107,6 +108,10 @@ def evaluate(
     timeout
         Seconds for a batch: a process that takes longer is ended, and its texts are tried once
         more. The engine is then `devices` by default. None waits.
+    workers
+        Number of processes that score, which does not change any number. By default one for each
+        core that this process may use, if more than some seconds of scoring are left after the
+        first three; else everything is scored in this process.
     registry
         Where names are looked up; by default the installed plugins.
     progress
@@ -146,6 +151,7 @@ def evaluate(
         devices=devices,
         engine=engine,
         timeout=timeout,
+        workers=workers,
         progress=progress,
         debug=debug,
     )

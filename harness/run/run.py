@@ -11,7 +11,7 @@ import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness import folders
+from harness import folders, parallel
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.encode import adapters, canary
@@ -26,8 +26,8 @@ from harness.results.folder import ResultsFile
 from harness.results.not_run import NotRun
 from harness.results.records import Records
 from harness.run import mitigators, models
-from harness.run.job_runner import JobRunner, notices_of
 from harness.run.plan import Plan, make_plan
+from harness.run.plan_scores import score
 from harness.run.run_file import RunFile
 from harness.run.settings import Settings
 from harness.run.task_reader import TaskReader
@@ -162,6 +162,10 @@ class Run:
 
     def model(self, embedder: Embedder, name: str | None) -> Records:
         """Evaluate one model; `name` is what users typed for it, if it was a name."""
+        with parallel.at_most(self.settings.workers or parallel.cores()):
+            return self._model(embedder, name)
+
+    def _model(self, embedder: Embedder, name: str | None) -> Records:
         settled = self.settle(embedder)
         info, seed = embedder.info, self.settings.seed
         file = ResultsFile(self.settings.results, info.name) if self.settings.results else None
@@ -176,22 +180,12 @@ class Run:
             with self.vectors(embedder, name) as vectors:
                 vectors.ensure(plan.texts)
                 planned = vectors.encoded
-                runner = JobRunner(vectors, self.settings, self.id)
-                label = f"{info.name}: scoring"
-                with self.settings.progress.stage(label, len(plan.jobs), "tasks") as advance:
-                    for job in plan.jobs:
-                        result = runner.run(job)
-                        if isinstance(result, NotRun):
-                            not_run.append(result)
-                        else:
-                            records |= {record.id: record for record in result}
-                            if file:
-                                file.add(result)
-                        advance(1)
+                scores = score(plan.jobs, vectors, self.settings, run=self.id, file=file)
+                records |= scores.records
+                not_run += scores.not_run
                 encoded, seconds = vectors.encoded, vectors.seconds
                 unplanned = encoded - planned
-                notices += [*vectors.store.notices, *vectors.notices]
-                notices += [*runner.notices, *notices_of(plan.jobs, info.name)]
+                notices += [*vectors.store.notices, *vectors.notices, *scores.notices]
                 notices += getattr(embedder, "notes", ())
         fitted_on = {job.part.concept for job in plan.in_order}
         self.ignores_concept &= self.settings.concept not in fitted_on

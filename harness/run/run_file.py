@@ -60,6 +60,8 @@ class RunFile(Strict):
     """Name of the engine that encodes."""
     timeout: float | None = Field(default=None, gt=0)
     """Seconds for a batch."""
+    workers: StrictInt | None = Field(default=None, ge=1)
+    """Number of processes that score."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -94,6 +96,7 @@ class RunFile(Strict):
             "devices": settings.devices,
             "engine": settings.engine,
             "timeout": settings.timeout,
+            "workers": settings.workers,
         }
         is_default: tuple[Any, ...] = (None, (), [])
         return cls.model_validate(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import itertools
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,19 +14,15 @@ import numpy as np
 
 from harness.arrays import Vectors, has_direction
 from harness.digest import digest
-from harness.embedder import Role
 from harness.results.record_parts import Coverage
 from harness.run import leaks
+from harness.run.job_vectors import Encode, JobVectors, Reading
 from harness.run.metric_inputs import MetricInputs, all_equal, too_few, usable_rows
 from harness.run.plan import Job
 from harness.run.sample_rows import SampleRow, SampleRows
 from harness.scores import Score
 from harness.task.inputs import Input
 from harness.task.task import Measurement, Scenario
-
-Encode = Callable[[Sequence[str]], Vectors]
-Truncated = Callable[[Sequence[str]], Sequence[bool] | None]
-Reading = Callable[[Role], contextlib.AbstractContextManager[None]]
 
 
 @dataclass(frozen=True)
@@ -43,7 +38,7 @@ class MetricScores:
     scores
         Scores by name.
     coverage
-        How many distinct texts had a usable vector.
+        How many distinct texts had a usable vector; `model_facts` adds what the model says of them.
     clusters
         Number of distinct items that the texts were made of.
     overlap
@@ -79,7 +74,6 @@ def measure(
     encode: Encode,
     *,
     seed: int,
-    truncated: Truncated | None = None,
     reading: Reading = lambda _: contextlib.nullcontext(),
     samples: bool = False,
 ) -> list[MetricScores]:
@@ -93,15 +87,12 @@ def measure(
         Returns the (n, d) vectors of texts, unmitigated.
     seed
         Seed of the run.
-    truncated
-        Returns for each text whether the model cuts it for its length, or None if the model
-        cannot say; None if no model can.
     reading
-        Returns a context in which `encode` and `truncated` take texts as texts of a role.
+        Returns a context in which `encode` takes texts as texts of a role.
     samples
         Whether to return what each item contributes.
     """
-    scorer = _Scorer(job, encode, seed, truncated or (lambda _: None), reading, samples)
+    scorer = _Scorer(job, encode, seed, reading, samples)
     return [scores for scenario in job.task.scenarios for scores in scorer.of_scenario(scenario)]
 
 
@@ -113,90 +104,51 @@ def random_generator(seed: int, *purpose: str) -> np.random.Generator:
     return np.random.default_rng([seed, int(digest(list(purpose)), 16)])
 
 
-@dataclass(frozen=True)
-class _Encoded:
-    """The texts of a scenario, by the name of the input.
-
-    Parameters
-    ----------
-    vectors
-        (n, d) vectors.
-    truncated
-        Whether the model cuts each text, or None where it cannot say.
-    """
-
-    vectors: Mapping[str, Vectors]
-    truncated: Mapping[str, Sequence[bool] | None]
-
-
 class _Scorer:
     """Scores one job; parameters as those of `measure`."""
 
     def __init__(
-        self,
-        job: Job,
-        encode: Encode,
-        seed: int,
-        truncated: Truncated,
-        reading: Reading,
-        samples: bool,
+        self, job: Job, encode: Encode, seed: int, reading: Reading, samples: bool
     ) -> None:
-        self.job, self.encode, self.seed = job, encode, seed
-        self.truncated, self.reading, self.samples = truncated, reading, samples
+        self.job, self.seed, self.samples = job, seed, samples
+        self.vectors = JobVectors(job, encode, reading)
         self.fitted_on = leaks.fitted_on(job, encode)
 
     def of_scenario(self, scenario: Scenario) -> Iterator[MetricScores]:
         """Yield the scores of each metric of a scenario."""
         inputs = {name: i for name, i in scenario.inputs.items() if i.texts is not None}
-        mitigated = _Encoded(
-            vectors={name: self._mitigated(input_) for name, input_ in inputs.items()},
-            truncated={name: self._truncated(input_) for name, input_ in inputs.items()},
-        )
+        mitigated = {name: self.vectors.mitigated(input_) for name, input_ in inputs.items()}
         for measurement in scenario.measurements:
             digest = self.job.task.digest_of(measurement)
             rng = random_generator(self.seed, digest, scenario.name, measurement.metric.name)
             result = self._measured(scenario, measurement, mitigated, rng)
             if self.job.mitigator.mitigators and any(map(_nothing_left, result.scores.values())):
-                vectors = {name: self._unmitigated(input_) for name, input_ in inputs.items()}
-                unmitigated = _Encoded(vectors, mitigated.truncated)
+                unmitigated = {
+                    name: self.vectors.unmitigated(input_) for name, input_ in inputs.items()
+                }
                 before = self._measured(scenario, measurement, unmitigated, rng)
                 scores = _without_difference(result.scores, before.scores)
                 result = dataclasses.replace(result, scores=scores)
             yield result
 
-    def _mitigated(self, input_: Input) -> Vectors:
-        if input_.original:
-            return self._unmitigated(input_)
-        with self.reading(input_.role):
-            chain = self.job.chain(input_)
-            return chain.vectors_of(input_.texts or (), self.encode, role=input_.role)
-
-    def _unmitigated(self, input_: Input) -> Vectors:
-        with self.reading(input_.role):
-            return self.encode(input_.texts or ())
-
-    def _truncated(self, input_: Input) -> Sequence[bool] | None:
-        with self.reading(input_.role):
-            return self.truncated(self.job.texts(input_))
-
     def _measured(
         self,
         scenario: Scenario,
         measurement: Measurement,
-        encoded: _Encoded,
+        vectors: Mapping[str, Vectors],
         rng: np.random.Generator,
     ) -> MetricScores:
         metric, inputs = measurement.metric, measurement.inputs
-        kept = usable_rows(inputs, encoded.vectors)
-        coverage = _coverage(inputs, encoded)
+        kept = usable_rows(inputs, vectors)
+        coverage = _coverage(inputs, vectors)
         options = metric.options | dict(measurement.options)
         reason = too_few(inputs, kept, self.job.task.file.max_missing)
-        reason = reason or all_equal(inputs, kept, encoded.vectors, self.job.texts)
+        reason = reason or all_equal(inputs, kept, vectors, self.job.texts)
         started = time.perf_counter()
         if reason:
             scores = {name: Score(float("nan"), reason=reason) for name in metric.scores}
         else:
-            metric_inputs = MetricInputs.of(inputs, encoded.vectors, kept)
+            metric_inputs = MetricInputs.of(inputs, vectors, kept)
             scores = metric.measure(
                 metric_inputs.arrays,
                 options,
@@ -249,23 +201,11 @@ def _without_difference(
     return defined
 
 
-def _coverage(inputs: Mapping[str, Input], encoded: _Encoded) -> Coverage:
+def _coverage(inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]) -> Coverage:
     has_vector: dict[str, bool] = {}
-    too_long: set[str] | None = set()
     for input_ in inputs.values():
-        if input_.texts is None:
-            continue
-        usable = has_direction(encoded.vectors[input_.name]).tolist()
-        has_vector |= dict(zip(input_.texts, usable, strict=True))
-        cut = encoded.truncated[input_.name]
-        if cut is None or too_long is None:
-            too_long = None
-        else:
-            too_long.update(itertools.compress(input_.texts, cut))
+        if input_.texts is not None:
+            usable = has_direction(vectors[input_.name]).tolist()
+            has_vector |= dict(zip(input_.texts, usable, strict=True))
     missing = tuple(text for text, has in has_vector.items() if not has)
-    return Coverage(
-        asked=len(has_vector),
-        found=len(has_vector) - len(missing),
-        missing=missing,
-        truncated=None if too_long is None else len(too_long),
-    )
+    return Coverage(asked=len(has_vector), found=len(has_vector) - len(missing), missing=missing)

@@ -51,6 +51,8 @@ class Settings:
         Tasks to leave out, as users type them.
     limit
         Largest number of items of each set or table of a task, for a smoke run; None for all.
+    workers
+        Number of processes that score; by default one for each core, if there is enough to do.
     progress
         Where to show progress.
     debug
@@ -69,6 +71,7 @@ class Settings:
     include: Sequence[Path] = ()
     exclude: Sequence[str] = ()
     limit: int | None = None
+    workers: int | None = None
     progress: Progress = field(default_factory=Silent)
     debug: bool = False
 
@@ -91,7 +94,7 @@ class Settings:
                 values[name] = folders.place(values[name])
         if "include" in values:
             values["include"] = paths(values["include"])
-        for name, least in (("seed", 0), ("limit", 1)):
+        for name, least in (("seed", 0), ("limit", 1), ("workers", 1)):
             if isinstance(values.get(name), bool):  # pydantic takes True for 1
                 raise _not_whole(name, values[name], least)
         if isinstance(values.get("exclude"), Path | Iterable):
@@ -100,8 +103,9 @@ class Settings:
         settings = cls(progress=shown(progress), **convert(cls, values, what=""))
         if not 0 <= settings.seed <= INTEGER:
             raise _not_whole("seed", settings.seed, 0)
-        if settings.limit is not None and not 1 <= settings.limit <= INTEGER:
-            raise _not_whole("limit", settings.limit, 1)
+        for name, value in (("limit", settings.limit), ("workers", settings.workers)):
+            if value is not None and not 1 <= value <= INTEGER:
+                raise _not_whole(name, value, 1)
         if settings.timeout is not None and not settings.timeout > 0:
             raise InvalidOption(f"timeout={settings.timeout:g}: expected seconds, more than 0")
         for device in settings.devices:

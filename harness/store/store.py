@@ -66,7 +66,7 @@ class Store:
     ) -> None:
         self.fingerprint = fingerprint
         self._without_vector = without_vector
-        self._nan_is_right: dict[str, bool] = {}  # by text whose row is of NaN
+        self.nan_is_right: dict[str, bool] = {}  # by text whose row is of NaN
         # The digest distinguishes names that are equal after safe_name, or without regard to case.
         name = f"{folders.safe_name(fingerprint)[:80]}-{digest(fingerprint)[:12]}"
         self.folder = folder / name
@@ -210,7 +210,7 @@ class Store:
         positions = index.find(keys_of(texts))
         if self._without_vector is not None:
             nan = np.flatnonzero(index.is_nan(positions)).tolist()
-            known = self._nan_is_right
+            known = self.nan_is_right
             new = [text for text in dict.fromkeys(texts[i] for i in nan) if text not in known]
             known.update(zip(new, self._without_vector(new), strict=True))
             positions[[i for i in nan if not known[texts[i]]]] = -1

@@ -147,8 +147,8 @@ def _searched(
     options: Options, registry: Registry, embedder: Embedder
 ) -> Iterator[tuple[str, Words, Vectors | None]]:
     """Yield the label of each mitigator, the words under it, and the vector of WORD."""
-    from harness.chain import MitigatedEmbedder
     from harness.errors import UsageError
+    from harness.mitigated_embedder import MitigatedEmbedder
     from harness.plugins.metrics import analogies
     from harness.run import debiasing, mitigators
 

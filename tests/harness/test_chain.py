@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import pickle
+
 import numpy as np
 import pytest
 
@@ -12,6 +15,7 @@ from harness.errors import HarnessError, NotApplicable
 from harness.mitigator import Mitigator
 from harness.registry.registry import Registry
 from harness.run.plan import make_plan
+from harness.shared import OnlyInMain
 
 
 class Counting(MockEmbedder):
@@ -128,22 +132,6 @@ def test_each_text_is_rewritten_once():
     assert chain.mitigators[0].seen == ["a", "b", "c"]
 
 
-def test_each_text_is_encoded_and_transformed_once():
-    mock = Counting()
-    chain = Chain([Loud(), Swapped()]).fit(MockEmbedder())
-    rows = chain.vectors_of(["ab", "cd", "ab"], mock.encode)
-    expected = chain.transform(MockEmbedder().encode(["AB", "CD", "AB"]), ["ab", "cd", "ab"])
-    np.testing.assert_array_equal(rows, expected)
-    np.testing.assert_array_equal(chain.vectors_of(["cd", "ef"], mock.encode)[0], rows[1])
-    assert mock.encoded == ["AB", "CD", "EF"]
-
-
-def test_an_empty_chain_gives_the_vectors_as_they_are():
-    texts = ["a", "b", "a"]
-    rows = Chain([]).vectors_of(texts, MockEmbedder().encode)
-    np.testing.assert_array_equal(rows, MockEmbedder().encode(texts))
-
-
 class Fitted(Mitigator):
     """Counts its fits, and remembers the embedder of the last."""
 
@@ -156,6 +144,17 @@ class Fitted(Mitigator):
 class FittedRewriter(Fitted):
     def rewrite(self, texts):
         return list(texts)
+
+
+class Misfit(Fitted):
+    """Raises an error that needs more than a message."""
+
+    class Error(NotApplicable):
+        def __init__(self, n, m):
+            super().__init__(f"{n} of {m}")
+
+    def fit(self, embedder, concept=None):
+        raise self.Error(1, 3)
 
 
 def test_each_stage_is_fitted_once_with_and_without_rewriting():
@@ -178,7 +177,7 @@ def test_fit_fits_all_stages_anew_and_forgets_what_it_returned():
     chain = Chain([FittedRewriter(), Loud(), Fitted()])
     for _ in range(2):
         chain.fit(MockEmbedder())
-        chain.vectors_of(["a"], MockEmbedder().encode)
+        chain.rewrite(["a", "a"])
     assert (chain.mitigators[0].fits_, chain.mitigators[2].fits_) == (2, 2)
     assert chain.mitigators[1].seen == ["a", "a"]
 
@@ -223,4 +222,32 @@ def test_a_mitigator_that_rewrites_and_transforms_may_encode_in_transform():
     mock = MockEmbedder("text", 8)
     chain = Chain([Both()]).fit_rewriters(mock.info, None)
     chain.fit_once(mock, None)
-    assert (chain.vectors_of(["A", "b"], mock.encode) == 0).all()
+    texts = ["A", "b"]
+    assert (chain.transform(mock.encode(chain.rewrite(texts)), texts) == 0).all()
+
+
+def test_a_chain_comes_to_another_process_without_texts_and_rewrites_only_what_it_knows():
+    chain = Chain([Loud()])
+    chain.rewrite(["a", "b"])
+    sent = pickle.loads(pickle.dumps(chain))
+    sent.know({"a": "AAA"})
+    assert sent.rewrite(["a"]) == ["AAA"]
+    with pytest.raises(OnlyInMain, match="'b'"):
+        sent.rewrite(["a", "b"])
+    assert sent.mitigators[0].seen == ["a", "b"]
+
+
+def test_a_chain_adopts_the_fit_of_another_process_and_its_errors():
+    def fitted(stage):
+        chain = pickle.loads(pickle.dumps(Chain([stage])))
+        with contextlib.suppress(HarnessError):
+            chain.fit_once(MockEmbedder(), None)
+        return pickle.loads(pickle.dumps(chain))
+
+    chain = Chain([Fitted()])
+    chain.adopt(fitted(Fitted()))
+    chain.fit_once(MockEmbedder(), None)
+    assert chain.mitigators[0].fits_ == 1
+    chain.adopt(fitted(Misfit()))
+    with pytest.raises(NotApplicable, match="of 3"):
+        chain.fit_once(MockEmbedder(), None)

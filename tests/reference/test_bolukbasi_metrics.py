@@ -12,7 +12,8 @@ import pytest
 from scipy.stats import spearmanr
 
 import harness.tasks
-from harness.chain import Chain, MitigatedEmbedder
+from harness.chain import Chain
+from harness.mitigated_embedder import MitigatedEmbedder
 from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.metrics.analogies import specific_words, words_of

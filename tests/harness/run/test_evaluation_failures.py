@@ -243,7 +243,12 @@ def test_records_are_kept_when_a_run_is_interrupted(
     registry = registry_with(plugin(METRIC.replace("BODY", "raise KeyboardInterrupt")))
     last = write("mine.yaml", TASK.replace("name: mine", "name: z-last"))
     with pytest.raises(KeyboardInterrupt):
-        evaluate(tasks=["toy-places", str(last)], registry=registry, results=tmp_path / "results")
+        evaluate(
+            tasks=["toy-places", str(last)],
+            registry=registry,
+            results=tmp_path / "results",
+            workers=1,
+        )
     kept = results_files.read([tmp_path / "results"])
     assert {r.task.name for r in kept.records} == {"toy-places"}
     assert kept.notices == ()
