@@ -90,7 +90,7 @@ def _pickled(value: object, apart: Mapping[str, object]) -> bytes:
 
     names = {id(part): name for name, part in apart.items()}
 
-    class Pickler(cloudpickle.Pickler):
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it ships no types
         def persistent_id(self, part: object) -> str | None:
             return names.get(id(part))
 
