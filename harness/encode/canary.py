@@ -74,7 +74,8 @@ def settle(
         return []
     if say is not None:
         getattr(embedder, "tell", lambda _: None)(say)
-    known = _Known.of(folder, info.fingerprint)
+    known = _Known.of(folder, _own(info.fingerprint))
+    getattr(embedder, "watch", lambda *_: None)(None, None)  # an object of an earlier run
     seen = _encoded(embedder)
     if isinstance(seen, str):
         _become(embedder, known.last)
@@ -82,7 +83,7 @@ def settle(
     fingerprint = known.find(seen)
     notices = []
     if fingerprint is None:
-        fingerprint = info.fingerprint + VARIANT + digest(_written(seen))
+        fingerprint = known.own + VARIANT + digest(_written(seen))
         notices.append(
             f"{info.name}: another model answers than in earlier runs ({known.difference(seen)}); "
             f"it gets vectors and records of its own, with the fingerprint {fingerprint}"
@@ -102,12 +103,12 @@ def settle(
 def remember(embedder: Embedder, folder: Place) -> None:
     """Give a hosted model the fingerprint of the variant of the last run, without a request."""
     if embedder.info.hosted:
-        _become(embedder, _Known.of(folder, embedder.info.fingerprint).last)
+        _become(embedder, _Known.of(folder, _own(embedder.info.fingerprint)).last)
 
 
 def follow(embedder: Embedder, folder: Place, fingerprint: str) -> None:
     """Give a hosted model the fingerprint that the main process found, if it is one of its own."""
-    own = embedder.info.fingerprint
+    own = _own(embedder.info.fingerprint)
     if embedder.info.hosted and (fingerprint == own or fingerprint.startswith(own + VARIANT)):
         canaries = _Known.of(folder, own).variants.get(fingerprint)
         _become(embedder, fingerprint)
@@ -163,34 +164,35 @@ class _Known:
         last = facts.get(_LAST)
         return cls(store, variants, last if last in variants else fingerprint)
 
+    @property
+    def own(self) -> str:
+        """The model's own fingerprint."""
+        return self.store.fingerprint
+
     def find(self, seen: Canaries) -> str | None:
-        """Return the fingerprint of the variant with these canaries; of the last run if several."""
+        """Return the fingerprint of the variant with these canaries; None if it is a new one."""
         same = [
             fingerprint
             for fingerprint, canaries in self.variants.items()
             if (shared := canaries.keys() & seen.keys())
             and all(is_same(canaries[text], seen[text]) for text in shared)
         ]
-        if not same and not self.is_comparable(seen):
-            return self.last
-        return self.last if self.last in same else next(iter(same), None)
-
-    def is_comparable(self, seen: Canaries) -> bool:
-        """Return whether something is known that canaries can be compared with."""
-        width = self.store.dimensions
-        if not self.variants:
-            return width is not None and any(len(vector) != width for vector in seen.values())
-        return any(canaries.keys() & seen.keys() for canaries in self.variants.values())
+        if same:
+            return self.last if self.last in same else same[0]
+        if self.own not in self.variants and self.store.dimensions in (None, _width(seen)):
+            return self.own  # its vectors may be from before there were canaries
+        if not any(canaries.keys() & seen.keys() for canaries in self.variants.values()):
+            return self.last if self.variants else None
+        return None
 
     def difference(self, seen: Canaries) -> str:
         """Return how canaries differ from those of the last run, or else of the first variant."""
         canaries = self.variants.get(self.last) or next(iter(self.variants.values()), {})
-        old = {len(vector) for vector in canaries.values()}
-        old |= {self.store.dimensions or 0} if not canaries else set()
-        new = {len(vector) for vector in seen.values()}
-        if old != new:
-            return f"{max(new)} dimensions instead of {max(old)}"
-        least = min(cosine(canaries[text], seen[text]) for text in canaries.keys() & seen.keys())
+        old = _width(canaries) if canaries else self.store.dimensions
+        if old != _width(seen):
+            return f"{_width(seen)} dimensions instead of {old}"
+        shared = canaries.keys() & seen.keys()
+        least = min((cosine(canaries[text], seen[text]) for text in shared), default=0.0)
         return f"cosine {least:.3f} to their vectors of fixed texts"
 
     def keep(self, fingerprint: str, seen: Canaries, facts: Mapping[str, Any]) -> None:
@@ -220,6 +222,15 @@ def _encoded(embedder: Embedder) -> Canaries | str:
         if i not in result.reasons
     }
     return canaries or result.reasons[0]
+
+
+def _width(canaries: Canaries) -> int:
+    return len(next(iter(canaries.values())))
+
+
+def _own(fingerprint: str) -> str:
+    """Return the fingerprint of a model without that of its variant."""
+    return fingerprint.partition(VARIANT)[0]
 
 
 def _become(embedder: Embedder, fingerprint: str) -> None:

@@ -130,7 +130,7 @@ class _Processes(crew.Crew[_Process]):
 
     @contextlib.contextmanager
     def open(self, n: int) -> Iterator[None]:
-        self._job = replace(self._job, threads=max(1, _cores() // n))
+        self._job = replace(self._job, threads=max(1, _cores() // n), processes=n)
         self._started = []
         try:
             yield

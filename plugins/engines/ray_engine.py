@@ -110,6 +110,7 @@ class RayEngine:
                 place=_absolute(store.folder.parent),
                 device=device,
                 threads=max(1, int(self.cpus)),
+                processes=n,
                 marker=marker,
             )
             return driver.encode(

@@ -41,6 +41,8 @@ class Job:
         Device of the worker.
     threads
         Number of CPU threads.
+    processes
+        Number of workers, which share what a hosted model may be asked.
     marker
         File that the worker must find: it proves that the worker sees the folder of the stores.
     """
@@ -50,6 +52,7 @@ class Job:
     place: Place
     device: str
     threads: int
+    processes: int = 1
     marker: Path | None = None
 
 
@@ -80,6 +83,7 @@ class Encoder:
                 )
             self._embedder = self._embedder or _embedder(self._job)
             self._left.callback(getattr(self._embedder, "close", lambda: None))
+            getattr(self._embedder, "share", lambda _: None)(self._job.processes)
             canary.follow(self._embedder, self._job.place, self._job.fingerprint)
             found = self._embedder.info.fingerprint
             if found != self._job.fingerprint:

@@ -62,7 +62,8 @@ class Asking:
         length: int | None,
     ) -> None:
         self._endpoint, self._texts, self._request = endpoint, texts, request
-        self._most_texts, self._most_tokens, self.length = batch_texts, batch_tokens, length
+        self._most_texts, self._most_tokens = batch_texts, batch_tokens
+        self.length = self._stated = length
         self.unavailable: HarnessError | None = None
         self.has_succeeded = False
         self._refused_in_a_row = 0
@@ -70,10 +71,11 @@ class Asking:
         self._watched: str | None = None
         self._known: dict[Role, Row] = {}  # the vector of the watched text, by role
 
-    def watch(self, text: str, vector: Row) -> None:
-        """Send `text` with each request of several texts, and compare its vector with `vector`."""
-        self._watched, self._known = text, {"text": vector}
-        self.length = len(vector)
+    def watch(self, text: str | None, vector: Row | None) -> None:
+        """Send `text` with each request of several texts, and compare its vector; None: nothing."""
+        self._watched = text
+        self._known = {} if vector is None else {"text": vector}
+        self.length = self._stated if vector is None else len(vector)
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[list[str]]:
         """Yield the texts of each request."""

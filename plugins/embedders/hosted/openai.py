@@ -208,10 +208,11 @@ class OpenAIEmbedder:
         """Return an estimate of the tokens of each text, the prompt's included."""
         return self._asking.lengths(texts, role)
 
-    def watch(self, text: str, vector: Row) -> None:
+    def watch(self, text: str | None, vector: Row | None) -> None:
         """Send `text` with each request of several texts, and compare its vector with `vector`.
 
-        If it is another one, another model answers: then the endpoint counts as unavailable.
+        If it is another one, another model answers: then the endpoint counts as unavailable. With
+        None, no text is added.
         """
         self._asking.watch(text, vector)
 
