@@ -193,7 +193,9 @@ def _folder(cache: Place | None) -> Place:
 
 
 def _model(store: Info) -> str:
-    return str(store.model.get("name", "?"))
+    from harness.errors import shown
+
+    return shown(str(store.model.get("name", "?")))
 
 
 def _megabytes(n_bytes: int) -> float:

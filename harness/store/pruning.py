@@ -8,7 +8,7 @@ marked, and deleted by the first `prune` after an hour.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -165,21 +165,24 @@ def _merge_group(store: Store, group: Sequence[Segment]) -> None:
 
 
 def _stores(folder: Place) -> list[Store]:
-    found = []
-    for files in folders_in(folder):
-        fingerprint = _fingerprint(files)
-        if fingerprint is not None:
+    stores = (_store(folder, files) for files in folders_in(folder))
+    return [store for store in stores if store is not None]
+
+
+def _store(folder: Place, files: Folder) -> Store | None:
+    """Return the store whose folder this is; None if no file says so."""
+    for fingerprint in _fingerprints(files):
+        with contextlib.suppress(UnicodeEncodeError):  # no fingerprint: half of a character
             store = Store(folder, fingerprint)
             if store.files.path == files.path:
-                found.append(store)
-    return found
+                return store
+    return None
 
 
-def _fingerprint(files: Folder) -> str | None:
+def _fingerprints(files: Folder) -> Iterator[str]:
     stated = model_file.read(files).get("fingerprint")
     if isinstance(stated, str):
-        return stated
+        yield stated
     for name in files.names():
         with contextlib.suppress(OSError, segment.Damaged):
-            return files.header(name)[0].get("fingerprint")
-    return None
+            yield files.header(name)[0].get("fingerprint", "")

@@ -26,6 +26,7 @@ from harness.errors import DiskError, ModelError
 from harness.folders import Place
 from harness.store import header, model_file, segment
 from harness.store.contents import Checked, Info
+from harness.store.folder import MODEL_FILE
 from harness.store.key_index import DamagedSegments, KeyIndex, keys_of
 from harness.store.places import folder_of
 from harness.store.segment import Segment
@@ -77,13 +78,13 @@ class Store:
         self._index = KeyIndex.of(())
         self._stale = True
         self._touched = False
+        self._width: int | None = None  # as the model file states
         self._check = os.environ.get(CHECK, "1") != "0"
 
     def missing(self, texts: Iterable[str]) -> list[str]:
         """Return the distinct texts without a vector, in the order first seen."""
         distinct = list(dict.fromkeys(texts))
-        positions = self._find(distinct)
-        return [distinct[i] for i in np.flatnonzero(positions < 0)]
+        return [distinct[i] for i in np.flatnonzero(self._find(distinct) < 0)]
 
     def get(self, texts: Sequence[str]) -> Vectors:
         """Return the (n, d) vectors of `texts`, in their order; a text may occur twice.
@@ -155,7 +156,8 @@ class Store:
             raise ModelError(
                 f"model '{info.get('name')}' has {stated} dimensions, but its embeddings in "
                 f"'{self.folder}' have {known}; if the model was changed, give it another "
-                "fingerprint, or remove them with 'harness cache prune --model NAME'"
+                "fingerprint, or remove them with 'harness cache prune --model NAME'; if its "
+                f"{MODEL_FILE} is wrong, delete that file"
             )
         facts[model_file.DIMENSIONS] = stated or known
         model_file.update(self.files, {k: v for k, v in facts.items() if v or k != "dimensions"})
@@ -176,9 +178,9 @@ class Store:
             except segment.Damaged as error:
                 if self.files.repair(name, self.fingerprint):
                     report.append(Checked(name, rows))
-                    continue
-                self._set_aside(name, error)
-                report.append(Checked(name, rows, str(error)))
+                else:
+                    self._set_aside(name, error)
+                    report.append(Checked(name, rows, str(error)))
             except (segment.Foreign, OSError) as error:
                 report.append(Checked(name, rows, str(error)))
         self._stale = True
@@ -220,8 +222,7 @@ class Store:
         if not self._stale:
             return self._index
         for _ in range(_ATTEMPTS):  # a segment may vanish while `harness cache prune` merges
-            names = set(self.files.names())
-            names -= self._ignored
+            names = set(self.files.names()) - self._ignored
             self.files.prepare(names - self._segments.keys())
             opened = {n: s for n, s in self._segments.items() if n in names}
             try:
@@ -258,7 +259,6 @@ class Store:
             self._index = dataclasses.replace(self._index, segments=tuple(segments))
 
     def _open(self, name: str) -> Segment | None:
-        path = self.folder / name
         try:
             return self.files.open(name, self.fingerprint)
         except FileNotFoundError:
@@ -266,27 +266,30 @@ class Store:
         except segment.Damaged as error:
             self._set_aside(name, error)
         except segment.Foreign as error:
-            self.notices.append(f"embeddings in '{path}' are not used: {error}")
+            self._ignore(name, error)
         except OSError as error:  # the segment may be valid: out of memory, no permission, network
-            self.notices.append(
-                f"embeddings in '{path}' are not used: cannot be read now ({error.strerror})"
-            )
-        self._ignored.add(name)
+            self._ignore(name, f"cannot be read now ({error.strerror})")
         return None
 
     def _of_one_width(self, opened: dict[str, Segment]) -> dict[str, Segment]:
         rows: Counter[int] = Counter()
         for name in sorted(opened):  # of widths with equally many rows the first counts
             rows[opened[name].vectors.shape[1]] += len(opened[name].keys)
-        if len(rows) < 2:
-            return opened
-        stated = model_file.dimensions(self.files)
-        width = stated if stated in rows else rows.most_common(1)[0][0]
+        if self._width is None and rows:
+            self._width = model_file.dimensions(self.files)
+        width = self._width or max(rows, key=rows.__getitem__, default=None)
         reason = segment.Damaged(f"its vectors do not have {width} dimensions like the others")
         for name in [name for name, item in opened.items() if item.vectors.shape[1] != width]:
+            if width in rows:
+                self._set_aside(name, reason)
+            else:  # either may be wrong: nothing is lost
+                self._ignore(name, f"they do not have {width} dimensions as {MODEL_FILE} states")
             del opened[name]
-            self._set_aside(name, reason)
         return opened
+
+    def _ignore(self, name: str, reason: object) -> None:
+        self._ignored.add(name)
+        self.notices.append(f"embeddings in '{self.folder / name}' are not used: {reason}")
 
     def _set_aside(self, name: str, reason: Exception) -> None:
         self._ignored.add(name)

@@ -131,3 +131,14 @@ def test_cached_answers_are_shown_and_pruned_on_request(filled, cache):
     assert "removed 1 file of answers" in filled("cache", "prune", "--answers").out
     assert not list(cache.rglob("*.sqlite"))
     assert stored(filled) == {"toy-letters": 6, "toy-words": 6}
+
+
+@pytest.mark.parametrize("name", ['"\\ud800"', '"\\u001b[31m"', "[1, [2]]", "1e999", "null"])
+def test_a_store_with_a_strange_name_is_listed(filled, cache, name):
+    path = min((cache / "embeddings").glob("*/model.json"))
+    facts = path.read_text().replace('"toy-letters"', name).replace('"toy-words"', name)
+    path.write_text(facts)
+    for arguments in (["info"], ["info", "--json"], ["verify"], ["prune"]):
+        result = filled("cache", *arguments)
+        assert (result.code, result.err) == (0, "")
+        assert "\x1b" not in result.out

@@ -80,12 +80,15 @@ def test_without_a_stated_width_that_of_most_rows_counts(tmp_path):
     assert "8" in notice.rpartition(store.folder.name)[2]
 
 
-def test_a_stated_width_that_no_segment_has_sets_nothing_aside(tmp_path):
+def test_segments_are_left_alone_and_not_used_if_none_has_the_stated_width(tmp_path):
     stored(tmp_path, ["a"], 8)
     model_file.update(Store(tmp_path, "model").files, {"dimensions": 9})
     store = Store(tmp_path, "model")
-    assert store.missing(["a"]) == []
-    assert store.notices == []
+    assert store.missing(["a"]) == ["a"]
+    (notice,) = store.notices
+    assert "9" in notice.rpartition(store.folder.name)[2]
+    (store.folder / MODEL_FILE).unlink()
+    assert Store(tmp_path, "model").missing(["a"]) == []
 
 
 def test_a_writer_refuses_vectors_of_another_width_than_the_store(tmp_path):
