@@ -8,7 +8,7 @@ PYTHON312 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python3.1
 TYPED := build/typed
 PYTEST = $(TEST)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-quick soak lint lint-types docs clean
+.PHONY: clean demo docs fuzz lint lint-types soak test test-quick
 
 ## demo: evaluate three real models on all tasks and build the leaderboard page
 demo: $(DEMO)/made
@@ -45,6 +45,10 @@ lint-types:
 	mkdir -p build/types && cp leaderboard/site/package.json build/types/
 	cd build/types && npm install --no-audit --no-fund
 	build/types/node_modules/.bin/tsc -p leaderboard/site
+
+## fuzz: 10,000 inputs of each kind that the harness reads; findings go into the corpus
+fuzz: install
+	$(TEST)/bin/python -m tests.fuzz --inputs 10000 --keep
 
 ## docs: the documentation as a site in build/docs; a warning is an error
 docs: install

@@ -54,6 +54,14 @@ def text(path: Path, largest: int) -> str:
         raise InvalidFile(f"is not UTF-8 text (byte {error.start})", path=path) from None
 
 
+def typed(text: str) -> Path:
+    """Return the path that a user typed, with `~` for a home; that of an unknown user stays."""
+    try:
+        return Path(text).expanduser()
+    except (RuntimeError, ValueError):
+        return Path(text)
+
+
 def is_file(path: Path) -> bool:
     """Return whether there is a regular file; False for a name that no file can have."""
     try:

@@ -163,5 +163,6 @@ def _report_failed_plugins() -> None:
 def _fail(line: str, code: int) -> int:
     from harness import labels
 
+    line = " ".join(line.splitlines())  # what the user typed may have several
     click.echo(f"harness: {labels.without_secrets(line)}", err=True)
     return code

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import folders
+from harness import folders, user_files
 from harness.errors import HarnessError, ModelError, suggestion, unreadable
 from harness.plugins.embedders import weight_files
 
@@ -66,7 +66,7 @@ class Config:
 def recognises(reference: str) -> bool:
     """Return whether a text is a folder whose config.json describes an InferSent model."""
     try:
-        stated = json.loads((Path(reference).expanduser() / CONFIG).read_text("utf-8"))
+        stated = json.loads((user_files.typed(reference) / CONFIG).read_text("utf-8"))
     except (OSError, ValueError):
         return False
     return isinstance(stated, dict) and stated.get("model_type") == "infersent"

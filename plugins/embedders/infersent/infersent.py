@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from harness import labels
+from harness import labels, user_files
 from harness.digest import digest
 from harness.embedder import Card, Embedder, ModelInfo
 from harness.errors import InvalidOption
@@ -87,7 +87,7 @@ class InferSentEmbedder:
         name: str | None = None,
         card: Card | None = None,
     ) -> None:
-        self._folder = Path(reference).expanduser()
+        self._folder = user_files.typed(reference)
         self._name = reference
         self._config = config = files.read_config(self._folder)
         self._words = _word_embedder(vectors, self._folder, config.vectors)

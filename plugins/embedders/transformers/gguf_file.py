@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harness import user_files
 from harness.errors import InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders.transformers import hub
 from harness.plugins.embedders.transformers.model_folder import ModelFolder, Module
@@ -159,13 +160,13 @@ def locate(reference: str, revision: str | None) -> tuple[ModelFolder, str | Non
         return ModelFolder(path, reference), commit
     if revision is not None:
         raise InvalidOption(f"revision={revision}: '{reference}' is a file and has no revisions")
-    return GgufFile(Path(reference).expanduser(), reference), None
+    return GgufFile(user_files.typed(reference), reference), None
 
 
 def recognises(reference: str) -> bool:
     """Return whether a text is the path of a GGUF file."""
-    file = Path(reference).expanduser()
-    return file.suffix == SUFFIX and file.is_file()
+    file = user_files.typed(reference)
+    return file.suffix == SUFFIX and user_files.is_file(file)
 
 
 def header(file: Path) -> tuple[dict[str, Any], list[tuple[int, ...]]]:

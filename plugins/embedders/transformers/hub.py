@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from harness import user_files
 from harness.errors import InvalidFile, InvalidOption, Unavailable, unreadable
 from harness.plugins.embedders.transformers.model_folder import is_model
 from harness.plugins.embedders.weight_files import EXPORTED, Backend
@@ -61,14 +62,14 @@ def folder(
     Unavailable
         If the hub has no such model, or it cannot be downloaded.
     """
-    path = Path(reference).expanduser()
-    if path.is_dir():
+    path = user_files.typed(reference)
+    if user_files.is_folder(path):
         if revision is not None:
             raise InvalidOption(
                 f"revision={revision}: '{reference}' is a folder and has no revisions"
             )
         return path.resolve(), None
-    if path.is_file():
+    if user_files.is_file(path):
         raise InvalidFile("is a file; expected the folder of a model", path=reference)
     if reference.startswith((".", "/", "~")) or reference.count("/") > 1:
         raise unreadable(reference)
@@ -89,8 +90,8 @@ def recognises(reference: str) -> bool:
     Unavailable
         If the hub has no model of this name, or cannot be asked.
     """
-    path = Path(reference).expanduser()
-    if path.exists():
+    path = user_files.typed(reference)
+    if user_files.exists(path):
         return path.is_dir() and is_model(path)
     if not _is_id(reference):
         return False

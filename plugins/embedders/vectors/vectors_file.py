@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from harness import labels
+from harness import labels, user_files
 from harness.digest import digest
 from harness.embedder import Card
 from harness.errors import InvalidFile, unreadable
@@ -26,7 +26,9 @@ from harness.plugins.embedders.vectors.word_vectors import Table, WordVectors
 Format: TypeAlias = Literal["auto", "glove", "word2vec", "word2vec-binary", "safetensors"]
 
 HEAD = 2**20  # bytes read to recognise a format: more than any first two lines
-_HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")  # word2vec's first line: words, dimensions
+_HEADER = re.compile(
+    rb"\s*(\d{1,18})[ \t]+(\d{1,18})\s*"
+)  # word2vec's first line: words, dimensions
 _GZIP = b"\x1f\x8b"
 _CONVERT = (
     "convert it on the machine where it was made, with "
@@ -95,7 +97,7 @@ def vectors_file(
     -----
     The fingerprint covers the SHA-256 of the file and the format it is read in.
     """
-    file = Path(reference).expanduser()
+    file = user_files.typed(reference)
     layout = inspect(file, format)
     fingerprint = {"sha256": file_hashes.sha256(file), "format": layout.format}
     info = model_info.describe(
@@ -117,8 +119,8 @@ def recognises(reference: str) -> bool:
     InvalidFile
         If it is a file in another format.
     """
-    path = Path(reference).expanduser()
-    return path.is_file() and bool(inspect(path))
+    path = user_files.typed(reference)
+    return user_files.is_file(path) and bool(inspect(path))
 
 
 def inspect(path: Path, format: Format = "auto") -> Layout:  # noqa: A002 -- as above

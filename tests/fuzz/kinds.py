@@ -1,0 +1,281 @@
+"""What is fuzzed: each kind of input, how it is read, and inputs to start from."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import harness
+
+TASKS = Path(harness.__file__).parent.parent / "tasks"
+
+
+def _none() -> Iterator[bytes]:
+    return iter(())
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of input.
+
+    Parameters
+    ----------
+    name
+        Its name, and that of its folder in the corpus.
+    suffix
+        End of the names of its files.
+    read
+        Reads an input as the harness does.
+    seeds
+        Returns further inputs to start from.
+    is_own_word
+        Whether the input is what a user types, which may name any file.
+    """
+
+    name: str
+    suffix: str
+    read: Callable[[Path], object]
+    seeds: Callable[[], Iterator[bytes]] = _none
+    is_own_word: bool = False
+
+
+@functools.cache
+def _registry() -> Any:
+    from harness.registry.registry import Registry
+
+    return Registry()
+
+
+def _load(path: Path) -> Any:
+    from harness.registry.files import load
+    from harness.task import yaml_files
+
+    yaml_files._CACHE.clear()  # 10,000 files would fill the memory
+    return load(path)
+
+
+def _task(path: Path) -> None:
+    from harness.task import lint
+
+    document = _load(path)
+    task = _registry().resolve(document)
+    assert task.digest
+    lint.of_task(document, task)
+    list(task.texts())
+
+
+def _concept(path: Path) -> None:
+    from harness.concept import Concept
+    from harness.task import lint
+
+    document = _load(path)
+    lint.of_concept(document, document.validate(Concept))
+
+
+def _benchmark(path: Path) -> None:
+    from harness.task import benchmark
+
+    benchmark.check(_load(path), {"weat-6": 1, "ws-353": 1, "name-triplets": 1})
+
+
+def _study(path: Path) -> None:
+    from harness.study.study import resolve
+
+    resolve(_load(path), _registry())
+
+
+def _recipe(path: Path) -> None:
+    from harness.plugins.train.recipes.recipe import resolve
+
+    resolve(_load(path), _registry())
+
+
+def _run(path: Path) -> None:
+    from harness.run import run_file
+
+    run_file.read(path)
+
+
+def _paper(path: Path) -> None:
+    from harness.plugins.reproduction.schema import Paper
+
+    _load(path).validate(Paper)
+
+
+def _table(path: Path) -> None:
+    """Read a table that says in its first line how it is read."""
+    from pydantic import ValidationError
+
+    from harness.task import table_files
+    from harness.task.table_schema import Table
+
+    head, _, content = path.read_bytes().partition(b"\n")
+    try:
+        settings = json.loads(head)
+        suffix = settings.pop("suffix", ".tsv")
+        table = Table(file="x", **settings)
+    except (ValueError, TypeError, AttributeError, ValidationError, RecursionError):
+        suffix, table = ".tsv", Table(file="x")
+    if suffix not in (".tsv", ".csv", ".jsonl", ".tsv.gz", ".jsonl.gz"):
+        suffix = ".tsv"
+    file = path.with_name(f"table-{path.stem}{suffix}")
+    file.write_bytes(content)
+    try:
+        table_files.parse(table, file)
+    finally:
+        file.unlink()
+
+
+def _own_records(path: Path) -> None:
+    from harness.results import jsonl
+    from harness.results.record import Record
+
+    list(jsonl.read(path, Record, []))
+
+
+def _study_records(path: Path) -> None:
+    from harness.results import jsonl
+    from harness.study.study_record import StudyRecord
+
+    list(jsonl.read(path, StudyRecord, []))
+
+
+def _claims(path: Path) -> None:
+    from harness.leaderboard.claims import facts, reading, trust
+
+    claims = reading.read([path])
+    trust.trusted(claims, facts.known(claims.frame["task"].unique().to_list()))
+
+
+def _submission(path: Path) -> None:
+    from harness.leaderboard.submissions import submission
+
+    folder = path.with_suffix("")
+    folder.mkdir()
+    file = folder / submission.NAME
+    path.rename(file)
+    try:
+        submission.read(folder)
+    finally:
+        file.unlink()
+        folder.rmdir()
+
+
+def _withdrawn(path: Path) -> None:
+    from harness.leaderboard.submissions import withdrawn
+
+    withdrawn.read(path)
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode(errors="surrogateescape")
+
+
+def _model(path: Path) -> None:
+    _registry().models.find(_text(path))
+
+
+def _mitigator(path: Path) -> None:
+    _registry().mitigator(_text(path))
+
+
+def _segment(path: Path) -> None:
+    from harness.store import segment
+
+    try:
+        read = segment.read(path, "f")
+        segment.check(read)
+    except (segment.Damaged, segment.Foreign):
+        pass
+
+
+def _answer(path: Path) -> None:
+    from harness.plugins.embedders.hosted import answers
+    from harness.plugins.embedders.hosted.endpoint import Endpoint
+
+    read = Endpoint("http://127.0.0.1:9/v1")._read(path.read_bytes())
+    if isinstance(read, Mapping):
+        for item in answers.in_order(read, 2):
+            answers.vector(item)
+
+
+def _vectors(path: Path) -> None:
+    from harness.plugins.embedders.vectors import vectors_file
+
+    layout = vectors_file.inspect(path)
+    if layout:
+        vectors_file.load(path, layout)
+
+
+def _shipped(pattern: str, most: int = 20_000) -> Callable[[], Iterator[bytes]]:
+    """Return a function that yields shipped files, their includes merged in, as JSON."""
+
+    def read() -> Iterator[bytes]:
+        for path in sorted(TASKS.glob(pattern)):
+            if not path.name.startswith("_"):
+                content = json.dumps(_load(path).data, default=str).encode()
+                if len(content) < most and b'"local"' not in content:
+                    yield content
+
+    return read
+
+
+def _segments() -> Iterator[bytes]:
+    import tempfile
+
+    from harness.store import segment
+
+    with tempfile.TemporaryDirectory() as folder:
+        keys = np.array([[1, 2], [3, 4]], dtype=np.uint64)
+        path = segment.write(Path(folder), "f", keys, np.ones((2, 3), dtype=np.float32))
+        yield path.read_bytes()
+
+
+def _zipped_tables() -> Iterator[bytes]:
+    rows = gzip.compress(b"word\tside\na\t1\n", mtime=0)
+    yield b'{"suffix": ".tsv.gz"}\n' + rows
+    yield b'{"suffix": ".jsonl.gz"}\n' + gzip.compress(b'{"a": 1}\n', mtime=0)
+
+
+def _binary_vectors() -> Iterator[bytes]:
+    binary = io.BytesIO(b"")
+    binary.write(b"2 3\n")
+    for word in (b"he", b"she"):
+        binary.write(word + b" " + np.ones(3, dtype=np.float32).tobytes() + b"\n")
+    yield binary.getvalue()
+    yield b"2 3\nhe 1 2 3\nshe 4 5 6\n"
+    yield b"he 1 2 3\nshe 4 5 6\n"
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("task", ".yaml", _task, _shipped("[wscn]*/*.yaml", 6_000)),
+        Kind("concept", ".yaml", _concept, _shipped("concepts/*.yaml", 6_000)),
+        Kind("benchmark", ".yaml", _benchmark, _shipped("benchmarks/*.yaml")),
+        Kind("study", ".yaml", _study, _shipped("studies/*.yaml", 8_000)),
+        Kind("recipe", ".yaml", _recipe, _shipped("recipes/*.yaml")),
+        Kind("reproduction", ".yaml", _paper, _shipped("reproduction/*.yaml", 60_000)),
+        Kind("run", ".yaml", _run),
+        Kind("table", ".bin", _table, _zipped_tables),
+        Kind("records", ".jsonl", _own_records),
+        Kind("study-records", ".jsonl", _study_records),
+        Kind("claims", ".jsonl", _claims),
+        Kind("submission", ".json", _submission),
+        Kind("withdrawn", ".yaml", _withdrawn),
+        Kind("model-name", ".txt", _model, is_own_word=True),
+        Kind("mitigator-name", ".txt", _mitigator, is_own_word=True),
+        Kind("segment", ".safetensors", _segment, _segments),
+        Kind("answer", ".json", _answer),
+        Kind("vectors", ".vec", _vectors, _binary_vectors),
+    )
+}
+"""All kinds by name."""

@@ -1,0 +1,73 @@
+"""A short run of the fuzzer: the corpus of each kind, and some mutations."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+
+from harness.errors import InvalidFile
+
+from .judging import finding
+from .kinds import KINDS
+from .running import Sandbox, findings, seeds
+
+MUTATIONS = 100
+pytestmark = pytest.mark.posix
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch, tmp_path):
+    monkeypatch.delenv("HARNESS_DATA", raising=False)
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nothing listens there
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_nothing_but_a_clear_error_comes_out(name, tmp_path):
+    kind = KINDS[name]
+    inputs = len(seeds(kind)) + (MUTATIONS // 5 if name == "claims" else MUTATIONS)
+    assert [found.problem for found in findings(kind, tmp_path, inputs)] == []
+
+
+def test_the_same_seed_makes_the_same_inputs(tmp_path):
+    runs = []
+    for run in ("a", "b"):
+        read: Counter[bytes] = Counter()
+        (tmp_path / run).mkdir()
+        kind = KINDS["run"]
+        counting = type(kind)(kind.name, kind.suffix, lambda p, c=read: c.update([p.read_bytes()]))
+        assert not list(findings(counting, tmp_path / run, 50))
+        runs.append(read)
+    assert runs[0] == runs[1]
+    assert len(runs[0]) > 40
+
+
+@pytest.mark.parametrize(
+    ("read", "fact"),
+    [
+        (lambda _: 1 // 0, "ZeroDivisionError"),
+        (lambda _: exit(7), "SystemExit"),  # as a model does
+        (lambda path: InvalidFile("ok", path=path), None),
+        (lambda path: (path.parent / "link.tsv").read_text(), "secret.tsv"),
+        (lambda path: (path.parent / "a.tsv").read_text(), None),
+    ],
+)
+def test_what_is_a_finding(tmp_path, read, fact):
+    sandbox = Sandbox(tmp_path)
+    found = finding(read, sandbox.folder / "x", sandbox.outside)
+    assert fact in found if fact else found is None
+
+
+def test_an_input_that_never_ends_is_a_finding(tmp_path, monkeypatch):
+    from . import judging
+
+    monkeypatch.setattr(judging, "SECONDS", 0.2)
+    sandbox = Sandbox(tmp_path)
+    assert "no end" in finding(lambda path: os.read(_pipe(), 1), sandbox.folder / "x", None)
+
+
+def _pipe() -> int:
+    return os.pipe()[0]
