@@ -6,8 +6,8 @@ written once and memory-mapped by all processes, copy-on-write. Functions and cl
 or script are sent, too.
 
 The processes are loky's. They are used again by the next calls, end when they are idle for some
-minutes, and end with this process at the latest. Another backend of joblib can take their place,
-such as Ray's.
+minutes, and end with this process at the latest. A cluster can take their place, such as the one of
+the engine `ray`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from harness import signals
 from harness.errors import (
@@ -40,9 +40,21 @@ from harness.threads import one_thread
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
-LOKY = "loky"
-"""joblib's own processes."""
 _most: ContextVar[int | None] = ContextVar("most", default=None)
+
+
+@runtime_checkable
+class Cluster(Protocol):
+    """Runs calls on other machines, too; an engine may be one."""
+
+    def results(
+        self, function: Callable[[Any], Any], arguments: Sequence[Any]
+    ) -> Generator[tuple[int, Any], None, None]:
+        """Yield the position and the result of each call as they are ready, as `results` does.
+
+        A call whose process died gives a `Lost`. Closing the iterator ends the calls.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -90,7 +102,7 @@ def results(
     arguments: Sequence[Argument],
     *,
     workers: int,
-    backend: str = LOKY,
+    cluster: Cluster | None = None,
 ) -> Generator[tuple[int, Result | Lost], None, None]:
     """Yield the position and the result of each call, as they are ready.
 
@@ -107,11 +119,17 @@ def results(
     arguments
         The argument of each call. It is looked up when the call is sent, maybe by another thread.
     workers
-        Number of processes.
-    backend
-        Name of joblib's backend that runs them.
+        Number of processes of this machine.
+    cluster
+        Where the calls run instead.
     """
-    if backend == LOKY and min(workers, len(arguments)) < 2:
+    if cluster is not None:
+        with contextlib.closing(
+            cluster.results(functools.partial(call, function), arguments)
+        ) as elsewhere:
+            yield from elsewhere
+        return
+    if min(workers, len(arguments)) < 2:
         for position in range(len(arguments)):
             with one_thread():
                 result = _result(function, arguments[position])
@@ -124,9 +142,7 @@ def results(
         alone = bool(suspects)
         calls = ((i, arguments[i]) for i in _noted(suspects or list(unfinished), sent))
         try:
-            for position, result in _parallel(
-                function, calls, 2 if alone else workers, backend, alone
-            ):
+            for position, result in _parallel(function, calls, 2 if alone else workers, alone):
                 del unfinished[position]
                 yield position, result
             suspects = []
@@ -135,6 +151,15 @@ def results(
             if alone and suspects:
                 del unfinished[suspects[0]]
                 yield suspects.pop(0), _lost(error)
+
+
+def call(function: Callable[[Argument], Result], argument: Argument) -> Result | Lost:
+    """Return the result of a call; in another process."""
+    try:
+        with one_thread(), at_most(1):
+            return _result(function, argument)
+    except Exception as error:
+        raise sendable(error) from None
 
 
 def sendable(error: Exception) -> Exception:
@@ -159,7 +184,6 @@ def _parallel(
     function: Callable[[Argument], Result],
     calls: Iterable[tuple[int, Argument]],
     workers: int,
-    backend: str,
     alone: bool,
 ) -> Iterator[tuple[int, Result | Lost]]:
     """Yield the position and the result of each call; with `alone`, one call runs at a time."""
@@ -168,8 +192,7 @@ def _parallel(
     # loky replaces a worker that has grown by 300 MB, as one does that maps large files.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
     # Libraries that a worker loads later begin with one thread.
-    inner = {"inner_max_num_threads": 1} if backend == LOKY else {}
-    with joblib.parallel_config(backend=backend, **inner):
+    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(
             n_jobs=workers,
             return_as="generator_unordered",
@@ -187,13 +210,9 @@ def _parallel(
 def _call(
     function: Callable[[Argument], Result], position: int, argument: Argument
 ) -> tuple[int, Result | Lost]:
-    """Return the position and the result of a call; in another process."""
+    """Return the position and the result of a call; in a process of loky."""
     _prepare_process()
-    try:
-        with one_thread():
-            return position, _result(function, argument)
-    except Exception as error:
-        raise sendable(error) from None
+    return position, call(function, argument)
 
 
 def _result(function: Callable[[Argument], Result], argument: Argument) -> Result | Lost:
@@ -206,7 +225,6 @@ def _result(function: Callable[[Argument], Result], argument: Argument) -> Resul
 @functools.cache  # once a process
 def _prepare_process() -> None:
     signals.end_with_parent(os.getppid())
-    _most.set(1)
 
 
 @contextlib.contextmanager

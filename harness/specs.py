@@ -132,7 +132,10 @@ class TableSpec(Spec):
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSpec(Spec):
-    """An engine; `target(devices)` returns a `harness.encode.engine.Engine`."""
+    """An engine; `target(devices, **options)` returns a `harness.encode.engine.Engine`.
+
+    The options are those after the name, such as `ray?actors=2`, and `timeout` if it takes that.
+    """
 
 
 @hookspec

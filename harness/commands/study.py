@@ -38,6 +38,7 @@ command.add_command(listing.command.commands["studies"], "list")
     type=click.IntRange(min=1),
     help="Number of processes.  [default: one for each core]",
 )
+@click.option("--engine", help="Name of the engine that encodes: local, or ray?actors=4.")
 @arguments.include
 @click.option("--overwrite", is_flag=True, help="Run again what is recorded.")
 @arguments.as_json

@@ -48,8 +48,8 @@ class JobPool:
         Runs one of them in this process.
     workers
         Number of processes; None for the cores, if that is worth while.
-    backend
-        Name of joblib's backend that runs them.
+    cluster
+        Where they run instead.
 
     Attributes
     ----------
@@ -66,10 +66,10 @@ class JobPool:
         runner: JobRunner,
         *,
         workers: int | None,
-        backend: str = parallel.LOKY,
+        cluster: parallel.Cluster | None = None,
     ) -> None:
         self.jobs, self.vectors, self.runner = jobs, vectors, runner
-        self.workers, self.backend = workers, backend
+        self.workers, self.cluster = workers, cluster
         self.notes: dict[int, tuple[str, ...]] = {}
         self.notices: list[str] = []
 
@@ -82,7 +82,8 @@ class JobPool:
             If the disk is full or cannot be read.
         """
         left: Sequence[int] = range(len(self.jobs))
-        workers = parallel.cores() if self.workers is None else self.workers
+        cores = parallel.cores() if self.cluster is None else 2  # a cluster has others, too
+        workers = cores if self.workers is None else self.workers
         if self.workers is None and workers > 1:
             left = yield from self._while_alone(sorted(left, key=self._size))
         if min(workers, len(left)) > 1:
@@ -121,7 +122,7 @@ class JobPool:
             sent = SentJobs(runner, self.vectors)
             self._fit(jobs, sent, workers)
             replies = parallel.results(
-                job_workers.run, sent.calls(jobs), workers=workers, backend=self.backend
+                job_workers.run, sent.calls(jobs), workers=workers, cluster=self.cluster
             )
             with contextlib.closing(replies):
                 for i, reply in replies:
@@ -161,7 +162,7 @@ class JobPool:
         for job in here:
             self._fit_here(job, sent)
         fits = parallel.results(
-            job_workers.fit, [call for _, call in calls], workers=workers, backend=self.backend
+            job_workers.fit, [call for _, call in calls], workers=workers, cluster=self.cluster
         )
         with contextlib.closing(fits):
             for i, fitted in fits:

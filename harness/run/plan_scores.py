@@ -75,8 +75,9 @@ def score(
     )
     runner = JobRunner(vectors, provenance, samples=settings.samples, debug=settings.debug)
     workers = 1 if settings.debug and settings.workers is None else settings.workers
-    backend = getattr(engine, "joblib_backend", parallel.LOKY)
-    pool = JobPool(jobs, vectors, runner, workers=workers, backend=backend)
+    # Other machines cannot map the words of a vocabulary, which are written for this one.
+    cluster = engine if info.kind == "text" and isinstance(engine, parallel.Cluster) else None
+    pool = JobPool(jobs, vectors, runner, workers=workers, cluster=cluster)
     facts = ModelFacts(vectors)
     known = set(file.records if file else ())
     records: dict[int, list[Record]] = {}

@@ -17,6 +17,7 @@ from harness import folders, parallel
 from harness.digest import json_like
 from harness.embedder import Embedder
 from harness.encode import canary
+from harness.encode.engine import Engine
 from harness.encode.stored_embedder import StoredEmbedder, store_of
 from harness.errors import HarnessError
 from harness.progress import Progress, Silent
@@ -71,7 +72,11 @@ class Result:
 
 
 def in_parallel(
-    bench: Bench, place: Place, units: Sequence[Unit], workers: int
+    bench: Bench,
+    place: Place,
+    units: Sequence[Unit],
+    workers: int,
+    cluster: parallel.Cluster | None = None,
 ) -> Iterator[tuple[int, Result]]:
     """Yield the position and the result of each unit, as they are finished.
 
@@ -83,7 +88,9 @@ def in_parallel(
         If a process died; the other units are yielded first.
     """
     lost: list[str] = []
-    judged = parallel.results(functools.partial(judge, bench, place), units, workers=workers)
+    judged = parallel.results(
+        functools.partial(judge, bench, place), units, workers=workers, cluster=cluster
+    )
     try:
         with contextlib.closing(judged):
             for i, result in judged:
@@ -171,9 +178,11 @@ def _judged_by(outcome: Outcome, params: dict[str, Any]) -> Judged:
     )
 
 
-def stored(embedder: Embedder, place: Place, progress: Progress) -> StoredEmbedder:
-    """Return an embedder that reads from the store."""
-    engine = Registry().engine("local", [])
+def stored(
+    embedder: Embedder, place: Place, progress: Progress, engine: Engine | None = None
+) -> StoredEmbedder:
+    """Return an embedder that reads from the store; by default this process encodes."""
+    engine = engine or Registry().engine("local", [])
     store = store_of(embedder, place.store)
     return StoredEmbedder(embedder, place.model, engine, store, progress)
 

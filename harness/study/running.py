@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import folders
+from harness import folders, parallel
 from harness.embedder import Embedder
 from harness.encode import canary
+from harness.encode.engine import Engine
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import (
     DiskError,
@@ -40,6 +42,7 @@ def run_study(
     results: Path | str = "results",
     cache: folders.Place | str | None = None,
     workers: int = 1,
+    engine: str | None = None,
     include: Path | str | Iterable[Path | str] = (),
     overwrite: bool = False,
     progress: bool | Progress = False,
@@ -56,6 +59,9 @@ def run_study(
         Folder of the stored embeddings of text encoders.
     workers
         Number of processes; the numbers are the same for any number of them.
+    engine
+        Name of the engine that encodes, such as `ray?actors=4`; by default `local`. Rows are judged
+        on the cluster of an engine that has one.
     include
         Further folders of concepts and studies.
     overwrite
@@ -89,6 +95,7 @@ def run_study(
         file=file,
         store=folders.place(cache) if cache else folders.embeddings(),
         workers=workers,
+        engine=registry.engine(engine or "local"),
         include=folders_,
         overwrite=overwrite,
         progress=shown(progress),
@@ -96,20 +103,22 @@ def run_study(
     new, failed = 0, []
     entries = _embedders(document, registry, study_.file.models)
     models, same = distinct(entries, registry.embedders)
-    for source, embedder in models:
-        model = str(source)
-        try:
-            if isinstance(embedder, HarnessError):
-                raise embedder
-            new += runner.run(model, embedder)
-        except (UsageError, DiskError):
-            raise
-        except HarnessError as error:  # the other models are still run
-            if len(study_.file.models) == 1:
+    with contextlib.ExitStack() as left:
+        left.callback(getattr(runner.engine, "close", lambda: None))
+        for source, embedder in models:
+            model = str(source)
+            try:
+                if isinstance(embedder, HarnessError):
+                    raise embedder
+                new += runner.run(model, embedder)
+            except (UsageError, DiskError):
                 raise
-            failed.append(f"{model}: {error}")
-        finally:
-            getattr(embedder, "close", lambda: None)()
+            except HarnessError as error:  # the other models are still run
+                if len(study_.file.models) == 1:
+                    raise
+                failed.append(f"{model}: {error}")
+            finally:
+                getattr(embedder, "close", lambda: None)()
     runner.update_records()
     return StudyRun(
         (file.records[id_] for id_ in runner.parts if id_ in file.records),
@@ -161,7 +170,7 @@ class _Runner:
     ----------
     study, file
         The study and the file of its records.
-    store, workers, include, overwrite, progress
+    store, workers, engine, include, overwrite, progress
         As in `run_study`.
     parts
         By id of each record of the models run so far, the study as the record should state it.
@@ -175,6 +184,7 @@ class _Runner:
     file: jsonl.RecordsFile[StudyRecord]
     store: folders.Place
     workers: int
+    engine: Engine
     include: tuple[Path, ...]
     overwrite: bool
     progress: Progress
@@ -187,7 +197,7 @@ class _Runner:
         self.notices += canary.settle(embedder, self.store, self.progress.say)
         place = Place(model, embedder.info.fingerprint, self.include, self.store)
         if embedder.info.kind == "text":  # workers only read
-            embedder = judging.stored(embedder, place, self.progress)
+            embedder = judging.stored(embedder, place, self.progress, self.engine)
         on_model = OnModel(self.study, embedder, self.id)
         self.parts |= dict.fromkeys(on_model.units, on_model.part)
         recorded = {} if self.overwrite else self.file.records
@@ -198,10 +208,16 @@ class _Runner:
             embedder.ensure(on_model.texts())
         label = f"{self.study.file.name} on {model}"
         with self.progress.stage(label, len(units), "rows in folds") as advance:
-            for i, result in judging.in_parallel(on_model.bench, place, units, self.workers):
+            results = judging.in_parallel(on_model.bench, place, units, self.workers, self.cluster)
+            for i, result in results:
                 self.file.add([on_model.record(units[i], result)])
                 advance(1)
         return len(units)
+
+    @property
+    def cluster(self) -> parallel.Cluster | None:
+        """Where rows are judged instead of on this machine."""
+        return self.engine if isinstance(self.engine, parallel.Cluster) else None
 
     def update_records(self) -> None:
         """Bring old records up to date with the study file, such as its title or `alpha`."""

@@ -1,13 +1,14 @@
-"""The engine `ray` encodes in actors of Ray: local cores, several GPUs, or a cluster.
+"""The engine `ray` encodes in actors of Ray, on all cores, several GPUs or a cluster.
 
-The loop is in `.driver`, the actors in `.ray_actors`, what they do in `.worker`.
+The loop is in `.driver`, the actors in `.ray_actors`, what they do in `.worker`. Scoring and
+studies run on the same cluster (`.ray_calls`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from harness.encode.batch_size import token_budget
 from harness.encode.engine import OnDone, Report
 from harness.errors import Unavailable, UsageError, one_line
 from harness.folders import Place
-from harness.plugins.engines import driver
+from harness.plugins.engines import driver, ray_calls
 from harness.plugins.engines.ray_actors import Actors
 from harness.plugins.engines.ray_cluster import Cluster, places
 from harness.plugins.engines.worker import Job
@@ -123,6 +124,12 @@ class RayEngine:
                 batch_tokens=token_budget(embedder, device),
                 timeout=self.timeout,
             )
+
+    def results(
+        self, function: Callable[[Any], Any], arguments: Sequence[Any]
+    ) -> Generator[tuple[int, Any], None, None]:
+        """Yield the results of calls on the cluster; see `harness.parallel.Cluster`."""
+        yield from ray_calls.results(self._cluster.ray(), function, arguments)
 
     def close(self) -> None:
         """Leave the cluster, if it was joined or started by this engine."""

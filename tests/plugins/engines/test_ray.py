@@ -7,10 +7,14 @@ import threading
 
 import numpy as np
 import pytest
+import small_study
 
+import harness
+from harness import evaluate, parallel
 from harness.embedder import MockEmbedder, ModelInfo
-from harness.errors import ModelError, Unavailable, UsageError
+from harness.errors import DiskError, ModelError, Unavailable, UsageError
 from harness.registry.registry import Registry
+from harness.shared import OnlyInMain
 from harness.store.store import Store
 
 pytestmark = pytest.mark.posix
@@ -137,6 +141,7 @@ def test_two_commands_share_a_cluster_and_a_store(encode, ray, plugin, tmp_path)
 from pathlib import Path
 from harness.embedder import MockEmbedder
 from harness.registry.registry import Registry
+from harness.shared import OnlyInMain
 from harness.store.store import Store
 engine = Registry().engine("ray?actors=1")
 texts = [f"text {{i}} " + "long " * (i % 40) for i in range(300)]
@@ -159,6 +164,58 @@ print(report.n_texts)
         assert other.communicate()[0] == "300\n"
     assert len(encoded_by(log)) == 2
     assert ray.is_initialized()
+
+
+def test_calls_run_on_the_cluster_and_a_dead_process_loses_its_own(ray):
+    def act(n):
+        if n == 3:
+            os._exit(1)
+        if n == 4:
+            raise OnlyInMain("the model")
+        return n, os.getpid()
+
+    calls = parallel.results(act, range(8), workers=1, cluster=Registry().engine("ray"))
+    answers = dict(calls)
+    lost = {n: answers.pop(n) for n in (3, 4)}
+    assert {n: answer[0] for n, answer in answers.items()} == {n: n for n in (0, 1, 2, 5, 6, 7)}
+    assert os.getpid() not in {pid for _, pid in answers.values()}
+    assert (lost[3].killed, lost[4].killed) == (True, False)
+
+
+def test_an_error_of_a_call_on_the_cluster_ends_all(ray):
+    def fail(n):
+        raise DiskError("the disk is full")
+
+    with pytest.raises(DiskError, match="the disk is full"):
+        list(parallel.results(fail, range(8), workers=1, cluster=Registry().engine("ray")))
+
+
+def test_scores_on_a_cluster_are_those_of_one_process(ray, tmp_path):
+    tasks = ["seat-c6", "seat-c1"]
+    records = [
+        evaluate(
+            "random-texts", tasks, ["none", "hard-debias"], engine=engine, workers=workers,
+            cache=tmp_path / str(workers),
+        )
+        for engine, workers in (("local", 1), ("ray", 2))
+    ]  # fmt: skip
+    assert len(records[0]) > 2
+    assert [record.value for record in records[1]] == [record.value for record in records[0]]
+    assert records[1].not_run == records[0].not_run
+    assert ray.is_initialized()
+
+
+def test_a_study_on_a_cluster_has_the_numbers_of_one_process(ray, tmp_path):
+    folder = small_study.fill(tmp_path, small_study.vectors())
+    path = small_study.write(folder / "small.yaml", small_study.content(folder))
+    values = []
+    for engine in ("local", "ray"):
+        results = harness.run_study(
+            path, results=tmp_path / engine, include=[folder], engine=engine
+        )
+        values.append([{c: j.values for c, j in record.judged.items()} for record in results])
+    assert values[0]
+    assert values[1] == values[0]
 
 
 @pytest.mark.parametrize(
