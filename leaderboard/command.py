@@ -16,7 +16,7 @@ def leaderboard() -> None:
 
 
 @leaderboard.command()
-@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("results", nargs=-1, required=True, type=arguments.ResultsType())
 @click.option(
     "--out",
     default=Path("site"),
@@ -49,7 +49,7 @@ def build(
     include: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    """Build a leaderboard of the records and studies in RESULTS, files or folders.
+    """Build a leaderboard of the records and studies in RESULTS, files or folders, also of buckets.
 
     Scales and categories are those of the registered tasks. A record that is not as its task says
     is set aside, with one line for each reason, and the rest is built. Tasks of your own are

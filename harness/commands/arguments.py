@@ -26,6 +26,30 @@ class PlaceType(click.Path):
         return place if isinstance(place, folders.Url) else super().convert(value, param, ctx)
 
 
+class LocalType(PlaceType):
+    """A folder on this machine."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a Path."""
+        place = super().convert(value, param, ctx)
+        if isinstance(place, folders.Url):
+            self.fail(f"'{place}' is in a bucket, but this must be a folder of this machine")
+        return place
+
+
+class ResultsType(PlaceType):
+    """A results folder or file that is read; one in a bucket is copied to this machine."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a Path."""
+        place = super().convert(value, param, ctx)
+        if isinstance(place, Path):
+            return place
+        from harness.results import shared
+
+        return shared.local(place)
+
+
 def complete(kind: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     """Return a function that completes names of `kind` (`model`, `task` …) in a shell."""
 
@@ -74,14 +98,21 @@ include = click.option(
     multiple=True,
     help="Another folder of tasks, concepts, studies and benchmarks; repeatable.",
 )
-results = click.option(
-    "--results",
-    "-r",
-    type=click.Path(path_type=Path),
-    default=Path("results"),
-    show_default=True,
-    help="Folder of the records; scores recorded there are not computed again.",
-)
+
+
+def _results(kind: PlaceType, where: str) -> Callable[[F], F]:
+    return click.option(
+        "--results",
+        "-r",
+        type=kind,
+        default=Path("results"),
+        show_default=True,
+        help=f"Folder of the records{where}; scores recorded there are not computed again.",
+    )
+
+
+results = _results(LocalType(), "")
+shared_results = _results(PlaceType(), ", also in a bucket, such as s3://bucket/folder")
 cache = click.option(
     "--cache",
     type=PlaceType(),
@@ -159,7 +190,7 @@ def evaluation(function: F) -> F:
             help="Smoke run: cut each set and table of a task to N items; never ranked.",
             metavar="N",
         ),
-        results,
+        shared_results,
         cache,
         concept("Concept for mitigators that need more than a task's concept has; or none."),
         click.option(

@@ -84,8 +84,8 @@ def _of_model(run: Run, embedder: Embedder) -> dict[str, Any]:
 
     canary.remember(embedder, run.place)  # a plan asks nobody
     info = embedder.info
-    folder = run.settings.results
-    file = ResultsFile(folder, info.name) if folder and folder.is_dir() else None
+    folder = run.results
+    file = ResultsFile(folder, info.name, run.shared) if folder and folder.is_dir() else None
     plan = run.plan(embedder, file)
     with run.store(embedder) as store:
         missing = set(store.missing(plan.texts))

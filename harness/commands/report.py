@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +10,7 @@ import click
 from harness.commands import output
 
 if TYPE_CHECKING:
+    from harness.folders import Place
     from harness.results.not_run import NotRun
     from harness.results.outcome import Outcome, Reason
     from harness.results.records import Records
@@ -22,7 +22,7 @@ WIDTH = 80
 """Width of the block where the output is not a terminal."""
 
 
-def show(records: Records, results: Path, *, verbose: bool, quiet: bool, intervals: bool) -> None:
+def show(records: Records, results: Place, *, verbose: bool, quiet: bool, intervals: bool) -> None:
     """Print the tables of an evaluation, and what ran.
 
     Parameters
@@ -131,7 +131,7 @@ def _of_kind(not_run: Mapping[Any, tuple[str, ...]], kind: str) -> tuple[str, ..
     return not_run.get(kind, ())
 
 
-def _facts(records: Records, results: Path) -> list[str]:
+def _facts(records: Records, results: Place) -> list[str]:
     n_void = sum(record.primary and record.value is None for record in records)
     facts = [
         f"failed {len(records.failed):,}",

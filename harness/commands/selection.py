@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from harness.commands import arguments
+
 if TYPE_CHECKING:
     from harness.results.comparison import Comparison
     from harness.results.records import Records
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-paths = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+paths = click.argument("paths", nargs=-1, type=arguments.ResultsType())
 results = click.option(
     "--results",
     "-r",
-    type=click.Path(path_type=Path),
+    type=arguments.ResultsType(),
     default=Path("results"),
     show_default=True,
     help="Results folder that A and B are names in.",

@@ -9,6 +9,7 @@
 `jsonl`               files of records: read, appended to, brought into order
 `verifying`           checks these files, and moves damaged lines to a file beside
 `folder`              a results folder: one file per model
+`shared`              a results folder in a bucket, which machines share
 `model_names`         one name for each model of records that are read together
 `samples`             what each item contributes to a score, a file for each record
 `figures`             figures and tables that are written beside records

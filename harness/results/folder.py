@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from harness import folders
-from harness.results import figures, jsonl, model_names, samples
+from harness.folders import Place
+from harness.results import figures, jsonl, model_names, samples, shared
 from harness.results.record import Record
 from harness.results.records import Records
+from harness.results.shared import SharedResults
 
 STUDY = ".study.jsonl"
 """End of the name of a file with the results of a study, which are another kind of record."""
+END = ".jsonl"
+SECONDS = 30  # between two times that records are put into a bucket
 
 
 Reading = jsonl.Reading[Record]
@@ -37,13 +41,14 @@ def read(paths: Iterable[Path]) -> Reading:
     return Reading(tuple(unified), tuple(notices))
 
 
-def read_results(*paths: Path | str) -> Records:
+def read_results(*paths: Place | str) -> Records:
     """Read the records of results folders or files, as `harness eval` wrote them.
 
     Parameters
     ----------
     *paths
-        Folders, whose `*.jsonl` files are read at any depth, or files.
+        Folders, whose `*.jsonl` files are read at any depth, or files; also in a bucket, such as
+        `s3://bucket/results`.
 
     Returns
     -------
@@ -55,7 +60,7 @@ def read_results(*paths: Path | str) -> Records:
     InvalidFile
         If a path does not exist.
     """
-    reading = read([Path(path) for path in paths])
+    reading = read([shared.local(path) for path in paths])
     return Records(reading.records, notices=reading.notices)
 
 
@@ -68,6 +73,8 @@ class ResultsFile(jsonl.RecordsFile[Record]):
         The results folder; made if it does not exist.
     model
         Name of the model.
+    shared
+        The folder in a bucket that `folder` is written for; None for a folder of its own.
 
     Raises
     ------
@@ -75,16 +82,25 @@ class ResultsFile(jsonl.RecordsFile[Record]):
         If the folder cannot be written to.
     """
 
-    def __init__(self, folder: Path, model: str) -> None:
-        super().__init__(folder / f"{folders.safe_name(model)}.jsonl", Record)
+    def __init__(self, folder: Path, model: str, shared: SharedResults | None = None) -> None:
+        name, self._shared = folders.safe_name(model), shared
+        super().__init__(shared.file(name, END) if shared else folder / f"{name}{END}", Record)
+        if shared:
+            notices: list[str] = []
+            earlier = [
+                record
+                for path in shared.earlier(name, END)
+                for record in jsonl.read(path, Record, notices)
+            ]
+            self.records = {record.id: record for record in earlier} | self.records
+            self.notices = (*notices, *self.notices)
 
     def ids(self, *, with_samples: bool) -> set[str]:
         """Return the ids of the records, or of those only that have samples."""
-        folder = self.path.parent
         return {
             id_
             for id_, record in self.records.items()
-            if not with_samples or samples.exist(folder, record)
+            if not with_samples or self._has_samples(record)
         }
 
     def add(self, records: Sequence[Record]) -> None:
@@ -103,6 +119,13 @@ class ResultsFile(jsonl.RecordsFile[Record]):
                 figures.write(self.path.parent / record.figures[name], drawing, title)
             record.write_samples(self.path.parent)
         super().add(records)
+        if self._shared:
+            self._shared.send(every=SECONDS)
+
+    def _has_samples(self, record: Record) -> bool:
+        if self._shared:
+            return record.samples is not None and self._shared.has(samples.path_of(record.id))
+        return samples.exist(self.path.parent, record)
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> bytes:

@@ -26,6 +26,8 @@ try:
 except ImportError:  # on Windows, where two runs must not write one file at once
     fcntl = None  # type: ignore[assignment]  # the module on other systems
 
+CAN_LOCK = fcntl is not None
+
 _State: TypeAlias = tuple[int, ...] | None
 _New: TypeAlias = bytes | Entry[Kind]
 """A line of a file that is written: a new one, or one that was there."""
@@ -157,11 +159,13 @@ class RecordsFile(Generic[Kind]):
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold the lock of a file of records, a hidden file beside it, which is never written to.
 
     Raises
     ------
+    BlockingIOError
+        If another process holds it, and this one does not `wait`.
     DiskError
         If it is a link, which may lead anywhere.
     OSError
@@ -175,7 +179,7 @@ def locked(path: Path) -> Iterator[None]:
         raise DiskError(f"cannot write '{path}': its lock '{own}' is a link; remove the link")
     lock = os.open(own, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield
     finally:
         os.close(lock)

@@ -37,7 +37,7 @@ def evaluate(
     mitigators: Row | Iterable[Row] = names.NONE,
     *,
     metrics: Added | Iterable[Added] = (),
-    results: Path | str | None = None,
+    results: Place | str | None = None,
     cache: Place | str | None = None,
     concept: str | None = FALLBACK_CONCEPT,
     seed: int = 0,
@@ -79,10 +79,11 @@ def evaluate(
         has all their inputs, beside its own metrics, and a task may name them. The code of a
         function is part of what identifies its scores.
     results
-        Folder to write records to. What is recorded there already is not run again. None writes
-        nothing.
+        Folder to write records to, also in a bucket, such as `s3://bucket/results`. What is
+        recorded there already is not run again. None writes nothing.
     cache
-        Folder of the stored embeddings; by default `embeddings` in the cache folder.
+        Folder of the stored embeddings, also in a bucket; by default `embeddings` in the cache
+        folder.
     concept
         Concept to fit a mitigator on if the task's own lacks a field that it needs; None for none.
     seed

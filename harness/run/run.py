@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from harness import folders, parallel
 from harness.concept import Concept
@@ -25,6 +26,7 @@ from harness.registry.registry import Registry
 from harness.results.folder import ResultsFile
 from harness.results.not_run import NotRun
 from harness.results.records import Records
+from harness.results.shared import SharedResults
 from harness.run import mitigators, models
 from harness.run.plan import Plan, make_plan
 from harness.run.plan_scores import score
@@ -89,6 +91,9 @@ class Run:
         self._engines: dict[str, Engine] = {}
         if settings.engine is not None:
             self._engine_of(settings.engine, settings.timeout)
+        place = settings.results
+        self.shared = SharedResults(place, self.id) if isinstance(place, folders.Url) else None
+        self.results = place if isinstance(place, Path) else self.shared and self.shared.path
         self.file: RunFile | None = None
 
     def embedder(self, model: str | object) -> Embedder | HarnessError:
@@ -168,15 +173,17 @@ class Run:
     def _model(self, embedder: Embedder, name: str | None) -> Records:
         settled = self.settle(embedder)
         info, seed = embedder.info, self.settings.seed
-        file = ResultsFile(self.settings.results, info.name) if self.settings.results else None
+        file = ResultsFile(self.results, info.name, self.shared) if self.results else None
         plan = self.plan(embedder, file)
         notices = [*settled, *(file.notices if file else ())]
         records = dict(file.records) if file else {}
         not_run = list(plan.not_run)
         encoded, unplanned, seconds = 0, 0, 0.0  # mitigators may need texts beyond the plan
         if plan.jobs:
-            if self.file and self.settings.results:
-                self.file.write(self.settings.results, self.id)
+            if self.file and self.results:
+                self.file.write(self.results, self.id)
+            if self.shared:
+                self.shared.send()
             with self.vectors(embedder, name) as vectors:
                 vectors.ensure(plan.texts)
                 planned = vectors.encoded
@@ -201,10 +208,18 @@ class Run:
         )
 
     def close(self) -> None:
-        """Let engines leave what they started or joined, such as a cluster."""
+        """Let engines leave what they started, and put what is left into results in a bucket.
+
+        Raises
+        ------
+        DiskError
+            If the bucket cannot be written. The results are kept on this machine.
+        """
         for engine in self._engines.values():
             getattr(engine, "close", lambda: None)()
         self._engines.clear()
+        if self.shared:
+            self.shared.close()
 
     def _engine(self, info: ModelInfo) -> Engine:
         devices, timeout = self.settings.devices, self.settings.timeout

@@ -59,7 +59,7 @@ class Settings:
         Whether an unexpected error in a task is raised; by default it is reported.
     """
 
-    results: Path | None = None
+    results: Place | None = None
     cache: Place | None = None
     devices: Sequence[str] = ()
     engine: str | None = None
