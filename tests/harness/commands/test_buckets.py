@@ -40,7 +40,7 @@ def names(s3_bucket):
 def test_a_second_run_encodes_and_computes_nothing_on_this_machine_and_on_another(
     evaluated, s3_bucket
 ):
-    first, texts = evaluated("first")
+    _, texts = evaluated("first")
     assert texts
     before = names(s3_bucket)
     for machine in ("first", "second"):
