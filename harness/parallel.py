@@ -18,6 +18,7 @@ import os
 import pickle
 import re
 import signal
+import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextvars import ContextVar
@@ -200,7 +201,7 @@ def _parallel(
             pre_dispatch=1 if alone else "2*n_jobs",
             mmap_mode="c",
         )
-    work = (joblib.delayed(_call)(function, *call) for call in calls)
+    work = (joblib.delayed(_call)(function, *call, sys.path) for call in calls)
     with _without_interrupts():  # workers inherit that: Ctrl-C is for this process, which ends them
         ready = parallel(work)
     with contextlib.closing(ready):
@@ -208,10 +209,11 @@ def _parallel(
 
 
 def _call(
-    function: Callable[[Argument], Result], position: int, argument: Argument
+    function: Callable[[Argument], Result], position: int, argument: Argument, path: list[str]
 ) -> tuple[int, Result | Lost]:
     """Return the position and the result of a call; in a process of loky."""
     _prepare_process()
+    sys.path += [folder for folder in path if folder not in sys.path]  # it may be an old process
     return position, call(function, argument)
 
 
