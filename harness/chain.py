@@ -195,7 +195,7 @@ class Chain(Mitigator):
         if before and self._rewrites_no_others:
             raise OnlyInMain(f"a text that no plan lists is to be rewritten: {before[0][:60]!r}")
         after = before
-        for stage in self.mitigators:
+        for stage in self.mitigators if before else ():
             n, after = len(after), stage.rewrite(after)
             if len(after) != n:
                 raise HarnessError(f"{named(stage)} rewrote {n} texts as {len(after)}")
