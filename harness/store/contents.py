@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from harness.folders import Place
+from harness.store import header, model_file, segment
+from harness.store.folder import Folder
 
 
 @dataclass(frozen=True)
@@ -62,3 +65,24 @@ class Info:
     bytes: int
     last_used: datetime
     leftovers: int
+
+
+def info_of(files: Folder, folder: Place, fingerprint: str) -> Info:
+    """Return what a store contains, without reading vectors."""
+    rows = size = 0
+    names = files.names()
+    files.prepare(names)
+    for name in names:
+        with contextlib.suppress(segment.Damaged, segment.Foreign, OSError):
+            size += files.size(name)
+            rows += header.layout_of(files.header(name)).n
+    return Info(
+        folder=folder,
+        fingerprint=fingerprint,
+        model=model_file.read(files),
+        segments=len(names),
+        rows=rows,
+        bytes=size,
+        last_used=files.last_used(),
+        leftovers=len(files.leftovers()),
+    )

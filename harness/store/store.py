@@ -9,11 +9,10 @@ stores of a folder.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,9 +23,9 @@ from harness.arrays import Vectors
 from harness.digest import digest
 from harness.errors import DiskError, ModelError
 from harness.folders import Place
-from harness.store import header, model_file, segment
-from harness.store.contents import Checked, Info
-from harness.store.folder import MODEL_FILE
+from harness.store import model_file, segment
+from harness.store.contents import Checked, Info, info_of
+from harness.store.folder import DAMAGED, MODEL_FILE
 from harness.store.key_index import DamagedSegments, KeyIndex, keys_of
 from harness.store.places import folder_of
 from harness.store.segment import Segment
@@ -188,23 +187,7 @@ class Store:
 
     def info(self) -> Info:
         """Return what the store contains, without reading vectors."""
-        rows = size = 0
-        names = self.files.names()
-        self.files.prepare(names)
-        for name in names:
-            with contextlib.suppress(segment.Damaged, segment.Foreign, OSError):
-                size += self.files.size(name)
-                rows += header.layout_of(self.files.header(name)).n
-        return Info(
-            folder=self.folder,
-            fingerprint=self.fingerprint,
-            model=model_file.read(self.files),
-            segments=len(names),
-            rows=rows,
-            bytes=size,
-            last_used=self.files.last_used(),
-            leftovers=len(self.files.leftovers()),
-        )
+        return info_of(self.files, self.folder, self.fingerprint)
 
     def _find(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
         """Return the (n,) position of the vector of each text in the index, -1 for none."""
@@ -224,6 +207,7 @@ class Store:
         for _ in range(_ATTEMPTS):  # a segment may vanish while `harness cache prune` merges
             names = set(self.files.names()) - self._ignored
             self.files.prepare(names - self._segments.keys())
+            self._notice_others(self._segments.keys() - names - self._ignored)
             opened = {n: s for n, s in self._segments.items() if n in names}
             try:
                 for name in names - opened.keys():
@@ -286,6 +270,18 @@ class Store:
                 self._ignore(name, f"they do not have {width} dimensions as {MODEL_FILE} states")
             del opened[name]
         return opened
+
+    def _notice_others(self, gone: Set[str]) -> None:
+        """Say which segments another process set aside; it may have no way to say so itself."""
+        damaged = {name + DAMAGED for name in gone}.intersection(
+            self.files.leftovers() if gone else ()
+        )
+        self._ignored |= gone
+        for name in sorted(damaged):
+            self.notices.append(
+                f"another process set aside damaged embeddings: '{self.folder / name}'; "
+                "their texts will be encoded again"
+            )
 
     def _ignore(self, name: str, reason: object) -> None:
         self._ignored.add(name)

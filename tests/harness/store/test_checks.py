@@ -126,6 +126,19 @@ def test_a_segment_of_version_1_is_read_and_compared_as_a_whole(tmp_path):
     assert files(store) == []
 
 
+def test_a_process_says_that_another_one_set_its_segment_aside(tmp_path, fill):
+    mine, other = fill(Store(tmp_path, "model")), Store(tmp_path, "model")
+    assert mine.missing(TEXTS) == []
+    flip(files(mine)[0], -1)
+    with pytest.raises(KeyError):
+        other.get(TEXTS)
+    mine.refresh()
+    assert mine.missing(TEXTS) == TEXTS
+    mine.refresh()
+    assert mine.missing(TEXTS) == TEXTS
+    assert [len(store.notices) for store in (mine, other)] == [1, 1]
+
+
 @given(
     d=st.integers(1, 9),
     row=st.integers(0, 3),
