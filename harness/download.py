@@ -8,9 +8,11 @@ that could not be reached is not tried again by the same `Downloads`.
 
 from __future__ import annotations
 
+import bz2
 import functools
 import gzip
 import logging
+import lzma
 import re
 import tarfile
 import tempfile
@@ -19,7 +21,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from harness import folders, limits
@@ -33,7 +35,7 @@ TIMEOUT = (4.0, 30.0)
 BLOCK = 1 << 16
 HUB = "hf://datasets/"
 _BROKEN_ARCHIVE = (
-    *(KeyError, EOFError, OSError, RuntimeError, NotImplementedError, zlib.error),
+    *(KeyError, EOFError, OSError, RuntimeError, NotImplementedError, zlib.error, lzma.LZMAError),
     *(zipfile.BadZipFile, tarfile.TarError),
 )
 
@@ -200,13 +202,30 @@ def _unpack(archive: IO[bytes], address: Address, file: IO[bytes]) -> None:
                 _copy(source, file, address)
         else:
             archive.seek(0)
-            with tarfile.open(fileobj=archive) as packed_tar:
-                _copy(_tar_member(packed_tar, member), file, address)
+            with tempfile.TemporaryFile() as plain:
+                _decompress(archive, plain, address)
+                with tarfile.open(fileobj=plain, mode="r:") as packed_tar:
+                    _copy(_tar_member(packed_tar, member), file, address)
     except _BROKEN_ARCHIVE as error:
         problem = str(error).partition("\n")[0]  # that of tarfile has several lines
         if isinstance(error, KeyError):
             problem = f"no file '{member}' in it"
         raise Unavailable(f"'{address.url}' is not the expected archive: {problem}") from None
+
+
+def _decompress(archive: IO[bytes], plain: IO[bytes], address: Address) -> None:
+    """Write a tar without its compression: a small one may unpack to more than a disk holds."""
+    magic = archive.read(6)
+    archive.seek(0)
+    source: IO[bytes] = archive
+    if magic.startswith(b"\x1f\x8b"):
+        source = cast("IO[bytes]", gzip.open(archive))  # noqa: SIM115  # the archive is kept
+    elif magic.startswith(b"BZh"):
+        source = cast("IO[bytes]", bz2.open(archive))  # noqa: SIM115
+    elif magic.startswith(b"\xfd7zXZ"):
+        source = cast("IO[bytes]", lzma.open(archive))  # noqa: SIM115
+    _write(iter(lambda: source.read(BLOCK), b""), plain, address, limits.ARCHIVE_BYTES)
+    plain.seek(0)
 
 
 def _tar_member(archive: tarfile.TarFile, member: str) -> IO[bytes]:

@@ -11,6 +11,8 @@ from __future__ import annotations
 ANSWER_BYTES = 64_000_000
 """Bytes of an answer of a hosted model, decompressed. A hundred vectors of 4,096 numbers have 9 MB
 as text."""
+ARCHIVE_BYTES = 2_000_000_000
+"""Bytes of an archive of tar, decompressed."""
 DOWNLOAD_BYTES = 200_000_000
 """Bytes of a download, and of a file from an archive, if its task states no size."""
 
@@ -69,6 +71,8 @@ RECORDS_BYTES = 100_000_000
 """Bytes of a file of records of somebody else; those of a model on all tasks are a few million."""
 RECORD_TEXT_CHARACTERS = 10_000
 """Characters of a text in a record of somebody else."""
+STUDY_SETTINGS = 1_000
+"""Points of the grid of a mitigator in a study."""
 STUDY_FOLDS = 1_000
 """Folds, and repeats, of a study: memory is taken for all of them, whatever records there are."""
 

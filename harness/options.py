@@ -14,6 +14,7 @@ import typing
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
+from harness import limits
 from harness.errors import InvalidOption, suggestion
 
 
@@ -91,6 +92,10 @@ def convert(
                 else TypeAdapter(annotation, config=config)
             )
             converted[name] = adapter.validate_python(_parsed(value, annotation))
+            _check_integers(converted[name])
+        except OverflowError:
+            owner = f"{what}: option " if what else ""
+            raise InvalidOption(f"{owner}{name}: an integer beyond 64 bits") from None
         except ValidationError as error:
             problem = error.errors()[0]["msg"]
             problem = problem[0].lower() + problem[1:]
@@ -110,6 +115,15 @@ def as_text(value: Any) -> str:
     if isinstance(value, list) and value and all(map(_is_plain_item, value)):
         return ",".join(as_text(item) for item in value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _check_integers(value: Any) -> None:
+    """Raise OverflowError for an integer that arrays and records cannot hold."""
+    if isinstance(value, int) and abs(value) > limits.INTEGER:
+        raise OverflowError
+    if isinstance(value, list | tuple):
+        for item in value:
+            _check_integers(item)
 
 
 def _is_plain_item(item: Any) -> bool:

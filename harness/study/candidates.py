@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from harness import labels, names, options
+from harness import labels, limits, names, options
 from harness.chain import Chain
 from harness.digest import digest, json_like
 from harness.errors import InvalidOption, UsageError, suggestion
@@ -77,6 +78,8 @@ def candidate(source: StudyDocument, label: str) -> Candidate:
         with document.pointing_at((*key, "grid")):
             chain = registry.mitigator(name)
             _set(chain, stages, setting)
+        for stage in chain.mitigators:
+            document.check_options(stage.settings.values(), key)
         settings.append(dict(setting))
         chains.append(chain)
     return Candidate(label, shown, tuple(settings), tuple(chains), use.normalize)
@@ -91,6 +94,9 @@ def _grids(source: StudyDocument, label: str) -> list[dict[str, list[Any]]]:
         for name, values in grid.items():
             if not values:
                 raise source.document.error("no value to choose from", (*path, name))
+    n_points = sum(math.prod(map(len, grid.values())) for grid in grids)
+    if n_points > limits.STUDY_SETTINGS:
+        raise source.document.error(limits.too_many(n_points, limits.STUDY_SETTINGS, "points"), key)
     return [{name: list(values) for name, values in grid.items()} for grid in grids] or [{}]
 
 

@@ -73,11 +73,11 @@ class StudyFile(Strict):
     """The columns by label."""
     criteria: tuple[str, ...] = ()
     """Measures by which hyper-parameters are chosen, each in turn; by default all."""
-    folds: int = Field(default=10, ge=2)
+    folds: int = Field(default=10, ge=2, le=limits.STUDY_FOLDS)
     """Number of outer folds; each is judged once in a repeat."""
-    inner_folds: int = Field(default=5, ge=2)
+    inner_folds: int = Field(default=5, ge=2, le=limits.STUDY_FOLDS)
     """Number of inner folds, which divide the other pairs and choose the hyper-parameters."""
-    repeats: int = Field(default=1, ge=1)
+    repeats: int = Field(default=1, ge=1, le=limits.STUDY_FOLDS)
     """How often the pairs are divided into folds, each time in another way."""
     seed: int = Field(default=42, ge=0, le=limits.INTEGER)
     """Seed of all random choices."""

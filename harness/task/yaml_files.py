@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -58,11 +58,27 @@ class Document:
             If it lies outside of the roots, also through a link.
         """
         named_in = self.places.get(key, (self.path, 0))[0]
-        roots, path = self.roots or (self.path.parent,), named_in.parent / name
+        path = named_in.parent / name
+        self._check_inside(path, name, key)
+        return path
+
+    def check_options(self, values: Iterable[Any], key: KeyPath) -> None:
+        """Check that no option of a mitigator, such as `texts=PATH`, names a file elsewhere.
+
+        Raises
+        ------
+        InvalidFile
+            If a value is the path of a file that lies outside of the roots.
+        """
+        for value in values:
+            if isinstance(value, str) and user_files.exists(user_files.typed(value)):
+                self._check_inside(user_files.typed(value), value, key)
+
+    def _check_inside(self, path: Path, name: str, key: KeyPath) -> None:
+        roots = self.roots or (self.path.parent,)
         if not any(user_files.is_inside(path, root) for root in roots):
             problem = f"'{name}' is not in the folder '{roots[0]}'"
             raise self.error(f"{problem}; a file names only files in its folder", key)
-        return path
 
     def error(self, problem: str, key: KeyPath = ()) -> InvalidFile:
         """Return an error that points at `key`, or at the nearest key above it."""

@@ -79,7 +79,7 @@ def test_a_value_is_written_as_one_would_type_it(annotation, value, text):
     assert options.convert(function, {"option": text}, what="m") == {"option": value}
 
 
-@given(st.integers())
+@given(st.integers(-(2**63) + 1, 2**63 - 1))
 def test_integers_are_converted_exactly(number):
     assert convert(k=str(number)) == {"k": number}
 
@@ -126,3 +126,9 @@ def test_a_value_whose_annotation_cannot_be_resolved_is_not_converted():
         pass
 
     assert options.convert(function, {"k": "3"}, what="m") == {"k": "3"}
+
+
+@pytest.mark.parametrize("value", [2**63, -(2**64), str(10**30)])
+def test_an_integer_beyond_64_bits_is_an_error(value):
+    with pytest.raises(InvalidOption, match="an integer beyond 64 bits"):
+        convert(k=value)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
+from harness import user_files
 from harness.errors import InvalidOption, UsageError, suggestion
 from harness.plugins.corpora.entries import Kind
 from harness.plugins.train.recipes.recipe_file import RecipeFile, RowFile
@@ -174,7 +175,7 @@ class _Checks:
         if row.base:
             self._check((*key, "base"), lambda: registry.models.find(row.base))
         if row.mitigator:
-            self._check((*key, "mitigator"), lambda: registry.mitigator(row.mitigator))
+            self._check((*key, "mitigator"), lambda: self._mitigator(row, (*key, "mitigator")))
             self._check((*key, "concept"), lambda: registry.concept_files.find(row.concept))
         other = row.compared_with
         if other and other not in file.rows:
@@ -185,6 +186,10 @@ class _Checks:
                 break
             if _content(same, file) == _content(row, file):
                 self._mistake(key, f"is the same as '{before}'")
+
+    def _mitigator(self, row: RowFile, key: yaml_files.KeyPath) -> None:
+        for stage in self.registry.mitigator(row.mitigator).mitigators:
+            self.document.check_options(stage.settings.values(), key)
 
     def _check(self, key: yaml_files.KeyPath, look_up: Callable[[], object]) -> None:
         with self.collector.collecting(), self.document.pointing_at(key):
@@ -224,15 +229,16 @@ def _check_overrides(overrides: Overrides, registry: Registry) -> None:
 
 def _corpus(document: yaml_files.Document, file: RecipeFile) -> str:
     """Return the first corpus of the file that is on this machine or has an address."""
-    folders = [document.path.parent]
-    if root := os.environ.get(DATA):
-        folders.insert(0, Path(root))
-    for source in file.corpus:
+    root = os.environ.get(DATA)
+    for i, source in enumerate(file.corpus):
         if source.startswith(HUB):
             return source
-        for folder in folders:
-            if (folder / source).is_file():
-                return str(folder / source)
+        data = Path(root) / source if root else None
+        if data and user_files.is_file(data) and user_files.is_inside(data, Path(root or "")):
+            return str(data)
+        beside = document.beside(source, ("corpus", i))
+        if user_files.is_file(beside):
+            return str(beside)
     names = ", ".join(f"'{source}'" for source in file.corpus)
     raise document.error(
         f"there is no {names} beside this file or in the folder that {DATA} names; "

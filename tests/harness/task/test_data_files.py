@@ -177,6 +177,45 @@ def test_a_member_of_an_archive_is_read_and_nothing_else_is_written(read, web, c
     assert files(cache / "data") == ["a.tsv", "b.tsv"]
 
 
+def packed(mode):
+    with io.BytesIO() as file:
+        with tarfile.open(fileobj=file, mode=mode) as archive:
+            info = tarfile.TarInfo("large.tsv")
+            info.size = 10_000_000
+            archive.addfile(info, io.BytesIO(bytes(info.size)))
+            info = tarfile.TarInfo("in/a.tsv")
+            info.size = len(ROWS)
+            archive.addfile(info, io.BytesIO(ROWS))
+        return file.getvalue()
+
+
+@pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])
+def test_a_small_archive_that_unpacks_to_a_large_one_is_refused(
+    read, refused, web, cache, mode, monkeypatch
+):
+    url = "https://data.example/all.tar"
+    web.pages[url] = packed(mode)
+    assert len(web.pages[url]) < 100_000
+    assert read(table(url, member="in/a.tsv")) == (("a",), ("b",))
+    monkeypatch.setattr(limits, "ARCHIVE_BYTES", 1_000_000)
+    assert "1,000,000 bytes" in refused(table(url, member="in/a.tsv", local="b.tsv"))
+
+
+@pytest.mark.parametrize("name", ["all.zip", "a.tsv.gz"])
+def test_a_small_file_of_the_web_that_unpacks_to_a_large_one_is_refused(
+    refused, web, cache, name, monkeypatch
+):
+    monkeypatch.setattr(limits, "DOWNLOAD_BYTES", 1_000_000)
+    url, content = f"https://data.example/{name}", bytes(10_000_000)
+    with io.BytesIO() as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("in/a.tsv", content)
+        web.pages[url] = file.getvalue() if name == "all.zip" else gzip.compress(content)
+    more = {"member": "in/a.tsv"} if name == "all.zip" else {}
+    assert "1,000,000 bytes" in refused(table(url, **more))
+    assert not files(cache / "data")
+
+
 @pytest.mark.parametrize("member", ["absent.tsv", "in"])
 @pytest.mark.parametrize("archive", [zipped(), tarred(), b"no archive"], ids=["zip", "tar", "none"])
 def test_an_archive_without_the_member_is_refused(refused, web, cache, archive, member):

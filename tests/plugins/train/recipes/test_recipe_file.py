@@ -67,6 +67,13 @@ def mistake(document):
         ({"training": {"hidden": "many"}}, "training", "many"),
         ({"base": "glove"}, "base", "glove"),
         ({"corpus": ["other.jsonl"]}, "corpus", "other.jsonl"),
+        ({"corpus": ["../secret.jsonl"]}, "corpus[0]", "is not in the folder"),
+        ({"corpus": ["/etc/passwd"]}, "corpus[0]", "is not in the folder"),
+        (
+            {"rows": {"a": {"mitigator": "whitening?texts=/etc/passwd"}}},
+            "rows.a.mitigator",
+            "is not in the folder",
+        ),
         ({"seed": "x"}, "seed", "integer"),
         ({"sedes": [1]}, "sedes", "seeds"),
     ],
