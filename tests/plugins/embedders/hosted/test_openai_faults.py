@@ -74,6 +74,15 @@ def test_an_endpoint_that_nobody_serves_is_reported(embedder):
         embedder(base_url=gone.url, retries=0).encode(TEXTS)
 
 
+def test_answers_that_are_cut_are_asked_for_again_and_not_halved(loopback, embedder, encode):
+    texts = [f"text number {i:03}" for i in range(200)]
+    loopback.always = lambda body: Fault(body=b"{") if len(loopback.requests) % 3 == 0 else None
+    store, report = encode(embedder(batch_texts=10, retries=3), texts)
+    np.testing.assert_array_equal(store.get(texts), expected(texts))
+    assert report.failed == {}
+    assert len(loopback.requests) == 29, "20 requests, and 9 again"
+
+
 # Refused texts
 
 
