@@ -140,7 +140,8 @@ class Embedder(Protocol):
     - `close()` is called when a run no longer needs it;
     - `notes` are lines that are printed when a run ends;
     - `lengths(texts)` returns the number of tokens of each text, for even batches;
-    - `batch_tokens` is its token budget of a batch, which replaces the device's;
+    - `batch_tokens` is its token budget of a batch, which replaces the device's, and `batch_texts`
+      the most texts of a batch;
     - `truncated(texts)` returns whether each text is longer than the model's longest input;
       records count these texts;
     - `lacks(texts)` of a text encoder returns whether it has no vector for each text, such as one

@@ -5,6 +5,7 @@ On a GPU the best budget depends on the model and the device, so it is found by 
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ def batch_size(embedder: Embedder, device: str, *, measure: bool | None = None) 
     Parameters
     ----------
     embedder
-        The embedder; its own `batch_tokens` is used as it is.
+        The embedder; its own `batch_tokens` and `batch_texts` are used as they are.
     device
         The device.
     measure
@@ -45,7 +46,8 @@ def batch_size(embedder: Embedder, device: str, *, measure: bool | None = None) 
         measure = device.startswith("cuda")
     if measure and getattr(embedder, "batch_tokens", None) is None:
         return MeasuredBatchSize()
-    return BatchSize(token_budget(embedder, device))
+    most = getattr(embedder, "batch_texts", None)
+    return BatchSize(token_budget(embedder, device), sys.maxsize if most is None else most)
 
 
 def token_budget(embedder: Embedder, device: str) -> int:
@@ -61,6 +63,8 @@ class BatchSize:
     ----------
     budget
         Token budget of the next batch, padding included.
+    most_texts
+        Most texts of a batch.
 
     Attributes
     ----------
@@ -68,8 +72,8 @@ class BatchSize:
         How often a batch did not fit into memory, and the budget was halved.
     """
 
-    def __init__(self, budget: int) -> None:
-        self.budget = budget
+    def __init__(self, budget: int, most_texts: int = sys.maxsize) -> None:
+        self.budget, self.most_texts = budget, most_texts
         self.n_halvings = 0
         self._confirmed = self.budget  # of the last batch of several texts that fitted
         self._alone = 0  # texts that are encoded one by one
@@ -77,7 +81,9 @@ class BatchSize:
 
     def next(self, longest: int) -> int:
         """Return the number of texts of a batch whose longest text has `longest` tokens."""
-        return 1 if self._alone or self._too_large else max(1, self.budget // longest)
+        if self._alone or self._too_large:
+            return 1
+        return max(1, min(self.most_texts, self.budget // longest))
 
     def failed(self, n: int, longest: int, *, of_memory: bool) -> None:
         """Halve the budget, or take texts one by one, after a batch of `n` texts failed."""

@@ -33,7 +33,7 @@ LEVELS = 256
 _CALIBRATION = Path(__file__).with_name("calibration.txt")
 _BATCH = 32  # calibration texts that are encoded together
 _FORWARDED = (
-    *("batch_tokens", "close", "lacks", "lengths", "notes", "truncated"),
+    *("batch_texts", "batch_tokens", "close", "lacks", "lengths", "notes", "truncated"),
     *("share", "tell", "watch"),
 )
 

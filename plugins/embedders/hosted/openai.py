@@ -139,7 +139,9 @@ class OpenAIEmbedder:
             input_type=input_type,
         )
         self._parallel = parallel
-        self.batch_tokens = batch_tokens * parallel  # what the engine passes to one call
+        # What the engine passes to one call, and stores after it: a request for each thread.
+        self.batch_tokens = batch_tokens * parallel
+        self.batch_texts = max(1, batch_texts - 1) * parallel  # one more is watched
         role_prompts = self._texts.role_prompts
         identity: dict[str, Any] = {
             "endpoint": self._endpoint.identity,
