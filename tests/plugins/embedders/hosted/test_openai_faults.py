@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from loopback import BROKEN, BUSY, DIMENSIONS, TOO_MANY, Fault, Loopback, expected
 
-from harness.encode.batch_size import BatchSize
+from harness.encode.batch_size import BatchSize, batch_size
 from harness.encode.batches import encode_batches
 from harness.errors import ModelError, PartlyEncoded, Unavailable
 from harness.plugins.embedders.hosted.asking import PROBE
@@ -226,6 +226,26 @@ def test_an_endpoint_is_kept_after_many_refused_texts_in_a_row(loopback, embedde
     _, report = encode(embedder(), [*TEXTS, *long])
     assert set(report.failed) == set(long)
     assert report.n_texts == len(TEXTS)
+
+
+@pytest.mark.parametrize("parallel", [1, 3])
+def test_no_more_is_in_flight_than_requests_at_a_time(loopback, embedder, tmp_path, parallel):
+    encoder = embedder(batch_texts=11, parallel=parallel)
+    store = Store(tmp_path, encoder.info.fingerprint)
+    texts = [f"text number {i:03}" for i in range(200)]
+    in_flight = []
+
+    def embed(batch, dimensions):
+        sent = [text for text in loopback.texts if text not in batch]
+        in_flight.append(len(Store(tmp_path, encoder.info.fingerprint).missing(sent)))
+        return expected(batch)
+
+    loopback.embed = embed
+    with store.writer() as writer:
+        size = batch_size(encoder, "cpu")
+        encode_batches(encoder, texts, writer, size=size, on_done=lambda n: None)
+    assert max(in_flight) <= 11 * (parallel - 1)
+    assert store.missing(texts) == []
 
 
 # Endpoints that become unavailable
