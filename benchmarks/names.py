@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-N = 3_000
+N = 6_000
 
 
 def texts() -> list[str]:

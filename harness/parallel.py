@@ -84,8 +84,8 @@ def cores() -> int:
 
 
 @contextlib.contextmanager
-def at_most(workers: int) -> Iterator[None]:
-    """Limit the processes of everything in this context that asks for `allowed`."""
+def at_most(workers: int | None) -> Iterator[None]:
+    """Limit the processes of everything in this context that asks for `allowed`; None: cores."""
     token = _most.set(workers)
     try:
         yield

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from harness import names
+from harness import names, parallel
 from harness.encode import adapters
 from harness.errors import DiskError, HarnessError, UsageError
 from harness.folders import Place
@@ -174,7 +174,8 @@ def evaluate(
             try:
                 if isinstance(embedder, HarnessError):
                     raise embedder
-                parts.append(run.model(embedder, name))
+                with parallel.at_most(settings.workers):
+                    parts.append(run.model(embedder, name))
             except (UsageError, DiskError):
                 raise
             except HarnessError as error:  # the other models go on

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness import parallel
 from harness.chain import Chain
 from harness.embedder import MockEmbedder
 from harness.mitigator import Mitigator
@@ -232,3 +233,16 @@ def test_a_text_that_cannot_be_rewritten_fails_only_the_tasks_that_have_it(regis
         "ValueError: no barn",
     )
     assert sum(ticks) == 2
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_mitigator_may_use_as_many_processes_as_the_run(evaluate, workers):
+    allowed = []
+
+    class Asking(Recording):
+        def rewrite(self, texts):
+            allowed.append(parallel.allowed())
+            return list(texts)
+
+    evaluate("toy-letters", "toy-places", [Asking()], workers=workers)
+    assert set(allowed) == {workers}
