@@ -28,7 +28,7 @@ test-quick: install
 
 ## soak: kill runs and writers a hundred times, and print what they lost and what they did twice
 soak: install
-	HARNESS_SOAK=100 $(TEST)/bin/pytest -s tests/end_to_end/test_soak.py
+	HARNESS_SOAK=100 $(TEST)/bin/pytest -s tests/end_to_end/test_soak.py tests/end_to_end/test_soak_store.py
 
 ## lint: ruff, mypy --strict, who may import whom, and the leaderboard's scripts
 lint: $(TEST)/made
@@ -49,6 +49,7 @@ lint-types:
 ## fuzz: 10,000 inputs of each kind that the harness reads; findings go into the corpus
 fuzz: install
 	$(TEST)/bin/python -m tests.fuzz --inputs 10000 --keep
+	HARNESS_FUZZ=10000 $(TEST)/bin/pytest tests/fuzz/test_segments.py tests/faults/test_store_states.py
 
 ## docs: the documentation as a site in build/docs; a warning is an error
 docs: install
