@@ -16,7 +16,8 @@ def leaderboard() -> None:
 
 
 @leaderboard.command()
-@click.argument("results", nargs=-1, required=True, type=arguments.ResultsType())
+@click.argument("results", nargs=-1, required=True, type=arguments.PlaceType())
+@arguments.copied("results")
 @click.option(
     "--out",
     default=Path("site"),

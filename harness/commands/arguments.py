@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -37,17 +38,22 @@ class LocalType(PlaceType):
         return place
 
 
-class ResultsType(PlaceType):
-    """A results folder or file that is read; one in a bucket is copied to this machine."""
+def copied(name: str) -> Callable[[F], F]:
+    """Let a command read results in buckets: copies what the parameter `name` has addresses of."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return a Path."""
-        place = super().convert(value, param, ctx)
-        if isinstance(place, Path):
-            return place
-        from harness.results import shared
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def call(*arguments: Any, **options: Any) -> Any:
+            from harness.results import shared
 
-        return shared.local(place)
+            value = options[name]
+            is_single = isinstance(value, Path | folders.Url)
+            paths = tuple(map(shared.local, [value] if is_single else value))
+            return function(*arguments, **options | {name: paths[0] if is_single else paths})
+
+        return cast("F", call)
+
+    return decorate
 
 
 def complete(kind: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:

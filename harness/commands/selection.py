@@ -17,15 +17,24 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-paths = click.argument("paths", nargs=-1, type=arguments.ResultsType())
-results = click.option(
-    "--results",
-    "-r",
-    type=arguments.ResultsType(),
-    default=Path("results"),
-    show_default=True,
-    help="Results folder that A and B are names in.",
-)
+
+def paths(function: F) -> F:
+    """Add the argument PATHS."""
+    argument = click.argument("paths", nargs=-1, type=arguments.PlaceType())
+    return argument(arguments.copied("paths")(function))
+
+
+def results(function: F) -> F:
+    """Add the option `--results`."""
+    option = click.option(
+        "--results",
+        "-r",
+        type=arguments.PlaceType(),
+        default=Path("results"),
+        show_default=True,
+        help="Results folder that A and B are names in.",
+    )
+    return option(arguments.copied("results")(function))
 
 
 def _split(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
