@@ -12,15 +12,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+import small_study
 from loopback import BUSY, DIMENSIONS, Loopback, expected, vector
 
 from harness.commands.main import run
 from harness.embedder import ModelInfo
 from harness.encode import canary
 from harness.errors import HarnessError
+from harness.results import jsonl
 from harness.results.folder import read
 from harness.run.evaluation import evaluate
 from harness.store.pruning import store_of, stores
+from harness.study.running import run_study
+from harness.study.study_record import StudyRecord
 
 SECRET = "sk-1234-never-to-be-seen"
 
@@ -294,3 +298,18 @@ def test_a_key_in_an_address_is_refused_and_repeated_nowhere(
     assert not any(key[i : i + 4] in printed for i in range(len(key) - 3))
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert not any(key.encode() in path.read_bytes() for path in files)
+
+
+def test_a_study_notices_another_model_too(tmp_path: Path, loopback: Loopback) -> None:
+    folder = small_study.fill(tmp_path, small_study.vectors())
+    model = f"openai:toy?base_url={loopback.url}"
+    path = tmp_path / "small.yaml"
+    small_study.write(path, small_study.content(folder) | {"models": [model]})
+    embed, rows = loopback.embed, []
+    for salt in ("", "x ", "x "):
+        loopback.embed = lambda texts, d, salt=salt: embed([salt + text for text in texts], d)
+        study = run_study(path, results=tmp_path / "results", cache=tmp_path / "cache", workers=2)
+        rows.append((study.new > 0, any("another model" in line for line in study.notices)))
+    assert rows == [(True, False), (True, True), (False, False)]
+    records = jsonl.RecordsFile(study.path, StudyRecord).records.values()
+    assert len({record.model.fingerprint for record in records}) == 2
