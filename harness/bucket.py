@@ -139,6 +139,8 @@ class Bucket:
                 temporary = path.with_name(f".{uuid.uuid4().hex}.tmp")
                 try:
                     system.get_file(f"{root}/{name}", str(temporary))
+                    with temporary.open("rb+") as file:
+                        os.fsync(file.fileno())  # a power failure leaves no empty pages
                     temporary.replace(path)
                 except FileNotFoundError:
                     return name

@@ -21,6 +21,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import io
+import os
 import re
 import shutil
 import time
@@ -264,7 +265,10 @@ class BucketFolder(Folder):
         temporary = self.path / f".{uuid.uuid4().hex}.tmp"
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(content)
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
             temporary.replace(self.path / name)
         except OSError as error:
             raise DiskError(f"cannot write to '{self.path}' ({error.strerror})") from None

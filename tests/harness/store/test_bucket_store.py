@@ -199,6 +199,22 @@ def test_a_damaged_segment_is_marked_for_all_machines(place, fill, on_machine):
     assert third.info().leftovers == 1
 
 
+@pytest.mark.parametrize("damage", ["truncated", "flipped"])
+def test_a_damaged_copy_is_copied_again_and_nothing_is_lost(s3, s3_place, fill, on_machine, damage):
+    fill(Store(s3_place, "model"), d=1024)
+    on_machine("second")
+    Store(s3_place, "model").get(TEXTS)
+    (copy,) = bucket.mirror(s3_place).rglob("*.safetensors")
+    content = bytearray(copy.read_bytes())
+    content[-100] ^= 1
+    copy.write_bytes(content[:-1] if damage == "truncated" else content)
+    store = Store(s3_place, "model")
+    np.testing.assert_array_equal(store.get(TEXTS), vectors_of(TEXTS, 1024))
+    assert store.notices == []
+    assert store.info().leftovers == 0
+    assert copy.stat().st_size == len(content)
+
+
 def test_verify_finds_a_flipped_bit_in_the_bucket(place, fill, on_machine):
     store = fill(Store(place, "model"))
     (name,) = segments(store)
