@@ -131,10 +131,11 @@ class Folder:
         """
         count = freed = 0
         for path in (self.path / name for name in self.leftovers()):
-            state = path.stat()
-            if path.suffix == DAMAGED or time.time() - state.st_mtime > STILL_USED:
-                path.unlink(missing_ok=True)
-                count, freed = count + 1, freed + state.st_size
+            with contextlib.suppress(FileNotFoundError):  # a writer has just finished it
+                state = path.stat()
+                if path.suffix == DAMAGED or time.time() - state.st_mtime > STILL_USED:
+                    path.unlink()
+                    count, freed = count + 1, freed + state.st_size
         return count, freed
 
     def is_removed(self) -> bool:
@@ -143,6 +144,9 @@ class Folder:
 
     def delete(self) -> int:
         """Remove the store and return the freed bytes; OSError if it cannot be removed."""
-        freed = sum(self.size(name) for name in self.names())
+        freed = 0
+        for name in self.names():
+            with contextlib.suppress(FileNotFoundError):  # another process was faster
+                freed += self.size(name)
         shutil.rmtree(self.path)
         return freed

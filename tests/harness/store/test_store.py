@@ -265,6 +265,13 @@ def test_prune_removes_damaged_and_old_temporary_files_but_not_new_ones(tmp_path
     assert kept == {"b.tmp", "model.json", files(store)[0].name}
 
 
+@pytest.mark.posix
+def test_a_temporary_file_that_vanishes_while_it_is_looked_at_is_no_error(tmp_path, fill):
+    store = fill(Store(tmp_path, "model"))
+    (store.folder / "a.tmp").symlink_to("nowhere")  # listed, and then not there
+    assert pruning.prune(tmp_path).leftovers == 0
+
+
 def test_a_merged_segment_holds_each_vector_once(tmp_path, fill):
     store = Store(tmp_path, "model")
     for start in range(0, 90, 10):
