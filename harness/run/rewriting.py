@@ -21,6 +21,8 @@ def parts(jobs: Mapping[int, Job]) -> Iterator[list[int]]:
     size = 0
     for i, job in jobs.items():
         part.append(i)
+        if not job.mitigator.rewrites:
+            continue
         size += sum(len(text) for text in _to_rewrite(job))
         if size > AT_ONCE:
             yield part
