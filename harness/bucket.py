@@ -160,8 +160,14 @@ class Bucket:
         """Put a file under a name; if there is an object of this name, it stays."""
         with self._errors("write to"):
             system, root = self._system()
-            with contextlib.suppress(FileExistsError):
+            try:
                 system.put_file(str(path), f"{root}/{name}", mode="create")
+            except FileExistsError:
+                return
+            except Exception as error:
+                if not _is_unknown(error):
+                    raise
+                system.put_file(str(path), f"{root}/{name}")  # names hold a random number
 
     def write(self, name: str, content: bytes) -> None:
         """Write an object; what has this name is replaced."""
@@ -226,6 +232,13 @@ def _at_once(function: Callable[..., T], items: Iterable[Any]) -> list[T]:
 
 def _version(info: dict[str, Any]) -> str:
     return digest([info["size"], *(str(info[key]) for key in _VERSIONS if key in info)])
+
+
+def _is_unknown(error: Exception) -> bool:
+    """Return whether a server does not know the request, as some do not know conditions."""
+    response = getattr(error.__cause__, "response", None)
+    code = response.get("Error", {}).get("Code") if isinstance(response, dict) else None
+    return isinstance(error, NotImplementedError) or code == "NotImplemented"
 
 
 def _cause(error: Exception) -> str:

@@ -29,7 +29,8 @@ class S3Server:
     Parameters
     ----------
     refused
-        Statuses and codes of errors by the request's method, such as `{"PUT": (503, "SlowDown")}`.
+        Statuses and codes of errors by the request's method, such as `{"PUT": (503, "SlowDown")}`,
+        or by a header of it, such as `HTTP_IF_NONE_MATCH`.
     sent
         Number of bytes of answers so far.
     """
@@ -50,7 +51,8 @@ class S3Server:
         self._server.stop()
 
     def _answer(self, environ, start_response):
-        status, code = self.refused.get(environ["REQUEST_METHOD"], (0, ""))
+        keys = [key for key in self.refused if key in environ or key == environ["REQUEST_METHOD"]]
+        status, code = self.refused[keys[0]] if keys else (0, "")
         if status and environ["PATH_INFO"].count("/") > 1:  # an object, not a bucket
             environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             start_response(f"{status} refused", [("Content-Type", "application/xml")])

@@ -158,6 +158,13 @@ def test_a_put_that_fails_once_is_tried_again_at_the_next_flush(s3, s3_place):
     assert store.notices == []
 
 
+def test_a_server_that_knows_no_conditions_is_written_to_without(s3, s3_place, fill, on_machine):
+    s3.refused["HTTP_IF_NONE_MATCH"] = (501, "NotImplemented")
+    fill(Store(s3_place, "model"))
+    on_machine("second")
+    assert Store(s3_place, "model").missing(TEXTS) == []
+
+
 @pytest.mark.parametrize(
     ("url", "kind", "part"),
     [
