@@ -23,7 +23,9 @@ Value = TypeVar("Value")
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 OPENED = 2**28
-"""Most bytes of pickles whose objects a process keeps; the last object is always kept."""
+"""Most bytes of pickles whose objects a process keeps."""
+OBJECTS = 64
+"""Most objects that it keeps: enough for the mitigators of a run and some tasks."""
 
 
 class OnlyInMain(BaseException):
@@ -72,13 +74,18 @@ class Shared(Generic[Value]):
             _opened.move_to_end(self.token)
             value: Value = _opened[self.token][0]
             return value
+        value = self.copy(apart=apart)
+        _opened[self.token] = value, len(self._pickle)
+        while len(_opened) > OBJECTS or sum(size for _, size in _opened.values()) > OPENED:
+            _opened.popitem(last=False)
+        return value
+
+    def copy(self, *, apart: Mapping[str, object] = NOTHING) -> Value:
+        """Return the object, read anew; parameters and errors are those of `open`."""
         try:
-            value = _unpickled(self._pickle, apart)
+            value: Value = _unpickled(self._pickle, apart)
         except Exception as error:
             raise OnlyInMain(one_line(error)) from None
-        _opened[self.token] = value, len(self._pickle)
-        while len(_opened) > 1 and sum(size for _, size in _opened.values()) > OPENED:
-            _opened.popitem(last=False)
         return value
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from harness.chain import Chain, RewrittenElsewhere
 from harness.concept import Concept
@@ -55,15 +56,21 @@ class SentChains:
         apart = chains.apart(vectors)
         return cls(Shared(chains, apart=apart), tuple(apart))
 
-    def open(self, vectors: StoredVectors, stages: Mapping[str, Mitigator]) -> Chains:
-        """Return the chains with the vectors and the stages that were not sent.
+    def open(self, vectors: StoredVectors) -> Chains:
+        """Return the chains, the same each time, with the vectors that were not sent."""
+        return self.shared.open(apart=self._apart({"vectors": vectors}))
+
+    def copy(
+        self, vectors: StoredVectors, stages: Mapping[str, Mitigator] = MappingProxyType({})
+    ) -> Chains:
+        """Return the chains anew, with the vectors and the stages that were not sent.
 
         A stage that is not among `stages` is not needed here.
         """
-        known = {"vectors": vectors, **stages}
-        return self.shared.open(
-            apart={name: known.get(name) or RewrittenElsewhere() for name in self.apart}
-        )
+        return self.shared.copy(apart=self._apart({"vectors": vectors, **stages}))
+
+    def _apart(self, known: Mapping[str, object]) -> dict[str, object]:
+        return {name: known.get(name) or RewrittenElsewhere() for name in self.apart}
 
 
 @dataclass(frozen=True)
@@ -145,7 +152,7 @@ def fit(call: Fit) -> SentChains:
         If the main process must fit them.
     """
     vectors = call.runner.open().vectors
-    chains = call.chains.open(vectors, {})
+    chains = call.chains.copy(vectors)
     vectors.asked_for_model = False
     try:
         for chain in (chains.mitigator, chains.probing):
@@ -175,7 +182,7 @@ def run(call: Call | None) -> Reply:
         raise OnlyInMain("it could not be sent")
     runner = call.runner.open()
     vectors = runner.vectors
-    chains = call.chains.open(vectors, {})
+    chains = call.chains.open(vectors)
     vectors.asked_for_model = False
     for chain in (chains.mitigator, chains.probing):
         chain.know(call.rewritten)

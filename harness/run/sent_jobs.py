@@ -91,7 +91,7 @@ class SentJobs:
 
     def fitted_elsewhere(self, job: Job, sent: SentChains) -> None:
         """Take the mitigator of a job as another process fitted it, and send it on."""
-        fitted = sent.open(self._vectors, job.mitigator.only_rewriting)
+        fitted = sent.copy(self._vectors, job.mitigator.only_rewriting)
         job.mitigator.adopt(fitted.mitigator)
         if job.probing is not job.mitigator:
             job.probing.adopt(fitted.probing)
