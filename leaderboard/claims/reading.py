@@ -22,6 +22,7 @@ from harness.leaderboard.claims.frame import SCHEMA, TEXT
 from harness.leaderboard.claims.lines import parsed
 from harness.results import samples
 from harness.results.folder import STUDY
+from harness.results.lines import is_as_written
 
 MOST_TOLD = 1_000
 """Lines of a file that are told one by one if they are no records."""
@@ -31,6 +32,7 @@ _BATCH = 16_000_000
 _CHUNK = 4_000_000
 _SHORTEST = 300
 """Bytes; what is shorter is no record, and may be blank."""
+_CHANGED = "its check differs from its content: damaged, or changed by hand"
 _FEW = 16
 """Lines that are looked at alone if one of them is no record."""
 
@@ -152,6 +154,9 @@ class _Batch:
                 i for i in places
                 if not chunk[i].isspace() and self._is_taken(chunk[i], file, before + i + 1, aside)
             ]  # fmt: skip
+        if changed := {i for i in places if not is_as_written(chunk[i])}:
+            aside += [Aside(file, before + i + 1, _CHANGED) for i in changed]
+            places = [i for i in places if i not in changed]
         self.lines += [chunk[i] for i in places]
         self.files += [file] * len(places)
         self.numbers += [before + i + 1 for i in places]

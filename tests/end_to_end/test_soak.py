@@ -56,7 +56,7 @@ def test_killed_runs_end_with_the_records_of_an_undisturbed_run(tmp_path: Path, 
     draw = random.Random(16)
     while figures["kills"] < KILLS:
         place = Place(tmp_path / "killed", site, OPTIONS)
-        signals = _killed(place, draw, 0.6 * span, KILLS - figures["kills"])
+        signals = _killed(place, draw, span, KILLS - figures["kills"])
         figures += _figures(place, signals)
         assert place.faults() == []
         assert place.contents() == expected, "a record is lost or wrong"
@@ -94,7 +94,10 @@ def _figures(place: Place, signals: list[signal.Signals | None]) -> Counter[str]
         figures["runs"] += 1
         figures["kills"] += number is not None
         figures["SIGTERM"] += number == signal.SIGTERM
-        figures["tracebacks"] += "Traceback" in place.output(run)
+        output = place.output(run)
+        for stage in ("encoding", "scoring"):
+            figures[f"kills after it began {stage}"] += number is not None and stage in output
+        figures["tracebacks"] += "Traceback" in output
         for text in [text for call in place.calls(run) for text in call]:
             figures["texts"] += 1
             before = last.get(text)

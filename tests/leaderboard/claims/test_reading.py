@@ -35,6 +35,11 @@ def line(make_record: Make) -> Callable[..., bytes]:
     return make
 
 
+def bare(record: Record) -> str:
+    """Return the line of a record without a check, as another program writes it."""
+    return record.model_dump_json(by_alias=True) + "\n"
+
+
 def both(tmp_path: Path, bad: bytes, make_record: Make) -> Claims:
     """Read a file with a bad line between two good ones, and a second file."""
     good = [make_record(seed=seed).line().encode() for seed in range(3)]
@@ -141,24 +146,30 @@ def test_a_record_with_a_wrong_field_is_set_aside(tmp_path, make_record, line, n
 
 @pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity", "1e999"])
 def test_numbers_that_json_does_not_have_are_set_aside(tmp_path, make_record, token) -> None:
-    text = make_record(value=0.125).line().replace("0.125", token)
+    text = bare(make_record(value=0.125)).replace("0.125", token)
     (aside,) = both(tmp_path, text.encode(), make_record).aside
     assert "value" in aside.reason or "JSON" in aside.reason
 
 
 def test_a_repeated_key_of_a_whole_record_is_set_aside(tmp_path, make_record) -> None:
-    text = make_record().line().replace('"value":', '"value":1.5,"value":')
+    text = bare(make_record()).replace('"value":', '"value":1.5,"value":')
     (aside,) = both(tmp_path, text.encode(), make_record).aside
     assert "'value' stands twice" in aside.reason
 
 
 def test_a_byte_order_mark_is_told(tmp_path: Path, make_record: Make) -> None:
-    text = "\ufeff" + make_record().line() + make_record(seed=1).line()
+    text = "\ufeff" + bare(make_record()) + make_record(seed=1).line()
     (tmp_path / "a.jsonl").write_text(text, "utf-8")
     claims = read([tmp_path])
     assert claims.frame["seed"].to_list() == [1]
     (aside,) = claims.aside
     assert "byte order mark" in aside.reason
+
+
+def test_a_line_that_was_changed_after_it_was_written_is_set_aside(tmp_path, make_record) -> None:
+    changed = make_record(value=0.125).line().replace("0.125", "0.375")
+    (aside,) = both(tmp_path, changed.encode(), make_record).aside
+    assert "check" in aside.reason
 
 
 def test_keys_that_no_record_has_stop_nothing(tmp_path, make_record, line) -> None:
@@ -297,7 +308,7 @@ def test_settings_of_a_file_are_read_exactly(tmp_path: Path, make_record: Make, 
 
 def test_carriage_returns_between_keys_are_no_lines(tmp_path: Path, make_record: Make) -> None:
     record = make_record(details={"value": 1})
-    line = record.line().replace('"value":', '"value":\r')
+    line = bare(record).replace('"value":', '"value":\r')
     (tmp_path / "a.jsonl").write_bytes(line.encode() + make_record(seed=1).line().encode())
     claims = read([tmp_path])
     assert (claims.frame.height, claims.aside) == (2, ())
