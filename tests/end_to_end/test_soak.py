@@ -25,6 +25,7 @@ from harness.results.verifying import Verified, verify
 
 KILLS = int(os.environ.get("HARNESS_SOAK", "4"))
 OPTIONS = (
+    *("--workers", "2"),
     *("--tasks", "name-triplets,seat-c6,religion-words,gender-in-sentences"),
     *(f"--mitigator={name}" for name in ("none", "normalize", "hard-debias", "context-injection")),
     *(f"--mitigator={name}" for name in ("hard-debias+normalize", "context-injection+normalize")),

@@ -17,6 +17,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import soak_model
+from joblib.externals.loky import reusable_executor
 
 from harness.results.folder import read
 from harness.results.jsonl import RecordsFile
@@ -136,4 +137,9 @@ def _run(arguments: list[str], environment: Mapping[str, str], output: str) -> N
     os.environ.update(environment)
     from harness.commands.main import main
 
-    main(arguments)
+    try:
+        main(arguments)
+    finally:  # as at the end of an interpreter, which a process of multiprocessing does not reach
+        executor = reusable_executor._executor
+        if executor is not None:
+            executor.shutdown(wait=True, kill_workers=True)
