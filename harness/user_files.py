@@ -13,6 +13,7 @@ from pathlib import Path
 from harness import limits
 from harness.errors import InvalidFile, unreadable
 
+_NO_FILE = "is no regular file, but a pipe or device"
 _WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
 
@@ -28,7 +29,7 @@ def read(path: Path, largest: int) -> bytes:
         with open(path, "rb", opener=_opened) as file:  # Path.open has no opener
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise InvalidFile("is no regular file, but a pipe or device", path=path)
+                raise InvalidFile(_NO_FILE, path=path)
             content = file.read(largest + 1)
             size = max(len(content), status.st_size)
     except OSError as error:
@@ -68,6 +69,14 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):  # longer than 255 bytes, or in a folder that cannot be read
         return False
+
+
+def check(path: Path) -> None:
+    """Raise InvalidFile if there is nothing, or neither a regular file nor a folder."""
+    if not exists(path):
+        raise unreadable(path)
+    if not is_file(path) and not is_folder(path):
+        raise InvalidFile(_NO_FILE, path=path)
 
 
 def is_folder(path: Path) -> bool:

@@ -114,10 +114,11 @@ def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, type[Line]]]:
 
 
 def _leftovers(paths: Iterable[Path]) -> Iterator[Path]:
+    from harness import user_files
     from harness.results import verifying
 
     for path in paths:
-        if path.is_dir():
+        if user_files.is_folder(path):
             yield from verifying.temporary_files(path)
 
 

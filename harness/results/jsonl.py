@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeAlias
 
-from harness import folders
-from harness.errors import DiskError, unreadable
+from harness import folders, user_files
+from harness.errors import DiskError
 from harness.results.lines import Entry, Fault, Kind, entries, notices
 
 try:
@@ -212,12 +212,12 @@ def files(paths: Iterable[Path], pattern: str) -> Iterator[Path]:
     Raises
     ------
     InvalidFile
-        If a path does not exist.
+        If a path does not exist, or is a pipe or device.
     """
     for path in paths:
-        if not path.exists():
-            raise unreadable(path)
-        yield from sorted(path.rglob(pattern)) if path.is_dir() else [path]
+        user_files.check(path)
+        inside = sorted(path.rglob(pattern)) if path.is_dir() else [path]
+        yield from filter(user_files.is_file, inside)
 
 
 def read(path: Path, schema: type[Kind], told: list[str]) -> Iterator[Kind]:

@@ -130,6 +130,8 @@ def parsed(content: bytes) -> Parsed:
     """
     if not content:
         return Parsed(pl.DataFrame(schema=SCHEMA), np.zeros(0, dtype=bool))
+    if not content.lstrip().startswith(b"{"):  # polars would decompress what looks like gzip
+        raise pl.exceptions.ComputeError("the first line is no JSON object")
     raw = pl.read_ndjson(io.BytesIO(content), schema=_RECORD)
     frame = raw.select(_is_whole().alias("is_whole"), **{name: _column(name) for name in SCHEMA})
     is_plain = frame["is_whole"].to_numpy()

@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from harness import limits
-from harness.errors import unreadable
+from harness import limits, user_files
 from harness.leaderboard.claims import single
 from harness.leaderboard.claims.frame import SCHEMA, TEXT
 from harness.leaderboard.claims.lines import parsed
@@ -176,8 +175,7 @@ class _Batch:
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
-        if not path.exists():
-            raise unreadable(path)
+        user_files.check(path)
         files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
         yield from (file for file in files if not file.name.endswith((STUDY, samples.SUFFIX)))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness import user_files
 from harness.errors import UnknownName
 from harness.plugins.reproduction import selection
 from harness.plugins.reproduction.schema import Paper, Row
@@ -62,9 +63,13 @@ def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, PaperFil
     Raises
     ------
     InvalidFile
-        If a file has a mistake in it, or a row selects what does not exist. It holds all mistakes.
+        If a folder does not exist, a file has a mistake in it, or a row selects what does not
+        exist. It holds all mistakes.
     """
     folders = [Path(folder) for _, folder in registry.plugins.results("harness_task_folders")]
+    include = tuple(include)
+    for place in include:
+        user_files.check(place)
     papers: dict[str, PaperFile] = {}
     owners: dict[str, Path] = {}
     mistakes = Collector()

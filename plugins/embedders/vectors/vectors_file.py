@@ -131,6 +131,7 @@ def inspect(path: Path, format: Format = "auto") -> Layout:  # noqa: A002 -- as 
     InvalidFile
         If it has no word vectors, or not the named format.
     """
+    user_files.check(path)
     head, gzipped = _head(path)
     if safetensors_file.begins(head):
         if format not in ("auto", "safetensors"):
