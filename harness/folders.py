@@ -100,6 +100,8 @@ def make(folder: Path) -> Path:
 def create(folder: Path) -> None:
     """Create a folder with its parents, and sync their names; OSError if that fails."""
     if not folder.is_dir():
+        if folder.exists():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
         create(folder.parent)
         folder.mkdir(exist_ok=True)
         sync(folder.parent)
