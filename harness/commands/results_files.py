@@ -64,8 +64,8 @@ def repair(paths: tuple[Path, ...], as_json: bool) -> int:
     """Move damaged lines out of results files.
 
     The lines that `verify` lists go to a file beside, NAME.jsonl.damaged; none is deleted. Lines of
-    other versions of the harness stay. `harness eval` computes what was moved again. Temporary
-    files that are older than an hour are removed.
+    other versions of the harness stay, and files without a record. `harness eval` computes what was
+    moved again. Temporary files that are older than an hour are removed.
     """
     from harness.commands import output
     from harness.results import verifying
@@ -93,7 +93,8 @@ def repair(paths: tuple[Path, ...], as_json: bool) -> int:
             click.echo(f"{part.path}: {lines} moved to {part.beside}")
         if part.left:
             lines = output.counted(len(part.left), "line")
-            click.echo(f"{part.path}: {lines} of another version left")
+            reason = "of another version" if part.has_records else "without any record"
+            click.echo(f"{part.path}: {lines} {reason} left")
     if removed:
         click.echo(f"{output.counted(len(removed), 'temporary file')} removed")
     if not changed and not removed:

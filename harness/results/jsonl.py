@@ -199,7 +199,8 @@ def complete_last_line(path: Path, schema: type[Kind]) -> None:
         end = file.seek(0, os.SEEK_END)
         if end == 0 or _last_byte(file.fileno(), end) == b"\n":
             return
-        fault = next(entry.fault for entry in deque(entries(path, schema), maxlen=1))
+        lines = deque(entries(path, schema), maxlen=1)  # none if the file is blank
+        fault = lines[0].fault if lines and lines[0].start + lines[0].size == end else None
         if fault is not None and fault.fate == "torn":
             file.truncate(_start_of_last_line(file.fileno(), end))
         else:

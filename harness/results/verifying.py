@@ -1,7 +1,8 @@
 """Verifies results files, and moves the lines that do not count to a file beside them.
 
 `NAME.jsonl.damaged` gets these lines as they are; nothing is deleted but temporary files, which a
-kill leaves and nobody reads. What was moved is computed again by the run that wrote it.
+kill leaves and nobody reads. What was moved is computed again by the run that wrote it. A file
+without a record is left as it is: it may be another program's.
 """
 
 from __future__ import annotations
@@ -55,12 +56,15 @@ class Repaired:
     moved
         The lines that were moved, by their numbers before.
     left
-        Lines of other versions of the harness, which stay.
+        Lines that stay: those of other versions of the harness, or all if no line is a record.
+    has_records
+        Whether any line is a record.
     """
 
     path: Path
     moved: tuple[Fault, ...]
     left: tuple[Fault, ...]
+    has_records: bool
 
     @property
     def beside(self) -> Path:
@@ -83,6 +87,8 @@ def verify(path: Path, schema: type[Kind]) -> Verified:
 def repair(path: Path, schema: type[Kind]) -> Repaired:
     """Move the lines that do not count to a file beside, but for those of other versions.
 
+    A file without a record is left as it is.
+
     Raises
     ------
     DiskError
@@ -92,9 +98,12 @@ def repair(path: Path, schema: type[Kind]) -> Repaired:
         with jsonl.locked(path):
             lines = list(entries(path, schema))
             _, faults = _faults(path, lines)
-            moved = {n: fault for n, fault in faults.items() if fault.fate != "unknown"}
+            has_records = any(entry.record is not None for entry in lines)
+            moved = {
+                n: fault for n, fault in faults.items() if has_records and fault.fate != "unknown"
+            }
             left = tuple(fault for n, fault in faults.items() if n not in moved)
-            repaired = Repaired(path, tuple(moved.values()), left)
+            repaired = Repaired(path, tuple(moved.values()), left, has_records)
             if moved:
                 _move(repaired, lines, moved.keys())
     except OSError as error:

@@ -69,6 +69,18 @@ def test_repair_moves_lines_and_loses_none(harness, damaged):
     assert problems(harness("results", "verify", folder, "--json")) == [(1, "unknown")]
 
 
+def test_repair_leaves_files_without_a_record(harness, tmp_path):
+    contents = {"data.jsonl": b'{"text": "a"}\n{"text": "b"}\n', "task.yaml": b"name: a\n"}
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    for path in (tmp_path, tmp_path / "task.yaml"):
+        result = harness("results", "repair", path)
+        assert result.code == 0
+        assert "left" in result.out
+    assert {name: (tmp_path / name).read_bytes() for name in contents} == contents
+    assert not list(tmp_path.glob("*.damaged"))
+
+
 def test_what_was_moved_is_computed_again(harness, damaged, toy):
     folder, lines = damaged
     harness("results", "repair", folder)

@@ -115,6 +115,13 @@ def test_a_torn_line_is_removed_if_it_is_the_only_one(tmp_path, records):
     assert read([tmp_path]).records == tuple(records)
 
 
+@pytest.mark.parametrize("blanks", [b" ", b"\n\n  ", b"\t"])
+def test_records_are_added_to_a_file_of_blanks(tmp_path, records, blanks):
+    ResultsFile(tmp_path, "m").path.write_bytes(blanks)
+    ResultsFile(tmp_path, "m").add(records)
+    assert len(read([tmp_path]).records) == len(records)
+
+
 def test_a_torn_line_is_removed_when_a_record_is_replaced(tmp_path, records):
     file = ResultsFile(tmp_path, "m")
     file.add(records)
