@@ -37,7 +37,9 @@ def only(condition, fault):
 
 
 @pytest.mark.parametrize(
-    "fault", [TOO_MANY, BROKEN, BUSY, Fault(cut=True), Fault(seconds=0.3)], ids=str
+    "fault",
+    [TOO_MANY, BROKEN, BUSY, Fault(cut=True), Fault(seconds=0.3)],
+    ids=["429", "500", "503", "cut", "late"],
 )
 def test_a_temporary_fault_is_retried(loopback, embedder, fault):
     loopback.faults = [fault]
