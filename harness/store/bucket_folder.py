@@ -67,10 +67,11 @@ class BucketFolder(Folder):
 
     def names(self) -> list[str]:
         """Return the names of the segments in the bucket, and of those not sent yet."""
+        unsent = set(self._unsent.names())  # first: one that is sent meanwhile is then in both
         self._entries = self._bucket.entries()
         marked = {mark["name"] for mark in self._marks()}
         listed = {name for name in self._entries if name.endswith(segment.SUFFIX)}
-        return sorted((listed - marked) | set(self._unsent.names()))
+        return sorted((listed - marked) | unsent)
 
     def size(self, name: str) -> int:
         """Return the bytes of a segment."""
@@ -116,7 +117,7 @@ class BucketFolder(Folder):
             with contextlib.suppress(OSError):  # a file that is mapped, on Windows
                 (self.path / (name + _KEYS)).unlink(missing_ok=True)
         return [
-            segment.read(item.path, fingerprint) if item.path.name in lacking else item
+            self._read_copy(item.path, fingerprint) if item.path.name in lacking else item
             for item in segments
         ]
 
@@ -230,6 +231,13 @@ class BucketFolder(Folder):
         opened = dataclasses.replace(opened, path=self.path / name)
         # Which rows are of NaN decides which texts it has.
         return self.load([opened], fingerprint)[0] if opened.may_have_nan else opened
+
+    def _read_copy(self, path: Path, fingerprint: str) -> Segment:
+        try:
+            return segment.read(path, fingerprint)
+        except segment.Damaged as error:  # it was not copied whole
+            self._drop(path.name)
+            raise FileNotFoundError(str(error)) from None  # so it is copied again
 
     def _drop(self, name: str) -> None:
         """Delete the copies of a segment on this machine."""

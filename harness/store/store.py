@@ -97,7 +97,8 @@ class Store:
             If some texts have no vector; the message has their number.
         """
         vanished = 0
-        while True:  # ends: each repetition has set a segment aside, or misses one
+        repaired: set[str] = set()
+        while True:  # ends: each repetition has repaired a segment, set one aside, or misses one
             positions = self._find(texts)
             n_missing = int((positions < 0).sum())
             if n_missing:
@@ -115,7 +116,8 @@ class Store:
             except DamagedSegments as error:
                 for damaged, reason in error.damaged:
                     name = damaged.path.name
-                    if self.files.repair(name, self.fingerprint):
+                    if name not in repaired and self.files.repair(name, self.fingerprint):
+                        repaired.add(name)
                         self._segments.pop(name, None)
                     else:
                         self._set_aside(name, reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -10,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from harness.arrays import Vectors
-from harness.errors import ModelError
+from harness.errors import DiskError, ModelError
 from harness.store import model_file
 from harness.store.folder import Folder
 from harness.store.key_index import keys_of
@@ -107,7 +108,8 @@ class Writer:
         known, self._dimensions = self._dimensions, d
         if known is None:
             facts = {"fingerprint": self._fingerprint, model_file.DIMENSIONS: d}
-            model_file.update(self._folder, facts)
+            with contextlib.suppress(DiskError):  # segments state it, too, and are not lost
+                model_file.update(self._folder, facts)
         elif d != known:
             raise ModelError(
                 f"a vector has {d} dimensions, but those in '{self._folder}' have {known}"

@@ -1,8 +1,10 @@
 """Stores in a bucket: shared by machines, keys first, failed puts, pruning, one line for faults."""
 
+import io
 import re
 import time
 import uuid
+import zlib
 
 import fsspec
 import numpy as np
@@ -13,7 +15,7 @@ from harness import bucket, folders
 from harness.embedder import MockEmbedder
 from harness.errors import DiskError, UsageError
 from harness.folders import Url
-from harness.store import pruning
+from harness.store import header, pruning
 from harness.store.store import Store
 
 TEXTS = [f"text {i}" for i in range(100)]
@@ -232,6 +234,59 @@ def test_verify_finds_a_flipped_bit_in_the_bucket(place, fill, on_machine):
     (checked,) = Store(place, "model").verify()
     assert "checksum" in checked.problem
     assert Store(place, "model").missing(TEXTS) == TEXTS
+
+
+def test_a_segment_that_was_not_copied_whole_is_copied_again(place, fill, on_machine):
+    fill(Store(place, "model"), [f"text {i}" for i in range(20_000)], 3)  # more than is read first
+    on_machine("second")
+    store = Store(place, "model")
+    assert store.missing(TEXTS) == []
+    (name, *_) = segments(store)
+    (store.files.path / name).write_bytes(b"cut")
+    np.testing.assert_array_equal(store.get(TEXTS), vectors_of(TEXTS, 3))
+    assert store.notices == []
+
+
+def test_a_vector_that_never_had_its_check_is_set_aside_and_not_copied_for_ever(
+    place, fill, on_machine
+):
+    store = fill(Store(place, "model"))
+    (name,) = segments(store)
+    own = bucket.Bucket(store.folder)
+    start = header.parse(io.BytesIO(own.read(name)))[2]
+    tensors = bytearray(own.read(name)[start:])
+    tensors[-100] ^= 1  # before the checksum was computed, as memory may do
+    head = header.to_bytes("model", 100, 8, checksum=zlib.crc32(tensors), n_nan=0)
+    own.write(name, head + tensors)
+    on_machine("second")
+    store = Store(place, "model")
+    with pytest.raises(KeyError):
+        store.get(TEXTS)
+    assert name in store.notices[0]
+
+
+def test_a_segment_that_is_sent_while_the_bucket_is_listed_is_not_lost(
+    s3, s3_place, fill, monkeypatch
+):
+    s3.refused["PUT"] = (503, "SlowDown")
+    with pytest.raises(DiskError, match="are kept"):
+        fill(Store(s3_place, "model"))  # also without a file that describes the model
+    reader, writer = Store(s3_place, "model"), Store(s3_place, "model")
+    assert reader.missing(TEXTS) == []
+    s3.refused.clear()
+    inner, sent = s3._inner, []
+
+    def list_and_then_send(environ, start_response):
+        parts = list(inner(environ, start_response))
+        if "list-type" in environ["QUERY_STRING"] and not sent:
+            sent.append(True)
+            writer.files.send()
+        return parts
+
+    monkeypatch.setattr(s3, "_inner", list_and_then_send)
+    reader.refresh()
+    assert reader.missing(TEXTS) == []
+    assert sent
 
 
 def test_merged_segments_are_deleted_after_an_hour_and_readers_of_them_go_on(
