@@ -107,8 +107,5 @@ def test_no_process_is_left_behind(how):
     ) as process:
         workers = [int(process.stdout.readline()) for _ in range(2)]
         process.send_signal(how)
-        process.wait(20)
-    until = time.monotonic() + 10
-    while any(map(is_running, workers)) and time.monotonic() < until:
+    while any(map(is_running, workers)):  # if one is left, the suite's time limit ends this loop
         time.sleep(0.05)
-    assert not any(map(is_running, workers))
