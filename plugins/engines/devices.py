@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import os
 import signal
 import sys
 import time
@@ -17,7 +16,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from harness import signals
+from harness import parallel, signals
 from harness.embedder import Embedder
 from harness.encode.batch_size import token_budget
 from harness.encode.engine import OnDone, Report
@@ -130,7 +129,7 @@ class _Processes(crew.Crew[_Process]):
 
     @contextlib.contextmanager
     def open(self, n: int) -> Iterator[None]:
-        self._job = replace(self._job, threads=max(1, _cores() // n), processes=n)
+        self._job = replace(self._job, threads=max(1, parallel.cores() // n), processes=n)
         self._started = []
         try:
             yield
@@ -205,9 +204,3 @@ def _work(pipe: Connection, encoder: Encoder) -> None:
         pass  # the parent process closed the pipe or died
     finally:
         pipe.close()
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -7,9 +7,8 @@ alone, from the same initial weights, in the same order of rows.
 
 from __future__ import annotations
 
-import contextlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats, Reals
+from harness.threads import one_thread
 
 if TYPE_CHECKING:
     import torch
@@ -128,7 +128,7 @@ def train(
     groups: dict[int, list[int]] = defaultdict(list)
     for i, (rows, _) in enumerate(splits):
         groups[-(-len(rows) // BATCH)].append(i)  # so that all have a batch at each step
-    with _one_thread():
+    with one_thread():  # products this small would wait for others
         for members in groups.values():
             part = _train_together(
                 vectors,
@@ -145,19 +145,6 @@ def train(
             for (w, b), (new_w, new_b) in zip(layers, part.layers, strict=True):
                 w[members], b[members] = new_w, new_b
     return Trained(layers, quality, epochs)
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """Let torch use one thread: products this small would wait for others, and results repeat."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _train_together(
