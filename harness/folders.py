@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from harness.errors import DiskError
+from harness.errors import DiskError, UsageError
 from harness.limits import FILE_NAME_CHARACTERS
 
 
@@ -56,10 +56,20 @@ Place: TypeAlias = Path | Url
 
 
 def place(text: str | Path | Url) -> Place:
-    """Return the folder of a path or of an address such as `s3://bucket/folder`."""
-    if isinstance(text, str):
-        return Url(text) if re.match(r"[A-Za-z][\w.+-]*://", text) else Path(text)
-    return text
+    """Return the folder of a path or of an address such as `s3://bucket/folder`.
+
+    Raises
+    ------
+    UsageError
+        If an address names no bucket.
+    """
+    if not isinstance(text, str):
+        return text
+    if not re.match(r"[A-Za-z][\w.+-]*://", text):
+        return Path(text)
+    if text.rstrip("/").endswith(":"):
+        raise UsageError(f"'{text}' names no bucket; expected such as s3://bucket/folder")
+    return Url(text)
 
 
 def cache() -> Path:

@@ -172,6 +172,7 @@ def test_a_server_that_knows_no_conditions_is_written_to_without(s3, s3_place, f
     [
         ("s3://no-such-bucket-here/x", DiskError, "no such bucket"),
         ("nonsense://x", UsageError, "protocol"),
+        ("s3://", UsageError, "no bucket"),
         ("ftp://user:hidden@127.0.0.1:9/x", DiskError, "cannot"),
     ],
 )
