@@ -26,6 +26,7 @@ from harness.plugins.engines.messages import Message, Unit
 from harness.store.store import Store
 
 _IN_FLIGHT = 2  # units of a worker
+_LONGEST_WAIT = 3600.0  # seconds; the system calls that wait take no longer than some days
 _ROUNDS = (
     4  # each with new workers: enough if a few texts kill, and an end if the model always dies
 )
@@ -254,7 +255,7 @@ class _Run(Generic[W]):
         begun = [worker.since for worker in workers if worker.units]
         if self.timeout is None or not begun:
             return None
-        return max(0.0, min(begun) + self.timeout - time.monotonic())
+        return min(_LONGEST_WAIT, max(0.0, min(begun) + self.timeout - time.monotonic()))
 
     def _end_hanging(self, workers: list[W], current: _Round) -> None:
         for worker in list(workers):

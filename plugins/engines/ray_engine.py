@@ -7,6 +7,7 @@ studies run on the same cluster (`.ray_calls`).
 from __future__ import annotations
 
 import contextlib
+import math
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
@@ -67,7 +68,8 @@ class RayEngine:
             )
         if actors is not None and actors < 1:
             raise UsageError(f"engine 'ray': option actors={actors}: expected at least 1")
-        if min(cpus, gpus or 0, memory or 0) < 0 or not (cpus or gpus):
+        amounts = (cpus, gpus or 0, memory or 0)
+        if not all(0 <= amount < math.inf for amount in amounts) or not (cpus or gpus):
             raise UsageError("engine 'ray': an actor needs CPUs or GPUs: ray?cpus=1&gpus=0.5")
         self.devices: Sequence[str] = ()
         self.timeout, self.actors, self.cpus, self.gpus = timeout, actors, cpus, gpus

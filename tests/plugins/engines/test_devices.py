@@ -89,6 +89,11 @@ def test_a_worker_that_hangs_is_ended_and_the_others_are_encoded(tmp_path, plugi
     assert "0.5 seconds on cpu" in report.failed[texts[-1]]
 
 
+def test_a_time_limit_may_be_longer_than_the_system_can_wait(tmp_path, plugin):
+    _, report = encode(tmp_path, texts_of(10), devices=["cpu"], timeout=1e300)
+    assert report.failed == {}
+
+
 def test_a_worker_that_died_is_replaced_at_once(tmp_path, plugin):
     log, texts = tmp_path / "log", [*texts_of(300), "end " * 40]
     name = f"troubled?once={tmp_path / 'once'}&log={log}&budget=200"

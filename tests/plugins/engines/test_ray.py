@@ -224,6 +224,7 @@ def test_a_study_on_a_cluster_has_the_numbers_of_one_process(ray, tmp_path):
         ("ray", ["cpu"], "no devices"),
         ("ray?actors=0", [], "actors=0"),
         ("ray?cpus=0&gpus=0", [], "needs CPUs or GPUs"),
+        ("ray?cpus=nan", [], "needs CPUs or GPUs"),
         ("ray?actor=2", [], "did you mean 'actors'"),
         ("ray?memory=much", [], "memory=much"),
         ("ray?timeout=2", [], "no option 'timeout'"),
