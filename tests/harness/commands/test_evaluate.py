@@ -145,7 +145,7 @@ def test_after_a_failure_the_exit_code_is_1_and_other_records_are_kept(evaluate,
 
 def test_after_an_interrupt_the_exit_code_is_130_and_records_are_kept(evaluate, raising, tmp_path):
     path = raising("KeyboardInterrupt")
-    said = evaluate("-t", path, tasks="toy-places")
+    said = evaluate("-t", path, "--workers", "1", tasks="toy-places")  # in the order of the plan
     assert said.code == 130
     assert said.err.splitlines()[-1].startswith("harness: ")
     kept = results_files.read([tmp_path / "results"])
