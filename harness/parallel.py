@@ -120,7 +120,7 @@ def results(
     arguments
         The argument of each call. It is looked up when the call is sent, maybe by another thread.
     workers
-        Number of processes of this machine.
+        Most processes of this machine; no more are started than there are calls.
     cluster
         Where the calls run instead.
     """
@@ -142,8 +142,10 @@ def results(
         sent: list[int] = []
         alone = bool(suspects)
         calls = ((i, arguments[i]) for i in _noted(suspects or list(unfinished), sent))
+        # All processes start at once, and joblib would call with one of them in this process.
+        processes = 2 if alone else max(2, min(workers, len(unfinished)))
         try:
-            for position, result in _parallel(function, calls, 2 if alone else workers, alone):
+            for position, result in _parallel(function, calls, processes, alone):
                 del unfinished[position]
                 yield position, result
             suspects = []

@@ -65,6 +65,20 @@ def test_each_call_has_one_thread_here_and_elsewhere():
         assert in_order(parallel.results(threads, [0, 1], workers=workers)) == [{1}, {1}]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+def test_no_more_processes_start_than_there_are_calls():
+    def siblings(_):
+        n = 0
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+                command = (process / "cmdline").read_bytes()
+                n += parent == os.getppid() and b"loky.backend.popen" in command
+        return n
+
+    assert max(in_order(parallel.results(siblings, [0, 1], workers=6))) == 2
+
+
 def test_a_call_that_kills_its_process_is_lost_alone():
     def fatal(x):
         if x == 3:
