@@ -23,9 +23,10 @@ from harness.mitigator import Mitigator
 from harness.results.not_run import NotRun
 from harness.run import job_workers
 from harness.run.job_runner import JobRunner, Scored
-from harness.run.job_workers import Reply
+from harness.run.job_workers import Reply, SentChains
 from harness.run.plan import Job
 from harness.run.sent_jobs import SentJobs, sent_runner
+from harness.shared import OnlyInMain
 from harness.threads import one_thread
 
 Outcome: TypeAlias = Scored | NotRun
@@ -166,14 +167,18 @@ class JobPool:
         )
         with contextlib.closing(fits):
             for i, fitted in fits:
-                job = calls[i][0]
-                if not isinstance(fitted, parallel.Lost):
-                    sent.fitted_elsewhere(job, fitted)
-                elif fitted.killed:
-                    job.mitigator.fail(HarnessError(fitted.reason))
-                    sent.fitted_here(job)
-                else:
-                    self._fit_here(job, sent)
+                self._fitted(calls[i][0], fitted, sent)
+
+    def _fitted(self, job: Job, fitted: SentChains | parallel.Lost, sent: SentJobs) -> None:
+        if isinstance(fitted, parallel.Lost) and fitted.killed:
+            job.mitigator.fail(HarnessError(fitted.reason))
+            sent.fitted_here(job)
+            return
+        if not isinstance(fitted, parallel.Lost):
+            with contextlib.suppress(OnlyInMain):  # what was fitted cannot be read here
+                sent.fitted_elsewhere(job, fitted)
+                return
+        self._fit_here(job, sent)
 
     def _fit_here(self, job: Job, sent: SentJobs) -> None:
         try:

@@ -149,3 +149,32 @@ def test_what_cannot_be_pickled_runs_in_this_process():
     records = harness.evaluate(MockEmbedder("text"), "seat-c6,seat-c7", metrics=locked, workers=2)
     assert {r.task.name for r in records if r.metric == "locked"} == {"seat-c6", "seat-c7"}
     assert not records.failed
+
+
+def test_what_a_fit_leaves_and_this_process_cannot_read_is_fitted_here():
+    def unreadable():
+        raise ValueError("only the process that fits has it")
+
+    class Unreadable:
+        def __reduce__(self):
+            return unreadable, ()
+
+    class Doubles(Mitigator):
+        def fit(self, embedder, concept=None):
+            self.state_ = Unreadable()
+            return self
+
+        def transform(self, vectors, texts):
+            return vectors * 2
+
+    class Trebles(Doubles):
+        def transform(self, vectors, texts):
+            return vectors * 3
+
+    records = harness.evaluate(
+        MockEmbedder("text"), "seat-c6,seat-c7", [Doubles(), Trebles()], workers=2
+    )
+    assert not records.failed
+    assert {(record.task.name, record.mitigator.label) for record in records} == {
+        (task, label) for task in ("seat-c6", "seat-c7") for label in ("Doubles", "Trebles")
+    }
