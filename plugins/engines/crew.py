@@ -46,6 +46,10 @@ class Worker(ABC):
     def send(self, unit: Unit | None) -> None:
         """Give it a unit; None lets it write its vectors and end. A dead one is given nothing."""
 
+    def has_room(self, unit: Unit) -> bool:
+        """Return whether `send` returns at once although it is busy with another unit."""
+        return True
+
     @abstractmethod
     def kill(self) -> None:
         """End it although it hangs."""

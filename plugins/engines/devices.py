@@ -27,6 +27,7 @@ from harness.plugins.engines.messages import Died, Message, Unit, Unusable
 from harness.plugins.engines.worker import Encoder, Job
 from harness.store.store import Store
 
+_PIPE_BYTES = 8_000  # of texts that a pipe holds until they are read, on every system
 _GRACE = 5  # seconds that a hanging process has for what it encoded before
 
 
@@ -104,6 +105,10 @@ class _Process(crew.Worker):
     def send(self, unit: Unit | None) -> None:
         with contextlib.suppress(OSError):  # a dead process is noticed when it is heard
             self.pipe.send(unit)
+
+    def has_room(self, unit: Unit) -> bool:
+        # Else this process would wait for a worker that hangs, or that waits for it to be heard.
+        return sum(len(text.encode("utf-8", "replace")) for text in unit.texts) < _PIPE_BYTES
 
     def kill(self) -> None:
         self.process.terminate()  # if it can still be interrupted, it writes what it has

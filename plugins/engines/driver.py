@@ -1,7 +1,7 @@
 """The loop of engines with several workers: units out, reports in, deaths counted.
 
 How workers are started, fed, heard and ended is the engine's (`.crew`). Each has two units, so that
-it never waits for the next one. Texts that failed, and the unit of a worker that died or took too
+it does not wait for the next one; only one if sending the next could wait for it. Texts that failed, and the unit of a worker that died or took too
 long, are tried once more by new workers, one by one and last. Vectors that a dead worker had not
 written are encoded again: after each round the store is asked what is missing. A model that fails
 on many texts in a row, short ones too, is given up.
@@ -235,7 +235,8 @@ class _Run(Generic[W]):
     def _feed(self, worker: W, current: _Round) -> None:
         worker.since = time.monotonic()
         while len(worker.units) < _IN_FLIGHT and current.waiting:
-            if worker.units and current.waiting[0].suspect:  # alone: else which unit killed?
+            unit = current.waiting[0]  # a suspect goes alone: else which unit killed?
+            if worker.units and (unit.suspect or not worker.has_room(unit)):
                 break
             worker.units.append(current.waiting.popleft())
             worker.send(worker.units[-1])

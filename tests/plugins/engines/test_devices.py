@@ -89,6 +89,13 @@ def test_a_worker_that_hangs_is_ended_and_the_others_are_encoded(tmp_path, plugi
     assert "0.5 seconds on cpu" in report.failed[texts[-1]]
 
 
+@pytest.mark.parametrize("trouble", ["raise", "hang"])
+def test_units_and_failures_may_be_larger_than_a_pipe_holds(tmp_path, plugin, trouble):
+    texts = [f"{trouble} {i} " + "x" * 1_000_000 for i in range(2)]
+    _, report = encode(tmp_path, texts, devices=["cpu"], timeout=0.5)
+    assert list(report.failed) == texts
+
+
 def test_a_time_limit_may_be_longer_than_the_system_can_wait(tmp_path, plugin):
     _, report = encode(tmp_path, texts_of(10), devices=["cpu"], timeout=1e300)
     assert report.failed == {}
