@@ -158,5 +158,10 @@ def _copy(segment: Segment, rows: Rows, vectors: Vectors, to: Rows, *, check: bo
         if check:
             checks[block] = row_checks(copied)
         vectors[to[block]] = copied
-    if check and len(rows) and not np.array_equal(checks, segment.checks[rows]):
+    if not check or not len(rows):
+        return
+    if not np.array_equal(checks, segment.checks[rows]):
         raise Damaged("a vector differs from its checksum")
+    # A row of zeros has the check 0, and in a hole of a file both are zeros.
+    if not checks.all() and not segment.is_whole:
+        raise Damaged("a part of it may be missing: its checksum differs")

@@ -81,6 +81,13 @@ class Segment:
         return nan_rows(self.vectors)
 
     @functools.cached_property
+    def is_whole(self) -> bool:
+        """Whether all tensors together have the checksum that the header states."""
+        tensors = (self.keys, self.stated_checks, self.vectors)
+        parts = [tensor.data for tensor in tensors if tensor is not None]
+        return _crc32(parts) == self.checksum
+
+    @functools.cached_property
     def checks(self) -> Checks:
         """(n,) check of each row, as it should be.
 
@@ -203,9 +210,7 @@ def check(segment: Segment) -> None:
     Damaged
         If the checksum differs.
     """
-    tensors = (segment.keys, segment.stated_checks, segment.vectors)
-    parts = [tensor.data for tensor in tensors if tensor is not None]
-    if _crc32(parts) != segment.checksum:
+    if not segment.is_whole:
         raise Damaged("its checksum differs from the checksum in its header")
 
 
@@ -214,7 +219,8 @@ def row_checks(vectors: Vectors) -> Checks:
 
     A change within one word always changes the check, since an odd number has an inverse modulo
     2**64. Other damage keeps it about once in 2**64, but for two changes of the highest bit of
-    words in one row. It is computed about as fast as memory is read.
+    words in one row. A row of zeros has the check 0. It is computed about as fast as memory is
+    read.
     """
     if vectors.shape[1] % 2:  # half a word is left
         vectors = np.pad(vectors, ((0, 0), (0, 1)))

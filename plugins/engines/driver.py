@@ -1,10 +1,11 @@
 """The loop of engines with several workers: units out, reports in, deaths counted.
 
 How workers are started, fed, heard and ended is the engine's (`.crew`). Each has two units, so that
-it does not wait for the next one; only one if sending the next could wait for it. Texts that failed, and the unit of a worker that died or took too
-long, are tried once more by new workers, one by one and last. Vectors that a dead worker had not
-written are encoded again: after each round the store is asked what is missing. A model that fails
-on many texts in a row, short ones too, is given up.
+it does not wait for the next one; only one if sending the next could wait for it. Texts that
+failed, and the unit of a worker that died or took too long, are tried once more by new workers, one
+by one and last. Vectors that a dead worker had not written are encoded again: after each round the
+store is asked what is missing. A model that fails on many texts in a row, short ones too, is given
+up.
 """
 
 from __future__ import annotations

@@ -47,6 +47,23 @@ def write_old(store, texts, vectors):
     path.write_bytes(len(head).to_bytes(8, "little") + head + data)
 
 
+def test_a_hole_in_a_file_is_no_row_of_zeros(tmp_path, fill):
+    (path,) = files(fill(Store(tmp_path, "model"), TEXTS, d=8))
+    size, content = len(TEXTS) * (8 + 8 * 4), path.read_bytes()
+    path.write_bytes(content[:-size] + bytes(size))  # keys alone were copied
+    store = Store(tmp_path, "model")
+    with pytest.raises(KeyError):
+        store.get(TEXTS)
+    assert store.missing(TEXTS) == TEXTS
+
+
+def test_a_vector_of_zeros_is_a_vector(tmp_path):
+    store, vectors = Store(tmp_path, "model"), np.zeros((len(TEXTS), 8), dtype=np.float32)
+    with store.writer() as writer:
+        writer.add(TEXTS, vectors)
+    np.testing.assert_array_equal(Store(tmp_path, "model").get(TEXTS), vectors)
+
+
 @pytest.mark.parametrize("d", [8, 9])
 def test_every_flipped_byte_of_the_vectors_is_seen(tmp_path, fill, d):
     source = fill(Store(tmp_path, "model"), TEXTS[:12], d=d)
