@@ -94,25 +94,36 @@ class ModelAnswers(Generic[T]):
         return tuple(lines)
 
     def _ask(self, texts: Sequence[str]) -> dict[str, T]:
-        """Ask the model; cache valid answers, and remember the texts whose answer is invalid."""
+        """Ask the model; remember the texts whose answer is invalid.
+
+        A valid answer is cached as soon as it has arrived, so that an end of the run loses only
+        the requests in flight: there may be thousands of texts, and each is paid for.
+        """
         read: dict[str, T] = {}
-        valid: dict[str, str] = {}
-        unavailable: Unavailable | None = None
-        if self._in_message:
-            answers = self._chat.ask_many(None, [f"{self._prompt}\n{text}" for text in texts])
-        else:
-            answers = self._chat.ask_many(self._prompt, texts)
-        for text, answer in zip(texts, answers, strict=True):
+        invalid: dict[str, HarnessError] = {}
+
+        def keep(position: int, answer: str) -> None:
+            text = texts[position]
             try:
-                if not isinstance(answer, str):
-                    raise answer
-                read[text] = self._read(text, answer)
-                valid[text] = answer
-            except Unavailable as error:
-                unavailable = error
+                value = self._read(text, answer)
             except HarnessError as error:
-                self.failed[text] = str(error)
-        self._cache.add(valid)
+                invalid[text] = error
+                return
+            self._cache.add({text: answer})
+            read[text] = value
+
+        if self._in_message:
+            prompts = [f"{self._prompt}\n{text}" for text in texts]
+            answers = self._chat.ask_many(None, prompts, keep)
+        else:
+            answers = self._chat.ask_many(self._prompt, texts, keep)
+        unavailable: Unavailable | None = None
+        for text, answer in zip(texts, answers, strict=True):
+            problem = invalid.get(text) if isinstance(answer, str) else answer
+            if isinstance(problem, Unavailable):
+                unavailable = problem
+            elif problem is not None:
+                self.failed[text] = str(problem)
         if unavailable is not None:
             raise unavailable
         return read

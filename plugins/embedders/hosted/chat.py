@@ -7,7 +7,7 @@ differ from call to call. Requests and errors are in `endpoint.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.errors import HarnessError, InvalidOption, Unavailable
@@ -86,25 +86,33 @@ class Chat:
         )
         return _content(answer)
 
-    def ask_many(self, system: str | None, texts: Sequence[str]) -> list[str | HarnessError]:
+    def ask_many(
+        self,
+        system: str | None,
+        texts: Sequence[str],
+        keep: Callable[[int, str], None] = lambda *_: None,
+    ) -> list[str | HarnessError]:
         """Return for each text its answer, or the error of `ask`.
 
-        Once the endpoint is unavailable, the remaining texts are not sent.
+        Once the endpoint is unavailable, the remaining texts are not sent. `keep` is called with
+        the position of a text and its answer as soon as that has arrived, by any thread.
         """
         unavailable: list[Unavailable] = []
 
-        def answer(text: str) -> str | HarnessError:
+        def answer(position: int) -> str | HarnessError:
             if unavailable:
                 return unavailable[0]
             try:
-                return self.ask(system, text)
+                content = self.ask(system, texts[position])
             except Unavailable as error:
                 unavailable.append(error)
                 return error
             except HarnessError as error:
                 return error
+            keep(position, content)
+            return content
 
-        return map_in_threads(answer, texts, self.parallel)
+        return map_in_threads(answer, range(len(texts)), self.parallel)
 
     def close(self) -> None:
         """Close the connections."""

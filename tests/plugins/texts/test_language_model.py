@@ -10,6 +10,7 @@ from loopback import TOO_MANY, Fault
 from harness.errors import ModelError, Unavailable
 from harness.plugins.embedders.hosted.chat import Chat
 from harness.plugins.texts.language_model import LanguageModelMentions, read
+from harness.plugins.texts.model_answers import ModelAnswers
 
 TEXT = "Kashvi's dog met “Ravi” in New  York."
 GOOD = "<person>Kashvi</person>'s dog met “<person>Ravi</person>” in <place>New York</place>."
@@ -142,3 +143,20 @@ def test_answers_before_a_failure_of_the_endpoint_are_kept(loopback, finder):
     assert [body["messages"][1]["content"] for body in loopback.requests[n_requests:]] == [
         "Ravi ran."
     ]
+
+
+def test_an_answer_is_kept_as_soon_as_it_has_arrived(loopback):
+    texts = [f"text {i}" for i in range(4)]
+
+    def interrupted(text, answer):
+        if text == "text 2":
+            raise KeyboardInterrupt
+        return answer
+
+    chat = Chat("toy", loopback.url, parallel=1)
+    with pytest.raises(KeyboardInterrupt):
+        ModelAnswers(chat, "copies", "Copy it.", interrupted).of(texts)
+    asked = chat.usage.requests
+    answers = ModelAnswers(chat, "copies", "Copy it.", lambda _, answer: answer).of(texts)
+    assert answers == {text: text for text in texts}
+    assert chat.usage.requests - asked == 2
