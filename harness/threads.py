@@ -4,25 +4,38 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
+_VARIABLE = "OMP_NUM_THREADS"
+
 
 class _Limit:
-    """Limits BLAS, OpenMP and torch to one thread, from now until it is lifted."""
+    """Limits BLAS, OpenMP and torch to one thread, from now until it is lifted.
+
+    What this limits must be loaded. Others of these libraries are, but torch takes seconds, and is
+    loaded by the first task that needs it. It reads the environment then.
+    """
 
     def __init__(self) -> None:
-        self._torch = sys.modules.get("torch")
-        self._threads = self._torch.get_num_threads() if self._torch else 0
-        if self._torch:
-            self._torch.set_num_threads(1)
+        torch = sys.modules.get("torch")
+        self._threads: int | None = torch.get_num_threads() if torch else None
+        if torch:
+            torch.set_num_threads(1)
+        self._variable = os.environ.get(_VARIABLE)
+        os.environ[_VARIABLE] = "1"
         self._libraries = _controller(len(sys.modules)).limit(limits=1)
 
     def lift(self) -> None:
         self._libraries.restore_original_limits()
-        if self._torch:
-            self._torch.set_num_threads(self._threads)
+        os.environ.pop(_VARIABLE, None)
+        if self._variable is not None:
+            os.environ[_VARIABLE] = self._variable
+        if torch := sys.modules.get("torch"):
+            torch.set_num_threads(self._threads or _threads_of_torch(self._variable))
 
 
 _limits: list[_Limit] = []  # of nested contexts; only the first of them changes anything
@@ -48,6 +61,18 @@ def all_threads() -> Iterator[None]:
         yield
     finally:
         _limits.extend(_Limit() for _ in range(n))
+
+
+def _threads_of_torch(variable: str | None) -> int:
+    """Return how many threads torch would have, had it been loaded without a limit."""
+    if variable and variable.isdecimal() and int(variable):
+        return int(variable)
+    import joblib
+
+    with warnings.catch_warnings():  # it may not find out, and counts all cores then
+        warnings.simplefilter("ignore")
+        n: int = joblib.cpu_count(only_physical_cores=True)
+    return n
 
 
 @functools.lru_cache(maxsize=1)  # looking for libraries takes 2 ms, as long as a small call

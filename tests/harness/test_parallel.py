@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +65,26 @@ def test_each_call_has_one_thread_here_and_elsewhere():
 
     for workers in (1, 2):
         assert in_order(parallel.results(threads, [0, 1], workers=workers)) == [{1}, {1}]
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
+def test_a_call_that_loads_torch_has_one_thread_of_it():
+    script = """
+        import os
+        from harness.threads import one_thread
+        with one_thread(), one_thread():
+            import torch
+            inside = torch.get_num_threads()
+        print(inside, torch.get_num_threads(), os.environ["OMP_NUM_THREADS"])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        env=os.environ | {"OMP_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["1", "2", "2"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
