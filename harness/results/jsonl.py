@@ -64,10 +64,14 @@ class RecordsFile(Generic[Kind]):
     ------
     DiskError
         If the folder cannot be written to.
+    InvalidFile
+        If there is a pipe or device in place of the file: reading it might not end.
     """
 
     def __init__(self, path: Path, schema: type[Kind]) -> None:
         self.path, self.schema = folders.make(path.parent) / path.name, schema
+        if user_files.exists(self.path):
+            user_files.check(self.path)
         self.records: dict[str, Kind] = {}
         self._state: _State = None  # of the file when this object last read or wrote it
         self.notices = tuple(self._read())

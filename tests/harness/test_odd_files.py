@@ -54,3 +54,12 @@ def test_an_odd_file_in_an_included_folder_is_skipped_with_a_line(harness, toy, 
     assert result.code == 0
     assert "pipe.yaml: is no regular file" in result.err + result.out
     assert "zero.yaml" in result.err + result.out
+
+
+def test_a_pipe_in_place_of_a_results_file_is_one_line(harness, toy, tmp_path):
+    (tmp_path / "results").mkdir()
+    os.mkfifo(tmp_path / "results" / "toy-letters.jsonl")
+    result = harness("eval", "-m", "toy-letters", "-t", "toy-places", "-r", tmp_path / "results")
+    assert result.code == 2
+    assert "toy-letters.jsonl: is no regular file" in result.err
+    assert result.err.count("\n") == 1
