@@ -68,12 +68,15 @@ class Case:
         What a line of the first run says; empty if the run succeeds.
     fails_once
         Whether the run still fails if the server does it once.
+    timeout
+        Seconds for an answer; so many that a busy machine gives the right ones in time.
     """
 
     name: str
     fault: Fault
     fact: str = ""
     fails_once: bool = False
+    timeout: float = 30
 
 
 def first(value: Any) -> Fault:
@@ -210,7 +213,7 @@ CASES = [
     Case("a bomb of gzip", Fault(body=BOMB, headers={"Content-Encoding": "gzip"}), "bytes; at mo"),
     Case("compressed as nobody asked", sent("Content-Encoding: br"), "compressed as 'br'"),
     Case("a body without an end", Fault(raw=endless), "bytes; at most"),
-    Case("a body that trickles", Fault(raw=slow), "did not answer within"),
+    Case("a body that trickles", Fault(raw=slow), "did not answer within", timeout=1),
     # Connections
     Case("reset before the headers", Fault(raw=reset), "cannot be reached"),
     Case("reset after the headers", Fault(raw=reset_after_headers), "cannot be reached"),
@@ -282,7 +285,11 @@ def registry() -> Registry:
 
 @pytest.fixture
 def run(
-    tmp_path: Path, loopback: Loopback, monkeypatch: pytest.MonkeyPatch, registry: Registry
+    tmp_path: Path,
+    loopback: Loopback,
+    monkeypatch: pytest.MonkeyPatch,
+    registry: Registry,
+    case: Case,
 ) -> Callable[[], tuple[int, str]]:
     """Return a function that evaluates the model, and returns the exit code and all lines."""
     monkeypatch.setattr(retrying, "SHORTEST", 0.01)
@@ -291,8 +298,8 @@ def run(
     loopback.key = SECRET
     task = tmp_path / "tiny.yaml"
     task.write_text(TASK)
-    options = "key=LOOPBACK_KEY&retries=1&batch_texts=8&parallel=1&batch_tokens=60&timeout=0.4"
-    model = f"openai:toy?base_url={loopback.url}&{options}"
+    options = "key=LOOPBACK_KEY&retries=1&batch_texts=8&parallel=1&batch_tokens=60"
+    model = f"openai:toy?base_url={loopback.url}&{options}&timeout={case.timeout}"
 
     def evaluated() -> tuple[int, str]:
         lines: list[str] = []
