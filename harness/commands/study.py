@@ -49,9 +49,7 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options:
     harness study run gender-hard-soft
     harness study run ./my-study.yaml --workers 4
     """  # noqa: D301  # click keeps the lines after a backspace
-    import joblib
-
-    from harness import progress
+    from harness import parallel, progress
     from harness.commands import output, study_report
     from harness.study import running
 
@@ -61,7 +59,7 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options:
         path = Path(name)
         result = running.run_study(
             path if path.suffix else name,
-            workers=workers or joblib.cpu_count(),
+            workers=workers or parallel.cores(),
             progress=progress.for_terminal(),
             **options,
         )

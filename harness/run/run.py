@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from harness import folders, parallel
+from harness import folders
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.encode import adapters, canary
@@ -167,10 +167,6 @@ class Run:
 
     def model(self, embedder: Embedder, name: str | None) -> Records:
         """Evaluate one model; `name` is what users typed for it, if it was a name."""
-        with parallel.at_most(self.settings.workers or parallel.cores()):
-            return self._model(embedder, name)
-
-    def _model(self, embedder: Embedder, name: str | None) -> Records:
         settled = self.settle(embedder)
         info, seed = embedder.info, self.settings.seed
         file = ResultsFile(self.results, info.name, self.shared) if self.results else None

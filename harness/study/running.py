@@ -103,7 +103,7 @@ def run_study(
     new, failed = 0, []
     entries = _embedders(document, registry, study_.file.models)
     models, same = distinct(entries, registry.embedders)
-    with contextlib.ExitStack() as left:
+    with contextlib.ExitStack() as left, parallel.at_most(workers):
         left.callback(getattr(runner.engine, "close", lambda: None))
         for source, embedder in models:
             model = str(source)

@@ -1,5 +1,6 @@
 """A study chooses in inner folds, judges in outer folds, and continues where it stopped."""
 
+import importlib
 import json
 
 import pytest
@@ -221,3 +222,28 @@ def test_two_models_of_one_name_are_an_error_before_any_model_runs(run, content,
     content["models"].append(str(other))
     with pytest.raises(UsageError, match="two different models have the name 'vectors:vectors'"):
         run()
+
+
+def test_a_mitigator_may_use_as_many_processes_as_the_study(run, content, install):
+    source = """
+        from harness import MitigatorSpec, hookimpl, parallel
+        from harness.mitigator import Mitigator
+
+        ALLOWED = []
+
+        @hookimpl
+        def harness_mitigators():
+            return [MitigatorSpec(name="asking", target="asking_module:Asking")]
+
+        class Asking(Mitigator):
+            def fit(self, embedder, concept=None):
+                ALLOWED.append(parallel.allowed())
+                return self
+
+            def transform(self, vectors, texts):
+                return vectors
+    """
+    install("asking", {"asking": "asking_module"}, asking_module=source)
+    content["mitigators"]["asking"] = {}
+    run(workers=1)
+    assert set(importlib.import_module("asking_module").ALLOWED) == {1}
