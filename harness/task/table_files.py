@@ -21,7 +21,7 @@ from harness.errors import InvalidFile, Unavailable
 from harness.task.table_schema import Table
 
 Row = Mapping[str, Any]
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]')
 """Brackets of JSON, and texts, which may have brackets in them."""
 _UNREADABLE = (
     *(OSError, EOFError, zlib.error, UnicodeDecodeError, LookupError, TypeError, csv.Error),

@@ -138,7 +138,10 @@ def test_too_many_rows_are_an_error(mistake, write, monkeypatch, name, row):
         ('{"word": ' + "[" * 30_000 + "]" * 30_000 + "}", "levels"),
         ('{"word": "a", "side": "\\ud800"}', "character"),
         ('{"word": "a", "side": ' + "1" * 5_000 + "}", "not JSON"),
+        # Who looks for the end of each of these texts anew needs hours.
+        ("[]" * 100 + '"' + '\\"' * 400_000, "not JSON"),
     ],
+    ids=["deep", "surrogate", "long number", "text without an end"],
 )
 def test_json_that_no_reader_takes_is_an_error(registry, write, line, fact):
     write("a.jsonl", f'{{"word": "b", "side": "2"}}\n{line}\n')
