@@ -83,10 +83,10 @@ def test_a_text_that_kills_its_process_fails_and_the_others_are_encoded(tmp_path
 
 
 def test_a_worker_that_hangs_is_ended_and_the_others_are_encoded(tmp_path, plugin):
-    texts = [*texts_of(100), "hang " * 30]
-    _, report = encode(tmp_path, texts, devices=["cpu"], timeout=0.5)
+    texts = [*texts_of(100), "hang " * 1000]  # a batch of its own, so that no other is late twice
+    _, report = encode(tmp_path, texts, devices=["cpu"], timeout=1)
     assert list(report.failed) == [texts[-1]]
-    assert "0.5 seconds on cpu" in report.failed[texts[-1]]
+    assert "1 seconds on cpu" in report.failed[texts[-1]]
 
 
 def test_units_and_failures_may_be_larger_than_a_pipe_holds(tmp_path, plugin):
@@ -97,7 +97,7 @@ def test_units_and_failures_may_be_larger_than_a_pipe_holds(tmp_path, plugin):
 
 def test_a_unit_larger_than_a_pipe_holds_does_not_wait_for_a_worker_that_hangs(tmp_path, plugin):
     texts = ["hang " + "x" * 1_000_000, "x" * 900_000]
-    _, report = encode(tmp_path, texts, devices=["cpu"], timeout=0.5)
+    _, report = encode(tmp_path, texts, devices=["cpu"], timeout=1)
     assert list(report.failed) == texts[:1]
 
 
@@ -301,10 +301,8 @@ def test_a_time_limit_chooses_this_engine(tmp_path, plugin):
         "primary": {"metric": "weat", "score": "association"},
     }
     with pytest.warns(NotRunWarning):
-        records = evaluate("troubled", [task], cache=tmp_path, timeout=0.5)
-    assert [
-        fact for fact in ("'hang'", "0.5 seconds on cpu") if fact not in records.notices[0]
-    ] == []
+        records = evaluate("troubled", [task], cache=tmp_path, timeout=1)
+    assert [fact for fact in ("'hang'", "1 seconds on cpu") if fact not in records.notices[0]] == []
 
 
 @pytest.mark.parametrize(
