@@ -175,7 +175,9 @@ class Actors(crew.Crew[Actor]):
             return Died(f"the actor on {worker.label or 'a node'} died{_cause(error)}")
         except self._ray.exceptions.RayError as error:
             worker.answers.clear()
-            return Died(f"the actor on {worker.label} failed: {one_line(error)[:200]}")
+            worker.kill()  # it lives, and would keep the place of its successor
+            cause = getattr(error, "cause", error)
+            return Died(f"the actor on {worker.label} failed: {one_line(cause)[:200]}")
         if isinstance(answer, str):
             worker.label = answer
             return None

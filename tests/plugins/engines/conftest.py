@@ -5,7 +5,7 @@ import pytest
 from harness.registry import discovery
 
 PLUGIN = '''
-import os, signal, time
+import asyncio, os, signal, time
 from pathlib import Path
 
 from harness import EmbedderSpec, hookimpl
@@ -44,6 +44,8 @@ class Troubled(MockEmbedder):
             time.sleep(0.01)
         if any("raise" in text for text in texts):
             raise ValueError("no such text")
+        if any("cancel" in text for text in texts):  # no Exception
+            raise asyncio.CancelledError("no time")
         if any("wrong" in text for text in texts):
             return super().encode(texts)[:, :2]
         if any("die" in text for text in texts):

@@ -105,6 +105,13 @@ def test_an_actor_that_hangs_is_ended(encode):
     assert "1 seconds" in report.failed[texts[-1]]
 
 
+def test_an_actor_that_fails_leaves_its_place_to_another(encode):
+    texts = [*texts_of(300), "cancel " * 20]
+    _, report = encode(texts, engine="ray?actors=1&cpus=2")
+    assert list(report.failed) == [texts[-1]]
+    assert report.failed[texts[-1]].endswith("failed: CancelledError: no time")
+
+
 def test_a_node_with_another_model_is_not_used(encode, tmp_path):
     store, report = encode(texts_of(300), name=f"troubled?differs={tmp_path / 'differs'}")
     assert report.failed == {}
