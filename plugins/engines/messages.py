@@ -32,7 +32,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class Unusable:
-    """The embedder cannot be made, for this reason."""
+    """The embedder cannot be made, or the store not be opened, for this reason."""
 
     reason: str
 

@@ -74,7 +74,7 @@ class Encoder:
         self._size: BatchSize | None = None
 
     def make(self) -> Ready | Unusable:
-        """Make the embedder, and compare it with the one of the driver."""
+        """Make the embedder, compare it with the one of the driver, and open the store."""
         try:
             if self._job.marker is not None and not self._job.marker.exists():
                 raise HarnessError(
@@ -85,17 +85,17 @@ class Encoder:
             self._left.callback(getattr(self._embedder, "close", lambda: None))
             getattr(self._embedder, "share", lambda _: None)(self._job.processes)
             canary.follow(self._embedder, self._job.place, self._job.fingerprint)
-            found = self._embedder.info.fingerprint
-            if found != self._job.fingerprint:
+            own = self._embedder.info.fingerprint
+            if own != self._job.fingerprint:
                 raise ModelError(
                     "another process made a different model of this name "
-                    f"(fingerprint {found}, expected {self._job.fingerprint})"
+                    f"(fingerprint {own}, expected {self._job.fingerprint})"
                 )
-        except PLUGIN_ERRORS as error:  # a model may raise anything
+            self._size = batch_size(self._embedder, self._job.device)
+            store = Store(self._job.place, own)
+            self._writer = self._left.enter_context(store.writer())
+        except PLUGIN_ERRORS as error:  # a model may raise anything, and a store be out of reach
             return Unusable(str(error) or type(error).__name__)
-        self._size = batch_size(self._embedder, self._job.device)
-        store = Store(self._job.place, self._job.fingerprint)
-        self._writer = self._left.enter_context(store.writer())
         atexit.register(self._left.close)  # a Ray actor that is ended by SIGTERM writes, too
         return Ready()
 

@@ -15,6 +15,8 @@ import pytest
 from harness import evaluate
 from harness.embedder import MockEmbedder
 from harness.errors import DiskError, ModelError, UnknownName, UsageError
+from harness.folders import Url
+from harness.plugins.engines.worker import Encoder, Job
 from harness.registry.registry import Registry
 from harness.results.not_run import NotRunWarning
 from harness.store.store import Store
@@ -317,3 +319,12 @@ def test_a_wrong_option_is_an_error_before_anything_runs(arguments, facts):
     with pytest.raises(UsageError) as caught:
         evaluate("random-texts", "weat-6", **arguments)
     assert [fact for fact in facts if fact not in str(caught.value)] == []
+
+
+@pytest.mark.parametrize(
+    ("place", "fact"), [("http://127.0.0.1:1/x", "cannot read"), ("unknown://x/y", "protocol")]
+)
+def test_a_worker_that_cannot_open_the_store_says_why(place, fact):
+    embedder = MockEmbedder(dimensions=4)
+    job = Job(None, embedder.info.fingerprint, Url(place), device="cpu", threads=1)
+    assert fact in Encoder(job, embedder).make().reason
