@@ -15,7 +15,7 @@ from harness.scores import Null, Samples, Scale, Score
 KINDS = ("definition", "stereotype", "none")
 SCORES = (*KINDS, "preference")
 PAIRS = ("definition", "stereotype", "none_a", "none_b")
-NO_LEAD = 1e-9  # difference of two cosines that is rounding
+EQUAL = 1e-6  # cosines that differ by less are equal, such as those of neutralised words
 QUESTION = tuple(f"{pair}_{side}" for pair in PAIRS for side in (1, 2))
 
 
@@ -139,7 +139,8 @@ def sem_bias(
     cosines = np.stack(
         [paired_cosines(scaled(x) - scaled(y), np.tile(g, (n, 1))) for x, y in pairs]
     )
-    chosen = np.minimum(cosines.argmax(axis=0), KINDS.index("none"))
+    first_largest = (cosines >= cosines.max(axis=0) - EQUAL).argmax(axis=0)
+    chosen = np.minimum(first_largest, KINDS.index("none"))
     columns = {"chosen": [KINDS[code] for code in chosen]}
     columns |= {f"cosine_{name}": cosine for name, cosine in zip(PAIRS, cosines, strict=True)}
     pair_of = np.arange(n) if texts is None else _stereotypes(texts)
@@ -187,7 +188,7 @@ def sem_bias(
 def _wins(stereotyped: Floats, others: Floats) -> Floats:
     """Return for (n,) cosines the share of (2, n) others that each exceeds; a tie is one half."""
     leads = stereotyped - others
-    wins: Floats = np.where(np.abs(leads) <= NO_LEAD, 0.5, leads > 0).mean(axis=0)
+    wins: Floats = np.where(np.abs(leads) <= EQUAL, 0.5, leads > 0).mean(axis=0)
     return wins
 
 

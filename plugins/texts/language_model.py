@@ -75,7 +75,7 @@ class LanguageModelMentions:
         Unavailable
             If the endpoint is unavailable; the answers so far are kept.
         ModelError
-            If texts were sent and every answer is invalid.
+            If every answer, here or in an earlier call, is invalid.
         """
         mentions = self._answers.of(texts)
         return [

@@ -62,18 +62,18 @@ class ModelAnswers(Generic[T]):
         Unavailable
             If the endpoint is unavailable; the answers so far are kept.
         ModelError
-            If texts were sent and every answer is invalid.
+            If every answer, here or in an earlier call, is invalid.
         """
         unique = [text for text in dict.fromkeys(texts) if text.strip()]
         known = {text: self._read(text, answer) for text, answer in self._cache.get(unique).items()}
         new = [text for text in unique if text not in known and text not in self.failed]
-        answered = self._ask(new)
-        if new and not answered:
+        valid = known | self._ask(new)
+        if unique and not valid:
             raise ModelError(
-                f"every answer of the language model is invalid ({len(new)} texts), such as for "
-                f"'{short(new[0])}': {self.failed[new[0]]}"
+                f"every answer of the language model is invalid ({len(unique)} texts), such as for "
+                f"'{short(unique[0])}': {self.failed[unique[0]]}"
             )
-        return known | answered
+        return valid
 
     def notes(self, missing: str) -> tuple[str, ...]:
         """Return the usage of the model, and the texts that keep their names.

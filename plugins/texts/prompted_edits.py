@@ -75,7 +75,7 @@ class PromptedEdits:
         Unavailable
             If the endpoint is unavailable; the answers so far are kept.
         ModelError
-            If texts were sent and every answer is invalid.
+            If every answer, here or in an earlier call, is invalid.
         """
         answers = self._answers.of(texts)
         self._edited |= answers.keys()

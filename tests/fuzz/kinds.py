@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-import harness
+from harness import tasks
 
-TASKS = Path(harness.__file__).parent.parent / "tasks"
+TASKS = Path(tasks.__file__).parent
 
 
 def _none() -> Iterator[bytes]:

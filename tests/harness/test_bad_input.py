@@ -207,7 +207,7 @@ def test_a_full_disk_for_results(harness, toy, tmp_path):
     assert {r.id: r.value for r in kept}.items() <= {
         r.id: r.value for r in records(tmp_path)
     }.items()
-    assert kept[:3] == records(tmp_path)[:3]  # the records of the first task
+    assert len({r.task.name for r in kept}) == 1  # all records of the task that was ready first
     assert len(records(tmp_path)) == 5
     assert "100 % read from the cache" in again.out
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import Mitigator, labels, names, options
+from harness import Mitigator, labels, limits, names, options
 
 
 class Method(Mitigator):
@@ -46,7 +46,7 @@ def test_a_chain_has_the_label_of_each_stage():
 
 
 @given(
-    k=st.integers(),
+    k=st.integers(-limits.INTEGER, limits.INTEGER),
     share=st.floats(allow_nan=False),
     flag=st.booleans(),
     word=st.text(alphabet=st.characters(exclude_characters="/\\~:", codec="utf-8")),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
+from harness.arrays import unit_rows
 from harness.plugins.metrics.sem_bias import KINDS, PAIRS, sem_bias
 
 SIDES = [
@@ -55,6 +56,16 @@ def test_shares_sum_to_one_and_are_invariant_under_rotation(seed):
     assert sum(values(scores).values()) == pytest.approx(1)
     assert values(run(direction @ turn, pairs @ turn)) == values(scores)
     assert values(run(3 * direction, 0.5 * pairs)) == values(scores)
+
+
+def test_pairs_without_any_lead_are_ties_in_single_precision():
+    direction, pairs = random_inputs(0)
+    g = unit_rows(unit_rows(direction[0]) - unit_rows(direction[1]))
+    pairs = unit_rows(pairs.reshape(-1, 5))
+    neutral = unit_rows(pairs - pairs @ g.T * g).reshape(len(SIDES), -1, 5).astype(np.float32)
+    scores = run(direction, neutral)
+    assert scores["preference"].value == 0.5
+    assert values(scores) == {"definition": 1, "stereotype": 0, "none": 0}
 
 
 def test_swapping_all_sides_and_the_direction_has_no_effect():
