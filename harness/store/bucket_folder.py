@@ -12,8 +12,7 @@ Nothing is renamed in a bucket. An empty object says what happened, and when, in
     NAME.safetensors.SECONDS.damaged      the segment is damaged
     SECONDS.used                          the store was used on this day
 
-A segment is not used any more once it has such a mark. It is deleted an hour later, since another
-machine may still read it.
+A segment with such a mark is not used. It is deleted an hour later: others may still read it.
 """
 
 from __future__ import annotations

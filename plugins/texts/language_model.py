@@ -75,7 +75,7 @@ class LanguageModelMentions:
         Unavailable
             If the endpoint is unavailable; the answers so far are kept.
         ModelError
-            If every answer, here or in an earlier call, is invalid.
+            If there are texts, and no answer so far is valid.
         """
         mentions = self._answers.of(texts)
         return [

@@ -50,6 +50,7 @@ class ModelAnswers(Generic[T]):
         in_message: bool = False,
     ) -> None:
         self.failed: dict[str, str] = {}
+        self._has_valid = False
         self.identity = {"prompt": prompt, **chat.identity}
         self._chat, self._prompt, self._read, self._in_message = chat, prompt, read, in_message
         self._cache = AnswerCache(name, self.identity)
@@ -62,13 +63,14 @@ class ModelAnswers(Generic[T]):
         Unavailable
             If the endpoint is unavailable; the answers so far are kept.
         ModelError
-            If every answer, here or in an earlier call, is invalid.
+            If there are texts, and no answer so far is valid.
         """
         unique = [text for text in dict.fromkeys(texts) if text.strip()]
         known = {text: self._read(text, answer) for text, answer in self._cache.get(unique).items()}
         new = [text for text in unique if text not in known and text not in self.failed]
         valid = known | self._ask(new)
-        if unique and not valid:
+        self._has_valid |= bool(valid)
+        if unique and not self._has_valid:
             raise ModelError(
                 f"every answer of the language model is invalid ({len(unique)} texts), such as for "
                 f"'{short(unique[0])}': {self.failed[unique[0]]}"

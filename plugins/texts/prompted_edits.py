@@ -75,7 +75,7 @@ class PromptedEdits:
         Unavailable
             If the endpoint is unavailable; the answers so far are kept.
         ModelError
-            If every answer, here or in an earlier call, is invalid.
+            If there are texts, and no answer so far is valid.
         """
         answers = self._answers.of(texts)
         self._edited |= answers.keys()

@@ -58,6 +58,16 @@ primary: {{metric: weat, score: association}}
 """
 
 
+@pytest.fixture(autouse=True)
+def default_handlers():
+    """Jobs of a shell's background ignore Ctrl-C, and those of nohup SIGHUP: so would the tests."""
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture
 def site(tmp_path):
     """A folder with the model `slow`, as if it were installed."""
