@@ -67,8 +67,8 @@ class Lost:
     reason
         What happened to its process.
     killed
-        Whether the process died. Else the main process can try: the call could not be sent to
-        another process, or raised OnlyInMain there.
+        Whether the process died. Else the main process can try: the call or its result could not
+        be sent, or it raised OnlyInMain.
     """
 
     reason: str
@@ -160,9 +160,22 @@ def call(function: Callable[[Argument], Result], argument: Argument) -> Result |
     """Return the result of a call; in another process."""
     try:
         with one_thread(), at_most(1):
-            return _result(function, argument)
+            result = _result(function, argument)
     except Exception as error:
         raise sendable(error) from None
+    problem = _problem_of_sending(result)
+    return Lost(problem, killed=False) if problem else result
+
+
+def _problem_of_sending(result: object) -> str | None:
+    """Return why a result cannot be sent to the main process, where that would end all calls."""
+    import cloudpickle
+
+    try:
+        cloudpickle.dumps(result)
+    except Exception as error:
+        return one_line(error)
+    return None
 
 
 def sendable(error: Exception) -> Exception:

@@ -178,3 +178,13 @@ def test_what_a_fit_leaves_and_this_process_cannot_read_is_fitted_here():
     assert {(record.task.name, record.mitigator.label) for record in records} == {
         (task, label) for task in ("seat-c6", "seat-c7") for label in ("Doubles", "Trebles")
     }
+
+
+def test_a_result_that_cannot_be_pickled_is_made_in_this_process():
+    @harness.metric("locked", scores={"x": harness.Scale(ideal=0)})
+    def locked(targets_1):
+        return harness.Score(float(len(targets_1)), tables={"locks": [{"lock": threading.Lock()}]})
+
+    records = harness.evaluate(MockEmbedder("text"), "seat-c6,seat-c7", metrics=locked, workers=2)
+    assert {r.task.name for r in records if r.metric == "locked"} == {"seat-c6", "seat-c7"}
+    assert not records.failed
