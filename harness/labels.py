@@ -23,9 +23,10 @@ _LOCAL = re.compile(r"~$|~[^/\\]*[/\\]|\.{0,2}[/\\](?![/\\])|[A-Za-z]:[/\\]")
 """The beginning of a path that is absolute or starts at the home or current folder."""
 _SECRET = re.compile(r"(^|_)((api|auth)?key|token|secret|password|passwd)$", re.IGNORECASE)
 _IN_ADDRESS = re.compile(r"(://)[^/\s'@]+@")
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _IN_OPTION = re.compile(
     r"([?&](?:\w*_)?(?i:(?:api|auth)?key|token|secret|password|passwd)=)"
-    r"(?![A-Z][A-Z0-9_]*(?:\b|$))[^&\s']+"  # the name of a variable is no key
+    rf"(?!{_VARIABLE.pattern}(?:[&\s']|$))[^&\s']+"
 )
 LONGEST = 8
 """Numbers of an array that a label shows."""
@@ -116,6 +117,14 @@ def public(value: Any) -> Any:
 def is_secret(option: str) -> bool:
     """Return whether an option holds a key or password, by its name."""
     return _SECRET.search(option) is not None
+
+
+def is_variable(value: str) -> bool:
+    """Return whether the value of such an option is no key, but the variable that holds it.
+
+    Keys may be in capitals, too, so that a variable must have an underscore.
+    """
+    return _VARIABLE.fullmatch(value) is not None
 
 
 def without_secrets(line: str) -> str:

@@ -24,8 +24,6 @@ FOLDER = "runs"
 _ID = re.compile(r"[0-9a-f]{12}")
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
 _OPTION = re.compile(r"(?<=[?&])([^?&=]+)=([^&+]*)")
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
-"""Name of an environment variable that holds a key, which is no secret."""
 NO_CONCEPT = "none"
 """How users type that mitigators have no concept but a task's own."""
 
@@ -155,7 +153,7 @@ def _masked(name: str) -> str:
     """Return a name without a password in an address, and without a key in an option."""
 
     def masked(option: re.Match[str]) -> str:
-        is_secret = labels.is_secret(option[1]) and not _VARIABLE.fullmatch(option[2])
+        is_secret = labels.is_secret(option[1]) and not labels.is_variable(option[2])
         return f"{option[1]}=***" if is_secret else option[0]
 
     return _OPTION.sub(masked, _PASSWORD.sub("***@", name))

@@ -92,6 +92,23 @@ def test_a_key_is_in_no_label_and_no_record():
         assert labels.public({option: "a"}) == {option: "a"}
 
 
+@pytest.mark.parametrize(
+    ("value", "is_shown"),
+    [
+        ("OPENAI_API_KEY", True),
+        ("MY_KEY_2&name=x", True),
+        ("sk-abcdef123456", False),
+        ("AKIAIOSFODNN7EXAMPLE", False),
+        ("ABC-secret", False),
+        ("MY_KEY-secret", False),
+    ],
+)
+def test_a_line_has_the_variable_of_a_key_and_no_key(value, is_shown):
+    line = f"'openai:m?key={value}' is wrong"
+    shown = labels.without_secrets(line)
+    assert shown == (line if is_shown else "'openai:m?key=***' is wrong")
+
+
 def test_a_relative_path_is_recognised_if_the_file_exists(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "words.txt").write_text("a")

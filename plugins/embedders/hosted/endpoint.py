@@ -10,11 +10,11 @@ from __future__ import annotations
 import functools
 import json
 import os
-import re
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from harness import labels
 from harness.errors import HarnessError, InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders.hosted import address, client
 from harness.plugins.embedders.hosted.limiter import Clock, Limiter
@@ -38,7 +38,6 @@ OPENAI_KEY = "OPENAI_API_KEY"
 """Variable with the key of OpenAI's own endpoint and of the one in `OPENAI_BASE_URL`."""
 PARALLEL = 4  # concurrent requests
 
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 MESSAGE_LENGTH = 200  # most characters that an error quotes of an endpoint's message
 
 
@@ -109,7 +108,7 @@ class Endpoint:
         tpm: float | None = None,
         clock: Clock = time,
     ) -> None:
-        if key is not None and not _VARIABLE.fullmatch(key):
+        if key is not None and not labels.is_variable(key):
             raise InvalidOption(
                 "key= must be the name of an environment variable, such as OPENAI_API_KEY, in "
                 "capitals with an underscore; never the key itself"

@@ -87,8 +87,8 @@ class OpenAIEmbedder:
     Notes
     -----
     The fingerprint covers the endpoint's host and path, the model's name, `dimensions`, the prompts
-    and `input_type`. The weights behind an endpoint are unknown: delete the stored vectors if the
-    provider changes a model under the same name.
+    and `input_type`. The weights behind an endpoint are unknown: `harness.encode.canary` finds out
+    whether another model answers under the same name.
     """
 
     def __init__(
