@@ -122,12 +122,14 @@ class BucketFolder(Folder):
 
     def repair(self, name: str, fingerprint: str) -> bool:
         """Replace the copy of a damaged segment; return whether that of the bucket is valid."""
-        self._drop(name)
-        try:
-            self._bucket.fetch([name], self.path)
-            segment.check(segment.read(self.path / name, fingerprint))
-        except (segment.Damaged, segment.Foreign, OSError):
+        if self._bucket.fetch([name], self.path):  # replaces the copy, which others may read
             return False
+        try:
+            segment.check(segment.read(self.path / name, fingerprint))
+        except (segment.Damaged, segment.Foreign):
+            return False
+        except OSError:  # another process deleted the copy: that says nothing about the bucket
+            return True
         return True
 
     def write(self, fingerprint: str, keys: Keys, vectors: Vectors) -> None:

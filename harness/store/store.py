@@ -220,9 +220,10 @@ class Store:
                 continue
             break
         opened = self._of_one_width(opened)
-        if opened.keys() != self._segments.keys():
-            self._segments = opened
-            self._index = KeyIndex.of([opened[name] for name in sorted(opened)])
+        self._segments = opened
+        segments = [opened[name] for name in sorted(opened)]
+        if [*map(id, segments)] != [*map(id, self._index.segments)]:
+            self._index = KeyIndex.of(segments)
         if not self._touched:
             self._touched = True
             self.files.touch()

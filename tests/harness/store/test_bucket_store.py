@@ -225,6 +225,37 @@ def test_a_damaged_copy_is_copied_again_and_nothing_is_lost(s3, s3_place, fill, 
     assert copy.stat().st_size == len(content)
 
 
+@pytest.mark.parametrize("is_merged", [False, True])
+def test_a_copy_that_another_process_deletes_while_it_is_replaced_marks_nothing(
+    place, fill, monkeypatch, is_merged
+):
+    store = fill(Store(place, "model"))
+    (copy,) = bucket.mirror(place).rglob("*.safetensors")
+    content = bytearray(copy.read_bytes())
+    content[-10] ^= 1
+    copy.write_bytes(content)
+    fetch, deleted = bucket.Bucket.fetch, []
+
+    def fetch_and_delete(own, names, folder):
+        gone = fetch(own, names, folder)
+        if names and not deleted:
+            deleted.append(copy)
+            copy.unlink()
+            if is_merged:  # by another machine, an hour ago
+                own.remove(names)
+        return gone
+
+    monkeypatch.setattr(bucket.Bucket, "fetch", fetch_and_delete)
+    reader = Store(place, "model")
+    if is_merged:
+        with pytest.raises(KeyError):
+            reader.get(TEXTS)
+    else:
+        np.testing.assert_array_equal(reader.get(TEXTS), vectors_of(TEXTS))
+    assert deleted
+    assert [name for name in objects(store) if name.endswith(".damaged")] == []
+
+
 def test_verify_finds_a_flipped_bit_in_the_bucket(place, fill, on_machine):
     store = fill(Store(place, "model"))
     (name,) = segments(store)
