@@ -20,16 +20,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import io
-import os
 import re
 import shutil
 import time
-import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from harness import bucket
+from harness import bucket, folders
 from harness.arrays import Vectors
 from harness.bucket import Bucket, Unreachable
 from harness.errors import DiskError
@@ -94,9 +92,9 @@ class BucketFolder(Folder):
             contents[name] += content or b""
         for name, content in contents.items():
             if len(content) == self._entries[name].size:
-                self._keep(name, content)
+                folders.write_atomically(self.path / name, content)
             else:
-                self._keep(name + _KEYS, content[: ends[name]])
+                folders.write_atomically(self.path / (name + _KEYS), content[: ends[name]])
 
     def open(self, name: str, fingerprint: str) -> Segment:
         """Open a segment; it has no vectors if only its beginning is in the mirror."""
@@ -194,7 +192,8 @@ class BucketFolder(Folder):
 
     def leftovers(self) -> list[str]:
         """Return the marks in the bucket, and leftovers on this machine."""
-        return [*(mark[0] for mark in self._marks()), *self._unsent.leftovers()]
+        copies = Folder(self.path).leftovers()
+        return [*(mark[0] for mark in self._marks()), *copies, *self._unsent.leftovers()]
 
     def remove_leftovers(self) -> tuple[int, int]:
         """Delete segments that were marked an hour ago; return the number of files and bytes."""
@@ -208,8 +207,11 @@ class BucketFolder(Folder):
         if was_removed and all(name == MODEL_FILE or _USED.fullmatch(name) for name in left):
             self._bucket.remove(left)
         self._forget(left.keys())
-        count, size = self._unsent.remove_leftovers()
-        return len(names) + count, freed + size
+        count = len(names)
+        for folder in (Folder(self.path), self._unsent):
+            n, size = folder.remove_leftovers()
+            count, freed = count + n, freed + size
+        return count, freed
 
     def is_removed(self) -> bool:
         """Return whether all segments are marked as superseded."""
@@ -269,20 +271,6 @@ class BucketFolder(Folder):
         with contextlib.suppress(FileNotFoundError):
             names |= {path.name.removesuffix(_KEYS) for path in self.path.iterdir()}
         return names
-
-    def _keep(self, name: str, content: bytes) -> None:
-        temporary = self.path / f".{uuid.uuid4().hex}.tmp"
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            with temporary.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(self.path / name)
-        except OSError as error:
-            raise DiskError(f"cannot write to '{self.path}' ({error.strerror})") from None
-        finally:
-            temporary.unlink(missing_ok=True)
 
     def _forget(self, names: Iterable[str]) -> None:
         """Delete copies of segments that the bucket does not have any more."""

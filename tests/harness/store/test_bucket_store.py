@@ -1,6 +1,7 @@
 """Stores in a bucket: shared by machines, keys first, failed puts, pruning, one line for faults."""
 
 import io
+import os
 import re
 import time
 import uuid
@@ -361,6 +362,16 @@ def test_a_reader_whose_segments_were_deleted_reads_the_merged_one(s3_place, fil
     pruning.prune(s3_place)
     on_machine("second")
     np.testing.assert_array_equal(reader.get(texts), vectors_of(texts, 1024))
+
+
+def test_a_copy_that_was_cut_by_a_kill_is_removed_after_an_hour(place, fill):
+    store = fill(Store(place, "model"))
+    cut, young = (store.files.path / f".{name}.tmp" for name in ("cut", "young"))
+    for path in (cut, young):
+        path.write_bytes(b"a part")
+    os.utime(cut, (time.time() - 3700,) * 2)
+    assert pruning.prune(place).leftovers == 1
+    assert (cut.exists(), young.exists()) == (False, True)
 
 
 def test_a_removed_store_is_listed_no_more_and_deleted_after_an_hour(place, fill):
