@@ -90,6 +90,11 @@ def embeddings() -> Place:
     return (chosen if isinstance(chosen, Url) else cache()) / "embeddings"
 
 
+def absolute(folder: Place) -> Place:
+    """Return a folder as another process sees it, which may run in another directory."""
+    return folder.absolute() if isinstance(folder, Path) else folder
+
+
 def make(folder: Path) -> Path:
     """Create a folder with its parents, check that it is writable, and return it.
 

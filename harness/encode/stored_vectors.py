@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from harness import folders
 from harness.arrays import Vectors
 from harness.embedder import ModelInfo, Role
 from harness.encode import roles
@@ -58,7 +59,8 @@ class StoredVectors:
     def __getstate__(self) -> dict[str, Any]:
         """Return what is sent: where the store is, and not what is open of it."""
         knows = None if self.info.kind == "word" else dict(self.store.nan_is_right)
-        return self.__dict__ | {"store": (self.store.folder.parent, self.store.fingerprint, knows)}
+        folder = folders.absolute(self.store.folder.parent)
+        return self.__dict__ | {"store": (folder, self.store.fingerprint, knows)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Open the store anew."""

@@ -15,11 +15,11 @@ from typing import Any
 
 from pydantic import ByteSize
 
+from harness import folders
 from harness.embedder import Embedder
 from harness.encode.batch_size import token_budget
 from harness.encode.engine import OnDone, Report
 from harness.errors import Unavailable, UsageError, one_line
-from harness.folders import Place
 from harness.plugins.engines import driver, ray_calls
 from harness.plugins.engines.ray_actors import Actors
 from harness.plugins.engines.ray_cluster import Cluster, places
@@ -110,7 +110,7 @@ class RayEngine:
             job = Job(
                 name=name,
                 fingerprint=store.fingerprint,
-                place=_absolute(store.folder.parent),
+                place=folders.absolute(store.folder.parent),
                 device=device,
                 threads=max(1, int(self.cpus)),
                 processes=n,
@@ -149,14 +149,10 @@ class RayEngine:
         return room
 
 
-def _absolute(folder: Place) -> Place:
-    return folder.absolute() if isinstance(folder, Path) else folder
-
-
 @contextlib.contextmanager
 def _marker(store: Store) -> Iterator[Path | None]:
     """Yield a file in the folder of the stores, by which a node knows that it sees the folder."""
-    folder = _absolute(store.folder.parent)
+    folder = folders.absolute(store.folder.parent)
     if not isinstance(folder, Path):  # all nodes see a bucket
         yield None
         return
