@@ -95,7 +95,7 @@ class RecordsFile(Generic[Kind]):
             self.records |= {record.id: record for record in records}
 
     def arrange(self, ids: Sequence[str]) -> None:
-        """Bring the records with these ids into this order, after all others.
+        """Bring the records with these ids into this order, after all others, if they are not.
 
         Raises
         ------
@@ -103,12 +103,17 @@ class RecordsFile(Generic[Kind]):
             If the disk is full or the file cannot be written. The file is as it was then.
         """
         place = {id_: i for i, id_ in enumerate(ids)}
+        places = [place[id_] for id_ in self.records if id_ in place]
+        if places == sorted(places):
+            return
 
         def position(entry: Entry[Kind]) -> int:
             return -1 if entry.record is None else place.get(entry.record.id, -1)
 
         with self._changing():
             self._rewrite(lambda known: [*sorted(known, key=position)])
+            in_order = sorted(self.records.items(), key=lambda item: place.get(item[0], -1))
+            self.records = dict(in_order)
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:

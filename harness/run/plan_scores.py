@@ -59,7 +59,7 @@ def score(
     run
         Identifies the run.
     file
-        Where records are written; it is brought into the plan's order at the end.
+        Where records are written, in the order in which they are ready.
 
     Raises
     ------
@@ -79,7 +79,6 @@ def score(
     cluster = engine if info.kind == "text" and isinstance(engine, parallel.Cluster) else None
     pool = JobPool(jobs, vectors, runner, workers=workers, cluster=cluster)
     facts = ModelFacts(vectors)
-    known = set(file.records if file else ())
     records: dict[int, list[Record]] = {}
     scored: dict[int, Scored] = {}
     not_run: dict[int, NotRun] = {}
@@ -95,8 +94,6 @@ def score(
                     file.add(records[position])
             advance(1)
     ordered = [record for i in sorted(records) for record in records[i]]
-    if file and list(records) != sorted(records):
-        file.arrange([record.id for record in ordered if record.id not in known])
     without_samples = dict.fromkeys(
         metric for i in sorted(scored) for metric in scored[i].without_samples
     )

@@ -193,6 +193,8 @@ class Run:
         fitted_on = {job.part.concept for job in plan.in_order}
         self.ignores_concept &= self.settings.concept not in fitted_on
         ids = [id_ for job in plan.in_order for id_ in job.ids(info, seed).values()]
+        if file:
+            file.arrange(ids)  # also if a run was killed just before it did
         return Records(
             [records[id_] for id_ in ids if id_ in records],
             not_run=not_run,

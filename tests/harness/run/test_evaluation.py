@@ -68,6 +68,16 @@ def test_a_run_goes_on_with_what_is_missing(evaluate, tmp_path):
     assert {r.id: r.created for r in rest if r.task.name == "toy-places"} == kept
 
 
+def test_a_run_that_ends_leaves_the_file_in_its_order_whatever_was_before(evaluate, tmp_path):
+    file = tmp_path / "toy-letters.jsonl"
+    whole = evaluate(results=tmp_path)
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(reversed(lines[1:])))  # as workers of a killed run may leave it
+    for _ in range(2):
+        evaluate(results=tmp_path)
+        assert [r.id for r in results_files.read([file]).records] == [r.id for r in whole]
+
+
 def test_ids_differ_by_seed_model_options_and_mitigator_parameters(evaluate, tmp_path):
     variants = [
         evaluate(tasks="toy-places"),
