@@ -207,8 +207,12 @@ def _parallel(
 
     # loky replaces a worker that has grown by 300 MB, as one does that maps large files.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
-    # Libraries that a worker loads later begin with one thread.
-    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+    with joblib.parallel_config(
+        backend="loky",
+        inner_max_num_threads=1,  # of libraries that a worker loads later
+        initializer=signals.end_with_parent,  # before its first call, which may never come
+        initargs=(os.getpid(),),
+    ):
         parallel = joblib.Parallel(
             n_jobs=workers,
             return_as="generator_unordered",
@@ -227,7 +231,6 @@ def _call(
     function: Callable[[Argument], Result], position: int, argument: Argument, path: list[str]
 ) -> tuple[int, Result | Lost]:
     """Return the position and the result of a call; in a process of loky."""
-    _prepare_process()
     sys.path += [folder for folder in path if folder not in sys.path]  # it may be an old process
     return position, call(function, argument)
 
@@ -237,11 +240,6 @@ def _result(function: Callable[[Argument], Result], argument: Argument) -> Resul
         return function(argument)
     except OnlyInMain as error:
         return Lost(str(error), killed=False)
-
-
-@functools.cache  # once a process
-def _prepare_process() -> None:
-    signals.end_with_parent(os.getppid())
 
 
 @contextlib.contextmanager

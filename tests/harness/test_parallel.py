@@ -27,6 +27,25 @@ def block(_):
 list(parallel.results(block, [0, 1], workers=2))
 """
 
+DYING = r"""
+import os, signal, time
+from pathlib import Path
+from harness import parallel
+
+def parent(process):
+    return int((process / "stat").read_text().rpartition(")")[2].split()[1])
+
+class Arguments(list):
+    def __getitem__(self, i):
+        if i > 1:  # the first call was sent, for which processes start
+            processes = [path for path in Path("/proc").glob("[0-9]*") if path.exists()]
+            print(*(path.name for path in processes if parent(path) == os.getpid()), flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return i
+
+list(parallel.results(time.sleep, Arguments(range(4)), workers=2))
+"""
+
 
 def in_order(calls):
     return [result for _, result in sorted(calls, key=lambda call: call[0])]
@@ -144,4 +163,15 @@ def test_no_process_is_left_behind(how):
         workers = [int(process.stdout.readline()) for _ in range(2)]
         process.send_signal(how)
     while any(map(is_running, workers)):  # if one is left, the suite's time limit ends this loop
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+def test_no_process_is_left_behind_that_had_not_started_yet():
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", DYING], stdout=subprocess.PIPE, text=True, check=False
+    )
+    processes = done.stdout.split()
+    assert len(processes) >= 2
+    while any(map(is_running, processes)):  # as above
         time.sleep(0.05)
