@@ -83,11 +83,11 @@ class Bucket:
         with self._errors("list"):
             system, root = self._system()
             system.invalidate_cache()
-            found = system.find(root, detail=True)
+            infos = system.find(root, detail=True)
         start = f"{root}/"
         return {
             path[len(start) :]: Entry(int(info["size"] or 0), _version(info))
-            for path, info in found.items()
+            for path, info in infos.items()
             if path.startswith(start)
         }
 

@@ -37,11 +37,11 @@ def of_model(model: Any) -> str | None:
     stated = getattr(model, "fingerprint", None)
     if isinstance(stated, str) and stated:
         return digest(["fingerprint", stated])
-    found = _of_content(model)
+    content = _of_content(model)
     revision = getattr(model, "revision", None)
-    if found is None and isinstance(revision, str) and revision:
+    if content is None and isinstance(revision, str) and revision:
         return digest(["revision", revision])
-    return found
+    return content
 
 
 def of_function(function: Callable[..., Any]) -> str:

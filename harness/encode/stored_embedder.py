@@ -127,10 +127,10 @@ class StoredEmbedder(StoredVectors):
         if not callable(ranks):
             return None
         try:
-            found: Sequence[int] | None = ranks(words)
+            by_word: Sequence[int] | None = ranks(words)
         except PLUGIN_ERRORS:  # scores do not depend on this
             return None
-        return found
+        return by_word
 
     def truncated(self, texts: Sequence[str]) -> list[bool] | None:
         """Return whether the embedder truncates each text; None if it does not say."""
