@@ -63,19 +63,20 @@ class ModelAnswers(Generic[T]):
         Unavailable
             If the endpoint is unavailable; the answers so far are kept.
         ModelError
-            If there are texts, and no answer so far is valid.
+            If texts were sent and every answer is invalid, or no answer so far is valid.
         """
         unique = [text for text in dict.fromkeys(texts) if text.strip()]
         known = {text: self._read(text, answer) for text, answer in self._cache.get(unique).items()}
         new = [text for text in unique if text not in known and text not in self.failed]
-        valid = known | self._ask(new)
-        self._has_valid |= bool(valid)
-        if unique and not self._has_valid:
+        answered = self._ask(new)
+        self._has_valid |= bool(known or answered)
+        asked = new or unique  # texts of an earlier call are not asked for again
+        if asked and not answered and (new or not self._has_valid):
             raise ModelError(
-                f"every answer of the language model is invalid ({len(unique)} texts), such as for "
-                f"'{short(unique[0])}': {self.failed[unique[0]]}"
+                f"every answer of the language model is invalid ({len(asked)} texts), such as for "
+                f"'{short(asked[0])}': {self.failed[asked[0]]}"
             )
-        return valid
+        return known | answered
 
     def notes(self, missing: str) -> tuple[str, ...]:
         """Return the usage of the model, and the texts that keep their names.
