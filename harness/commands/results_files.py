@@ -53,7 +53,7 @@ def verify(paths: tuple[Path, ...], as_json: bool) -> int:
         facts = f"{output.counted(len(checked), 'file')}, {output.counted(records, 'record')}"
         click.echo(f"{facts}, {output.counted(len(rows), 'problem')}")
         if rows:
-            click.echo("`harness results repair` moves these lines to a file beside", err=True)
+            click.echo("`harness results repair` moves damaged lines to a file beside", err=True)
     return int(bool(rows))
 
 

@@ -33,6 +33,9 @@ class VocabularyPart(Strict):
             re.compile(pattern)
         except re.error as error:
             raise ValueError(f"invalid regular expression '{pattern}' ({error})") from None
+        # Of (a+)+ each word may need as many steps as it has ways to be cut.
+        if re.search(r"\)[*+{]", re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "", pattern)):
+            raise ValueError(f"regular expression '{pattern}': a group may not be repeated")
         return pattern
 
 

@@ -7,6 +7,7 @@ import pytest
 from harness import limits
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
+from harness.task.schema import VocabularyPart
 
 TASK = """\
 name: mine
@@ -184,10 +185,17 @@ def test_a_cell_that_is_a_list_is_no_number(mistake, write):
         ("a: [{words: [x]}, {words: [y], original: true}]", "", ["original"]),
         ("a: {vocabulary: {size: 5}}", "", ["kinds: [word]"]),
         ("a: [{vocabulary: {size: 5}}, {words: [x]}]", "", ["vocabulary"]),
+        ("a: {vocabulary: {size: 5, pattern: '(['}}", ".vocabulary.pattern", ["'(['"]),
+        ("a: {vocabulary: {size: 5, pattern: '(a+)+#'}}", ".vocabulary.pattern", ["repeated"]),
     ],
 )
 def test_a_mistake_is_reported_with_its_line_and_key(mistake, line, key, facts):
     mistake([line], TABLE, at=f"11: inputs.a{key}", of=facts)
+
+
+def test_a_pattern_may_have_groups_and_brackets_that_are_no_groups():
+    for pattern in (r"(?:a|b)c?", r"[()]+", r"\)+", r"[^])]*"):
+        assert VocabularyPart(size=5, pattern=pattern).pattern == pattern
 
 
 @pytest.mark.parametrize(
