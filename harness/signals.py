@@ -34,7 +34,7 @@ class Terminated(BaseException):
     """
 
     def __init__(self, number: int) -> None:
-        self.name = signal.Signals(number).name
+        self.number, self.name = number, signal.Signals(number).name
         self.exit_code = 128 + number  # the shell's exit code of a process that a signal ended
         super().__init__(f"ended by {self.name}")
 
@@ -54,6 +54,28 @@ class _Handler:
             return
         self.first = now
         _raise(number)
+
+    @contextlib.contextmanager
+    def finalizers(self) -> Iterator[None]:
+        """Raise again what was raised in a finalizer, where Python prints it and goes on."""
+        before = sys.unraisablehook
+
+        def hook(unraisable: sys.UnraisableHookArgs) -> None:
+            error = unraisable.exc_value
+            if not isinstance(error, Terminated | KeyboardInterrupt):
+                before(unraisable)
+                return
+            number = error.number if isinstance(error, Terminated) else signal.SIGINT
+            self.first = -float("inf")
+            again = threading.Timer(0.01, os.kill, (os.getpid(), number))  # after the finalizer
+            again.daemon = True
+            again.start()
+
+        sys.unraisablehook = hook
+        try:
+            yield
+        finally:
+            sys.unraisablehook = before
 
 
 def _raise(number: int) -> NoReturn:
@@ -78,7 +100,8 @@ def raised() -> Iterator[None]:
             before[number] = signal.signal(number, handler)
     _forked_children.end_with(os.getpid())
     try:
-        yield
+        with handler.finalizers():
+            yield
     finally:
         _forked_children.end_with(None)
         for number, old in before.items():

@@ -161,6 +161,24 @@ def test_a_signal_in_the_last_writing_loses_nothing(tmp_path, monkeypatch):
     assert store.info().leftovers == 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_in_a_finalizer_is_raised_after_it(capfd, number):
+    class Ended:
+        def __del__(self):
+            os.kill(os.getpid(), number)
+            time.sleep(0)  # here it is raised, and Python does not let it out
+
+    def work():
+        with signals.raised():
+            Ended()
+            while True:
+                time.sleep(1)
+
+    with pytest.raises((signals.Terminated, KeyboardInterrupt)):
+        work()
+    assert capfd.readouterr().err == ""
+
+
 def test_a_signal_that_is_ignored_stays_ignored(monkeypatch):
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
