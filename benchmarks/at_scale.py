@@ -98,6 +98,7 @@ def main() -> None:
             return harness.evaluate(
                 model,
                 tasks=arguments.measure,
+                workers=1,
                 mitigators=list(MITIGATORS),
                 results=folder / "results",
                 cache=folder / "vectors",
