@@ -21,11 +21,13 @@ from harness.digest import digest, json_like
 
 _LOCAL = re.compile(r"~$|~[^/\\]*[/\\]|\.{0,2}[/\\](?![/\\])|[A-Za-z]:[/\\]")
 """The beginning of a path that is absolute or starts at the home or current folder."""
-_SECRET = re.compile(r"(^|_)((api|auth)?key|token|secret|password|passwd)$", re.IGNORECASE)
+_SECRETS = "(?i:(?:api|auth)?key|token|secret|password|passwd)"
+"""Ends of the names of options that hold a key or password."""
+_SECRET = re.compile(rf"(^|_){_SECRETS}$")
 _IN_ADDRESS = re.compile(r"(://)[^/\s'@]+@")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _IN_OPTION = re.compile(
-    r"([?&](?:\w*_)?(?i:(?:api|auth)?key|token|secret|password|passwd)=)"
+    rf"([?&](?:\w*_)?{_SECRETS}=)"
     rf"(?!{_VARIABLE.pattern}(?:[&\s']|$))[^&\s']+"
 )
 LONGEST = 8

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import is_running
 
 from harness import parallel
 from harness.errors import InvalidFile, UsageError
@@ -49,12 +50,6 @@ list(parallel.results(time.sleep, Arguments(range(4)), workers=2))
 
 def in_order(calls):
     return [result for _, result in sorted(calls, key=lambda call: call[0])]
-
-
-def is_running(pid):
-    with contextlib.suppress(OSError), Path(f"/proc/{pid}/stat").open() as stat:
-        return stat.read().rpartition(")")[2].split()[0] != "Z"
-    return False
 
 
 def test_results_are_the_same_with_one_process_and_with_several():

@@ -5,10 +5,10 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import is_running
 
 from harness import signals
 from harness.store.store import Store
@@ -215,11 +215,3 @@ if __name__ == "__main__":
         process.kill()
     while is_running(child):
         time.sleep(0.01)
-
-
-def is_running(pid):
-    """Return whether a process runs; one that waits to be collected does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
