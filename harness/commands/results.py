@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands import arguments, export_formats, results_files, results_views, selection
+from harness.commands import (
+    arguments,
+    export_formats,
+    results_correlate,
+    results_files,
+    results_views,
+    selection,
+)
 from harness.commands.selection import filters, paths
 
 if TYPE_CHECKING:
@@ -33,6 +40,7 @@ def command() -> None:
     """
 
 
+command.add_command(results_correlate.command)
 command.add_command(results_views.items)
 command.add_command(results_views.tables)
 command.add_command(results_views.figures)

@@ -69,6 +69,11 @@ def filters_of_all(function: F) -> F:
     return _options(function, _NAMES | _ANY)
 
 
+def filters_of_rows(function: F) -> F:
+    """Add the options that select models and mitigators."""
+    return _options(function, {name: _NAMES[name] for name in ("model", "mitigator")})
+
+
 def _options(function: F, helps: Mapping[str, str]) -> F:
     spellings = {
         "model": ["-m"], "mitigator": ["-M"], "task": ["--tasks", "-t"],

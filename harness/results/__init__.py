@@ -20,6 +20,7 @@
 `formats`             these tables as texts, LaTeX and Markdown
 `means`               means over tasks, each family with one vote
 `averages`            means over tasks, and how scores agree
+`correlation`         how two groups of tasks correlate over models and mitigators
 `comparison`          paired comparison of two rows: differences and their means
 `items`               two rows item by item, by a column of their samples
 `sides`               the rows of a comparison: mitigators, models or runs

@@ -142,3 +142,35 @@ def test_figures_of_two_rows_are_drawn_in_one_page(harness, tmp_path):
     said = harness(*line, "--name", "c", "--overwrite")
     assert said.code == 2
     assert "'c'" in said.err
+
+
+def rows_of(model: str, inner: float, outer: float, mitigator: str = "none"):
+    values = {"weat-6": inner, "weat-7": inner, "direct-bias": outer}
+    return [record(task, mitigator, value, model=model) for task, value in values.items()]
+
+
+def test_two_groups_of_tasks_are_correlated_over_models_and_mitigators(harness, tmp_path):
+    for i, model in enumerate("abcde"):
+        records = rows_of(model, 0.2 * i, 0.3 * i) + rows_of(model, 0.1 * i, 0.2 * i, "x")
+        ResultsFile(tmp_path / "results", model).add(records)
+    line = ("results", "correlate", "weat-6,weat-7", "direct-bias", "-r", tmp_path / "results")
+    said = harness(*line, "--points")
+    assert (said.code, said.err) == (0, "")
+    assert "over" in said.out
+    models, mitigators = json.loads(harness(*line, "--json").out)["correlations"][::2]
+    assert (models["over"], models["tasks"]) == ("models", [2, 1])
+    assert models["spearman"] == pytest.approx(1.0)
+    assert (mitigators["over"], len(mitigators["points"])) == ("mitigators", 5)
+    few = harness(*line, "--model", "a", "--model", "b", "--model", "c")
+    assert "no interval over models: 3 models, an interval needs 5" in few.out
+
+
+def test_a_group_of_tasks_that_is_unknown_or_part_of_the_other_is_a_clear_error(harness, tmp_path):
+    ResultsFile(tmp_path / "results", "a").add(rows_of("a", 1.0, 1.0))
+    line = ("results", "correlate", "weat-6", "-r", tmp_path / "results")
+    said = harness(*line[:3], "downstreem", *line[3:])
+    assert (said.code, said.out) == (2, "")
+    assert "downstreem" in said.err
+    said = harness(*line[:3], "weat-6", *line[3:])
+    assert said.code == 2
+    assert "no task is left in 'weat-6'" in said.err

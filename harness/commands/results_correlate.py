@@ -1,0 +1,154 @@
+"""`harness results correlate`: how two groups of tasks correlate."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.commands import arguments, output, selection
+
+if TYPE_CHECKING:
+    from harness.results.correlation import Correlation, Correlations
+
+
+@click.command("correlate")
+@click.argument("a")
+@click.argument("b")
+@selection.results
+@selection.filters_of_rows
+@click.option(
+    "--exclude", multiple=True, help="Tasks to leave out, as --tasks takes them; repeatable."
+)
+@arguments.include
+@click.option("--points", is_flag=True, help="Print the correlated means, too.")
+@arguments.as_json
+def command(
+    a: str,
+    b: str,
+    results: Path,
+    exclude: Sequence[str],
+    include: Sequence[Path],
+    points: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Correlate the bias of the tasks A with that of the tasks B.
+
+    A and B are benchmarks, categories, tags or tasks, with commas between. Does a model with more
+    bias in A have more in B (over models)? Does a mitigator that lowers the one lower the other
+    (over mitigators, by changes against `none`)?
+
+    \b
+    harness results correlate social-bias-encoders downstream
+    harness results correlate gender downstream --exclude names --json
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.errors import UsageError
+    from harness.registry.registry import Registry
+    from harness.results.correlation import correlate
+    from harness.run.tasks import list_tasks
+
+    registry = Registry(include=include)
+    left_out = _names(registry, exclude) if exclude else set()
+    tasks_a, tasks_b = (_names(registry, [side]) - left_out for side in (a, b))
+    for side, tasks in ((a, tasks_a), (b, tasks_b - tasks_a)):
+        if not tasks:
+            raise UsageError(f"no task is left in '{side}': the other side or --exclude has them")
+    required = {entry.file.name for entry in list_tasks(registry) if entry.file.required}
+    records = selection.read((results,)).select(**options, all_scores=True)
+    found = correlate(records, tasks_a, tasks_b, required)
+    if as_json:
+        output.as_json(_as_json(found))
+    else:
+        _show(found, a, b, points=points)
+    selection.notices(records)
+
+
+def _names(registry: Any, patterns: Sequence[str]) -> set[str]:
+    from harness import names
+    from harness.run.tasks import select
+
+    return {entry.file.name for entry in select(registry, names.split(patterns))}
+
+
+def _as_json(found: Correlations) -> dict[str, Any]:
+    over = [
+        asdict(part) | {"interval": part.interval.model_dump() if part.interval else None}
+        for part in found.over
+    ]
+    left_out = [{"model": model, "reason": reason} for model, reason in found.left_out]
+    return {"correlations": over, "left_out": left_out}
+
+
+def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
+    from harness import jackknife
+    from harness.results.correlation import FEWEST
+
+    whole = [part for part in found.over if part.task is None]
+    if points:
+        for part in whole:
+            change = "" if part.over == "models" else ", changes against none"
+            output.table(
+                ["model", "mitigator", a, b],
+                [[point.model, point.mitigator, point.a, point.b] for point in part.points],
+                title=f"means above the floor{change}",
+            )
+    output.table(
+        ["over", "tasks of A", "tasks of B", "points", "Spearman", "95% interval", "Pearson"],
+        [
+            [
+                part.over,
+                *part.tasks,
+                len(part.points),
+                part.spearman,
+                _interval(part),
+                part.pearson,
+            ]
+            for part in whole
+        ],
+        title=f"{a} (A) and {b} (B)",
+    )
+    _show_tasks([part for part in found.over if part.task is not None], a)
+    for part in whole:
+        models = len({point.model for point in part.points})
+        if part.spearman is None:
+            click.echo(f"no correlation over {part.over}: fewer than {FEWEST} points, or all alike")
+        elif models < jackknife.FEWEST:
+            few = f"{output.counted(models, 'model')}, an interval needs {jackknife.FEWEST}"
+            click.echo(f"no interval over {part.over}: {few}")
+    for model, reason in found.left_out:
+        click.echo(f"left out: {model}: {reason}", err=True)
+
+
+def _show_tasks(parts: Collection[Correlation], a: str) -> None:
+    """Print the correlation of each task of B with the mean of A, over models and mitigators."""
+    by_task: dict[str, dict[str, Correlation]] = {}
+    for part in parts:
+        by_task.setdefault(part.task or "", {})[part.over] = part
+    kinds = list(dict.fromkeys(part.over for part in parts))
+    output.table(
+        ["task of B", *(name for kind in kinds for name in (f"over {kind}", "95% interval"))],
+        [
+            [
+                task,
+                *(
+                    cell
+                    for kind in kinds
+                    for cell in (
+                        (of[kind].spearman, _interval(of[kind])) if kind in of else (None, "")
+                    )
+                ),
+            ]
+            for task, of in by_task.items()
+        ],
+        title=f"Spearman's correlation of single tasks with the mean of {a}",
+    )
+
+
+def _interval(part: Correlation) -> str:
+    if part.interval is None:
+        return ""
+    return f"{part.interval.low:.2f} to {part.interval.high:.2f}"

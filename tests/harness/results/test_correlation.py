@@ -1,0 +1,130 @@
+"""Correlation of two groups of tasks over models and over mitigators."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from score_records import record, similarity
+
+from harness.results.correlation import correlate
+
+A, B = {"inner-1", "inner-2"}, {"outer"}
+MODELS = "abcdef"
+
+
+def scores(model: str, inner: tuple[float, float], outer: float, mitigator: str = "none"):
+    """Return effect sizes of one row: two inner tasks of one family and an outer one."""
+    values = {"inner-1": inner[0], "inner-2": inner[1], "outer": outer}
+    return [record(task, mitigator, value, model=model) for task, value in values.items()]
+
+
+def of(found, over, task=None):
+    (part,) = [part for part in found.over if (part.over, part.task) == (over, task)]
+    return part
+
+
+def test_models_are_correlated_by_their_means_of_sizes():
+    # Means of |d| / 2: .25, .5 and .75 inside; .1, .3 and .2 outside.
+    records = [
+        *scores("a", (0.4, -0.6), 0.2),
+        *scores("b", (1.0, 1.0), -0.6),
+        *scores("c", (1.5, 1.5), 0.4),
+    ]
+    part = of(correlate(records, A, B, ()), "models")
+    assert [(p.model, p.a, p.b) for p in part.points] == [
+        ("a", pytest.approx(0.25), pytest.approx(0.1)),
+        ("b", pytest.approx(0.5), pytest.approx(0.3)),
+        ("c", pytest.approx(0.75), pytest.approx(0.2)),
+    ]
+    assert part.spearman == pytest.approx(0.5)  # ranks 1 2 3 and 1 3 2
+    assert part.pearson == pytest.approx(0.5)
+    assert part.tasks == (2, 1)
+    assert part.interval is None, "three models are too few"
+
+
+def test_mitigators_are_correlated_by_their_changes():
+    # a has much more bias than b in both groups; its mitigators move the groups apart.
+    records = [
+        *scores("a", (2.0, 2.0), 2.0),
+        *scores("a", (1.8, 1.8), 2.0, "x"),
+        *scores("a", (1.6, 1.6), 1.9, "y"),
+        *scores("b", (0.4, 0.4), 0.2),
+        *scores("b", (0.3, 0.3), 0.4, "x"),
+        *scores("b", (0.1, 0.1), 0.1, "y"),
+    ]
+    part = of(correlate(records, A, B, ()), "mitigators")
+    assert [(p.model, p.mitigator) for p in part.points] == [(m, n) for m in "ab" for n in "xy"]
+    a, b = ([getattr(p, side) for p in part.points] for side in "ab")
+    assert a == pytest.approx([-0.1, -0.2, -0.05, -0.15])
+    assert b == pytest.approx([0, -0.05, 0.1, -0.05])
+
+
+def test_a_task_counts_over_models_only_if_it_counts_for_each():
+    records = [line for name in "abc" for line in scores(name, (1.0, 0.5), 0.1)]
+    records[1] = record("inner-2", value=None, model="a", reason="void")
+    part = of(correlate(records, A, B, ()), "models")
+    assert part.tasks == (1, 1)
+    assert {p.a for p in part.points} == {0.5}
+    assert part.spearman is None, "all values of a side are equal"
+
+
+def test_only_ranked_bias_without_a_leak_counts():
+    records = [line for name in "abc" for line in scores(name, (1.0, 0.5), 0.1)]
+    records += [similarity("inner-3", "none", 0.5, model=name) for name in "abc"]
+    records += [
+        record("inner-1", "x", 0.2, model="a", overlap=("she",)),
+        record("inner-2", "x", 0.2, model="a"),
+        record("outer", "x", 0.2, model="a"),
+    ]
+    found = correlate(records, A | {"inner-3"}, B, ())
+    assert of(found, "models").tasks == (2, 1)
+    (point,) = of(found, "mitigators").points
+    assert point.a == pytest.approx(-0.15), "the change of inner-2 alone"
+
+
+def test_a_model_without_a_group_or_without_none_or_that_fails_a_control_is_left_out():
+    records = [line for name in "abc" for line in scores(name, (1.0, 0.5), 0.1)]
+    records += [record("flowers", value=1.0, p_value=0.001, model=name) for name in "abc"]
+    records += scores("noise", (0.1, 0.1), 0.1)
+    records += [record("flowers", value=0.2, p_value=0.4, model="noise")]
+    records += [record("inner-1", model="half"), *scores("bare", (1.0, 1.0), 1.0, "x")]
+    found = correlate(records, A, B, {"flowers"})
+    assert {p.model for p in of(found, "models").points} == {"a", "b", "c"}
+    assert dict(found.left_out) == {
+        "noise": "fails the control 'flowers': p = 0.4",
+        "half": "no score of a ranked task of B",
+        "bare": "no records without a mitigator ('none')",
+    }
+
+
+def test_a_task_of_both_groups_counts_for_the_first_alone():
+    records = [line for name in "abc" for line in scores(name, (1.0, 0.5), 0.1)]
+    assert of(correlate(records, A, A | B, ()), "models").tasks == (2, 1)
+
+
+def test_the_interval_leaves_out_models_and_contains_the_value():
+    rng = np.random.default_rng(0)
+    records = []
+    for name in MODELS:
+        bias = rng.uniform(0.2, 1.8)
+        records += scores(name, (bias, bias), min(2, bias + rng.normal(0, 0.1)))
+    part = of(correlate(records, A, B, ()), "models")
+    assert part.interval is not None
+    assert part.interval.method == "jackknife t of models"
+    assert -1 <= part.interval.low <= part.spearman <= part.interval.high <= 1
+
+
+def test_the_interval_over_mitigators_covers_rows_that_share_models_and_mitigators():
+    # Nominal 95 %; 60 simulations of 6 models with 6 mitigators, without any correlation.
+    rng = np.random.default_rng(1)
+    hits = 0
+    for _ in range(60):
+        of_model, of_mitigator = rng.normal(0, 0.05, (2, 6)), rng.normal(0, 0.05, (2, 6))
+        records = [line for name in MODELS for line in scores(name, (1.0, 1.0), 1.0)]
+        for i, name in enumerate(MODELS):
+            for j in range(6):
+                a, b = 1 + of_model[:, i] + of_mitigator[:, j] + rng.normal(0, 0.05, 2)
+                records += scores(name, (a, a), b, f"x{j}")
+        interval = of(correlate(records, A, B, ()), "mitigators").interval
+        hits += interval.low <= 0 <= interval.high
+    assert hits >= 54
