@@ -125,15 +125,20 @@ def check_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document)
     InvalidFile
         If it has a mistake in it, or lists a task that is unknown or of another version.
     NameClash
-        If a task, tag or category has the same name.
+        If a task or tag has the same name, or a category that its tasks are not all of.
     """
-    versions = {entry.file.name: entry.file.version for entry in entries}
-    file = benchmark.check(document, versions)
-    if _matching(entries, file.name, with_large=True):
-        raise NameClash(
-            f"'{file.name}' is the benchmark of {document.path}, and a task, tag or category too: "
-            "rename one of them"
-        )
+    files = {entry.file.name: entry.file for entry in entries}
+    file = benchmark.check(document, {name: task.version for name, task in files.items()})
+    biased = [files[name] for name in file.tasks if files[name].measures == "bias"]
+    is_of_category = all(task.category == file.name for task in biased)
+    for entry in _matching(entries, file.name, with_large=True):
+        task = entry.file
+        names = {task.name, task.measures, *task.tags}
+        if file.name in names or not is_of_category:
+            raise NameClash(
+                f"'{file.name}' is the benchmark of {document.path}, and a task, tag or category "
+                "too: rename one of them"
+            )
     return file
 
 

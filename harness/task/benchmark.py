@@ -23,7 +23,8 @@ class BenchmarkFile(Strict):
     """A benchmark: which tasks belong together, in which versions."""
 
     name: Name
-    """Name that users type after `--tasks`; no task, tag or category may have the same."""
+    """Name that users type after `--tasks`. No task or tag may have the same, and a category only
+    if all tasks of bias are of it: the benchmark is what that name selects."""
     version: int = Field(ge=1, le=limits.INTEGER)
     """Raised with every change of the tasks or of their versions."""
     title: str

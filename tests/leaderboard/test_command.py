@@ -171,11 +171,11 @@ def test_a_task_of_one_row_is_reported_everywhere_unless_the_tasks_are_chosen(
 
 
 def test_the_tasks_of_a_benchmark_are_chosen_by_its_name(results, tmp_path) -> None:
-    result = command(results, "--out", tmp_path / "site", "-t", "encoders")
+    result = command(results, "--out", tmp_path / "site", "-t", "social-bias-encoders")
     assert result.exit_code == 0, result.output
     board = site_data.read(tmp_path / "site", "data/text.js")
     assert set(BIAS) & {task["name"] for task in board["tasks"]}
-    assert "tasks of 'encoders'" in result.stderr
+    assert "tasks of 'social-bias-encoders'" in result.stderr
 
 
 def test_required_controls_stay_whatever_tasks_are_chosen(results, tmp_path) -> None:

@@ -74,6 +74,17 @@ def test_a_file_may_be_named_by_its_path(registry, write):
         select(registry, ["toy-ratings", str(path)])
 
 
+def test_a_benchmark_has_the_name_of_a_category_only_if_its_bias_is_of_it(registry, write):
+    tasks = {"toy-places": 1, "toy-ratings": 1}
+    (category,) = {entry.file.category for entry in select(registry, ["toy-places"])}
+    named = {"name": category, "version": 1, "title": "t", "tasks": tasks}
+    assert names(registry, str(write("good.yaml", json.dumps(named)))) == sorted(tasks)
+    for name in ("similarity", "toy-places", "small"):  # another category, a task, a tag
+        path = write("bad.yaml", json.dumps(named | {"name": name}))
+        with pytest.raises(NameClash, match=f"'{name}' is the benchmark"):
+            names(registry, str(path))
+
+
 def test_a_file_with_a_mistake_is_a_notice_or_if_it_is_named_an_error(registry, write):
     path = write("more/bad.yaml", "name: bad\nversoin: 1")
     write("more/worse.yaml", "name: [")
