@@ -88,7 +88,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", type=int, default=1000)
     parser.add_argument("--tasks", type=int, default=100)
-    parser.add_argument("--measure", default="social-bias-encoders", help="tasks that are really run")
+    parser.add_argument("--measure", default="social-bias-encoders", help="tasks that are run")
     arguments = parser.parse_args()
     model, n_models = RandomModel(), arguments.models
     with tempfile.TemporaryDirectory() as temporary:

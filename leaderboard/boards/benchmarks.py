@@ -25,8 +25,8 @@ ALL = "all"
 """Name of the benchmark that holds every ranked task."""
 SHARE = 0.25
 """Least share of a benchmark's tasks that run on the kind of embedder of a board. Below it, the
-benchmark is made for the other kind: 2 of the 36 tasks of `social-bias-words` run on texts, too. One for both
-kinds has about half of its tasks for each."""
+benchmark is made for the other kind: 2 of the 36 tasks of `social-bias-words` run on texts, too.
+One for both kinds has about half of its tasks for each."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,9 @@ def test_the_quick_one_has_bias_and_usefulness_for_both_kinds(registry):
         assert measured.count("control") == 1
 
 
-@pytest.mark.parametrize(("name", "kind"), [("social-bias-words", "word"), ("social-bias-encoders", "text")])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("social-bias-words", "word"), ("social-bias-encoders", "text")]
+)
 def test_those_of_a_kind_have_tasks_of_that_kind_alone_and_the_required_controls(
     registry, name, kind
 ):
