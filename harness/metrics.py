@@ -51,15 +51,20 @@ class Contrast:
         The input whose items a stereotype moves to the first of `towards`, and the input whose
         items it moves to the second. A single input is moved as a whole, or by `labels`.
     towards
-        The two inputs of the groups.
+        The two inputs of the groups. Or one input, aligned with a single side: item i is moved
+        towards its row i, by its label, and away from the others.
     labels
         The input of numbers that says how far each item of a single side is moved: low values to
-        the first group, high values to the second.
+        the first group, high values to the second. Towards a row of its own: high values.
+    categorical
+        Whether the labels are numbers of groups in no order: any difference between the groups
+        is a bias. They are spread evenly, in the order of their numbers.
     """
 
     sides: tuple[str, ...]
-    towards: tuple[str, str]
+    towards: tuple[str, ...]
     labels: str | None = None
+    categorical: bool = False
 
 
 @dataclass(frozen=True)

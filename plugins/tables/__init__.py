@@ -24,6 +24,7 @@ def harness_tables() -> list[TableSpec]:
         _table("association-tests", "texts of an association test's four sets, from JSON (SEAT)"),
         _table("gender-swaps", "sentences about one gender beside their swapped versions"),
         _table("codes", "words of a column as integer codes"),
+        _table("descriptor-sentences", "sentences that differ in a descriptor of a person"),
         _table("sample", "random rows, reproducible, optionally stratified by a column"),
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Mapping, Sequence
@@ -76,7 +77,7 @@ class Instrument:
         if contrast is None or not self.inputs.arrays.keys() >= {*contrast.towards}:
             return None
         sides = tuple(name for name in contrast.sides if name in self.inputs.arrays)
-        return Contrast(sides, contrast.towards, contrast.labels) if sides else None
+        return dataclasses.replace(contrast, sides=sides) if sides else None
 
     @functools.cached_property
     def has_p_values(self) -> bool:

@@ -9,6 +9,9 @@ of a side is moved along the direction between the two groups::
 
 so that at amplitude 1 the two sides are, on average, as far apart along g as the groups
 themselves. The differences between the texts of a side stay, as do all lengths.
+
+Where each text is moved towards a row y of its own, g = (y − mean of all y) / ‖y − mean of all y‖
+of unit vectors, and the gap is the mean of these distances.
 """
 
 from __future__ import annotations
@@ -32,14 +35,15 @@ LARGEST = 0.999
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Direction:
-    """The direction between two groups.
+    """The direction between two groups, or from all rows to each of them.
 
     Parameters
     ----------
     vector
-        (d,) of length 1, from the second group to the first.
+        (d,) of length 1, from the second group to the first; or (n, d), a direction for each row.
     gap
-        Half the difference of the groups' mean cosines with `vector`.
+        Half the difference of the groups' mean cosines with `vector`; or the mean distance of the
+        rows from their mean.
     """
 
     vector: Floats
@@ -62,10 +66,26 @@ def direction(group_1: Reals, group_2: Reals) -> Direction:
     return Direction(difference / length, length / 2)
 
 
+def directions(rows: Reals) -> Direction:
+    """Return the direction from the mean of all rows, (n, d), to each of them.
+
+    Raises
+    ------
+    HarnessError
+        If all rows are equal.
+    """
+    units = unit_rows(rows)
+    differences = units - units.mean(axis=0)
+    gap = float(np.linalg.norm(differences, axis=1).mean())
+    if gap < 1e-9:
+        raise HarnessError("no bias can be planted: all rows have the same vector")
+    return Direction(unit_rows(differences), gap)
+
+
 def moved(vectors: Reals, along: Direction, cosines: Floats) -> Floats:
     """Return vectors of the same length, (n, d), with other cosines, (n,), with a direction."""
     units = unit_rows(vectors)
-    rest = unit_rows(units - np.outer(units @ along.vector, along.vector))
+    rest = unit_rows(units - _dot(units, along)[:, None] * along.vector)
     cosines = np.clip(cosines, -LARGEST, LARGEST)
     turned = cosines[:, None] * along.vector + np.sqrt(1 - cosines**2)[:, None] * rest
     lengths: Floats = np.linalg.norm(np.asarray(vectors, dtype=np.float64), axis=1, keepdims=True)
@@ -92,7 +112,8 @@ def unbiased(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Reals
 
     Two sides get the middle between them as mean cosine: an offset that both share is no bias. A
     single side gets the mean cosine 0, so that both groups are as near. With labels, the part of
-    the cosines that follows the labels is removed.
+    the cosines that follows the labels is removed; if they are categorical, each group gets the
+    mean of all.
     """
     sides = _cosines(arrays, contrast)
     if contrast.labels is None:
@@ -101,7 +122,10 @@ def unbiased(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Reals
             arrays, contrast, {name: c - c.mean() + middle for name, c in sides.items()}
         )
     ((name, cosines),) = sides.items()
-    labels = _from_1_to_minus_1(arrays[contrast.labels])
+    if contrast.categorical:
+        without = cosines - _means_of_groups(cosines, arrays[contrast.labels]) + cosines.mean()
+        return _with_cosines(arrays, contrast, {name: without})
+    labels = _placed(arrays, contrast)
     slope = float(labels @ cosines) / max(float(labels @ labels), 1e-300)
     return _with_cosines(arrays, contrast, {name: cosines - slope * labels})
 
@@ -109,9 +133,9 @@ def unbiased(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Reals
 def shifted(arrays: Mapping[str, Reals], contrast: Contrast, amplitude: float) -> dict[str, Reals]:
     """Return the arrays of a metric with a bias added to their own; parameters as in `planted`."""
     sides = _cosines(arrays, contrast)
-    shift = amplitude * direction(*(arrays[name] for name in contrast.towards)).gap
+    shift = amplitude * _along(arrays, contrast).gap
     if contrast.labels is not None:
-        amounts = [shift * _from_1_to_minus_1(arrays[contrast.labels])]
+        amounts = [shift * _placed(arrays, contrast)]
     else:
         amounts = [np.array(side * shift) for side in (1, -1)[: len(sides)]]
     new = {name: c + amount for (name, c), amount in zip(sides.items(), amounts, strict=True)}
@@ -121,12 +145,16 @@ def shifted(arrays: Mapping[str, Reals], contrast: Contrast, amplitude: float) -
 def amplitude_of(arrays: Mapping[str, Reals], contrast: Contrast) -> float:
     """Return the amplitude of the bias that arrays have of their own; parameters as in `planted`.
 
-    With labels, it is the slope of the cosines over labels from 1 to −1.
+    With labels, it is the slope of the cosines over labels from 1 to −1; if they are categorical,
+    the standard deviation of the groups in units of what amplitude 1 gives, without a sign.
     """
-    gap = direction(*(arrays[name] for name in contrast.towards)).gap
+    gap = _along(arrays, contrast).gap
     sides = list(_cosines(arrays, contrast).values())
     if contrast.labels is not None:
-        labels = _from_1_to_minus_1(arrays[contrast.labels])
+        labels = _placed(arrays, contrast)
+        if contrast.categorical:
+            spread = _means_of_groups(sides[0], arrays[contrast.labels]).std()
+            return float(spread / max(labels.std(), 1e-300) / gap)
         return float(labels @ sides[0]) / max(float(labels @ labels), 1e-300) / gap
     if len(sides) == 1:
         return float(sides[0].mean()) / gap
@@ -138,15 +166,15 @@ def _cosines(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Float
 
     A side that a task leaves out, which a metric may allow, is no side.
     """
-    along = direction(*(arrays[name] for name in contrast.towards))
+    along = _along(arrays, contrast)
     sides = [name for name in contrast.sides if name in arrays]
-    return {name: unit_rows(arrays[name]) @ along.vector for name in sides}
+    return {name: _dot(unit_rows(arrays[name]), along) for name in sides}
 
 
 def _with_cosines(
     arrays: Mapping[str, Reals], contrast: Contrast, cosines: Mapping[str, Floats]
 ) -> dict[str, Reals]:
-    along = direction(*(arrays[name] for name in contrast.towards))
+    along = _along(arrays, contrast)
     return dict(arrays) | {name: moved(arrays[name], along, c) for name, c in cosines.items()}
 
 
@@ -224,6 +252,33 @@ def planted_model(
 
 def _distinct(texts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(texts))
+
+
+def _along(arrays: Mapping[str, Reals], contrast: Contrast) -> Direction:
+    towards = [arrays[name] for name in contrast.towards]
+    return directions(*towards) if len(towards) == 1 else direction(*towards)
+
+
+def _dot(units: Floats, along: Direction) -> Floats:
+    """Return the (n,) products of unit rows with the direction, or with the one of each row."""
+    products: Floats = (units * along.vector).sum(axis=1)
+    return products
+
+
+def _placed(arrays: Mapping[str, Reals], contrast: Contrast) -> Floats:
+    """Return how far each item is moved by its label, from 1 to −1."""
+    numbers = arrays[contrast.labels or ""]
+    if contrast.categorical:
+        numbers = np.unique(numbers, return_inverse=True)[1].astype(np.float64)
+    placed = _from_1_to_minus_1(numbers)
+    return -placed if len(contrast.towards) == 1 else placed
+
+
+def _means_of_groups(values: Floats, groups: Reals) -> Floats:
+    """Return for each of (n,) values the mean of its group."""
+    codes = np.unique(groups, return_inverse=True)[1]
+    means: Floats = (np.bincount(codes, values) / np.bincount(codes))[codes]
+    return means
 
 
 def _from_1_to_minus_1(numbers: Reals) -> Floats:

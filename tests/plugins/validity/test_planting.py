@@ -117,3 +117,40 @@ def test_another_amplitude_is_another_fingerprint():
         for a in planting.AMPLITUDES
     }
     assert len(prints) == 4
+
+
+CATEGORIES = Contrast(sides=("x",), towards=("a", "b"), labels="groups", categorical=True)
+ROWS = Contrast(sides=("x",), towards=("own",), labels="ratings")
+
+
+def test_categories_are_spread_evenly_and_have_no_other_difference(arrays):
+    groups = np.repeat([7.0, 2.0, 5.0], 3)
+    arrays = arrays | {"groups": groups}
+    gap = planting.direction(arrays["a"], arrays["b"]).gap
+    for amplitude in planting.AMPLITUDES:
+        x = projections(planting.planted(arrays, CATEGORIES, amplitude), "x")
+        means = [x[groups == group].mean() for group in (2.0, 5.0, 7.0)]
+        assert np.diff(means) == pytest.approx(-amplitude * gap), amplitude
+    planted = planting.planted(arrays, CATEGORIES, 0.5)
+    assert planting.amplitude_of(planted, CATEGORIES) == pytest.approx(0.5)
+
+
+def test_an_item_is_moved_towards_its_own_row_by_its_label(arrays):
+    arrays = arrays | {"own": np.random.default_rng(2).standard_normal((9, 20))}
+    along = planting.directions(arrays["own"])
+    centred = arrays["ratings"] - arrays["ratings"].mean()
+
+    def slope(amplitude: float) -> float:
+        x = unit_rows(planting.planted(arrays, ROWS, amplitude)["x"])
+        return float(centred @ (x * along.vector).sum(axis=1) / (centred @ centred))
+
+    assert slope(0) == pytest.approx(0)
+    assert slope(0.25) == pytest.approx(0.25 * along.gap / np.abs(centred).max())
+    planted = planting.planted(arrays, ROWS, 0.25)
+    assert planting.amplitude_of(planted, ROWS) == pytest.approx(0.25)
+    assert planted["own"] is arrays["own"]
+
+
+def test_equal_rows_are_refused(arrays):
+    with pytest.raises(HarnessError, match="same vector"):
+        planting.planted(arrays | {"own": np.ones((9, 20))}, ROWS, 1)

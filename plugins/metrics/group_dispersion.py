@@ -1,0 +1,217 @@
+"""Dispersion of groups: how far sentences about different groups differ in pleasantness."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from harness.arrays import Floats, Reals, unit_rows
+from harness.metrics import Contrast, metric
+from harness.plugins.metrics.statistics import intervals, nulls
+from harness.plugins.metrics.statistics.intervals import Codes
+from harness.scores import Interval, Null, Samples, Scale, Score
+
+FEWEST = 3  # groups whose standard deviation says something
+
+
+@metric(
+    "group-dispersion",
+    scores={
+        "dispersion": Scale(
+            ideal=0,
+            bounds=(0, 4),
+            help="standard deviation of the groups' mean pleasantness, in cosines",
+        ),
+        "share": Scale(
+            ideal=0,
+            bounds=(0, 1),
+            help="share of the variance of pleasantness in a frame that is between groups",
+        ),
+    },
+    contrast=Contrast(
+        sides=("sentences",),
+        towards=("pleasant", "unpleasant"),
+        labels="groups",
+        categorical=True,
+    ),
+)
+def group_dispersion(
+    sentences: Reals,
+    groups: Floats,
+    frames: Floats,
+    pleasant: Reals,
+    unpleasant: Reals,
+    *,
+    null_draws: int = nulls.DRAWS,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
+    rng: np.random.Generator,
+    texts: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Score]:
+    """Dispersion over groups of the pleasantness of sentences that name a group.
+
+    The pleasantness of a sentence x is its association as in WEAT,
+    s(x) = mean cos(x, a) over pleasant a − mean cos(x, b) over unpleasant b. Every group stands in
+    the same frames (a sentence template with a noun). What a frame does to all groups is taken
+    out: r(x) = s(x) − mean of s over the frame of x. With r̄_g, the mean of r over group g::
+
+        dispersion = √( Σ_g (r̄_g − mean of r̄)² / (G − 1) ),  G groups
+        share = Σ_g n_g r̄_g² / Σ_x r(x)²
+
+    The mean over sentences leaves 1/n_g of the variance within a group in the dispersion, so it is
+    not 0 where groups do not differ; the floor says what it is there.
+
+    Parameters
+    ----------
+    sentences
+        (n, d) vectors.
+    groups
+        (n,) number of the group that each sentence names.
+    frames
+        (n,) number of the frame of each sentence.
+    pleasant, unpleasant
+        (p, d) and (u, d) vectors of words.
+    null_draws
+        Number of random assignments for the floor and the p-value; 0 for none.
+    confidence, resamples
+        Level of the intervals over groups, and the most of these to leave out.
+    rng
+        Random number generator of the assignments.
+    texts
+        Texts by input name, for the table.
+
+    Returns
+    -------
+    dict of Score
+        `dispersion`, in [0, 4], in cosines; fair is 0; its unit is the standard deviation of all
+        cosines of sentences and words. `share`, in [0, 1], its magnitude left out: η² of a one-way
+        analysis of variance within frames. The floors exchange the groups of the sentences of a
+        frame at random, and the p-values are one-sided: the share of these with at least the
+        value. At least three groups are needed. Details: `groups` and `frames`, their numbers.
+        Table `groups` of `dispersion`: r̄ of each group with its first sentence. Samples: each
+        sentence with its `pleasantness` and `group`.
+
+    Raises
+    ------
+    InvalidOption
+        If `confidence` is not between 0 and 1.
+
+    References
+    ----------
+    Smith, Hall, Kambadur, Presani and Williams (2022), "I'm sorry to hear that": finding new
+    biases in language models with a holistic descriptor dataset (its bias is the difference in
+    likelihood between descriptors of an axis). Caliskan, Bryson and Narayanan (2017), equation of
+    s(w, A, B).
+    """
+    codes = [np.unique(numbers, return_inverse=True)[1] for numbers in (groups, frames)]
+    of_group, of_frame = codes
+    n, number = len(of_group), len(np.unique(of_group))
+    if number < FEWEST:
+        undefined = Score(float("nan"), n=n, reason=f"fewer than {FEWEST} groups")
+        return {"dispersion": undefined, "share": undefined}
+    x, a, b = (unit_rows(vectors) for vectors in (sentences, pleasant, unpleasant))
+    s = x @ (a.mean(axis=0) - b.mean(axis=0))
+    r = s - _means(s[None], of_frame)[0, of_frame]
+    statistics = {"dispersion": _dispersion, "share": _share}
+    order = _exchanged(of_frame, null_draws, rng)
+    details = {"groups": number, "frames": len(np.unique(of_frame))}
+    scores = {}
+    for name, statistic in statistics.items():
+        value = float(statistic(r[None], of_group)[0])
+        null = statistic(r[order], of_group) if null_draws else None
+        scores[name] = Score(
+            value,
+            p_value=None if null is None else nulls.two_sided(value, null),
+            interval=_inside(
+                intervals.jackknife_interval(
+                    partial(_without_groups, statistic, s, of_group, of_frame),
+                    [n],
+                    rng=rng,
+                    clusters=[of_group],
+                    resamples=resamples,
+                    confidence=confidence,
+                ),
+                0.0,
+                1.0 if name == "share" else 4.0,
+            ),
+            n=n,
+            null=None if null is None else Null(null, "groups of the sentences of a frame"),
+            details=details,
+            samples=[Samples("sentences", None, {"pleasantness": s, "group": of_group})],
+        )
+    spread = float((x @ np.vstack([a, b]).T).std())
+    scores["dispersion"] = dataclasses.replace(
+        scores["dispersion"],
+        unit=spread if spread > 0 else None,
+        tables={"groups": _table(texts, r, of_group)},
+    )
+    return scores
+
+
+def _means(values: Floats, codes: Codes) -> Floats:
+    """Return the (b, c) means of (b, n) values over the items of each of c codes."""
+    member = codes == np.arange(int(codes.max()) + 1)[:, None]
+    means: Floats = values @ member.T / member.sum(axis=1)
+    return means
+
+
+def _dispersion(r: Floats, of_group: Codes) -> Floats:
+    deviations: Floats = _means(r, of_group).std(axis=1, ddof=1)
+    return deviations
+
+
+def _share(r: Floats, of_group: Codes) -> Floats:
+    between = _means(r, of_group) ** 2 @ np.bincount(of_group)
+    total = (r**2).sum(axis=1)
+    share: Floats = np.where(total > 0, between / np.where(total > 0, total, 1.0), 0.0)
+    return np.minimum(share, 1.0)
+
+
+def _without_groups(
+    statistic: Any, s: Floats, of_group: Codes, of_frame: Codes, counts: Floats
+) -> Floats:
+    """Return the (b,) statistic of the sentences that count, (b, n), a whole group in or out."""
+    values = []
+    for kept in counts > 0:
+        group, frame = (
+            np.unique(codes[kept], return_inverse=True)[1] for codes in (of_group, of_frame)
+        )
+        r = s[kept] - _means(s[None, kept], frame)[0, frame]
+        values.append(statistic(r[None], group)[0])
+    return np.array(values)
+
+
+def _exchanged(of_frame: Codes, draws: int, rng: np.random.Generator) -> Codes:
+    """Return (draws, n) rows: at the place of each item a random item of its frame."""
+    ordered = np.argsort(of_frame, kind="stable")
+    drawn = np.argsort(of_frame + rng.random((draws, len(of_frame))), axis=1)
+    rows = np.empty_like(drawn)
+    rows[:, ordered] = drawn
+    return rows
+
+
+def _inside(interval: Interval | None, low: float, high: float) -> Interval | None:
+    if interval is None:
+        return None
+    first, last = (min(max(end, low), high) for end in (interval.low, interval.high))
+    return Interval(first, last, interval.level, interval.method)
+
+
+def _table(
+    texts: Mapping[str, Sequence[str]] | None, r: Floats, of_group: Codes
+) -> list[dict[str, Any]]:
+    """Return a row for each group, the most pleasant first."""
+    means = _means(r[None], of_group)[0]
+    firsts = np.unique(of_group, return_index=True)[1]
+    return [
+        {
+            "group": int(group) + 1,
+            "sentence": texts["sentences"][firsts[group]] if texts else "",
+            "pleasantness": float(means[group]),
+        }
+        for group in np.argsort(-means, kind="stable")
+    ]
