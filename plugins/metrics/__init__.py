@@ -58,6 +58,7 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("specific-words", "gender-specific words found by a linear classifier"),
         _metric("retrieval", "exposure of groups, recall and precision of retrieval"),
         _metric("version-gap", "share of queries closer to the first of two versions of a text"),
+        _metric("corpus-leaning", "leaning of what queries retrieve from answers of two leanings"),
         _metric("trained-relatedness", "ratings of text pairs learnt from others (SentEval)"),
         _metric("senteval-probe", "accuracy of SentEval's classifier, as published"),
         _metric("linear-probe", "accuracy of a linear classifier of texts (SentEval)"),

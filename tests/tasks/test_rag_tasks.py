@@ -1,0 +1,63 @@
+"""The tasks of retrieval for language models: which answer is of which leaning."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from harness import tasks
+from harness.registry.registry import Registry
+
+DATA = Path(tasks.__file__).parent / "rag" / "data"
+
+
+@pytest.fixture(scope="module")
+def inputs():
+    """Return a function from a task's name to its inputs."""
+    registry = Registry()
+    return lambda name: registry.task(name).scenarios[0].inputs
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    """Return the rows of both parts of a data set, the test part first."""
+    found = []
+    for part in ("test", "train"):
+        with gzip.open(DATA / f"{name}_{part}.csv.gz", "rt", encoding="utf-8", newline="") as file:
+            found += list(csv.DictReader(file))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("task", "data", "columns"),
+    [
+        ("rag-gender-answers", "GenderBias-QA", ("bias1-document1", "bias2-document1")),
+        ("rag-politics-answers", "PoliticBias-QA", ("right_claim", "left_claim")),
+    ],
+)
+def test_each_question_has_both_answers_of_its_row(task, data, columns, inputs):
+    found = inputs(task)
+    names = ("queries", "versions_1", "versions_2")
+    texts = [*zip(*([text.strip() for text in found[name].texts] for name in names), strict=True)]
+    columns = ("question", *columns)
+    expected = [tuple(row[column].strip() for column in columns) for row in rows(data)]
+    assert texts == expected
+    assert len(expected) == {"GenderBias-QA": 317, "PoliticBias-QA": 800}[data]
+    assert [found[name].role for name in ("queries", "versions_1")] == ["query", "document"]
+
+
+def test_the_first_answers_are_about_women_and_the_second_about_men(inputs):
+    found = inputs("rag-gender-answers")
+    for name, her, him in (("versions_1", True, False), ("versions_2", False, True)):
+        words = [re.findall(r"\w+", text.lower()) for text in found[name].texts]
+        assert sum(bool({"she", "her"} & {*of}) == her for of in words) >= 0.95 * len(words), name
+        assert sum(bool({"he", "his"} & {*of}) == him for of in words) >= 0.95 * len(words), name
+
+
+def test_no_question_names_a_gender(inputs):
+    gendered = {"she", "he", "her", "his", "woman", "women", "man", "men", "female", "male"}
+    for question in inputs("rag-gender-answers")["queries"].texts:
+        assert not gendered & {*re.findall(r"\w+", question.lower())}, question
