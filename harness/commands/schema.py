@@ -42,6 +42,12 @@ def command(kind: str) -> None:
             "description": "Files whose mappings are merged below this one's.",
             "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
         }
+        if kind == "task":
+            schema["properties"]["each"] = {
+                "description": "Mappings: a task each, with `${key}` replaced in all texts.",
+                "type": "array",
+                "items": {"type": "object"},
+            }
         # Any key may come from an included file.
         schema["required"] = [name for name in schema.get("required", []) if name == "name"]
         for part in schema.get("$defs", {}).values():

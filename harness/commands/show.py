@@ -178,13 +178,16 @@ def _task(registry: Registry, name: str) -> dict[str, Any]:
     from harness.errors import Unavailable
     from harness.registry import files
     from harness.registry.beside import with_concepts_beside
-    from harness.task import validity
+    from harness.task import each, validity
     from harness.task.schema import TaskFile
 
     is_file = name.endswith((".yaml", ".yml"))
     if not is_file and name not in registry.task_files.owners:
         raise _unknown_task(registry, name)
-    document = files.load(Path(name)) if is_file else registry.task_files.find(name)
+    if is_file:
+        document = each.documents(files.load(Path(name)))[0]
+    else:
+        document = registry.task_files.find(name)
     file = document.validate(TaskFile)
     facts = _description(file) | validity.facts(document.path, file)
     facts |= data.facts(document, file.tables, name)
@@ -224,9 +227,10 @@ def _description(file: TaskFile) -> dict[str, Any]:
     shown = {
         *("name", "version", "title", "description", "source", "licence", "measures"),
         *("category", "family", "concept", "language", "kinds", "tags", "primary"),
-        *("required", "unranked", "superseded_by"),
+        *("required", "superseded_by"),
     }
-    return {key: value for key, value in file.model_dump(include=shown).items() if value}
+    facts = file.model_dump(include=shown) | {"unranked": file.not_ranked}
+    return {key: value for key, value in facts.items() if value}
 
 
 def _unknown_task(registry: Registry, name: str) -> UnknownName:

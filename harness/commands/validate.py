@@ -73,7 +73,7 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     from harness.concept import Concept
     from harness.registry.files import kind_of, load
     from harness.run.run_file import RunFile
-    from harness.task import lint
+    from harness.task import each, lint
 
     document = load(path)
     kind = kind_of(document)
@@ -91,11 +91,15 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
         return f"a recipe; `harness train --recipe {path} --dry-run` checks it", []
     if kind == "run":
         return f"run of {counted(len(document.validate(RunFile).models), 'model')}", []
-    task = registry.task_file(path)
-    n_scores = _run(registry, task, path, debug)
-    scenarios, scores = counted(len(task.scenarios), "scenario"), counted(n_scores, "score")
-    summary = f"task '{task.name}', {scenarios}, {scores} on a mock embedder"
-    return summary, lint.of_task(document, task)
+    parts = each.documents(document)
+    tasks = [registry.resolve(part) for part in parts]
+    scores = counted(sum(_run(registry, task, path, debug) for task in tasks), "score")
+    scenarios = counted(sum(len(task.scenarios) for task in tasks), "scenario")
+    names = f"task '{tasks[0].name}'"
+    if len(tasks) > 1:
+        names = f"{counted(len(tasks), 'task')} from '{tasks[0].name}' to '{tasks[-1].name}'"
+    notices = [line for pair in zip(parts, tasks, strict=True) for line in lint.of_task(*pair)]
+    return f"{names}, {scenarios}, {scores} on a mock embedder", list(dict.fromkeys(notices))
 
 
 def _study(registry: Registry, document: Document) -> str:

@@ -16,7 +16,7 @@ from harness import user_files
 from harness.errors import HarnessError, InvalidFile, UnknownName, suggestion, unreadable
 from harness.registry import discovery
 from harness.registry.catalogue import Catalogue
-from harness.task import yaml_files
+from harness.task import each, yaml_files
 
 SUBFOLDERS = {
     "concept": "concepts",
@@ -152,15 +152,17 @@ class TaskFolders:
                 if folder and not user_files.is_inside(path, folder):
                     raise InvalidFile(f"a link to a file outside of '{folder}'", path=path)
                 document = yaml_files.load(path, folder, *_installed()) if folder else load(path)
-                name = document.data.get("name")
-                if not isinstance(name, str):
-                    raise document.error(f"a {kind} requires a 'name'", ("name",))
+                of_file = each.documents(document) if kind == "task" else [document]
+                for part in of_file:
+                    if not isinstance(part.data.get("name"), str):
+                        raise part.error(f"a {kind} requires a 'name'", ("name",))
             except InvalidFile as error:
                 self.leave_out(error)
                 continue
             if path.resolve() not in paths:
                 paths.add(path.resolve())
-                documents.claim(name, document, str(path))
+                for part in of_file:
+                    documents.claim(part.data["name"], part, str(path))
         for clash in documents.clashes.values():
             self.leave_out(clash)
         return documents

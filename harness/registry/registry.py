@@ -32,7 +32,7 @@ from harness.specs import (
     MitigatorSpec,
     TableSpec,
 )
-from harness.task import yaml_files
+from harness.task import each, yaml_files
 from harness.task.data_files import DataFiles
 
 if TYPE_CHECKING:
@@ -236,8 +236,8 @@ class Registry:
         return self.resolve(self.task_files.find(name))
 
     def task_file(self, path: Path) -> Task:
-        """Return the task that a file describes, resolved."""
-        return self.resolve(files.load(path))
+        """Return the task that a file describes, resolved; of several the first."""
+        return self.resolve(each.documents(files.load(path))[0])
 
     def resolve(self, document: yaml_files.Document, *, limit: int | None = None) -> Task:
         """Return the task that a parsed file describes, with its data read.

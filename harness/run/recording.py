@@ -68,7 +68,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
                 title=file.title,
                 measures=file.measures,
                 family=file.family or file.primary.metric,
-                unranked=file.unranked or _superseded(file.superseded_by),
+                unranked=file.not_ranked,
                 required=file.required,
             ),
             concept=file.concept,
@@ -115,10 +115,6 @@ def environment(device: str) -> Environment:
         device=device,
         packages=packages,
     )
-
-
-def _superseded(by: str | None) -> str:
-    return "" if by is None else f"superseded by {by}"
 
 
 def model_part(info: ModelInfo) -> ModelPart:

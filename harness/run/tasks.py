@@ -20,7 +20,7 @@ from harness.errors import (
 )
 from harness.registry.files import kind_of, load
 from harness.registry.registry import Registry
-from harness.task import benchmark, yaml_files
+from harness.task import benchmark, each, yaml_files
 from harness.task.benchmark import BenchmarkFile
 from harness.task.schema import TaskFile
 
@@ -177,7 +177,7 @@ def _matches(
             raise UsageError(f"'{pattern}' is the file of a run, not of a task: write -c {pattern}")
         if kind_of(document) == "benchmark":
             return _of_benchmark(entries, document)
-        matches = [_from_path(document, registry)]
+        matches = [_from_path(part, registry) for part in each.documents(document)]
     if not matches and pattern in registry.task_files.owners:
         registry.task_files.find(pattern).validate(TaskFile)  # raises: it was left out
     if not matches and (large := _matching(entries, pattern, with_large=True)):

@@ -5,6 +5,7 @@
 `yaml_parsing`        parses one file safely, with the line of every key
 `mistakes`            the mistakes of a file, all of them, in words
 `schema`              the keys of a task file
+`each`                one file with several tasks
 `table_schema`        the keys of a table
 `data_files`          finds or fetches the files of tables
 `package_folder`      finds an installed package without importing it

@@ -18,6 +18,10 @@ DEFAULT_SCENARIO = "default"
 """Name of the only scenario of a task that lists none."""
 
 
+NOT_REVIEWED = "no reader of the language has reviewed its texts"
+"""Why the scores of such a task are not ranked."""
+
+
 class VocabularyPart(Strict):
     """The first words of a word embedder's vocabulary."""
 
@@ -151,6 +155,8 @@ class TaskFile(Strict):
     """Why the score is shown but not ranked, such as that it does not move with planted bias."""
     superseded_by: Name | None = None
     """Name of the task that replaces this one. Its scores are shown and no longer ranked."""
+    reviewed: bool = True
+    """False if no reader of the language has read the texts: its scores are shown, not ranked."""
     required: bool = False
     """Whether the score is a control that every usable model passes: a value above its ideal, and
     p < .05. A row without it is not ranked."""
@@ -182,6 +188,15 @@ class TaskFile(Strict):
     """The score that stands for the task in rankings."""
     max_missing: float = Field(default=0.2, ge=0, le=1)
     """Largest share of an input's words that a vocabulary may lack; above it there is no score."""
+
+    @property
+    def not_ranked(self) -> str:
+        """Why the scores are shown and not ranked; empty if they are ranked."""
+        if self.unranked:
+            return self.unranked
+        if self.superseded_by is not None:
+            return f"superseded by {self.superseded_by}"
+        return "" if self.reviewed else NOT_REVIEWED
 
     def inputs_by_key(self) -> dict[KeyPath, InputFile]:
         """Return the inputs of the task and of its scenarios by key."""

@@ -131,7 +131,6 @@ def of_document(document: Document, registry: Registry) -> TaskFacts:
         task = registry.resolve(document)
     except HarnessError:  # its data are missing
         task = None
-    superseded = f"superseded by {file.superseded_by}" if file.superseded_by else ""
     return TaskFacts(
         **file.model_dump(
             include={
@@ -142,7 +141,7 @@ def of_document(document: Document, registry: Registry) -> TaskFacts:
         **{name: getattr(file, name).strip() for name in ("description", "source", "licence")},
         digest=None if task is None else task.digest,
         family=file.family or file.primary.metric,
-        unranked=file.unranked or superseded,
+        unranked=file.not_ranked,
         primary=(file.primary.scenario, file.primary.metric, file.primary.score),
         scores=tuple(_scores(file, registry)),
         examples={} if task is None or not _may_be_quoted(file) else _examples(task),
