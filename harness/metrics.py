@@ -59,12 +59,17 @@ class Contrast:
     categorical
         Whether the labels are numbers of groups in no order: any difference between the groups
         is a bias. They are spread evenly, in the order of their numbers.
+    paired
+        Whether row i of the only side and row i of both groups belong together, such as a query and
+        two versions of its answer. Then each item has a direction of its own, between its versions,
+        and the unit of a bias is the spread of the items along them.
     """
 
     sides: tuple[str, ...]
     towards: tuple[str, ...]
     labels: str | None = None
     categorical: bool = False
+    paired: bool = False
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,8 @@ class TaskFile(Strict):
     kinds: tuple[Kind, ...] = ("word", "text")
     """Kinds of embedder that the task is made for."""
     tags: tuple[str, ...] = ()
-    """Tags, by which `--tasks` selects tasks."""
+    """Tags, by which `--tasks` selects tasks. Leaderboards quote no text of a task with the tag
+    `stereotyped-texts`."""
     large: bool = False
     """Whether it takes hours or a large download. Then only its own name and benchmarks select it:
     `all`, globs, tags and categories leave it out."""

@@ -31,6 +31,8 @@ FILE = Path(__file__).parent / "tasks.json"
 EXAMPLES = 3
 """Texts that are kept of each input."""
 LONGEST_EXAMPLE = 300
+UNQUOTED = "stereotyped-texts"
+"""Tag of tasks whose texts are stereotypes or slurs: pages do not show them."""
 
 
 class _Facts(BaseModel):
@@ -213,8 +215,11 @@ def _scores(file: TaskFile, registry: Registry) -> Iterator[ScoreFacts]:
 
 
 def _may_be_quoted(file: TaskFile) -> bool:
-    """Whether all texts are in the task's folder: others may not be published."""
-    return all(
+    """Whether all texts are in the task's folder: others may not be published.
+
+    Texts that are stereotypes are in the folder, and are not shown.
+    """
+    return UNQUOTED not in file.tags and all(
         table.file and not table.package
         for table in file.tables.values()
         if table.rows is None and table.made_from is None

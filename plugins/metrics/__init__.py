@@ -57,6 +57,10 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("word-analogies", "word analogies by 3CosAdd and 3CosMul"),
         _metric("specific-words", "gender-specific words found by a linear classifier"),
         _metric("retrieval", "exposure of groups, recall and precision of retrieval"),
+        _metric(
+            "stereotype-choice", "share of contexts nearer to the stereotype than its opposite"
+        ),
+        _metric("related-choice", "share of related texts nearer to their context than others"),
         _metric("version-gap", "share of queries closer to the first of two versions of a text"),
         _metric("corpus-leaning", "leaning of what queries retrieve from answers of two leanings"),
         _metric("trained-relatedness", "ratings of text pairs learnt from others (SentEval)"),

@@ -9,9 +9,14 @@ from harness.errors import InvalidOption, suggestion
 
 
 def codes(
-    rows: Sequence[Mapping[str, Any]], *, column: str, values: tuple[str, ...], into: str = "code"
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    column: str,
+    values: tuple[str, ...] | None = None,
+    into: str = "code",
+    start: int = 0,
 ) -> list[dict[str, Any]]:
-    """Return the rows with one more column: the index of a word in a list, from 0.
+    """Return the rows with one more column: the index of a word in a list.
 
     Parameters
     ----------
@@ -20,16 +25,20 @@ def codes(
     column
         Column with the words.
     values
-        Words in the order of their codes.
+        Words in the order of their codes; by default all words, as they come.
     into
         Name of the new column.
+    start
+        Code of the first word, so that the codes of several tables may differ.
 
     Raises
     ------
     InvalidOption
         If the column is missing, `values` repeats a word, or a cell is not in `values`.
     """
-    code_of = {value: code for code, value in enumerate(values)}
+    if values is None:
+        values = tuple(dict.fromkeys(str(row[column]) for row in rows if column in row))
+    code_of = {value: code for code, value in enumerate(values, start)}
     if len(code_of) < len(values):
         raise InvalidOption(f"codes: values={list(values)}: every word must be different")
     coded = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.arrays import Reals, unit_rows
+from harness.arrays import Reals
 from harness.errors import NotApplicable
 from harness.metrics import Contrast
 from harness.plugins.validity import planting
@@ -147,11 +147,10 @@ def _permuted_labels(
 
 def _mirrored(inputs: MetricInputs, contrast: Contrast, rng: np.random.Generator) -> MetricInputs:
     (side,) = contrast.sides
-    first, second = (inputs.arrays[name] for name in contrast.towards)
-    along = planting.direction(first, second)
+    along = planting.direction_of(inputs.arrays, contrast)
     _, unit = np.unique(inputs.clusters[side], return_inverse=True)
     signs = rng.choice([-1.0, 1.0], size=int(unit.max()) + 1)[unit]
-    cosines = unit_rows(inputs.arrays[side]) @ along.vector
+    cosines = along.cosines(inputs.arrays[side])
     vectors: Reals = planting.moved(inputs.arrays[side], along, signs * cosines)
     return with_arrays(inputs, {side: vectors})
 

@@ -22,7 +22,9 @@ metric, yours too. `--record` keeps the rows in the file `validity.json` of the 
 
 Bias is planted along the direction between the two groups of a task, after the bias of the texts
 themselves is taken out. At **amplitude 1** the two sides are as far apart as the groups are.
-Differences between the texts of a side stay.
+Differences between the texts of a side stay. Where each text has two versions of its own, such as a
+stereotype and its opposite, it is moved between these, and amplitude 1 is the standard deviation of
+the texts between their versions.
 
 | column | what it says |
 | --- | --- |

@@ -12,6 +12,10 @@ themselves. The differences between the texts of a side stay, as do all lengths.
 
 Where each text is moved towards a row y of its own, g = (y − mean of all y) / ‖y − mean of all y‖
 of unit vectors, and the gap is the mean of these distances.
+
+Where each text has two versions of its own (`Contrast.paired`), it is moved along the direction
+between them, and the gap is the standard deviation of cos(x, g) over the texts: what tells their
+choices apart.
 """
 
 from __future__ import annotations
@@ -43,11 +47,16 @@ class Direction:
         (d,) of length 1, from the second group to the first; or (n, d), a direction for each row.
     gap
         Half the difference of the groups' mean cosines with `vector`; or the mean distance of the
-        rows from their mean.
+        rows from their mean; or the standard deviation of the texts between their versions.
     """
 
     vector: Floats
     gap: float
+
+    def cosines(self, vectors: Reals) -> Floats:
+        """Return the (n,) cosines of (n, d) vectors with the direction, or each with its own."""
+        products: Floats = (unit_rows(vectors) * self.vector).sum(axis=1)
+        return products
 
 
 def direction(group_1: Reals, group_2: Reals) -> Direction:
@@ -82,10 +91,35 @@ def directions(rows: Reals) -> Direction:
     return Direction(unit_rows(differences), gap)
 
 
+def between_versions(texts: Reals, versions_1: Reals, versions_2: Reals) -> Direction:
+    """Return the direction from the second version of each of n texts to the first; all (n, d).
+
+    Raises
+    ------
+    HarnessError
+        If no text is nearer to one of its versions than another text to its own.
+    """
+    differences = unit_rows(versions_1) - unit_rows(versions_2)
+    lengths = np.linalg.norm(differences, axis=1, keepdims=True)
+    vectors = differences / np.maximum(lengths, 1e-9)  # equal versions have no direction
+    gap = float(Direction(vectors, 0.0).cosines(texts).std())
+    if gap < 1e-9:
+        raise HarnessError("no bias can be planted: no text is nearer to one of its versions")
+    return Direction(vectors, gap)
+
+
+def direction_of(arrays: Mapping[str, Reals], contrast: Contrast) -> Direction:
+    """Return the direction along which a contrast moves its sides; arrays as in `planted`."""
+    towards = [arrays[name] for name in contrast.towards]
+    if contrast.paired:
+        return between_versions(arrays[contrast.sides[0]], *towards)
+    return directions(*towards) if len(towards) == 1 else direction(*towards)
+
+
 def moved(vectors: Reals, along: Direction, cosines: Floats) -> Floats:
     """Return vectors of the same length, (n, d), with other cosines, (n,), with a direction."""
     units = unit_rows(vectors)
-    rest = unit_rows(units - _dot(units, along)[:, None] * along.vector)
+    rest = unit_rows(units - along.cosines(vectors)[:, None] * along.vector)
     cosines = np.clip(cosines, -LARGEST, LARGEST)
     turned = cosines[:, None] * along.vector + np.sqrt(1 - cosines**2)[:, None] * rest
     lengths: Floats = np.linalg.norm(np.asarray(vectors, dtype=np.float64), axis=1, keepdims=True)
@@ -133,7 +167,7 @@ def unbiased(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Reals
 def shifted(arrays: Mapping[str, Reals], contrast: Contrast, amplitude: float) -> dict[str, Reals]:
     """Return the arrays of a metric with a bias added to their own; parameters as in `planted`."""
     sides = _cosines(arrays, contrast)
-    shift = amplitude * _along(arrays, contrast).gap
+    shift = amplitude * direction_of(arrays, contrast).gap
     if contrast.labels is not None:
         amounts = [shift * _placed(arrays, contrast)]
     else:
@@ -148,7 +182,7 @@ def amplitude_of(arrays: Mapping[str, Reals], contrast: Contrast) -> float:
     With labels, it is the slope of the cosines over labels from 1 to −1; if they are categorical,
     the standard deviation of the groups in units of what amplitude 1 gives, without a sign.
     """
-    gap = _along(arrays, contrast).gap
+    gap = direction_of(arrays, contrast).gap
     sides = list(_cosines(arrays, contrast).values())
     if contrast.labels is not None:
         labels = _placed(arrays, contrast)
@@ -166,15 +200,14 @@ def _cosines(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Float
 
     A side that a task leaves out, which a metric may allow, is no side.
     """
-    along = _along(arrays, contrast)
-    sides = [name for name in contrast.sides if name in arrays]
-    return {name: _dot(unit_rows(arrays[name]), along) for name in sides}
+    along = direction_of(arrays, contrast)
+    return {name: along.cosines(arrays[name]) for name in contrast.sides if name in arrays}
 
 
 def _with_cosines(
     arrays: Mapping[str, Reals], contrast: Contrast, cosines: Mapping[str, Floats]
 ) -> dict[str, Reals]:
-    along = _along(arrays, contrast)
+    along = direction_of(arrays, contrast)
     return dict(arrays) | {name: moved(arrays[name], along, c) for name, c in cosines.items()}
 
 
@@ -252,17 +285,6 @@ def planted_model(
 
 def _distinct(texts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(texts))
-
-
-def _along(arrays: Mapping[str, Reals], contrast: Contrast) -> Direction:
-    towards = [arrays[name] for name in contrast.towards]
-    return directions(*towards) if len(towards) == 1 else direction(*towards)
-
-
-def _dot(units: Floats, along: Direction) -> Floats:
-    """Return the (n,) products of unit rows with the direction, or with the one of each row."""
-    products: Floats = (units * along.vector).sum(axis=1)
-    return products
 
 
 def _placed(arrays: Mapping[str, Reals], contrast: Contrast) -> Floats:

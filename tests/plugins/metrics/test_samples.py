@@ -53,6 +53,10 @@ SIZES = {  # rows of each input with vectors
     "word-analogies": dict.fromkeys("abcd", 12) | {"vocabulary": 40},
     "specific-words": {"seeds": 13, "words": 41},
     "retrieval": {"queries": 6, "documents": 20},
+    "stereotype-choice": dict.fromkeys(("contexts", "stereotyped", "anti_stereotyped"), 9),
+    "related-choice": dict.fromkeys(
+        ("contexts", "stereotyped", "anti_stereotyped", "unrelated"), 9
+    ),
     "version-gap": {"queries": 9, "versions_1": 9, "versions_2": 9},
     "linear-probe": {"texts_1": 33},
     "senteval-probe": {"texts_1": 33},

@@ -21,6 +21,12 @@ def test_other_cells_are_kept_and_the_new_column_has_the_chosen_name():
     assert "of" not in ROWS[0]
 
 
+def test_without_a_list_words_have_codes_as_they_come_from_any_first_code():
+    rows = [{"term": word} for word in ("b", "a", "b", "c")]
+    assert [row["code"] for row in codes(rows, column="term")] == [0, 1, 0, 2]
+    assert [row["code"] for row in codes(rows, column="term", start=10)] == [10, 11, 10, 12]
+
+
 @pytest.mark.parametrize(
     ("options", "fact"),
     [

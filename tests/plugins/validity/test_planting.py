@@ -154,3 +154,38 @@ def test_an_item_is_moved_towards_its_own_row_by_its_label(arrays):
 def test_equal_rows_are_refused(arrays):
     with pytest.raises(HarnessError, match="same vector"):
         planting.planted(arrays | {"own": np.ones((9, 20))}, ROWS, 1)
+
+
+PAIRED = Contrast(sides=("x",), towards=("a", "b"), paired=True)
+
+
+@pytest.fixture
+def pairs() -> dict[str, np.ndarray]:
+    """Texts, each with two versions of its own."""
+    rng = np.random.default_rng(3)
+    return {name: 3 * rng.standard_normal((200, 20)) + 1 for name in ("x", "a", "b")}
+
+
+def nearer(arrays) -> np.ndarray:
+    """Return how much nearer each text is to its first version than to its second."""
+    x, a, b = (unit_rows(arrays[name]) for name in ("x", "a", "b"))
+    return ((a - b) * x).sum(axis=1)
+
+
+@pytest.mark.parametrize("amplitude", [-1.0, 0.0, 0.5])
+def test_a_text_with_versions_of_its_own_is_moved_between_them(pairs, amplitude):
+    result = planting.planted(pairs, PAIRED, amplitude)
+    assert planting.amplitude_of(result, PAIRED) == pytest.approx(amplitude, abs=0.01)
+    own = planting.direction_of(pairs, PAIRED)
+    assert own.vector.shape == (200, 20)
+    moved = own.cosines(result["x"]) - own.cosines(pairs["x"])
+    assert np.std(moved) == pytest.approx(0, abs=1e-9), "all are moved by the same"
+    assert np.sign(nearer(result)).mean() == pytest.approx(0.7 * amplitude, abs=0.15)
+
+
+def test_versions_of_different_texts_need_no_direction_in_common(pairs):
+    swapped = pairs | {"a": pairs["b"], "b": pairs["a"]}
+    own = planting.amplitude_of(pairs, PAIRED)
+    assert planting.amplitude_of(swapped, PAIRED) == pytest.approx(-own)
+    with pytest.raises(HarnessError, match="no text is nearer"):
+        planting.planted(pairs | {"b": pairs["a"]}, PAIRED, 1)

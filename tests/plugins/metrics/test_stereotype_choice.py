@@ -1,0 +1,126 @@
+"""Stereotype choice and related choice on vectors with known cosines."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import NotApplicable
+from harness.plugins.metrics.related_choice import related_choice
+from harness.plugins.metrics.stereotype_choice import stereotype_choice
+
+
+def at(*degrees) -> np.ndarray:
+    angles = np.radians(degrees)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def stereotype(*arrays, **options):
+    return stereotype_choice(*arrays, rng=np.random.default_rng(0), **{"resamples": 0} | options)
+
+
+def related(*arrays, **options):
+    return related_choice(*arrays, rng=np.random.default_rng(0), **{"resamples": 0} | options)
+
+
+def test_four_contexts_by_hand():
+    score = stereotype(at(0, 0, 0, 0), at(10, 10, 30, 20), at(20, 40, 10, 20))
+    assert score.value == pytest.approx((1 + 1 + 0 + 0.5) / 4)
+    assert score.details["stereotyped"] == 2
+    assert score.details["equal"] == 1
+    cosines = np.cos(np.radians([10, 10, 30, 20]))
+    assert score.details["cosine_stereotyped"] == pytest.approx(cosines.mean())
+    assert score.samples[0].contribution.tolist() == [1, 1, 0, 0.5]
+
+
+def test_related_texts_are_counted_one_by_one_by_hand():
+    scores = related(at(0, 0, 0), at(10, 50, 5), at(20, 80, 30), at(30, 40, 30))
+    assert scores.value == pytest.approx((2 + 0 + 1.5) / 6)
+    assert scores.samples[0].contribution.tolist() == [1, 0, 0.75]
+
+
+def test_centred_a_text_that_is_near_to_any_context_is_not_preferred():
+    """By hand: with the contexts at 0 and 90 degrees, the mean context is at 45 degrees."""
+    contexts, near_to_all, far = at(0, 90), at(45, 45), at(180, 180)
+    assert stereotype(contexts, near_to_all, far).value == 1
+    centred = stereotype(contexts, near_to_all, far, centred=True)
+    # d = cos 45 - cos 180 = 1.707 for the first; the mean of both contexts is 1.207
+    assert centred.samples[0].contribution.tolist() == [1, 0]
+    assert centred.value == 0.5
+    # each text is near to its own context alone
+    assert stereotype(contexts, at(0, 90), at(90, 0), centred=True).value == 1
+
+
+def test_the_floor_swaps_the_texts_of_whole_terms():
+    contexts, s, a = at(*np.zeros(12)), at(*np.full(12, 10)), at(*np.full(12, 20))
+    by_context = stereotype(contexts, s, a)
+    by_term = stereotype(contexts, s, a, np.repeat([1.0, 2], 6))
+    assert set(by_term.null.values.tolist()) == {0, 0.5, 1}
+    assert by_term.p_value == pytest.approx(0.5, abs=0.1)
+    assert by_context.p_value < 0.01
+
+
+def test_the_interval_leaves_out_whole_terms():
+    rng = np.random.default_rng(1)
+    contexts, s, a = rng.standard_normal((3, 60, 5))
+    terms = np.repeat(np.arange(6.0), 10)
+    for score in (
+        stereotype(contexts, s, a, terms, resamples=100),
+        related(contexts, s, a, -contexts, terms, resamples=100),
+    ):
+        assert score.interval is None or "clusters" in score.interval.method
+    assert stereotype(contexts, s, a, np.repeat([0.0, 1], 30), resamples=100).interval is None
+
+
+def test_inputs_of_different_length_are_rejected():
+    with pytest.raises(NotApplicable, match="2, 2, 1"):
+        stereotype(at(0, 1), at(0, 1), at(0))
+    with pytest.raises(NotApplicable, match="2, 2, 2, 1"):
+        related(at(0, 1), at(0, 1), at(0, 1), at(0))
+
+
+def test_no_contexts_have_no_score():
+    empty = np.empty((0, 2))
+    for score in (stereotype(empty, empty, empty), related(empty, empty, empty, empty)):
+        assert math.isnan(score.value)
+        assert score.reason
+
+
+@pytest.mark.parametrize("centred", [False, True])
+@given(seed=st.integers(0, 2**32 - 1))
+def test_swapped_texts_mirror_the_score_and_rotations_and_lengths_change_nothing(centred, seed):
+    rng = np.random.default_rng(seed)
+    contexts, s, a = rng.standard_normal((3, 7, 4))
+    value = stereotype(contexts, s, a, centred=centred).value
+    assert 0 <= value <= 1
+    assert stereotype(contexts, a, s, centred=centred).value == pytest.approx(1 - value)
+    rotation = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    lengths = rng.uniform(0.5, 2, (7, 1))
+    turned = stereotype(
+        lengths * contexts @ rotation, s @ rotation, 3 * a @ rotation, centred=centred
+    )
+    assert turned.value == pytest.approx(value)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_related_and_unrelated_texts_that_change_places_mirror_the_score(seed):
+    rng = np.random.default_rng(seed)
+    contexts, s, u = rng.standard_normal((3, 7, 4))
+    value = related(contexts, s, s, u).value
+    assert 0 <= value <= 1
+    assert related(contexts, u, u, s).value == pytest.approx(1 - value)
+
+
+def test_random_vectors_show_the_floor_and_are_seldom_significant():
+    scores = []
+    for seed in range(100):
+        contexts, s, a = np.random.default_rng(seed).standard_normal((3, 60, 40))
+        scores.append(stereotype(contexts, s, a))
+    distance = np.mean([abs(score.value - 0.5) for score in scores])
+    floor = np.mean([np.abs(score.null.values - 0.5).mean() for score in scores])
+    assert distance == pytest.approx(floor, rel=0.2)
+    assert np.mean([score.p_value <= 0.05 for score in scores]) <= 0.08
