@@ -40,14 +40,17 @@ def _forward(lstm: Any, of_library: Any, features: dict[str, Any]) -> dict[str, 
     import torch
 
     vectors, lengths = features["token_embeddings"], features["sentence_lengths"]
-    if vectors.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
+    if vectors.device.type != "cpu":
         return dict(of_library(lstm, features))
     position = torch.arange(vectors.shape[1])[None]
     # A sentence read backwards begins with its last word; padding stays behind, where no word
     # before it sees it.
     order = torch.where(position < lengths[:, None], lengths[:, None] - 1 - position, position)
-    forwards = _states(lstm, vectors, backwards=False)
-    backwards = _states(lstm, _reordered(vectors, order), backwards=True)
+    # Not every processor has an LSTM of lower precision, so mixed precision leaves this layer out.
+    with torch.autocast("cpu", enabled=False):
+        vectors = vectors.float()
+        forwards = _states(lstm, vectors, backwards=False)
+        backwards = _states(lstm, _reordered(vectors, order), backwards=True)
     states = torch.cat([forwards, _reordered(backwards, order)], dim=2)
     return features | {"token_embeddings": states}
 

@@ -11,7 +11,7 @@ import numpy as np
 from harness.arrays import Reals
 from harness.errors import NotApplicable
 from harness.metrics import Contrast
-from harness.plugins.validity import planting
+from harness.plugins.validity import directions, planting
 from harness.plugins.validity.instrument import Instrument, Rows, with_arrays, with_rows
 from harness.run.metric_inputs import MetricInputs
 
@@ -147,7 +147,7 @@ def _permuted_labels(
 
 def _mirrored(inputs: MetricInputs, contrast: Contrast, rng: np.random.Generator) -> MetricInputs:
     (side,) = contrast.sides
-    along = planting.direction_of(inputs.arrays, contrast)
+    along = directions.direction_of(inputs.arrays, contrast)
     _, unit = np.unique(inputs.clusters[side], return_inverse=True)
     signs = rng.choice([-1.0, 1.0], size=int(unit.max()) + 1)[unit]
     cosines = along.cosines(inputs.arrays[side])

@@ -20,7 +20,6 @@ choices apart.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -28,8 +27,8 @@ import numpy as np
 from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.digest import digest
 from harness.embedder import Embedder, ModelInfo
-from harness.errors import HarnessError
 from harness.metrics import Contrast
+from harness.plugins.validity import directions
 
 AMPLITUDES = (0.0, 0.25, 0.5, 1.0)
 """Amplitudes that every metric is tried on, in units of the gap between the groups."""
@@ -37,86 +36,7 @@ LARGEST = 0.999
 """Largest cosine with the direction that a text is moved to."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Direction:
-    """The direction between two groups, or from all rows to each of them.
-
-    Parameters
-    ----------
-    vector
-        (d,) of length 1, from the second group to the first; or (n, d), a direction for each row.
-    gap
-        Half the difference of the groups' mean cosines with `vector`; or the mean distance of the
-        rows from their mean; or the standard deviation of the texts between their versions.
-    """
-
-    vector: Floats
-    gap: float
-
-    def cosines(self, vectors: Reals) -> Floats:
-        """Return the (n,) cosines of (n, d) vectors with the direction, or each with its own."""
-        products: Floats = (unit_rows(vectors) * self.vector).sum(axis=1)
-        return products
-
-
-def direction(group_1: Reals, group_2: Reals) -> Direction:
-    """Return the direction from the second group, (m, d), to the first, (n, d).
-
-    Raises
-    ------
-    HarnessError
-        If both groups have the same mean: no direction lies between them.
-    """
-    mean_1, mean_2 = unit_rows(group_1).mean(axis=0), unit_rows(group_2).mean(axis=0)
-    difference = mean_1 - mean_2
-    length = float(np.linalg.norm(difference))
-    if length < 1e-9:
-        raise HarnessError("no bias can be planted: both groups have the same mean vector")
-    return Direction(difference / length, length / 2)
-
-
-def directions(rows: Reals) -> Direction:
-    """Return the direction from the mean of all rows, (n, d), to each of them.
-
-    Raises
-    ------
-    HarnessError
-        If all rows are equal.
-    """
-    units = unit_rows(rows)
-    differences = units - units.mean(axis=0)
-    gap = float(np.linalg.norm(differences, axis=1).mean())
-    if gap < 1e-9:
-        raise HarnessError("no bias can be planted: all rows have the same vector")
-    return Direction(unit_rows(differences), gap)
-
-
-def between_versions(texts: Reals, versions_1: Reals, versions_2: Reals) -> Direction:
-    """Return the direction from the second version of each of n texts to the first; all (n, d).
-
-    Raises
-    ------
-    HarnessError
-        If no text is nearer to one of its versions than another text to its own.
-    """
-    differences = unit_rows(versions_1) - unit_rows(versions_2)
-    lengths = np.linalg.norm(differences, axis=1, keepdims=True)
-    vectors = differences / np.maximum(lengths, 1e-9)  # equal versions have no direction
-    gap = float(Direction(vectors, 0.0).cosines(texts).std())
-    if gap < 1e-9:
-        raise HarnessError("no bias can be planted: no text is nearer to one of its versions")
-    return Direction(vectors, gap)
-
-
-def direction_of(arrays: Mapping[str, Reals], contrast: Contrast) -> Direction:
-    """Return the direction along which a contrast moves its sides; arrays as in `planted`."""
-    towards = [arrays[name] for name in contrast.towards]
-    if contrast.paired:
-        return between_versions(arrays[contrast.sides[0]], *towards)
-    return directions(*towards) if len(towards) == 1 else direction(*towards)
-
-
-def moved(vectors: Reals, along: Direction, cosines: Floats) -> Floats:
+def moved(vectors: Reals, along: directions.Direction, cosines: Floats) -> Floats:
     """Return vectors of the same length, (n, d), with other cosines, (n,), with a direction."""
     units = unit_rows(vectors)
     rest = unit_rows(units - along.cosines(vectors)[:, None] * along.vector)
@@ -167,7 +87,7 @@ def unbiased(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Reals
 def shifted(arrays: Mapping[str, Reals], contrast: Contrast, amplitude: float) -> dict[str, Reals]:
     """Return the arrays of a metric with a bias added to their own; parameters as in `planted`."""
     sides = _cosines(arrays, contrast)
-    shift = amplitude * direction_of(arrays, contrast).gap
+    shift = amplitude * directions.direction_of(arrays, contrast).gap
     if contrast.labels is not None:
         amounts = [shift * _placed(arrays, contrast)]
     else:
@@ -182,7 +102,7 @@ def amplitude_of(arrays: Mapping[str, Reals], contrast: Contrast) -> float:
     With labels, it is the slope of the cosines over labels from 1 to −1; if they are categorical,
     the standard deviation of the groups in units of what amplitude 1 gives, without a sign.
     """
-    gap = direction_of(arrays, contrast).gap
+    gap = directions.direction_of(arrays, contrast).gap
     sides = list(_cosines(arrays, contrast).values())
     if contrast.labels is not None:
         labels = _placed(arrays, contrast)
@@ -200,14 +120,14 @@ def _cosines(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Float
 
     A side that a task leaves out, which a metric may allow, is no side.
     """
-    along = direction_of(arrays, contrast)
+    along = directions.direction_of(arrays, contrast)
     return {name: along.cosines(arrays[name]) for name in contrast.sides if name in arrays}
 
 
 def _with_cosines(
     arrays: Mapping[str, Reals], contrast: Contrast, cosines: Mapping[str, Floats]
 ) -> dict[str, Reals]:
-    along = direction_of(arrays, contrast)
+    along = directions.direction_of(arrays, contrast)
     return dict(arrays) | {name: moved(arrays[name], along, c) for name, c in cosines.items()}
 
 

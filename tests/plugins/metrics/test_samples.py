@@ -11,11 +11,13 @@ from harness.plugins.metrics.statistics.exposure import exposure_gap, gap_contri
 from harness.plugins.metrics.statistics.weighted import auc, pearson, spearman
 from harness.registry.registry import Registry
 
-# F1 is no mean of words, and a cosine of two directions none of pairs
+# F1 and a dispersion are no means of items, and a cosine of two directions none of pairs
 NO_MEAN = {
     ("specific-words", "f1"),
     ("specific-words", "f1_tuned"),
     ("direction-agreement", "cosine"),
+    ("group-dispersion", "dispersion"),
+    ("group-dispersion", "share"),
     ("rnsb", "gap"),
     ("same", "stereotype"),
 }
@@ -31,6 +33,8 @@ SIZES = {  # rows of each input with vectors
     "ect": RND,
     "ripa": RND | {"targets_2": 5},
     "rnsb": {"targets_1": 5, "targets_2": 4, "attributes_1": 9, "attributes_2": 11},
+    "group-dispersion": {"sentences": 24, "pleasant": 4, "unpleasant": 6},
+    "corpus-leaning": dict.fromkeys(("queries", "versions_1", "versions_2"), 9),
     "mac": {"targets_1": 5, "targets_2": 3, "attributes_1": 4, "attributes_2": 6},
     "concept-direction": PAIRS | {"attributes": 9},
     "concept-plane": PAIRS | {"attributes": 9},
@@ -80,6 +84,7 @@ NUMBERS = {
         "document_topics": np.arange(20) % 4,
         "groups": np.arange(20) // 5 % 2,
     },
+    "group-dispersion": {"groups": np.arange(24) % 6, "frames": np.arange(24) // 6},
     "version-gap": {"topics": [0, 0, 1, 1, 1, 2, 3, 3, 3]},
     "linear-probe": {"labels": np.arange(33) % 3},
     "senteval-probe": {"labels": np.arange(33) % 3},

@@ -9,7 +9,7 @@ from given_vectors import Vocabulary
 from harness.arrays import cosines, unit_rows
 from harness.errors import HarnessError
 from harness.metrics import Contrast
-from harness.plugins.validity import planting
+from harness.plugins.validity import directions, planting
 
 TWO = Contrast(sides=("x", "y"), towards=("a", "b"))
 ONE = Contrast(sides=("x",), towards=("a", "b"))
@@ -25,13 +25,13 @@ def arrays() -> dict[str, np.ndarray]:
 
 
 def projections(arrays, name):
-    g = planting.direction(arrays["a"], arrays["b"]).vector
+    g = directions.between_groups(arrays["a"], arrays["b"]).vector
     return unit_rows(arrays[name]) @ g
 
 
 @pytest.mark.parametrize("amplitude", planting.AMPLITUDES)
 def test_two_sides_are_as_far_apart_as_the_amplitude_says(arrays, amplitude):
-    gap = planting.direction(arrays["a"], arrays["b"]).gap
+    gap = directions.between_groups(arrays["a"], arrays["b"]).gap
     result = planting.planted(arrays, TWO, amplitude)
     x, y = projections(result, "x"), projections(result, "y")
     assert x.mean() - y.mean() == pytest.approx(2 * amplitude * gap)
@@ -62,7 +62,7 @@ def test_a_single_side_is_moved_from_where_both_groups_are_as_near(arrays):
         return cosines(x, arrays["a"]).mean() - cosines(x, arrays["b"]).mean()
 
     assert abs(difference(0)) < 1e-9
-    gap = planting.direction(arrays["a"], arrays["b"]).gap
+    gap = directions.between_groups(arrays["a"], arrays["b"]).gap
     assert difference(0.5) == pytest.approx(0.5 * gap * 2 * gap)
 
 
@@ -126,7 +126,7 @@ ROWS = Contrast(sides=("x",), towards=("own",), labels="ratings")
 def test_categories_are_spread_evenly_and_have_no_other_difference(arrays):
     groups = np.repeat([7.0, 2.0, 5.0], 3)
     arrays = arrays | {"groups": groups}
-    gap = planting.direction(arrays["a"], arrays["b"]).gap
+    gap = directions.between_groups(arrays["a"], arrays["b"]).gap
     for amplitude in planting.AMPLITUDES:
         x = projections(planting.planted(arrays, CATEGORIES, amplitude), "x")
         means = [x[groups == group].mean() for group in (2.0, 5.0, 7.0)]
@@ -137,7 +137,7 @@ def test_categories_are_spread_evenly_and_have_no_other_difference(arrays):
 
 def test_an_item_is_moved_towards_its_own_row_by_its_label(arrays):
     arrays = arrays | {"own": np.random.default_rng(2).standard_normal((9, 20))}
-    along = planting.directions(arrays["own"])
+    along = directions.to_each_row(arrays["own"])
     centred = arrays["ratings"] - arrays["ratings"].mean()
 
     def slope(amplitude: float) -> float:
@@ -176,7 +176,7 @@ def nearer(arrays) -> np.ndarray:
 def test_a_text_with_versions_of_its_own_is_moved_between_them(pairs, amplitude):
     result = planting.planted(pairs, PAIRED, amplitude)
     assert planting.amplitude_of(result, PAIRED) == pytest.approx(amplitude, abs=0.01)
-    own = planting.direction_of(pairs, PAIRED)
+    own = directions.direction_of(pairs, PAIRED)
     assert own.vector.shape == (200, 20)
     moved = own.cosines(result["x"]) - own.cosines(pairs["x"])
     assert np.std(moved) == pytest.approx(0, abs=1e-9), "all are moved by the same"
