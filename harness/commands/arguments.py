@@ -196,6 +196,11 @@ def evaluation(function: F) -> F:
             help="Smoke run: cut each set and table of a task to N items; never ranked.",
             metavar="N",
         ),
+        click.option(
+            "--any-language",
+            is_flag=True,
+            help="Also run tasks in languages that a model's card lacks, as a control.",
+        ),
         shared_results,
         cache,
         concept("Concept for mitigators that need more than a task's concept has; or none."),

@@ -88,6 +88,7 @@ def command(debug: bool, /, **options: Any) -> int:
             include=list(options["include"]),
             exclude=options["exclude"],
             limit=options["limit"],
+            any_language=options["any_language"],
             devices=options["devices"],
             engine=options["engine"],
             timeout=options["timeout"],

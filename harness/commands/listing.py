@@ -107,6 +107,7 @@ def _tasks(registry: Registry, chosen: dict[str, Any]) -> Rows:
             "measures": file.measures,
             "category": file.category,
             "concept": file.concept,
+            "language": file.language,
             "kinds": ", ".join(file.kinds),
             "tags": ", ".join(file.tags),
             "title": file.title,
@@ -114,17 +115,19 @@ def _tasks(registry: Registry, chosen: dict[str, Any]) -> Rows:
         for file in (task.file for task in tasks)
         if (not chosen["kind"] or chosen["kind"] in file.kinds)
         and (not chosen["tag"] or chosen["tag"] in file.tags)
+        and (not chosen["language"] or chosen["language"] == file.language)
         and (not chosen["category"] or chosen["category"] in (file.category, file.measures))
     ]
 
 
 def _check_filters(tasks: list[TaskEntry], chosen: dict[str, Any]) -> None:
-    """Raise an error if no task has the chosen category or tag."""
+    """Raise an error if no task has the chosen category, tag or language."""
     from harness.errors import UnknownName
 
     categories = {name for task in tasks for name in (task.file.category, task.file.measures)}
     tags = {tag for task in tasks for tag in task.file.tags}
-    for kind, known in (("category", categories), ("tag", tags)):
+    languages = {task.file.language for task in tasks}
+    for kind, known in (("category", categories), ("tag", tags), ("language", languages)):
         if chosen[kind] and chosen[kind] not in known:
             raise UnknownName(kind, chosen[kind], known)
 
@@ -218,11 +221,12 @@ _kind = click.option(
     "--kind", type=click.Choice(["word", "text"]), help="Only for this kind of model."
 )
 _tag = click.option("--tag", help="Only tasks with this tag.")
+_language = click.option("--language", help="Only tasks in a language, such as de.")
 _category = click.option("--category", help="Only tasks of a category, or: bias, usefulness.")
 _add("models", _models, _kind)
 _add("mitigators", _mitigators)
 _add("metrics", _metrics)
-_add("tasks", _tasks, _category, _tag, _kind)
+_add("tasks", _tasks, _category, _tag, _language, _kind)
 _add("tags", _tags)
 _add("benchmarks", _benchmarks)
 _add("concepts", _concepts)

@@ -35,6 +35,7 @@ def command(**options: Any) -> int:
         concept=arguments.concept_or_none(options["concept"]),
         exclude=names.split(options["exclude"]),
         limit=options["limit"],
+        any_language=options["any_language"],
     )
     registry = Registry(include=options["include"])
     run = Run(registry, settings, names.split(options["tasks"]), list(options["mitigators"]))

@@ -106,6 +106,7 @@ def counts(outcomes: Sequence[Outcome], verb: str = "run") -> list[str]:
         other = {"text": "word embeddings", "word": "text encoders"}.get(outcome.embedder)
         numbers = {
             f"made for {other or 'other embedders'}": ("embedder", other is not None),
+            "in other languages": ("language", False),
             "data missing": ("data", True),
             "mitigator does not apply": ("mitigator", False),
             "failed": ("failed", False),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["embedder", "data", "mitigator", "failed"]
+Kind: TypeAlias = Literal["embedder", "language", "data", "mitigator", "failed"]
 """Why a task was not run.
 
-`embedder`: the task is made for another kind of embedder. `data`: its data or a package that it
-needs is not on this machine. `mitigator`: the mitigator or a metric does not apply to it. `failed`:
-something went wrong.
+`embedder`: the task is made for another kind of embedder. `language`: it is in a language that the
+model's card lacks. `data`: its data or a package that it needs is not on this machine. `mitigator`:
+the mitigator or a metric does not apply to it. `failed`: something went wrong.
 """
 EVERY_TASK = "every task"
 """Stands for the tasks of a model that is not available."""

@@ -46,6 +46,7 @@ def evaluate(
     include: Path | str | Iterable[Path | str] = (),
     exclude: str | Path | Iterable[str | Path] = (),
     limit: int | None = None,
+    any_language: bool = False,
     devices: str | Iterable[str] = (),
     engine: str | None = None,
     timeout: float | None = None,
@@ -100,6 +101,8 @@ def evaluate(
     limit
         For a smoke run: each set or table of a task is cut to this number of items. Its records say
         so, and are never ranked.
+    any_language
+        Whether to run tasks in languages that a model's card lacks, too, as a control.
     devices
         Devices to encode on, such as `"cuda:0,cuda:1"` or `["cpu", "cpu"]`; by default one, which
         the model chooses.
@@ -149,6 +152,7 @@ def evaluate(
         include=include,
         exclude=exclude,
         limit=limit,
+        any_language=any_language,
         devices=devices,
         engine=engine,
         timeout=timeout,

@@ -84,7 +84,12 @@ class Run:
         )
         selected = select(registry, tasks, settings.exclude)
         self.tasks = TaskReader(
-            registry, selected, settings.progress, limit=settings.limit, metrics=metrics
+            registry,
+            selected,
+            settings.progress,
+            limit=settings.limit,
+            metrics=metrics,
+            any_language=settings.any_language,
         )
         self.ignores_concept = any(chain.mitigators for chain in self.mitigators.values())
         self.id = uuid.uuid4().hex[:12]
@@ -118,7 +123,7 @@ class Run:
         recorded: set[str] = set()
         if file and not self.settings.overwrite:
             recorded = file.ids(with_samples=self.settings.samples)
-        entries = self.tasks.for_kind(info.kind)
+        entries = self.tasks.for_model(info)
         tasks = [entry for entry in entries if isinstance(entry, Task)]
         unavailable = [
             dataclasses.replace(entry, model=info.name, mitigator=name)

@@ -47,6 +47,8 @@ class RunFile(Strict):
     """Seed of all random numbers."""
     limit: StrictInt | None = Field(default=None, ge=1, le=limits.INTEGER)
     """For a smoke run: number of items that each set or table is cut to."""
+    any_language: StrictBool | None = None
+    """Whether to run tasks in languages that a model's card lacks, too."""
     samples: StrictBool | None = None
     """Whether to write what each word, pair or text contributes to a score."""
     folders: tuple[str, ...] = ()
@@ -89,6 +91,7 @@ class RunFile(Strict):
             "concept": settings.concept or NO_CONCEPT,
             "seed": settings.seed,
             "limit": settings.limit,
+            "any_language": settings.any_language or None,
             "samples": settings.samples or None,
             "folders": [str(path) for path in settings.include],
             "devices": settings.devices,

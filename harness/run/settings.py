@@ -51,6 +51,8 @@ class Settings:
         Tasks to leave out, as users type them.
     limit
         Largest number of items of each set or table of a task, for a smoke run; None for all.
+    any_language
+        Whether to run tasks in languages that a model's card lacks, too.
     workers
         Number of processes that score; by default one for each core, if there is enough to do.
     progress
@@ -71,6 +73,7 @@ class Settings:
     include: Sequence[Path] = ()
     exclude: Sequence[str] = ()
     limit: int | None = None
+    any_language: bool = False
     workers: int | None = None
     progress: Progress = field(default_factory=Silent)
     debug: bool = False

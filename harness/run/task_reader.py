@@ -1,4 +1,4 @@
-"""Reads the tasks of a run for a kind of model: their data, and the metrics added to them."""
+"""Reads the tasks of a run that are for a model: their data, and the metrics added to them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from harness.embedder import Kind
+from harness.embedder import ModelInfo
 from harness.errors import (
     PLUGIN_ERRORS,
     InvalidFile,
@@ -24,6 +24,7 @@ from harness.run.added_metrics import add
 from harness.run.tasks import TaskEntry
 from harness.task import data_files
 from harness.task.data_files import DataFile, MissingData
+from harness.task.schema import TaskFile
 
 if TYPE_CHECKING:
     from harness.task.task import Task
@@ -44,6 +45,8 @@ class TaskReader:
         Largest number of items of each set or table of a task; None for all.
     metrics
         Metrics to add to each task that has their inputs.
+    any_language
+        Whether to read tasks in languages that a model's card lacks, too.
     """
 
     def __init__(
@@ -54,9 +57,10 @@ class TaskReader:
         *,
         limit: int | None = None,
         metrics: Sequence[Metric] = (),
+        any_language: bool = False,
     ) -> None:
         self.registry, self.selected, self.progress = registry, selected, progress
-        self.limit, self.metrics = limit, metrics
+        self.limit, self.metrics, self.any_language = limit, metrics, any_language
         registry.data.progress = progress
         self._resolved: dict[str, Task | NotRun] = {}
 
@@ -65,17 +69,17 @@ class TaskReader:
         """The tasks that the user named one by one."""
         return [entry.file.name for entry in self.selected if entry.is_named]
 
-    def for_kind(self, kind: Kind) -> list[Task | NotRun]:
+    def for_model(self, info: ModelInfo) -> list[Task | NotRun]:
         """Return each task with its data, or why it is not run.
 
-        Only the tasks for this kind of embedder are read.
+        Only the tasks for this kind of embedder, and for a language of its card, are read.
 
         Raises
         ------
         UsageError
             If a task that the user named has a mistake in it.
         """
-        reasons = {entry.file.name: entry.file.unfit_for(kind) for entry in self.selected}
+        reasons = {entry.file.name: self._unfit(entry.file, info) for entry in self.selected}
         new = [
             entry
             for entry in self.selected
@@ -89,9 +93,18 @@ class TaskReader:
                 self._resolved[entry.file.name] = self._resolve(entry)
                 advance(1)
         return [
-            self._resolved[name] if reason is None else NotRun("", "", name, reason, "embedder")
+            self._resolved[name] if reason is None else NotRun("", "", name, *reason)
             for name, reason in reasons.items()
         ]
+
+    def _unfit(self, file: TaskFile, info: ModelInfo) -> tuple[str, NotRunKind] | None:
+        """Return why a task is not for a model, for people and for programs."""
+        if reason := file.unfit_for(info.kind):
+            return reason, "embedder"
+        languages = () if self.any_language else info.languages
+        if reason := file.foreign_to(languages):
+            return reason, "language"
+        return None
 
     def _fetch_data(self, entries: Iterable[TaskEntry]) -> None:
         """Fetch the data that tasks lack, all at once; reading a task tells its mistakes."""

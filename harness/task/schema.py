@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -162,8 +162,9 @@ class TaskFile(Strict):
     p < .05. A row without it is not ranked."""
     concept: Name | None = None
     """Concept that mitigators are fitted on."""
-    language: str = "en"
-    """ISO 639-1 code."""
+    language: str = Field(default="en", pattern="^[a-z]{2,3}$")
+    """ISO 639-1 code, such as `de`; of three letters where there is none of two. The task is not
+    run on a model whose card lacks the language."""
     kinds: tuple[Kind, ...] = ("word", "text")
     """Kinds of embedder that the task is made for."""
     tags: tuple[str, ...] = ()
@@ -222,3 +223,15 @@ class TaskFile(Strict):
         if kind in self.kinds:
             return None
         return f"made for {' and '.join(self.kinds)} embedders"
+
+    def foreign_to(self, languages: Collection[str]) -> str | None:
+        """Return why the task does not fit the languages of a model's card; None if it does.
+
+        A card without languages, or with `multilingual`, fits every task.
+        """
+        if not languages or self.language in languages or "multilingual" in languages:
+            return None
+        of_model = " and ".join(languages)
+        return (
+            f"in the language {self.language}, the model is for {of_model}; --any-language runs it"
+        )

@@ -100,7 +100,9 @@ def measure(
             settings.progress.say(line)
         plan = run.plan(embedder, None)
         measured.skipped += [
-            f"{entry.task}: {entry.reason}" for entry in plan.not_run if entry.kind != "embedder"
+            f"{entry.task}: {entry.reason}"
+            for entry in plan.not_run
+            if entry.kind not in ("embedder", "language")
         ]
         with run.vectors(embedder, name) as vectors:
             vectors.ensure(plan.texts)

@@ -166,8 +166,18 @@ def _word_vectors(
         fingerprint=f"vectors-{digest(identity)}",
         dimensions=dimensions,
         n_parameters=n * dimensions,
+        languages=_languages(folder.parent),
     )
     return WordVectors(info, lambda: _load(folder))
+
+
+def _languages(pipeline: Path) -> tuple[str, ...] | None:
+    """Return the language that a pipeline's meta.json states; None if it states none."""
+    try:
+        language = json.loads((pipeline / "meta.json").read_text(encoding="utf-8"))["lang"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return (language,) if isinstance(language, str) else None
 
 
 def _load(folder: Path) -> Table:

@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from harness.embedder import MockEmbedder
+from harness.embedder import MockEmbedder, ModelInfo
 from harness.errors import UsageError
 from harness.results import folder as results_files
 from harness.results.not_run import NotRunWarning
@@ -257,6 +257,38 @@ def test_a_named_task_that_did_not_run_is_a_warning(evaluate):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         evaluate("toy-words", "toy*")  # a task that only matched a glob
+
+
+@pytest.mark.parametrize(
+    ("languages", "any_language", "runs"),
+    [
+        (("fr",), False, False),
+        (("fr",), True, True),
+        (("en", "fr"), False, True),
+        (("multilingual",), False, True),
+        ((), False, True),
+    ],
+)
+def test_a_task_in_a_language_that_the_card_lacks_is_not_run(
+    evaluate, languages, any_language, runs
+):
+    class Model:
+        info = ModelInfo(
+            name="model", kind="word", dimensions=3, fingerprint="f", languages=languages
+        )
+
+        def encode(self, texts):
+            return np.random.default_rng(0).normal(size=(len(texts), 3)).astype(np.float32)
+
+    records = evaluate(Model(), "toy*", any_language=any_language)
+    foreign = [entry for entry in records.not_run if entry.kind == "language"]
+    assert bool(records) == runs
+    assert {entry.task for entry in foreign} == (
+        set() if runs else {"toy-places", "toy-places-10", "toy-ratings"}
+    )
+    assert {entry.reason for entry in foreign} <= {
+        "in the language en, the model is for fr; --any-language runs it"
+    }
 
 
 def test_texts_that_mitigators_need_beyond_the_plan_are_counted(evaluate, registry_with, plugin):

