@@ -258,16 +258,16 @@ class Inputs:
         self, source: Source, row: Row, key: KeyPath, templates: Mapping[str, Any]
     ) -> list[Any]:
         value = row.get(source.column, row.get("text"))
-        if source.number:
-            return [value]
         if source.template is None:
-            return [str(value)]
+            return [value] if source.number else [str(value)]
         if source.template not in templates:
             raise self.document.error(
                 f"unknown template '{source.template}'{suggestion(source.template, templates)}",
                 (*key, "template"),
             )
         template = templates[source.template]
+        if source.number:  # a number belongs to each of the texts that a row makes
+            return [value] * (1 if isinstance(template, str) else len(template))
         contexts = {} if self.concept is None else self.concept.contexts
         known = templates_.fields(str(value), row, contexts)
         place: KeyPath = ("templates", source.template)

@@ -62,7 +62,8 @@ class Source(Strict):
     template: str | None = None
     """Name of the template, or list of templates, into which each item is put."""
     number: bool = False
-    """Whether the items are numbers, such as labels, not texts."""
+    """Whether the items are numbers, such as labels, not texts. With a template that is a list, a
+    number counts for each of the texts that the template makes of its row."""
     probe: bool = False
     """Whether the texts define the concept, so that mitigators do not rewrite them."""
     original: bool = False

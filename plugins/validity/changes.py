@@ -107,11 +107,11 @@ def without_one(instrument: Instrument, word: tuple[str, int]) -> MetricInputs:
 
 
 def templates(inputs: MetricInputs) -> dict[str, int]:
-    """Return the number of texts that each input makes of a word, where it is the same for all."""
+    """Return the number of rows that each input makes of a word, where it is the same for all."""
     numbers = {}
     for name, clusters in inputs.clusters.items():
         sizes = np.unique(clusters, return_counts=True)[1]
-        if len(sizes) and sizes.min() == sizes.max() > 1 and inputs.texts[name]:
+        if len(sizes) and sizes.min() == sizes.max() > 1:
             numbers[name] = int(sizes[0])
     return numbers
 

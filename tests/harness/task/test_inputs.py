@@ -120,6 +120,19 @@ def test_inputs_of_the_same_tables_in_the_same_order_are_aligned(inputs):
     assert len({resolved[name].group for name in "acd"}) == 3
 
 
+def test_a_number_counts_for_each_text_that_a_list_of_templates_makes(inputs):
+    resolved = inputs(
+        [
+            "a: {table: people, column: who, template: t}",
+            "b: {table: people, column: rating, number: true, template: t}",
+        ],
+        TABLE + "templates: {t: ['{text}', '{text}!']}\n",
+    )
+    assert resolved["b"].numbers.tolist() == [1, 1, 2.5, 2.5, 3, 3]
+    assert resolved["b"].clusters.tolist() == resolved["a"].clusters.tolist()
+    assert resolved["a"].group == resolved["b"].group
+
+
 def test_aligned_inputs_of_different_lengths_are_an_error(mistake):
     mistake(
         [

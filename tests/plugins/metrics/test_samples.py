@@ -62,6 +62,7 @@ SIZES = {  # rows of each input with vectors
         ("contexts", "stereotyped", "anti_stereotyped", "unrelated"), 9
     ),
     "version-gap": {"queries": 9, "versions_1": 9, "versions_2": 9},
+    "similarity-gap": {"sentences": 9, "versions_1": 9, "versions_2": 9},
     "linear-probe": {"texts_1": 33},
     "senteval-probe": {"texts_1": 33},
     "trained-relatedness": {f"{part}_{side}": 9 for part in ("texts", "dev", "test")
@@ -85,6 +86,7 @@ NUMBERS = {
         "groups": np.arange(20) // 5 % 2,
     },
     "group-dispersion": {"groups": np.arange(24) % 6, "frames": np.arange(24) // 6},
+    "similarity-gap": {"statistics": np.arange(9) / 8},
     "version-gap": {"topics": [0, 0, 1, 1, 1, 2, 3, 3, 3]},
     "linear-probe": {"labels": np.arange(33) % 3},
     "senteval-probe": {"labels": np.arange(33) % 3},

@@ -137,6 +137,23 @@ def test_templates_are_drawn_again():
     assert failures(good)[0]["templates"] is None
 
 
+def test_numbers_keep_their_texts_where_templates_are_drawn_again():
+    made = instrument(good, templates=4)
+    numbers = np.arange(48.0)
+    inputs = MetricInputs(
+        made.inputs.arrays | {"y": numbers},
+        made.inputs.clusters,
+        made.inputs.texts | {"y": ()},
+    )
+    paired = Instrument(
+        made.metric, made.score, {}, inputs, {"x": "p", "y": "p", "a": "a", "b": "b"}
+    )
+    rng = np.random.default_rng(0)
+    drawn = changes.redrawn_templates(paired, changes.templates(inputs), rng)
+    assert len(drawn.arrays["y"]) == 24
+    assert [f"x{number:.0f}" for number in drawn.arrays["y"]] == [*drawn.texts["x"]]
+
+
 def test_reliability_is_that_of_spearman_and_brown():
     rng = np.random.default_rng(0)
     true = rng.standard_normal(20_000)

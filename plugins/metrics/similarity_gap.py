@@ -1,0 +1,254 @@
+"""Gap of similarities to two versions of a sentence, against statistics of what it names."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from harness.arrays import Floats, Reals, cosines, paired_cosines
+from harness.errors import NotApplicable
+from harness.metrics import Contrast, metric
+from harness.plugins.metrics.statistics import intervals, nulls
+from harness.plugins.metrics.statistics.intervals import Codes, units_of
+from harness.plugins.metrics.statistics.weighted import pearson
+from harness.scores import Interval, Null, Samples, Scale, Score
+
+EQUAL = 1e-6  # gaps that differ by less are equal: the batch size changes cosines by 2e-7
+FEWEST = 3  # items through which a line says something
+INPUTS = ("sentences", "versions_1", "versions_2")
+SCORES = ("slope", "pearson", "gap")
+
+
+@metric(
+    "similarity-gap",
+    scores={
+        "slope": Scale(ideal=0, help="growth of the gap of cosines from a statistic of 0 to 1"),
+        "pearson": Scale(
+            ideal=0, bounds=(-1, 1), help="correlation of the items' gaps with their statistics"
+        ),
+        "gap": Scale(ideal=0, bounds=(0, 2), help="mean size of the items' gaps, in cosines"),
+    },
+    contrast=Contrast(
+        sides=("sentences",), towards=("versions_1", "versions_2"), labels="statistics"
+    ),
+)
+def similarity_gap(
+    sentences: Reals,
+    versions_1: Reals,
+    versions_2: Reals,
+    statistics: Floats,
+    *,
+    null_draws: int = nulls.DRAWS,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
+    rng: np.random.Generator,
+    clusters: Mapping[str, Codes] | None = None,
+    texts: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Score]:
+    """Gap of the similarities of sentences to two versions of them, against statistics.
+
+    Row i of every input belongs together: a sentence about an item, such as an occupation, the
+    same sentence about each of two groups, such as a man and a woman, and a statistic of the item,
+    such as the share of women in it. Sentences of one cluster are about one item o, with
+    statistic y_o. With the means over items m̄ and ȳ::
+
+        m_o = mean over sentences i of o of [cos(xᵢ, v₂ᵢ) − cos(xᵢ, v₁ᵢ)]
+        slope = Σ_o (y_o − ȳ)(m_o − m̄) / Σ_o (y_o − ȳ)²
+        pearson = Σ_o (y_o − ȳ)(m_o − m̄) / √( Σ_o (y_o − ȳ)² Σ_o (m_o − m̄)² )
+        gap = mean over items of |m_o|
+
+    STS-bias is `pearson`: what a model of similarity predicts for a sentence about an occupation
+    beside the same about a man or a woman, against labour statistics. A correlation does not
+    change if all gaps shrink, as they do under a mitigator. So `slope` keeps their size: of shares
+    from 0 to 1, it is what the gap differs by between items of the second group alone and of the
+    first alone. Neither changes if all sentences are closer to one version. `gap` does: a sentence
+    that says nothing of a group should be equally close to both, as a model of inference should
+    call both neutral.
+
+    Parameters
+    ----------
+    sentences
+        (n, d) vectors x.
+    versions_1, versions_2
+        (n, d) vectors v₁ and v₂ of the same sentences about the first and the second group.
+    statistics
+        (n,) statistic of the item of each sentence, higher for the second group. The slope is per
+        unit of it: take shares from 0 to 1, or 0 and 1 for two kinds of items.
+    null_draws
+        Number of random assignments for the floors and the p-values; 0 for none.
+    confidence, resamples
+        Level of the intervals over items, and the most of these to leave out.
+    rng
+        Random number generator of the assignments.
+    clusters
+        Cluster codes by input name; those of `sentences`, (n,), are the items. By default each
+        sentence is an item.
+    texts
+        Texts by input name, for the table.
+
+    Returns
+    -------
+    dict of Score
+        `slope`, in cosines per unit of the statistic, without bounds; fair is 0, positive is the
+        direction of the statistics. `pearson`, in [−1, 1]; fair is 0. The floors and two-sided
+        p-values of both permute the statistics of the items. `gap`, in cosines, in [0, 2]; fair is
+        0, and the floor swaps the versions of each sentence at random. The unit of `slope` and
+        `gap` is the standard deviation of all cosines of sentences and versions. At least three
+        items are needed. Detail of all: `offset`, the mean m̄. Table `items` of `slope`: m_o of
+        each item with its first sentence. Samples: each sentence with both cosines, its statistic
+        and its contribution, so that items count alike.
+
+    Raises
+    ------
+    NotApplicable
+        If the inputs differ in length.
+    InvalidOption
+        If `confidence` is not between 0 and 1.
+
+    References
+    ----------
+    Webster et al. (2020), Measuring and reducing gendered correlations in pre-trained models,
+    section 3: STS-B. Dev, Li, Phillips and Srikumar (2020), On measuring and mitigating biased
+    inferences of word embeddings: neutral pairs.
+    """
+    n = len(sentences)
+    sizes = [len(array) for array in (sentences, versions_1, versions_2, statistics)]
+    if set(sizes) != {n}:
+        raise NotApplicable(
+            "similarity-gap: sentences, versions and statistics must have equal length, not "
+            + ", ".join(map(str, sizes))
+        )
+    cosine_1, cosine_2 = (paired_cosines(sentences, v) for v in (versions_1, versions_2))
+    gaps = _Gaps.of(cosine_2 - cosine_1, statistics, (clusters or {}).get("sentences"))
+    if gaps.undefined:
+        return {name: Score(float("nan"), n=n, reason=gaps.undefined) for name in SCORES}
+    m, dy, dm = gaps.m, gaps.y - gaps.y.mean(), gaps.m - gaps.m.mean()
+    products = len(m) * dy[gaps.item] * (gaps.d - m.mean()) * gaps.weight
+    spread = float(np.std(cosines(sentences, np.concatenate([versions_1, versions_2]))))
+    columns = {"cosine_1": cosine_1, "cosine_2": cosine_2, "statistic": gaps.y[gaps.item]}
+    permuted = nulls.shuffled_correlations(m, gaps.y, rng=rng, draws=null_draws)
+    interval = partial(_interval, len(m), rng=rng, resamples=resamples, confidence=confidence)
+    common: dict[str, Any] = {"n": n, "details": {"items": len(m), "offset": float(m.mean())}}
+    slope = Score(
+        float(dy @ dm / (dy @ dy)),
+        null=_null(np.nan_to_num(permuted) * np.sqrt((dm @ dm) / (dy @ dy)), nulls.LABELS),
+        interval=interval(partial(_slopes, m, gaps.y)),
+        unit=spread if spread > EQUAL else None,
+        tables={"items": gaps.table(texts)},
+        samples=[Samples(INPUTS, products / (dy @ dy), columns)],
+        **common,
+    )
+    correlation = Score(float("nan"), reason="all gaps are equal", without_difference=0.0, n=n)
+    if dm.any():
+        correlation = Score(
+            float(pearson(m, gaps.y)[0]),
+            null=_null(permuted, nulls.LABELS),
+            interval=interval(partial(pearson, m, gaps.y), bounds=(-1, 1)),
+            samples=[Samples(INPUTS, products / np.sqrt((dy @ dy) * (dm @ dm)), columns)],
+            **common,
+        )
+    gap = Score(
+        float(np.abs(m).mean()),
+        null=_null(gaps.swapped(rng, null_draws), "versions of the sentences"),
+        interval=interval(lambda counts: counts @ np.abs(m) / counts.sum(axis=1), bounds=(0, 2)),
+        unit=spread if spread > EQUAL else None,
+        samples=[Samples(INPUTS, np.sign(m)[gaps.item] * gaps.d * gaps.weight, columns)],
+        **common,
+    )
+    return {"slope": _tested(slope), "pearson": _tested(correlation), "gap": gap}
+
+
+@dataclass(frozen=True, eq=False)
+class _Gaps:
+    """Gaps of n sentences about k items.
+
+    Parameters
+    ----------
+    d, item
+        (n,) gap of each sentence, and its item.
+    m, y
+        (k,) mean gap and statistic of each item.
+    """
+
+    d: Floats
+    item: Codes
+    m: Floats
+    y: Floats
+
+    @classmethod
+    def of(cls, d: Floats, statistics: Floats, codes: Codes | None) -> _Gaps:
+        items, item = units_of(len(d), codes)
+        sizes = np.maximum(np.bincount(item, minlength=items), 1)
+        m, y = (np.bincount(item, values, items) / sizes for values in (d, statistics))
+        if items and np.ptp(m) < EQUAL:
+            m = np.full(items, m.mean())
+        return cls(d, item, m, y)
+
+    @property
+    def undefined(self) -> str:
+        """Why there is no score; empty if there is one."""
+        if len(self.m) < FEWEST:
+            return f"fewer than {FEWEST} items"
+        return "all statistics are equal" if np.ptp(self.y) == 0 else ""
+
+    @property
+    def weight(self) -> Floats:
+        """(n,) weights with mean 1, so that items count alike, whatever their sentences."""
+        weights: Floats = len(self.d) / len(self.m) / np.bincount(self.item)[self.item]
+        return weights
+
+    def swapped(self, rng: np.random.Generator, draws: int) -> Floats:
+        """Return the (draws,) mean sizes of the items' gaps with versions swapped at random."""
+        signs = nulls.shuffled_sides(len(self.d), rng=rng, draws=draws)
+        member = self.item[:, None] == np.arange(len(self.m))
+        means: Floats = np.abs((signs * self.d) @ (member / member.sum(axis=0))).mean(axis=1)
+        return means
+
+    def table(self, texts: Mapping[str, Sequence[str]] | None) -> list[dict[str, Any]]:
+        """Return a row for each item, the closest to the second group first."""
+        firsts = np.unique(self.item, return_index=True)[1]
+        return [
+            {
+                "item": int(o) + 1,
+                "sentence": texts["sentences"][firsts[o]] if texts else "",
+                "gap": float(self.m[o]),
+                "statistic": float(self.y[o]),
+            }
+            for o in np.argsort(-self.m, kind="stable")
+        ]
+
+
+def _null(values: Floats, shuffled: str) -> Null | None:
+    return Null(values, shuffled) if len(values) else None
+
+
+def _tested(score: Score) -> Score:
+    """Return a score with the two-sided p-value of its floor."""
+    if score.null is None:
+        return score
+    return dataclasses.replace(score, p_value=nulls.two_sided(score.value, score.null.values))
+
+
+def _slopes(m: Floats, y: Floats, counts: Floats) -> Floats:
+    """Return the (b,) slopes of (k,) gaps over statistics of items that count, (b, k)."""
+    total = counts.sum(axis=1, keepdims=True)
+    dy = y - counts @ y[:, None] / total
+    variance = (counts * dy**2).sum(axis=1)
+    covariance = (counts * dy * m).sum(axis=1)
+    slopes: Floats = np.where(
+        variance > 0, covariance / np.where(variance > 0, variance, 1), np.nan
+    )
+    return slopes
+
+
+def _interval(items: int, statistic: Callable[[Floats], Floats], **options: Any) -> Interval | None:
+    """Return the interval over items, which are clusters of sentences."""
+    found = intervals.jackknife_interval(statistic, [items], **options)
+    if found is None:
+        return None
+    return dataclasses.replace(found, method=found.method.replace("items", "clusters"))
