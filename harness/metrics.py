@@ -63,6 +63,9 @@ class Contrast:
         Whether row i of the only side and row i of both groups belong together, such as a query and
         two versions of its answer. Then each item has a direction of its own, between its versions,
         and the unit of a bias is the spread of the items along them.
+    parts
+        For each of `sides`, and then of `towards`, an input of numbers: the part that each item
+        belongs to, such as one of several tests. Bias is planted in each part by itself.
     """
 
     sides: tuple[str, ...]
@@ -70,6 +73,7 @@ class Contrast:
     labels: str | None = None
     categorical: bool = False
     paired: bool = False
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ def harness_metrics() -> list[MetricSpec]:
     return [
         _metric("weat", "association of two target sets with two attribute sets (WEAT, SEAT)"),
         _metric("weat-association", "WEAT's test statistic, not standardised"),
+        _metric("weat-mean", "mean association of several WEAT tests"),
         _metric("same", "cosines of words with the direction between groups (SAME)"),
         _metric(
             "association-test", "association of two attribute sets with two target sets, counts"

@@ -28,6 +28,7 @@ def harness_tables() -> list[TableSpec]:
         _table("json-rows", "rows of a JSON list of objects"),
         _table("codes", "words of a column as integer codes"),
         _table("descriptor-sentences", "sentences that differ in a descriptor of a person"),
+        _table("mended-tests", "words of association tests, none of which counts twice in a test"),
         _table("sample", "random rows, reproducible, optionally stratified by a column"),
     ]
 

@@ -58,11 +58,13 @@ def shuffled(
     if groups[first] == groups[second]:
         return _swapped(inputs, first, second, rng)
     if any(
-        groups[name] in (groups[first], groups[second]) and name not in contrast.sides
+        groups[name] in (groups[first], groups[second])
+        and name not in (*contrast.sides, *contrast.parts)
         for name in groups
     ):
         raise NotApplicable("the items of a side belong to another input, too")
-    return _exchanged(inputs, first, second, rng)
+    numbers = tuple(name for name in contrast.parts[:2] if name in inputs.arrays)
+    return _exchanged(inputs, first, second, numbers, rng)
 
 
 def halves(
@@ -171,7 +173,11 @@ def _swapped(
 
 
 def _exchanged(
-    inputs: MetricInputs, first: str, second: str, rng: np.random.Generator
+    inputs: MetricInputs,
+    first: str,
+    second: str,
+    numbers: tuple[str, ...],
+    rng: np.random.Generator,
 ) -> MetricInputs:
     codes_1, codes_2 = inputs.clusters[first], inputs.clusters[second]
     # the same code in both sets means two different clusters
@@ -185,4 +191,8 @@ def _exchanged(
     for name, mask in ((first, in_first), (second, ~in_first)):
         arrays[name], clusters[name] = pooled[mask], codes[mask]
         texts[name] = tuple(itertools.compress(pooled_texts, mask))
+    if numbers:
+        of_items = np.concatenate([inputs.arrays[name] for name in numbers])
+        for name, mask in zip(numbers, (in_first, ~in_first), strict=True):
+            arrays[name], clusters[name] = of_items[mask], codes[mask]
     return MetricInputs(arrays, clusters, texts)

@@ -16,15 +16,18 @@ of unit vectors, and the gap is the mean of these distances.
 Where each text has two versions of its own (`Contrast.paired`), it is moved along the direction
 between them, and the gap is the standard deviation of cos(x, g) over the texts: what tells their
 choices apart.
+
+Where a contrast has parts, such as several tests, each is a contrast of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
+from harness.arrays import Floats, Mask, Reals, Vectors, has_direction, unit_rows
 from harness.digest import digest
 from harness.embedder import Embedder, ModelInfo
 from harness.metrics import Contrast
@@ -69,6 +72,8 @@ def unbiased(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Reals
     the cosines that follows the labels is removed; if they are categorical, each group gets the
     mean of all.
     """
+    if contrast.parts:
+        return _by_part(arrays, contrast, unbiased)
     sides = _cosines(arrays, contrast)
     if contrast.labels is None:
         middle = float(np.mean([c.mean() for c in sides.values()])) if len(sides) > 1 else 0.0
@@ -86,6 +91,8 @@ def unbiased(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Reals
 
 def shifted(arrays: Mapping[str, Reals], contrast: Contrast, amplitude: float) -> dict[str, Reals]:
     """Return the arrays of a metric with a bias added to their own; parameters as in `planted`."""
+    if contrast.parts:
+        return _by_part(arrays, contrast, lambda *part: shifted(*part, amplitude))
     sides = _cosines(arrays, contrast)
     shift = amplitude * directions.direction_of(arrays, contrast).gap
     if contrast.labels is not None:
@@ -100,8 +107,13 @@ def amplitude_of(arrays: Mapping[str, Reals], contrast: Contrast) -> float:
     """Return the amplitude of the bias that arrays have of their own; parameters as in `planted`.
 
     With labels, it is the slope of the cosines over labels from 1 to −1; if they are categorical,
-    the standard deviation of the groups in units of what amplitude 1 gives, without a sign.
+    the standard deviation of the groups in units of what amplitude 1 gives, without a sign. Of
+    several parts it is the mean.
     """
+    if contrast.parts:
+        whole = dataclasses.replace(contrast, parts=())
+        amplitudes = [amplitude_of(of_part, whole) for of_part, _ in _parts(arrays, contrast)]
+        return float(np.mean(amplitudes))
     gap = directions.direction_of(arrays, contrast).gap
     sides = list(_cosines(arrays, contrast).values())
     if contrast.labels is not None:
@@ -113,6 +125,37 @@ def amplitude_of(arrays: Mapping[str, Reals], contrast: Contrast) -> float:
     if len(sides) == 1:
         return float(sides[0].mean()) / gap
     return float(sides[0].mean() - sides[1].mean()) / 2 / gap
+
+
+def _by_part(
+    arrays: Mapping[str, Reals],
+    contrast: Contrast,
+    change: Callable[[Mapping[str, Reals], Contrast], Mapping[str, Reals]],
+) -> dict[str, Reals]:
+    """Return the arrays with the sides of each part changed by themselves."""
+    changed = dict(arrays) | {
+        name: np.array(arrays[name], dtype=np.float64) for name in contrast.sides
+    }
+    whole = dataclasses.replace(contrast, parts=())
+    for of_part, rows in _parts(arrays, contrast):
+        result = change(of_part, whole)
+        for name in contrast.sides:
+            changed[name][rows[name]] = result[name]
+    return changed
+
+
+def _parts(
+    arrays: Mapping[str, Reals], contrast: Contrast
+) -> Iterator[tuple[dict[str, Reals], dict[str, Mask]]]:
+    """Yield the sides and groups of each part, and their rows; without numbers all are one."""
+    names = (*contrast.sides, *contrast.towards)
+    numbers = {
+        name: np.asarray(arrays.get(part, np.zeros(len(arrays[name]))))
+        for name, part in zip(names, contrast.parts, strict=True)
+    }
+    for number in np.unique(np.concatenate(list(numbers.values()))):
+        rows = {name: of == number for name, of in numbers.items()}
+        yield {name: arrays[name][rows[name]] for name in names}, rows
 
 
 def _cosines(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Floats]:

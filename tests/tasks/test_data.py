@@ -33,8 +33,8 @@ PUBLISHED = "-published"
 """Suffix of the tasks, of SEAT and SentEval, whose texts may not be shipped either."""
 ARCHIVES = "https://www.cs.cmu.edu/~dbamman/data/"
 """Archives whose address is the authors'; the SHA-256 of what is taken from them is known."""
-CUT = {"summeval.jsonl.gz", "snli_train.jsonl.gz", "snli_test.jsonl.gz"}
-"""Files of which parts are left out; their README says which."""
+CUT = {"summeval.jsonl.gz", "snli_train.jsonl.gz", "snli_test.jsonl.gz", "tests.tsv.gz"}
+"""Files of which parts are left out, or which join many; their README says which."""
 ROW = re.compile(r"\| `(.+)` \| (.+) \| (.+) \| `([0-9a-f]{64})` \| (.+) \|")
 
 

@@ -27,6 +27,7 @@ PAIRS = {"pairs_1": 6, "pairs_2": 6}
 SIZES = {  # rows of each input with vectors
     "weat": WEAT,
     "weat-association": WEAT,
+    "weat-mean": WEAT,
     "same": WEAT,
     "association-test": WEAT,
     "rnd": RND,
@@ -171,7 +172,7 @@ def test_the_mean_of_the_contributions_is_the_score(name, options):
 @pytest.mark.parametrize(
     ("name", "options"),
     [("weat", {}), ("weat-association", {"over": "sum"}), ("weat-association", {"over": "mean"}),
-     ("mac", {}), ("ripa", {})],
+     ("weat-mean", {}), ("mac", {}), ("ripa", {})],
 )  # fmt: skip
 def test_targets_alone_and_attributes_alone_have_the_score_as_mean(name, options):
     for score in measured(name, options)[0].values():

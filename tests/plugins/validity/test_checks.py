@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from harness.arrays import unit_rows
+from harness.errors import NotApplicable
 from harness.metrics import Contrast, Metric, metric
 from harness.plugins.validity import changes, checks, verdict
 from harness.plugins.validity.instrument import Instrument
@@ -184,6 +187,27 @@ def test_shuffled_sides_exchange_whole_clusters():
         for text, row in zip(result.texts[name], result.arrays[name], strict=True):
             source = made.inputs.texts[text[0]].index(text)
             assert (made.inputs.arrays[text[0]][source] == row).all()
+
+
+def test_the_part_of_an_item_is_exchanged_with_it():
+    made = instrument(good, words=6, templates=1)
+    numbers = {"of_x": np.arange(6.0), "of_y": np.arange(6.0) + 10}
+    inputs = MetricInputs(
+        {**made.inputs.arrays, **numbers},
+        {**made.inputs.clusters, "of_x": np.arange(6), "of_y": np.arange(6)},
+        {**made.inputs.texts, "of_x": (), "of_y": ()},
+    )
+    groups = {"x": "x", "y": "y", "a": "a", "b": "b", "of_x": "x", "of_y": "y"}
+    parted = Instrument(made.metric, made.score, {}, inputs, groups)
+    contrast = dataclasses.replace(CONTRAST, parts=("of_x", "of_y", "of_a", "of_b"))
+    result = changes.shuffled(parted, inputs, contrast, np.random.default_rng(0))
+    part_of = {f"x{i}": i for i in range(6)} | {f"y{i}": 10 + i for i in range(6)}
+    for name in "xy":
+        texts = [text.split()[0] for text in result.texts[name]]
+        assert [part_of[text] for text in texts] == result.arrays[f"of_{name}"].tolist()
+    assert set(result.arrays["of_x"]) != set(range(6))
+    with pytest.raises(NotApplicable, match="belong to another input"):
+        changes.shuffled(parted, inputs, CONTRAST, np.random.default_rng(0))
 
 
 def test_shuffled_pairs_swap_their_sides():

@@ -189,3 +189,31 @@ def test_versions_of_different_texts_need_no_direction_in_common(pairs):
     assert planting.amplitude_of(swapped, PAIRED) == pytest.approx(-own)
     with pytest.raises(HarnessError, match="no text is nearer"):
         planting.planted(pairs | {"b": pairs["a"]}, PAIRED, 1)
+
+
+PARTS = Contrast(sides=("x", "y"), towards=("a", "b"), parts=("of_x", "of_y", "of_a", "of_b"))
+
+
+@pytest.fixture
+def two_tests() -> dict[str, np.ndarray]:
+    """Two tests with directions of their own, one after the other in each set."""
+    rng = np.random.default_rng(4)
+    vectors = {name: rng.standard_normal((12, 20)) + 1 for name in ("x", "y", "a", "b")}
+    return vectors | {f"of_{name}": np.repeat([7.0, 8.0], 6) for name in vectors}
+
+
+@pytest.mark.parametrize("amplitude", [-0.5, 0.0, 1.0])
+def test_each_part_has_the_planted_bias_along_its_own_direction(two_tests, amplitude):
+    result = planting.planted(two_tests, PARTS, amplitude)
+    assert planting.amplitude_of(result, PARTS) == pytest.approx(amplitude)
+    for part in (slice(6), slice(6, None)):
+        of_part = {name: result[name][part] for name in ("x", "y", "a", "b")}
+        assert planting.amplitude_of(of_part, TWO) == pytest.approx(amplitude)
+    assert result["a"] is two_tests["a"]
+
+
+def test_without_numbers_of_parts_there_is_one(two_tests):
+    sets = {name: two_tests[name] for name in ("x", "y", "a", "b")}
+    one, plain = (planting.planted(sets, contrast, 0.5) for contrast in (PARTS, TWO))
+    assert one["x"] == pytest.approx(plain["x"])
+    assert planting.amplitude_of(sets, PARTS) == pytest.approx(planting.amplitude_of(sets, TWO))
