@@ -29,6 +29,7 @@ def harness_tables() -> list[TableSpec]:
         _table("codes", "words of a column as integer codes"),
         _table("descriptor-sentences", "sentences that differ in a descriptor of a person"),
         _table("mended-tests", "words of association tests, none of which counts twice in a test"),
+        _table("rated-choices", "an attribute, a group that raters stereotype by it, and another"),
         _table("sample", "random rows, reproducible, optionally stratified by a column"),
     ]
 

@@ -16,6 +16,7 @@ from harness.errors import Unavailable
 from harness.registry.files import files, find, load
 from harness.registry.registry import Registry
 from harness.study import study
+from harness.task import each
 from harness.task.schema import TaskFile
 
 FOLDER = Path(tasks.__file__).parent
@@ -49,9 +50,10 @@ def tables() -> list[tuple[str, Path, dict]]:
     """Return name, file and content of each table of a task that is a file."""
     found = []
     for path in files(FOLDER, "task"):
-        for name, table in load(path).data.get("tables", {}).items():
-            if {"file", "url", "local"} & set(table):
-                found.append((f"{path.stem}:{name}", path, table))
+        for document in each.documents(load(path)):
+            for name, table in document.data.get("tables", {}).items():
+                if {"file", "url", "local"} & set(table):
+                    found.append((f"{path.stem}:{name}", path, table))
     return found
 
 
