@@ -71,6 +71,18 @@ class Chain(Mitigator):
         kinds: tuple[Kind, ...] = ("word", "text")
         return tuple(kind for kind in kinds if all(kind in s.kinds for s in self.mitigators))
 
+    @property
+    def monolingual(self) -> bool:  # type: ignore[override]  # of its stages
+        """Whether any stage adds or swaps words of its concept in texts."""
+        return any(stage.monolingual for stage in self.mitigators)
+
+    def in_language(self, language: str) -> Chain:
+        """Return the unfitted chain for texts in a language; itself if no stage differs."""
+        stages = [stage.in_language(language) for stage in self.mitigators]
+        if all(new is old for new, old in zip(stages, self.mitigators, strict=True)):
+            return self
+        return Chain(stages, rewriting=self.rewriting, sources=self.sources)
+
     @functools.cached_property
     def depends_on(self) -> list[Any]:
         """What the stages depend on, without those that depend on nothing; each is read once."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -28,6 +28,9 @@ class Concept(BaseModel):
     """One line for listings."""
     source: str = ""
     """Publication or data set that the word sets come from."""
+    language: str = "en"
+    """ISO 639-1 code of the language of its words. The concept `gender` in French is `gender-fr`:
+    mitigators of French texts are fitted on it where a task or a run names `gender`."""
     definitional_pairs: tuple[tuple[Word, Word], ...] = ()
     """Pairs of words that differ only in the concept, such as she and he. The first word stands
     for the group that is discriminated against."""
@@ -43,6 +46,11 @@ class Concept(BaseModel):
     """Names of people or places, by group."""
     sets: dict[str, tuple[Word, ...]] = Field(default_factory=dict)
     """Further word sets by name; tasks may use them as inputs."""
+
+    def content(self) -> dict[str, Any]:
+        """Return what identifies it: all but title and source, and the language unless English."""
+        leave_out = {"title", "source"} | ({"language"} if self.language == "en" else set())
+        return self.model_dump(exclude=leave_out)
 
     def has(self, needs: tuple[str, ...]) -> bool:
         """Return whether each field that `needs` names is non-empty.

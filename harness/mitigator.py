@@ -37,11 +37,15 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     later_parameters
         Parameters that were added after records of the mitigator existed. At their defaults they
         identify nothing, so that those records stay valid.
+    monolingual
+        Whether it adds or swaps words of its concept in texts. Then the concept must be in the
+        language of the task; the words of another language would make nonsense of its texts.
     """
 
     kinds: ClassVar[tuple[Kind, ...]] = ("word", "text")
     needs: ClassVar[tuple[str, ...]] = ()
     later_parameters: ClassVar[tuple[str, ...]] = ()
+    monolingual: ClassVar[bool] = False
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -58,6 +62,18 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         It is called when the mitigator is named, before anything is encoded. `fit` should call it,
         too, for a mitigator that is made in Python.
         """
+
+    def in_language(self, language: str) -> Mitigator:
+        """Return the unfitted mitigator for texts in a language, by its ISO 639-1 code: itself.
+
+        Override it in a mitigator that needs no concept and works in one language at a time.
+
+        Raises
+        ------
+        NotApplicable
+            If it does not work in this language.
+        """
+        return self
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return the texts that `fit` learns from.

@@ -231,6 +231,17 @@ class Registry:
         """Return a concept by name."""
         return self.concept_files.find(name).validate(Concept)
 
+    def concept_in(self, concept: Concept, language: str) -> Concept | None:
+        """Return a concept in another language, `gender-fr` for `gender` in `fr`, if there is one.
+
+        None if the concept is in this language itself.
+        """
+        name = f"{concept.name}-{language}"
+        if concept.language == language or name not in self.concept_files:
+            return None
+        found = self.concept(name)
+        return found if found.language == language else None
+
     def task(self, name: str) -> Task:
         """Return a task by name, resolved."""
         return self.resolve(self.task_files.find(name))

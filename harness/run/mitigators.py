@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias, cast
 
 from sklearn.base import clone
@@ -22,6 +22,8 @@ from harness.task.task import Task
 
 Row: TypeAlias = str | Mitigator | Sequence[str | Mitigator]
 """A mitigator as users give it: a name, an object, or a chain of these."""
+Translation: TypeAlias = Callable[[Concept, str], Concept | None]
+"""Returns a concept in another language, or None if there is none."""
 
 
 def rows(mitigators: Row | Iterable[Row]) -> list[Row]:
@@ -105,9 +107,17 @@ def chain(row: Row, registry: Registry) -> tuple[str, Chain]:
 
 
 def concept_for(
-    mitigator: Chain, name: str, task: Task, info: ModelInfo, fallback: Concept | None
+    mitigator: Chain,
+    name: str,
+    task: Task,
+    info: ModelInfo,
+    fallback: Concept | None,
+    translation: Translation = lambda concept, language: None,
 ) -> Concept | None:
     """Return the concept to fit a mitigator on for a task: the task's own, else the fallback.
+
+    Either is taken in the language of the task, if it exists in that language. A mitigator that
+    changes the words of texts is fitted on no concept in another language.
 
     Raises
     ------
@@ -116,18 +126,31 @@ def concept_for(
     """
     if info.kind not in mitigator.all_kinds:
         raise NotApplicable(f"'{name}' does not work on {info.kind} embedders")
-    needs = mitigator.all_needs
+    needs, language = mitigator.all_needs, task.file.language
     if not needs:
         return None
+    foreign: list[str] = []
     for concept in (task.concept, fallback):
-        if concept is not None and concept.has(needs):
-            return concept
-    own = f"its concept '{task.concept.name}' lacks them" if task.concept else "it has no concept"
+        own = concept and translation(concept, language)
+        for candidate in filter(None, (own, concept)):
+            if mitigator.monolingual and candidate.language != language:
+                foreign.append(f"{candidate.name}-{language}")
+            elif candidate.has(needs):
+                return candidate
+    if foreign:
+        files = " or ".join(f"'{missing}'" for missing in dict.fromkeys(foreign))
+        raise NotApplicable(
+            f"'{name}' changes the words of texts, and those of the task are in '{language}': "
+            f"it needs a concept {files} with {' and '.join(needs)}"
+        )
+    lacks = f"its concept '{task.concept.name}' lacks them" if task.concept else "it has no concept"
     other = f", and '{fallback.name}' lacks them" if fallback else ""
-    raise NotApplicable(f"'{name}' needs {' and '.join(needs)} of a concept; {own}{other}")
+    raise NotApplicable(f"'{name}' needs {' and '.join(needs)} of a concept; {lacks}{other}")
 
 
-def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> MitigatorPart:
+def mitigator_part(
+    name: str, mitigator: Chain, concept: Concept | None, *, localized: Chain | None = None
+) -> MitigatorPart:
     """Return a mitigator as records name it.
 
     Parameters
@@ -138,6 +161,10 @@ def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> Miti
         The mitigator of that name, unfitted.
     concept
         Concept that it is fitted on; None if it needs none.
+    localized
+        What stands for it in texts of another language; None if it is the same in all. Label and
+        parameters stay as typed. The fingerprint is its own, and `method`, by which the rows of one
+        label are compared, is left empty.
     """
     params: dict[str, Any] = {}
     for stage_name, stage in zip(names.mitigators(name), mitigator.mitigators, strict=True):
@@ -146,9 +173,10 @@ def mitigator_part(name: str, mitigator: Chain, concept: Concept | None) -> Miti
             key += "'"
         params[key] = json_like(stage.settings)
     plain = names.plain(name)
-    content = digest(concept.model_dump(exclude={"title", "source"})) if concept else None
-    fingerprint = digest([plain, params, content, *mitigator.depends_on])
-    method = digest([plain, params, *mitigator.depends_on])
+    content = digest(concept.content()) if concept else None
+    depends_on = (localized or mitigator).depends_on
+    fingerprint = digest([plain, params, content, *depends_on])
+    method = "" if localized else digest([plain, params, *depends_on])
     params = labels.public(params)
     return MitigatorPart(
         name=plain,

@@ -20,7 +20,7 @@ from harness.errors import PLUGIN_ERRORS, NotApplicable, one_line
 from harness.results import record
 from harness.results.not_run import NotRun
 from harness.results.record_parts import MitigatorPart
-from harness.run.mitigators import concept_for, mitigator_part
+from harness.run.mitigators import Translation, concept_for, mitigator_part
 from harness.run.rewriting import parts, rewrite_ahead
 from harness.task.inputs import Input
 from harness.task.task import Task
@@ -147,6 +147,7 @@ def make_plan(
     mitigators: Mapping[str, Chain],
     *,
     fallback: Concept | None = None,
+    translation: Translation = lambda concept, language: None,
     is_done: Callable[[Job], bool] = lambda _: False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Plan:
@@ -163,12 +164,14 @@ def make_plan(
         Unfitted mitigators by label.
     fallback
         Concept to fit a mitigator on if the task's own lacks a field that it needs.
+    translation
+        Returns a concept in another language, or None.
     is_done
         Whether all records of a job exist already.
     advance
         Called with 1 after each task under each mitigator, since rewriting texts may be slow.
     """
-    planner = _Planner(embedder, fallback)
+    planner = _Planner(embedder, fallback, translation)
     outcomes: list[Job | NotRun] = []
     waiting: dict[str, list[int]] = {}  # positions of the jobs to run, by mitigator
     done: set[int] = set()
@@ -181,12 +184,12 @@ def make_plan(
                 advance(1)
                 continue
             try:
-                concept, part = planner.part(task, name, unfitted)
+                chain, concept, part = planner.part(task, name, unfitted)
                 if part.fingerprint in fingerprints:
                     advance(1)
                     continue  # the same mitigator in another spelling
                 fingerprints.add(part.fingerprint)
-                job = planner.job(task, unfitted, concept, part)
+                job = planner.job(task, chain, concept, part)
                 if is_done(job):
                     done.add(len(outcomes))
                     advance(1)
@@ -217,21 +220,31 @@ def _not_run(embedder: Embedder, mitigator: str, task: Task, error: BaseExceptio
 class _Planner:
     """Makes the jobs of one model; fits each mitigator's rewriting, and fills each task, once."""
 
-    def __init__(self, embedder: Embedder, fallback: Concept | None) -> None:
-        self.embedder, self.fallback = embedder, fallback
+    def __init__(
+        self, embedder: Embedder, fallback: Concept | None, translation: Translation
+    ) -> None:
+        self.embedder, self.fallback, self.translation = embedder, fallback, translation
+        self._localized: dict[tuple[str, str], Chain] = {}  # by label and language
         self._chains: dict[str, tuple[Chain, Chain]] = {}  # by fingerprint
         self._filled: dict[str, Task] = {}  # by name
 
-    def part(self, task: Task, name: str, unfitted: Chain) -> tuple[Concept | None, MitigatorPart]:
-        """Return the concept that a mitigator is fitted on for a task, and what records call it.
+    def part(
+        self, task: Task, name: str, unfitted: Chain
+    ) -> tuple[Chain, Concept | None, MitigatorPart]:
+        """Return a mitigator in the language of a task, its concept, and what records call it.
 
         Raises
         ------
         NotApplicable
             If the mitigator does not apply to the task or the model.
         """
-        concept = concept_for(unfitted, name, task, self.embedder.info, self.fallback)
-        return concept, mitigator_part(name, unfitted, concept)
+        key = name, task.file.language
+        if key not in self._localized:
+            self._localized[key] = unfitted.in_language(task.file.language)
+        chain, info = self._localized[key], self.embedder.info
+        concept = concept_for(chain, name, task, info, self.fallback, self.translation)
+        localized = None if chain is unfitted else chain
+        return chain, concept, mitigator_part(name, unfitted, concept, localized=localized)
 
     def job(self, task: Task, unfitted: Chain, concept: Concept | None, part: MitigatorPart) -> Job:
         """Return the job of a task under a mitigator; its stages that rewrite are fitted."""

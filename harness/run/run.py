@@ -140,6 +140,7 @@ class Run:
                 tasks,
                 self.mitigators,
                 fallback=self.fallback,
+                translation=self.registry.concept_in,
                 is_done=lambda job: job.is_recorded(recorded, info, seed),
                 advance=advance,
             )

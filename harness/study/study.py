@@ -77,7 +77,7 @@ class Study:
             {
                 "name": file.name,
                 "version": file.version,
-                "concept": self.concept.model_dump(exclude={"title", "source"}),
+                "concept": self.concept.content(),
                 "folded": file.folded,
                 "folds": [file.folds, file.inner_folds, file.repeats, file.seed, file.protocol],
                 "normalize": file.normalize,

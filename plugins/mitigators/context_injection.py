@@ -23,7 +23,8 @@ class ContextInjection(Mitigator):
     ends like a sentence is followed by a space and the context. Other texts, such as single words,
     get a full stop first. A text that already ends with the context is unchanged.
 
-    The concept needs `contexts`.
+    The concept needs `contexts`, in the language of the texts: French ones get those of
+    `gender-fr`.
 
     Parameters
     ----------
@@ -49,6 +50,7 @@ class ContextInjection(Mitigator):
 
     kinds: ClassVar[tuple[Kind, ...]] = ("text",)
     needs: ClassVar[tuple[str, ...]] = ("contexts",)
+    monolingual: ClassVar[bool] = True
 
     def __init__(self, context: str = "debiasing") -> None:
         self.context = context

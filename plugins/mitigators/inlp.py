@@ -16,7 +16,11 @@ from harness.mitigator import Mitigator
 from harness.plugins.mitigators.fitting.concept_requirements import require
 from harness.plugins.mitigators.fitting.listed_words import look_up
 from harness.plugins.mitigators.hard_debias import Subspace
-from harness.plugins.mitigators.sentences.templates import defining_sets, template_texts
+from harness.plugins.mitigators.sentences.templates import (
+    BY_LANGUAGE,
+    defining_sets,
+    template_texts,
+)
 from harness.plugins.mitigators.subspaces.concept_subspace import fit_subspace, pair_words
 from harness.vocabulary import vocabulary_of
 
@@ -114,7 +118,9 @@ class Inlp(Mitigator):
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return the words of the definitional pairs, and of the sets in template sentences."""
         words = (word for members in defining_sets(concept) for word in members)
-        return list(dict.fromkeys([*pair_words(concept), *template_texts(words)]))
+        language = concept.language if concept else "en"
+        sentences = template_texts(words, language) if language in BY_LANGUAGE else []
+        return list(dict.fromkeys([*pair_words(concept), *sentences]))
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Find P from the pairs and the most biased words, or from sentences; return self.
@@ -173,8 +179,10 @@ class Inlp(Mitigator):
         for members in defining_sets(concept):
             for group, word in enumerate(members):
                 groups.setdefault(word, group)
-        vectors = look_up(embedder, template_texts(groups), unit=self.normalize)
-        self.missing_ = sorted(set(template_texts(groups)) - set(vectors))
+        texts = {word: template_texts([word], concept.language) for word in groups}
+        listed = list(dict.fromkeys(text for of_word in texts.values() for text in of_word))
+        vectors = look_up(embedder, listed, unit=self.normalize)
+        self.missing_ = sorted(set(listed) - set(vectors))
         rng = np.random.default_rng(self.seed)
         train: list[str] = []
         held_out: list[str] = []
@@ -189,8 +197,8 @@ class Inlp(Mitigator):
             n_held_out = max(1, round(HELD_OUT * len(words)))
             held_out += words[:n_held_out]
             train += words[n_held_out:]
-        x_train, y_train = _labelled(train, groups, vectors)
-        x_held_out, y_held_out = _labelled(held_out, groups, vectors)
+        x_train, y_train = _labelled(train, groups, texts, vectors)
+        x_held_out, y_held_out = _labelled(held_out, groups, texts, vectors)
         return x_train, x_held_out, y_train, y_held_out
 
     def _project_out(
@@ -237,10 +245,11 @@ class Inlp(Mitigator):
 
 
 def _labelled(
-    words: Sequence[str], groups: Mapping[str, int], vectors: Mapping[str, Floats]
+    words: Sequence[str],
+    groups: Mapping[str, int],
+    texts: Mapping[str, Sequence[str]],
+    vectors: Mapping[str, Floats],
 ) -> tuple[Floats, Codes]:
     """Return the vectors of `words` in all templates, and the group of each."""
-    texts = [
-        (text, groups[word]) for word in words for text in template_texts([word]) if text in vectors
-    ]
-    return np.array([vectors[text] for text, _ in texts]), np.array([group for _, group in texts])
+    known = [(text, groups[word]) for word in words for text in texts[word] if text in vectors]
+    return np.array([vectors[text] for text, _ in known]), np.array([group for _, group in known])

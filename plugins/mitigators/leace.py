@@ -165,7 +165,7 @@ class Leace(Mitigator):
 
     def _defining(self, concept: Concept | None) -> list[tuple[str, ...]]:
         sets = defining_sets(concept)
-        return sets_in_templates(sets) if self.templates else sets
+        return sets_in_templates(sets, _language(concept)) if self.templates else sets
 
     def _equalize_pairs(self, concept: Concept | None) -> list[tuple[str, ...]]:
         if concept is None or not self.equalize:
@@ -175,7 +175,7 @@ class Leace(Mitigator):
         pairs: list[tuple[str, ...]] = [
             members for members in concept.equalize_sets if len(members) == 2
         ]
-        return sets_in_templates(pairs) if self.templates else pairs
+        return sets_in_templates(pairs, concept.language) if self.templates else pairs
 
     def _label(self, embedder: Embedder, concept: Concept) -> tuple[Floats, Floats]:
         """Return the vectors, (n, d), and groups, (n, c) of 0 and 1, of labelled texts."""
@@ -260,3 +260,7 @@ def _ledoit_wolf(x: Floats) -> float:
     from sklearn.covariance import ledoit_wolf_shrinkage
 
     return float(ledoit_wolf_shrinkage(x))
+
+
+def _language(concept: Concept | None) -> str:
+    return concept.language if concept else "en"

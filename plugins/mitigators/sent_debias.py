@@ -37,7 +37,8 @@ class SentDebias(Mitigator):
     associations that are tested with names remain.
 
     The paper takes sentences with the words from five corpora and swaps the words there. The twelve
-    plain sentences here are our own, so that any concept can be used. The concept needs
+    plain sentences here are our own, so that any concept can be used; for a concept in German,
+    Spanish, French or Turkish there are six in its language. The concept needs
     `definitional_pairs` or `definitional_sets`.
 
     Parameters
@@ -75,7 +76,7 @@ class SentDebias(Mitigator):
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return the words of the definitional sets, alone and in sentences."""
-        sets = sets_in_templates(defining_sets(concept))
+        sets = sets_in_templates(defining_sets(concept), concept.language) if concept else []
         return list(dict.fromkeys(text for texts in sets for text in texts))
 
     def check_options(self) -> None:
@@ -101,7 +102,7 @@ class SentDebias(Mitigator):
         vectors = look_up(embedder, self.fitting_texts(concept), unit=self.normalize)
         sets = [
             np.array([vectors[text] for text in texts if text in vectors])
-            for texts in sets_in_templates(defining)
+            for texts in sets_in_templates(defining, concept.language)
         ]
         sets = [rows for rows in sets if len(rows) > 1]
         rows = set_centred(sets) if sets else np.zeros((0, 1))

