@@ -54,8 +54,9 @@ class Contrast:
         The two inputs of the groups. Or one input, aligned with a single side: item i is moved
         towards its row i, by its label, and away from the others.
     labels
-        The input of numbers that says how far each item of a single side is moved: low values to
-        the first group, high values to the second. Towards a row of its own: high values.
+        The input of numbers that says how far each item of a side is moved: low values to the first
+        group, high values to the second. Several sides are forms of the same items, and all are
+        moved. Towards a row of its own: high values.
     categorical
         Whether the labels are numbers of groups in no order: any difference between the groups
         is a bias. They are spread evenly, in the order of their numbers.

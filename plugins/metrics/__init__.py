@@ -54,6 +54,7 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("residual-bias", "residual bias after debiasing: clusters, neighbours, classifier"),
         _metric("residual-sides", "residual bias of texts: whether two sides can be told apart"),
         _metric("similarity-gap", "which of two versions a sentence is closer to, by statistics"),
+        _metric("form-gap", "bias of the feminine and masculine forms of occupations"),
         _metric("group-dispersion", "how far sentences about groups differ in pleasantness"),
         _metric("sem-bias", "SemBias questions: definitional, stereotyped or unrelated pair"),
         _metric("word-analogies", "word analogies by 3CosAdd and 3CosMul"),

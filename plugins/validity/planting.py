@@ -80,13 +80,16 @@ def unbiased(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Reals
         return _with_cosines(
             arrays, contrast, {name: c - c.mean() + middle for name, c in sides.items()}
         )
-    ((name, cosines),) = sides.items()
-    if contrast.categorical:
-        without = cosines - _means_of_groups(cosines, arrays[contrast.labels]) + cosines.mean()
-        return _with_cosines(arrays, contrast, {name: without})
-    labels = _placed(arrays, contrast)
-    slope = float(labels @ cosines) / max(float(labels @ labels), 1e-300)
-    return _with_cosines(arrays, contrast, {name: cosines - slope * labels})
+    without: dict[str, Floats] = {}
+    for name, cosines in sides.items():
+        if contrast.categorical:
+            of_groups = _means_of_groups(cosines, arrays[contrast.labels])
+            without[name] = cosines - of_groups + cosines.mean()
+        else:
+            labels = _placed(arrays, contrast)
+            slope = float(labels @ cosines) / max(float(labels @ labels), 1e-300)
+            without[name] = cosines - slope * labels
+    return _with_cosines(arrays, contrast, without)
 
 
 def shifted(arrays: Mapping[str, Reals], contrast: Contrast, amplitude: float) -> dict[str, Reals]:
@@ -96,7 +99,7 @@ def shifted(arrays: Mapping[str, Reals], contrast: Contrast, amplitude: float) -
     sides = _cosines(arrays, contrast)
     shift = amplitude * directions.direction_of(arrays, contrast).gap
     if contrast.labels is not None:
-        amounts = [shift * _placed(arrays, contrast)]
+        amounts = [shift * _placed(arrays, contrast)] * len(sides)
     else:
         amounts = [np.array(side * shift) for side in (1, -1)[: len(sides)]]
     new = {name: c + amount for (name, c), amount in zip(sides.items(), amounts, strict=True)}
@@ -121,7 +124,8 @@ def amplitude_of(arrays: Mapping[str, Reals], contrast: Contrast) -> float:
         if contrast.categorical:
             spread = _means_of_groups(sides[0], arrays[contrast.labels]).std()
             return float(spread / max(labels.std(), 1e-300) / gap)
-        return float(labels @ sides[0]) / max(float(labels @ labels), 1e-300) / gap
+        cosines = np.mean(sides, axis=0)
+        return float(labels @ cosines) / max(float(labels @ labels), 1e-300) / gap
     if len(sides) == 1:
         return float(sides[0].mean()) / gap
     return float(sides[0].mean() - sides[1].mean()) / 2 / gap

@@ -13,6 +13,9 @@ FOLDER = Path(tasks.__file__).parent / "concepts"
 NAMES = [path.stem for path in sorted(FOLDER.glob("*.yaml"))]
 
 
+LANGUAGES = ("de", "es", "fr", "tr")
+
+
 @pytest.fixture(scope="module")
 def registry():
     return Registry()
@@ -63,6 +66,9 @@ def test_the_discriminated_side_stands_first(registry):
     first = {
         name: registry.concept(name).definitional_pairs[0] for name in NAMES if name != "names"
     }
+    assert [first.pop(f"gender-{language}") for language in LANGUAGES] == [
+        ("Frau", "Mann"), ("mujer", "hombre"), ("femme", "homme"), ("kadın", "adam")
+    ]  # fmt: skip
     assert first == {
         "age": ("old", "young"),
         "ethnicity": ("black", "caucasian"),
@@ -129,5 +135,32 @@ def test_names_of_a_concept_are_those_of_its_tests(concept, groups, names, regis
 
 def test_every_concept_is_used_by_a_task(registry):
     used = {document.data.get("concept") for document in registry.task_files.values()}
-    # These two are for mitigators and studies; tasks about gender name the concept `gender`.
-    assert set(NAMES) - {"gender-45", "gender-names"} <= used
+    # These are for mitigators and studies; tasks about gender name the concept `gender`, and
+    # Turkish has no forms of nouns to ask about.
+    assert set(NAMES) - {"gender-45", "gender-names", "gender-tr"} <= used
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_gender_in_other_languages_has_what_mitigators_need(language, registry):
+    concept = registry.concept(f"gender-{language}")
+    assert concept.language == language
+    assert registry.concept_in(registry.concept("gender"), language) == concept
+    assert list(concept.contexts) == ["debiasing", "positive", "negative"]
+    assert len(concept.definitional_pairs) >= 8
+    pairs = (*concept.definitional_pairs, *concept.equalize_sets)
+    assert set(concept.specific_words) == {word for pair in pairs for word in pair}
+    forms = [concept.sets.get(name, ()) for name in ("feminine", "masculine")]
+    assert len(forms[0]) == len(forms[1])
+    assert set(forms[0]).isdisjoint(forms[1])
+    assert bool(forms[0]) == (language != "tr"), "Turkish has no grammatical gender"
+
+
+def test_what_was_mended_in_the_pairs_of_other_languages_stays_mended(registry):
+    words = {
+        language: {w for p in registry.concept(f"gender-{language}").definitional_pairs for w in p}
+        for language in LANGUAGES
+    }
+    assert words["de"].isdisjoint({"ihr", "jungen", "mary", "john"})
+    assert words["es"].isdisjoint({"suya", "suyo"}), "they agree with what is owned"
+    assert words["fr"].isdisjoint({"sa", "son", "gal", "pére"})
+    assert words["tr"].isdisjoint({"insan", "guy", "john", "onun", "kendisi"})

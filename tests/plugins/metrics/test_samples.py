@@ -62,6 +62,9 @@ SIZES = {  # rows of each input with vectors
     "related-choice": dict.fromkeys(
         ("contexts", "stereotyped", "anti_stereotyped", "unrelated"), 9
     ),
+    "form-gap": dict.fromkeys(("feminine", "masculine"), 9)
+    | dict.fromkeys(("definers_feminine", "definers_masculine"), 4)
+    | dict.fromkeys(("nouns_feminine", "nouns_masculine"), 7),
     "version-gap": {"queries": 9, "versions_1": 9, "versions_2": 9},
     "similarity-gap": {"sentences": 9, "versions_1": 9, "versions_2": 9},
     "linear-probe": {"texts_1": 33},
@@ -88,6 +91,7 @@ NUMBERS = {
     },
     "group-dispersion": {"groups": np.arange(24) % 6, "frames": np.arange(24) // 6},
     "similarity-gap": {"statistics": np.arange(9) / 8},
+    "form-gap": {"ratings": np.arange(9) % 4},
     "version-gap": {"topics": [0, 0, 1, 1, 1, 2, 3, 3, 3]},
     "linear-probe": {"labels": np.arange(33) % 3},
     "senteval-probe": {"labels": np.arange(33) % 3},

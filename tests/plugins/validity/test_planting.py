@@ -13,13 +13,14 @@ from harness.plugins.validity import directions, planting
 
 TWO = Contrast(sides=("x", "y"), towards=("a", "b"))
 ONE = Contrast(sides=("x",), towards=("a", "b"))
+FORMS = Contrast(sides=("x", "other"), towards=("a", "b"), labels="ratings")
 LABELLED = Contrast(sides=("x",), towards=("a", "b"), labels="ratings")
 
 
 @pytest.fixture
 def arrays() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(1)
-    sizes = (("x", 9), ("y", 7), ("a", 5), ("b", 6))
+    sizes = (("x", 9), ("y", 7), ("a", 5), ("b", 6), ("other", 9))
     made = {name: 3 * rng.standard_normal((n, 20)) + 1 for name, n in sizes}
     return made | {"ratings": rng.standard_normal(9)}
 
@@ -73,7 +74,16 @@ def test_low_labels_are_moved_to_the_first_group(arrays):
     assert np.corrcoef(full - none, arrays["ratings"])[0, 1] == pytest.approx(-1)
 
 
-@pytest.mark.parametrize("contrast", [TWO, ONE, LABELLED], ids=["two", "one", "labelled"])
+def test_all_forms_of_an_item_are_moved_by_its_label(arrays):
+    none, full = (planting.planted(arrays, FORMS, amplitude) for amplitude in (0, 1))
+    moved = [projections(full, name) - projections(none, name) for name in FORMS.sides]
+    assert moved[0] == pytest.approx(moved[1])
+    assert np.corrcoef(moved[0], arrays["ratings"])[0, 1] == pytest.approx(-1)
+
+
+@pytest.mark.parametrize(
+    "contrast", [TWO, ONE, LABELLED, FORMS], ids=["two", "one", "labelled", "forms"]
+)
 @pytest.mark.parametrize("amplitude", [-1.0, 0.0, 0.5])
 def test_the_amplitude_that_was_planted_is_measured(arrays, contrast, amplitude):
     result = planting.planted(arrays, contrast, amplitude)
