@@ -33,6 +33,7 @@ def stereotype_choice(
     stereotyped: Reals,
     anti_stereotyped: Reals,
     terms: Floats | None = None,
+    background: Reals | None = None,
     *,
     centred: bool = False,
     null_draws: int = nulls.DRAWS,
@@ -48,9 +49,13 @@ def stereotype_choice(
         s = mean over i of [cos(cᵢ, sᵢ) > cos(cᵢ, aᵢ)],  equal cosines count one half
 
     Some words are near to any context, such as those of a group that goes without saying. Centred,
-    a context counts only for what it says more than the contexts on average::
+    a context counts only for what it says more than the contexts b on average::
 
-        s = mean over i of [dᵢᵢ > mean over j of dⱼᵢ],  dⱼᵢ = cos(cⱼ, sᵢ) − cos(cⱼ, aᵢ)
+        s = mean over i of [dᵢ > mean over j of cos(bⱼ, sᵢ) − cos(bⱼ, aᵢ)],
+        dᵢ = cos(cᵢ, sᵢ) − cos(cᵢ, aᵢ)
+
+    If all contexts are stereotypes of one group, their mean has the stereotype in it, and the share
+    is near 1/2 whatever the model: take the mean over a background of other contexts, too.
 
     A language model chooses the text that it finds more probable. An embedder has no
     probabilities: here it chooses the text that a search for the context would find first.
@@ -64,8 +69,11 @@ def stereotype_choice(
     terms
         (n,) numbers of the target terms. Contexts of one term are not independent: the interval
         leaves out whole terms, and the floor swaps the texts of whole terms.
+    background
+        (m, d) vectors b of the contexts that the mean is taken over; it needs `centred`. By default
+        the contexts c.
     centred
-        Whether the texts are compared with what each context says more than all contexts do.
+        Whether the texts are compared with what each context says more than the background does.
     null_draws
         Number of random swaps for the floor and the p-value; 0 for none.
     confidence, resamples
@@ -86,7 +94,7 @@ def stereotype_choice(
     Raises
     ------
     NotApplicable
-        If the inputs differ in length.
+        If the inputs differ in length, or there is a background and `centred` is false.
     InvalidOption
         If `confidence` is not between 0 and 1.
 
@@ -101,13 +109,15 @@ def stereotype_choice(
             "stereotype-choice: contexts and texts must have equal length, not "
             f"{n}, {len(stereotyped)}, {len(anti_stereotyped)}"
         )
+    if background is not None and not centred:
+        raise NotApplicable("stereotype-choice: a background needs centred=true")
     if n == 0:
         return Score(float("nan"), n=0, reason="there are no contexts")
     cosine_s = paired_cosines(contexts, stereotyped)
     cosine_a = paired_cosines(contexts, anti_stereotyped)
     difference = cosine_s - cosine_a
     if centred:
-        mean = unit_rows(contexts).mean(axis=0)
+        mean = unit_rows(contexts if background is None else background).mean(axis=0)
         difference -= (unit_rows(stereotyped) - unit_rows(anti_stereotyped)) @ mean
     sign = np.where(np.abs(difference) < EQUAL, 0.0, np.sign(difference))
     of_contexts = (clusters or {}).get("contexts")

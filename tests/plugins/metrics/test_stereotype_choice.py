@@ -24,7 +24,12 @@ def stereotype(*arrays, **options):
 
 
 def related(*arrays, **options):
-    return related_choice(*arrays, rng=np.random.default_rng(0), **{"resamples": 0} | options)
+    scores = related_choice(*arrays, rng=np.random.default_rng(0), **{"resamples": 0} | options)
+    return scores["related_score"]
+
+
+def icat(*arrays, **options):
+    return related_choice(*arrays, rng=np.random.default_rng(0), resamples=0, **options)["icat"]
 
 
 def test_four_contexts_by_hand():
@@ -41,6 +46,26 @@ def test_related_texts_are_counted_one_by_one_by_hand():
     scores = related(at(0, 0, 0), at(10, 50, 5), at(20, 80, 30), at(30, 40, 30))
     assert scores.value == pytest.approx((2 + 0 + 1.5) / 6)
     assert scores.samples[0].contribution.tolist() == [1, 0, 0.75]
+
+
+def test_icat_is_the_related_score_times_the_distance_from_a_preference_by_hand():
+    """Three contexts of four are nearer to the stereotype, which costs half of the score."""
+    contexts, unrelated = at(0, 0, 0, 0), at(30, 30, 30, 30)
+    s, a = at(10, 10, 10, 20), at(20, 20, 40, 10)
+    assert related(contexts, s, a, unrelated).value == pytest.approx(7 / 8)
+    assert icat(contexts, s, a, unrelated).value == pytest.approx(7 / 8 * 0.25 / 0.5)
+    assert icat(contexts, s, s, unrelated).value == pytest.approx(1), "no preference costs nothing"
+    assert icat(contexts, at(1, 1, 1, 1), at(2, 2, 2, 2), unrelated).value == 0, "all stereotypes"
+
+
+def test_a_background_says_what_other_contexts_say():
+    """By hand: the contexts are one; compared with their own mean, no text is preferred."""
+    contexts, s, a = at(0, 0), at(10, 10), at(90, 90)
+    assert stereotype(contexts, s, a, centred=True).value == 0.5
+    assert stereotype(contexts, s, a, background=at(90, 90, 90), centred=True).value == 1
+    assert stereotype(contexts, s, a, background=at(-40), centred=True).value == 0
+    with pytest.raises(NotApplicable, match="centred"):
+        stereotype(contexts, s, a, background=contexts)
 
 
 def test_centred_a_text_that_is_near_to_any_context_is_not_preferred():
