@@ -35,6 +35,7 @@ PUBLISHED = "-published"
 ARCHIVES = "https://www.cs.cmu.edu/~dbamman/data/"
 """Archives whose address is the authors'; the SHA-256 of what is taken from them is known."""
 CUT = {"summeval.jsonl.gz", "snli_train.jsonl.gz", "snli_test.jsonl.gz", "tests.tsv.gz"}
+CUT |= {"winobias.csv.gz", "winogender.csv.gz"}
 """Files of which parts are left out, or which join many; their README says which."""
 ROW = re.compile(r"\| `(.+)` \| (.+) \| (.+) \| `([0-9a-f]{64})` \| (.+) \|")
 
