@@ -95,7 +95,7 @@ def unbiased(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Reals
 def shifted(arrays: Mapping[str, Reals], contrast: Contrast, amplitude: float) -> dict[str, Reals]:
     """Return the arrays of a metric with a bias added to their own; parameters as in `planted`."""
     if contrast.parts:
-        return _by_part(arrays, contrast, lambda *part: shifted(*part, amplitude))
+        return _by_part(arrays, contrast, lambda own, whole: shifted(own, whole, amplitude))
     sides = _cosines(arrays, contrast)
     shift = amplitude * directions.direction_of(arrays, contrast).gap
     if contrast.labels is not None:
