@@ -67,6 +67,10 @@ class Contrast:
     parts
         For each of `sides`, and then of `towards`, an input of numbers: the part that each item
         belongs to, such as one of several tests. Bias is planted in each part by itself.
+    within
+        The input of numbers, such as classes, that a bias leaves as they are: labels are exchanged
+        among the items of the same number only. What a classifier makes of the labels has many
+        directions, so exchanging them, and not a move, takes the bias of the texts out.
     """
 
     sides: tuple[str, ...]
@@ -75,6 +79,7 @@ class Contrast:
     categorical: bool = False
     paired: bool = False
     parts: tuple[str, ...] = ()
+    within: str | None = None
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("residual-sides", "residual bias of texts: whether two sides can be told apart"),
         _metric("similarity-gap", "which of two versions a sentence is closer to, by statistics"),
         _metric("form-gap", "bias of the feminine and masculine forms of occupations"),
+        _metric("tpr-gap", "gaps between two groups in the true positive rates of a classifier"),
         _metric("group-dispersion", "how far sentences about groups differ in pleasantness"),
         _metric("sem-bias", "SemBias questions: definitional, stereotyped or unrelated pair"),
         _metric("word-analogies", "word analogies by 3CosAdd and 3CosMul"),

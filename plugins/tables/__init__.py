@@ -30,6 +30,7 @@ def harness_tables() -> list[TableSpec]:
         _table("descriptor-sentences", "sentences that differ in a descriptor of a person"),
         _table("mended-tests", "words of association tests, none of which counts twice in a test"),
         _table("rated-choices", "an attribute, a group that raters stereotype by it, and another"),
+        _table("hub-rows", "rows of a data set of the hub, at a pinned commit"),
         _table("sample", "random rows, reproducible, optionally stratified by a column"),
     ]
 

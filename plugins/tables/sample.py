@@ -12,7 +12,12 @@ from harness.errors import InvalidOption
 
 
 def sample(
-    rows: Sequence[Mapping[str, Any]], *, n: int | None = None, by: str = "", seed: int = 0
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    n: int | None = None,
+    by: str = "",
+    each: bool = False,
+    seed: int = 0,
 ) -> list[Mapping[str, Any]]:
     """Return `n` random rows, in their original order.
 
@@ -28,16 +33,20 @@ def sample(
         Number of rows; None for all. A table with fewer rows is returned as it is.
     by
         Column to stratify by: each of its values keeps its share of the rows, to within one row.
+    each
+        Whether `n` is the number of rows of each value of `by`, instead of all rows.
     seed
         Seed of the sample.
 
     Raises
     ------
     InvalidOption
-        If `n` is below 1 or the column is missing.
+        If `n` is below 1, the column is missing, or `each` has no column.
     """
-    if n is None or n >= len(rows):
+    if n is None or (n >= len(rows) and not each):
         return list(rows)
+    if each and not by:
+        raise InvalidOption("sample: each=true needs by=COLUMN, the column whose values count")
     if n < 1:
         raise InvalidOption(f"sample: n={n}: must be at least 1")
     if by and any(by not in row for row in rows):
@@ -47,7 +56,10 @@ def sample(
         strata[str(row[by]) if by else ""].append(i)
     hashes = [_hash(seed, row) for row in rows]
     chosen: list[int] = []
-    sizes = _shares({value: len(members) for value, members in strata.items()}, n)
+    if each:
+        sizes = dict.fromkeys(strata, n)
+    else:
+        sizes = _shares({value: len(members) for value, members in strata.items()}, n)
     for value, members in strata.items():
         chosen += sorted(members, key=lambda i: hashes[i])[: sizes[value]]
     return [rows[i] for i in sorted(chosen)]

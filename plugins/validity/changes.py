@@ -42,7 +42,8 @@ def shuffled(
     """Return inputs whose items are on a side at random.
 
     Whole clusters are moved. Pairs swap their sides, and two sets exchange their members; labels
-    are permuted. A single side is mirrored: each item is turned to the other group, or not.
+    are permuted, if `Contrast.within` says so among items of the same number. A single side is
+    mirrored: each item is turned to the other group, or not.
 
     Raises
     ------
@@ -51,7 +52,7 @@ def shuffled(
     """
     groups = instrument.groups
     if contrast.labels is not None:
-        return _permuted_labels(inputs, contrast.sides[0], contrast.labels, rng)
+        return _permuted_labels(inputs, contrast.sides[0], contrast.labels, contrast.within, rng)
     if len(contrast.sides) == 1:
         return _mirrored(inputs, contrast, rng)
     first, second = contrast.sides
@@ -138,9 +139,15 @@ def redrawn_templates(
 
 
 def _permuted_labels(
-    inputs: MetricInputs, side: str, labels: str, rng: np.random.Generator
+    inputs: MetricInputs, side: str, labels: str, within: str | None, rng: np.random.Generator
 ) -> MetricInputs:
     numbers, clusters = inputs.arrays[labels], inputs.clusters[side]
+    if within is not None:  # copies of a text are as good as texts of their own
+        order = np.argsort(inputs.arrays[within], kind="stable")
+        drawn = np.lexsort((rng.random(len(numbers)), inputs.arrays[within]))
+        permuted = np.empty_like(numbers)
+        permuted[order] = numbers[drawn]
+        return with_arrays(inputs, {labels: permuted})
     _, first, unit = np.unique(clusters, return_index=True, return_inverse=True)
     if len(first) == len(numbers):
         return with_arrays(inputs, {labels: rng.permutation(numbers)})

@@ -109,6 +109,8 @@ class _Checks:
         instrument, read = self.instrument, self.instrument.read
         rng = self._rng("contrast")
         fair = with_arrays(self.inputs, planting.unbiased(self.inputs.arrays, contrast))
+        if contrast.within is not None:
+            fair = changes.shuffled(instrument, fair, contrast, rng)
         figures: dict[str, Any] = {
             "own": planting.amplitude_of(self.inputs.arrays, contrast),
             "planted": {

@@ -70,7 +70,7 @@ def unbiased(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Reals
     Two sides get the middle between them as mean cosine: an offset that both share is no bias. A
     single side gets the mean cosine 0, so that both groups are as near. With labels, the part of
     the cosines that follows the labels is removed; if they are categorical, each group gets the
-    mean of all.
+    mean of all. `Contrast.within` says that this is the slope among items of the same number.
     """
     if contrast.parts:
         return _by_part(arrays, contrast, unbiased)
@@ -87,7 +87,7 @@ def unbiased(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Reals
             without[name] = cosines - of_groups + cosines.mean()
         else:
             labels = _placed(arrays, contrast)
-            slope = float(labels @ cosines) / max(float(labels @ labels), 1e-300)
+            slope = _slope(cosines, labels, arrays, contrast)
             without[name] = cosines - slope * labels
     return _with_cosines(arrays, contrast, without)
 
@@ -124,8 +124,7 @@ def amplitude_of(arrays: Mapping[str, Reals], contrast: Contrast) -> float:
         if contrast.categorical:
             spread = _means_of_groups(sides[0], arrays[contrast.labels]).std()
             return float(spread / max(labels.std(), 1e-300) / gap)
-        cosines = np.mean(sides, axis=0)
-        return float(labels @ cosines) / max(float(labels @ labels), 1e-300) / gap
+        return _slope(np.mean(sides, axis=0), labels, arrays, contrast) / gap
     if len(sides) == 1:
         return float(sides[0].mean()) / gap
     return float(sides[0].mean() - sides[1].mean()) / 2 / gap
@@ -261,6 +260,15 @@ def _placed(arrays: Mapping[str, Reals], contrast: Contrast) -> Floats:
         numbers = np.unique(numbers, return_inverse=True)[1].astype(np.float64)
     placed = _from_1_to_minus_1(numbers)
     return -placed if len(contrast.towards) == 1 else placed
+
+
+def _slope(
+    cosines: Floats, labels: Floats, arrays: Mapping[str, Reals], contrast: Contrast
+) -> float:
+    """Return the slope of cosines over labels, among items of the same number if there are any."""
+    if contrast.within is not None:
+        labels = labels - _means_of_groups(labels, arrays[contrast.within])
+    return float(labels @ cosines) / max(float(labels @ labels), 1e-300)
 
 
 def _means_of_groups(values: Floats, groups: Reals) -> Floats:

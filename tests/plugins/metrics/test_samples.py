@@ -20,6 +20,8 @@ NO_MEAN = {
     ("group-dispersion", "share"),
     ("rnsb", "gap"),
     ("same", "stereotype"),
+    ("tpr-gap", "gap_rms"),
+    ("tpr-gap", "gap_correlation"),
 }
 WEAT = {"targets_1": 5, "targets_2": 3, "attributes_1": 4, "attributes_2": 6}
 RND = {"targets_1": 5, "targets_2": 3, "attributes": 7}
@@ -69,6 +71,7 @@ SIZES = {  # rows of each input with vectors
     "similarity-gap": {"sentences": 9, "versions_1": 9, "versions_2": 9},
     "linear-probe": {"texts_1": 33},
     "senteval-probe": {"texts_1": 33},
+    "tpr-gap": {"items": 48},
     "trained-relatedness": {f"{part}_{side}": 9 for part in ("texts", "dev", "test")
                             for side in (1, 2)},
 }  # fmt: skip
@@ -95,6 +98,10 @@ NUMBERS = {
     "version-gap": {"topics": [0, 0, 1, 1, 1, 2, 3, 3, 3]},
     "linear-probe": {"labels": np.arange(33) % 3},
     "senteval-probe": {"labels": np.arange(33) % 3},
+    "tpr-gap": {
+        "labels": np.arange(48) % 4,
+        "groups": np.arange(48) // 4 < 3 + 2 * (np.arange(48) % 4),
+    },
     "trained-relatedness": {
         name: np.arange(9) % 5 + 1 for name in ("ratings", "dev_ratings", "test_ratings")
     },

@@ -55,3 +55,13 @@ def test_all_rows_are_kept_without_n_or_with_a_large_n():
 def test_invalid_options_are_rejected(options):
     with pytest.raises(InvalidOption, match=next(reversed(options))):
         sample(TABLE, **options)
+
+
+def test_each_value_may_have_the_same_number_of_rows():
+    drawn = sample(TABLE, n=20, by="label", each=True)
+    assert Counter(row["label"] for row in drawn) == {"even": 20, "odd": 20}
+    assert drawn == [row for row in TABLE if row in drawn]
+    few = sample(TABLE, n=60, by="label", each=True)
+    assert Counter(row["label"] for row in few) == {"even": 60, "odd": 25}
+    with pytest.raises(InvalidOption, match="needs by=COLUMN"):
+        sample(TABLE, n=3, each=True)

@@ -210,6 +210,19 @@ def test_the_part_of_an_item_is_exchanged_with_it():
         changes.shuffled(parted, inputs, CONTRAST, np.random.default_rng(0))
 
 
+def test_labels_are_exchanged_within_classes():
+    rng = np.random.default_rng(0)
+    classes, labels = np.repeat([3.0, 1.0], 20), np.repeat([0.0, 1.0, 0.0, 1.0], [15, 5, 5, 15])
+    arrays = {"x": rng.standard_normal((40, 4)), "labels": labels, "classes": classes}
+    codes, texts = dict.fromkeys(arrays, np.arange(40)), {"x": tuple(map(str, range(40)))}
+    contrast = Contrast(("x",), ("a", "b"), labels="labels", within="classes")
+    inputs = MetricInputs(arrays, codes, texts)
+    result = changes.shuffled(instrument(good), inputs, contrast, rng).arrays
+    assert (result["labels"] != labels).any()
+    assert [result["labels"][classes == k].sum() for k in (3, 1)] == [5, 15]
+    assert result["x"] is arrays["x"]
+
+
 def test_shuffled_pairs_swap_their_sides():
     made = instrument(good)
     paired = Instrument(

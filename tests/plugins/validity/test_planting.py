@@ -227,3 +227,19 @@ def test_without_numbers_of_parts_there_is_one(two_tests):
     one, plain = (planting.planted(sets, contrast, 0.5) for contrast in (PARTS, TWO))
     assert one["x"] == pytest.approx(plain["x"])
     assert planting.amplitude_of(sets, PARTS) == pytest.approx(planting.amplitude_of(sets, TWO))
+
+
+def test_a_bias_within_classes_is_what_labels_do_among_items_of_a_class(arrays):
+    contrast = Contrast(sides=("x",), towards=("a", "b"), labels="groups", within="classes")
+    classes = np.repeat([4.0, 9.0, 1.0], 3)
+    arrays = arrays | {"groups": np.array([0.0, 0, 1, 0, 1, 1, 0, 1, 1]), "classes": classes}
+    along = directions.between_groups(arrays["a"], arrays["b"])
+    apart = along.cosines(arrays["x"]) + np.array([0.1, 0.3, 0.2])[[0, 0, 0, 1, 1, 1, 2, 2, 2]]
+    arrays["x"] = planting.moved(arrays["x"], along, apart)
+    planted = planting.planted(arrays, contrast, 0.5)
+    assert planting.amplitude_of(planted, contrast) == pytest.approx(0.5)
+    means = [
+        [projections(part, "x")[classes == k].mean() for k in (1, 4, 9)]
+        for part in (arrays, planting.planted(arrays, contrast, 0))
+    ]
+    assert np.ptp(np.subtract(*means)) < 0.1, "what is between classes is no bias"

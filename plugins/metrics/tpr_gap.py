@@ -1,0 +1,300 @@
+"""Gaps in true positive rates: whom a classifier of occupations by vectors finds less often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
+
+from harness.arrays import Floats, Reals, unit_rows
+from harness.errors import InvalidOption
+from harness.metrics import Contrast, metric
+from harness.plugins.metrics.linear_probe import MAX_ITERATIONS, deal
+from harness.plugins.metrics.statistics import intervals, nulls
+from harness.plugins.metrics.statistics.classifying import Codes
+from harness.scores import Null, Samples, Scale, Score
+
+FEWEST_OF_A_GROUP = 3
+"""Items of a group in a class whose true positive rate says something."""
+FEWEST_CLASSES = 3
+"""Classes whose gaps can be correlated."""
+SHUFFLED = "groups of the items of a class"
+BOUNDS = {"gap_rms": (0.0, 1.0), "gap_correlation": (-1.0, 1.0), "accuracy": (0.0, 1.0)}
+
+
+@metric(
+    "tpr-gap",
+    scores={
+        "gap_rms": Scale(
+            ideal=0,
+            bounds=BOUNDS["gap_rms"],
+            help="root mean square over classes of the difference of the true positive rates of "
+            "both groups",
+        ),
+        "gap_correlation": Scale(
+            ideal=0,
+            bounds=BOUNDS["gap_correlation"],
+            help="correlation of the difference of true positive rates with the share of the "
+            "group in the class",
+        ),
+        "accuracy": Scale(
+            ideal="higher",
+            bounds=BOUNDS["accuracy"],
+            help="share of the items that the classifier labels correctly: usefulness",
+        ),
+    },
+    contrast=Contrast(
+        sides=("items",), towards=("poles_1", "poles_2"), labels="groups", within="labels"
+    ),
+)
+def tpr_gap(
+    items: Reals,
+    labels: Floats,
+    groups: Floats,
+    poles_1: Reals | None = None,
+    poles_2: Reals | None = None,
+    *,
+    c: float = 10.0,
+    folds: int = 5,
+    fewest: int = FEWEST_OF_A_GROUP,
+    null_draws: int = nulls.DRAWS,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
+    rng: np.random.Generator,
+    texts: Mapping[str, Sequence[str]],
+) -> dict[str, Score]:
+    """Gaps between two groups in the true positive rates of a linear classifier.
+
+    A multinomial logistic regression with an L2 penalty predicts the class y of an item, such as
+    the occupation of a biography, from its vector of length 1. Each item is predicted by a
+    classifier that was trained on the other folds of a cross-validation, stratified by class and
+    group; copies of a text are in one fold. With the predicted class ŷ and the group z::
+
+        TPR_z,y = P(ŷ = y | Z = z, Y = y)
+        Gap_y = TPR_1,y − TPR_0,y
+        gap_rms = √( Σ_y Gap_y² / |C| )
+        gap_correlation = correlation over y of Gap_y and π_y, the share of group 1 in class y
+
+    C are the classes with at least `fewest` items of both groups; the classifier knows all. Rates
+    of few items are noisy, so that gap_rms is above 0 where no group is disadvantaged. Its floor is
+    what it is with the groups exchanged among the items of each class. The classifier is not
+    trained on groups, so nothing has to be trained again for it.
+
+    Parameters
+    ----------
+    items
+        (n, d) vectors.
+    labels
+        (n,) class of each item, any numbers.
+    groups
+        (n,) group of each item: two different numbers, of which the higher one is group 1.
+    poles_1, poles_2
+        Vectors of texts of group 0 and of group 1, such as "he" and "she". No score is made of
+        them: `harness validate-metric` plants bias along their difference.
+    c
+        Inverse weight of the penalty. It is fixed, so that a model is read by the same classifier
+        before and after a mitigation.
+    folds
+        Number of folds.
+    fewest
+        Least number of items of each group in a class of C.
+    null_draws
+        Number of random exchanges for the floors and the p-values; 0 for none.
+    confidence, resamples
+        Level of the intervals over items, and the most of these to leave out. They cover the
+        choice of the tested items, not that of the training items.
+    rng
+        Random number generator of the folds, exchanges and resamples.
+    texts
+        Texts by input name, which identify copies.
+
+    Returns
+    -------
+    dict of Score
+        `gap_rms`, in [0, 1], fair is 0; the p-value is the share of exchanges with at least the
+        value. `gap_correlation`, in [−1, 1], fair is 0: above 0, group 1 is found more often where
+        it is the majority; two-sided p-value. `accuracy`, in [0, 1], higher is better: what the
+        gaps cost to remove. `n` is the number of items. Details: `classes`, the number of C;
+        `left_out`, that of the other classes; of `gap_rms` also `above_chance`, the root of what
+        its square has above the mean square of exchanges, or 0; of `accuracy` `majority`, the
+        share of the most frequent class. Table `gaps` of `gap_rms`: numbers of items, rates and
+        gap of each class in C. Samples: each item with its `label`, `group` and `predicted` class.
+        Scores have no value if a class has one text, or if C has fewer than three classes.
+
+    Raises
+    ------
+    InvalidOption
+        If `folds` is below 2, `fewest` below 1, `c` not above 0, `groups` has not two numbers, or
+        `confidence` is not between 0 and 1.
+
+    References
+    ----------
+    De-Arteaga, Romanov, Wallach, Chayes, Borgs, Chouldechova, Geyik, Kenthapadi and Kalai (2019),
+    Bias in Bios: a case study of semantic representation bias in a high-stakes setting. Ravfogel,
+    Elazar, Gonen, Twiton and Goldberg (2020), Null it out: guarding protected attributes by
+    iterative nullspace projection (the root mean square of the gaps).
+    """
+    if folds < 2 or fewest < 1 or c <= 0:
+        raise InvalidOption(
+            f"tpr-gap: folds={folds}, fewest={fewest}, c={c}: folds must be at least 2, fewest at "
+            "least 1, and c above 0"
+        )
+    classes, y = np.unique(labels, return_inverse=True)
+    both, z = np.unique(groups, return_inverse=True)
+    if len(both) != 2:
+        raise InvalidOption(f"tpr-gap: groups has {len(both)} different numbers; expected two")
+    code_of: dict[str, int] = {}
+    copies = np.array([code_of.setdefault(text, len(code_of)) for text in texts["items"]])
+    cells = np.bincount(2 * y + z, minlength=2 * len(classes)).reshape(-1, 2)
+    kept = np.flatnonzero((cells >= fewest).all(axis=1))
+    if reason := _too_few(y, copies, len(kept), fewest):
+        return {name: Score(float("nan"), n=len(y), reason=reason) for name in BOUNDS}
+    predicted = _predicted(unit_rows(items), y, deal(copies, 2 * y + z, folds, rng), c)
+    hits = (predicted == y).astype(np.float64)
+    member = (y[:, None] == kept).astype(np.float64)
+    order = _exchanged(y, null_draws, rng)
+    null_gaps, _ = gaps(hits, z[order], np.ones((1, len(y))), member)
+    statistics = {"gap_rms": _rms, "gap_correlation": _correlation}
+    answers = {"label": labels, "group": groups, "predicted": classes[predicted]}
+    details = {"classes": len(kept), "left_out": len(classes) - len(kept)}
+    scores = {}
+    for name, statistic in statistics.items():
+
+        def of_counts(counts: Floats, statistic: Any = statistic) -> Any:
+            return statistic(*gaps(hits, z[None], counts, member))
+
+        value = float(of_counts(np.ones((1, len(y))))[0])
+        null = statistic(null_gaps, cells[kept, 1] / cells[kept].sum(axis=1))
+        scores[name] = Score(
+            value,
+            p_value=nulls.two_sided(value, null) if np.isfinite(value) else None,
+            interval=_interval(of_counts, name, copies, rng, resamples, confidence),
+            n=len(y),
+            reason=None if np.isfinite(value) else "all gaps, or all shares, are equal",
+            null=Null(null, SHUFFLED) if null_draws else None,
+            details=details,
+            samples=[Samples("items", None, answers)],
+        )
+    if null_draws:
+        excess = scores["gap_rms"].value ** 2 - float((_rms(null_gaps, null_gaps) ** 2).mean())
+        details = details | {"above_chance": float(np.sqrt(max(0.0, excess)))}
+    table = _table(classes, kept, cells, hits, z, member)
+    scores["gap_rms"] = replace(scores["gap_rms"], details=details, tables={"gaps": table})
+    scores["accuracy"] = Score(
+        float(hits.mean()),
+        interval=_interval(
+            lambda counts: counts @ hits / counts.sum(axis=1),
+            "accuracy", copies, rng, resamples, confidence,
+        ),
+        n=len(y),
+        details={"majority": float(np.bincount(y).max() / len(y))},
+        samples=[Samples("items", hits, answers)],
+    )  # fmt: skip
+    return scores
+
+
+def gaps(hits: Floats, z: Codes, counts: Floats, member: Floats) -> tuple[Floats, Floats]:
+    """Return the gap of each class, and the share of group 1 in it; (b, k) both.
+
+    Parameters
+    ----------
+    hits
+        (n,) whether each item is predicted correctly.
+    z
+        (n,) group of each item, 0 or 1; or (b, n).
+    counts
+        (b, n) how often each item counts; b may be 1 beside several groupings.
+    member
+        (n, k) whether each item is in each class.
+    """
+    in_1 = counts * z
+    of_1, all_ = in_1 @ member, counts @ member
+    hits_1, all_hits = (in_1 * hits) @ member, (counts * hits) @ member
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gap: Floats = hits_1 / of_1 - (all_hits - hits_1) / (all_ - of_1)
+        share: Floats = of_1 / all_
+    return gap, share
+
+
+def _predicted(x: Floats, y: Codes, parts: Codes, c: float) -> Codes:
+    """Return the (n,) class of each item that is predicted from the other folds."""
+    predicted = np.full_like(y, -1)
+    with threadpool_limits(1):  # small fits wait longer for threads than they compute
+        for fold in np.unique(parts):
+            test = parts == fold
+            classifier = LogisticRegression(C=c, max_iter=MAX_ITERATIONS)
+            predicted[test] = classifier.fit(x[~test], y[~test]).predict(x[test])
+    return predicted
+
+
+def _exchanged(y: Codes, draws: int, rng: np.random.Generator) -> Codes:
+    """Return (draws, n) rows: at the place of each item a random item of its class."""
+    order = np.argsort(y, kind="stable")
+    rows = np.empty((draws, len(y)), dtype=np.int64)
+    for row in rows:
+        row[order] = np.lexsort((rng.random(len(y)), y))
+    return rows
+
+
+def _rms(gap: Floats, _: Floats) -> Any:
+    return np.sqrt((gap**2).mean(axis=1))
+
+
+def _correlation(gap: Floats, share: Floats) -> Floats:
+    dx = gap - gap.mean(axis=1, keepdims=True)
+    dy = share - share.mean(axis=-1, keepdims=True)
+    scale = np.sqrt((dx**2).sum(axis=1) * (dy**2).sum(axis=-1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation: Floats = np.where(scale > 1e-12, (dx * dy).sum(axis=1) / scale, np.nan)
+    return np.clip(correlation, -1.0, 1.0)
+
+
+def _too_few(y: Codes, copies: Codes, classes: int, fewest: int) -> str:
+    """Return why items cannot be scored; empty if they can."""
+    if min(np.bincount(np.unique(np.stack([y, copies]), axis=1)[0])) < 2:
+        return "a class has one text: at least 2 are needed"
+    if classes < FEWEST_CLASSES:
+        return f"fewer than {FEWEST_CLASSES} classes with at least {fewest} items of both groups"
+    return ""
+
+
+def _interval(
+    statistic: Any,
+    name: str,
+    copies: Codes,
+    rng: np.random.Generator,
+    resamples: int,
+    confidence: float,
+) -> Any:
+    return intervals.jackknife_interval(
+        statistic,
+        [len(copies)],
+        rng=rng,
+        clusters=[copies],
+        resamples=resamples,
+        confidence=confidence,
+        bounds=BOUNDS[name],
+    )
+
+
+def _table(
+    classes: Floats, kept: Codes, cells: Codes, hits: Floats, z: Codes, member: Floats
+) -> list[dict[str, Any]]:
+    """Return a row for each class of C, the largest gap for group 1 first."""
+    rates = [(hits * (z == group)) @ member / cells[kept, group] for group in (0, 1)]
+    gap = rates[1] - rates[0]
+    return [
+        {
+            "class": float(classes[kept[i]]),
+            "items_0": int(cells[kept[i], 0]),
+            "items_1": int(cells[kept[i], 1]),
+            "tpr_0": float(rates[0][i]),
+            "tpr_1": float(rates[1][i]),
+            "gap": float(gap[i]),
+        }
+        for i in np.argsort(-gap, kind="stable")
+    ]
