@@ -48,7 +48,8 @@ def test_the_shipped_facts_say_how_to_read_every_score() -> None:
     for task in shipped.values():
         primary = task.primary_score
         assert (primary.scenario, primary.metric, primary.score) == task.primary
-    assert sum(task.digest is None for task in shipped.values()) < 5
+    without = [name for name, task in shipped.items() if task.digest is None]
+    assert len([name for name in without if not name.startswith(("x-weat-", "ca-weat-"))]) < 5
     assert facts.FILE.stat().st_size < 500_000
 
 
