@@ -160,7 +160,7 @@ def tpr_gap(
     null_gaps, _ = gaps(hits, z[order], np.ones((1, len(y))), member)
     statistics = {"gap_rms": _rms, "gap_correlation": _correlation}
     answers = {"label": labels, "group": groups, "predicted": classes[predicted]}
-    details = {"classes": len(kept), "left_out": len(classes) - len(kept)}
+    details: dict[str, float] = {"classes": len(kept), "left_out": len(classes) - len(kept)}
     scores = {}
     for name, statistic in statistics.items():
 

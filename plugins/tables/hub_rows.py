@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness import limits
-from harness.errors import InvalidFile, InvalidOption
+from harness.errors import InvalidOption
 from harness.plugins.corpora import hub
 
 _PINNED = re.compile(r"hf://[^@]+@[0-9a-f]{40}")
@@ -28,9 +28,8 @@ def hub_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     Raises
     ------
     InvalidOption
-        If a column is missing, or the source has no full commit of 40 digits.
-    InvalidFile
-        If there are more rows than a table may have.
+        If a column is missing, the source has no full commit of 40 digits, or there are more rows
+        than a table may have.
     Unavailable
         If the library is not installed, or the data set cannot be loaded.
     """
@@ -45,5 +44,5 @@ def hub_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         for entry in hub.rows(source, split):
             found.append(entry.values)
             if len(found) > limits.TABLE_ROWS:
-                raise InvalidFile(f"{source}: more than {limits.TABLE_ROWS:,} rows")
+                raise InvalidOption(f"hub-rows: {source} has more than {limits.TABLE_ROWS:,} rows")
     return found

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from harness import limits
 from harness.errors import InvalidOption, Unavailable
 from harness.plugins.tables.hub_rows import hub_rows
 
@@ -47,6 +48,13 @@ def test_parts_follow_each_other_as_the_table_names_them(data_set):
 def test_content_that_is_not_pinned_is_refused(row):
     with pytest.raises(InvalidOption, match=r"hub-rows.*40 digits"):
         hub_rows([row])
+
+
+def test_a_data_set_has_no_more_rows_than_a_table_may(data_set, monkeypatch):
+    monkeypatch.setattr(limits, "TABLE_ROWS", 2)
+    assert len(hub_rows([{"source": SOURCE, "split": "test"}])) == 2
+    with pytest.raises(InvalidOption, match="more than 2 rows"):
+        hub_rows([{"source": SOURCE, "split": "train"}])
 
 
 def test_what_cannot_be_had_is_one_line(data_set, monkeypatch):
