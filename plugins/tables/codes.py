@@ -15,6 +15,7 @@ def codes(
     values: tuple[str, ...] | None = None,
     into: str = "code",
     start: int = 0,
+    numbers: tuple[float, ...] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the rows with one more column: the index of a word in a list.
 
@@ -30,15 +31,21 @@ def codes(
         Name of the new column.
     start
         Code of the first word, so that the codes of several tables may differ.
+    numbers
+        Codes of the words of `values`, in place of their indices: words may share one.
 
     Raises
     ------
     InvalidOption
-        If the column is missing, `values` repeats a word, or a cell is not in `values`.
+        If the column is missing, `values` repeats a word, a cell is not in `values`, or there are
+        not as many `numbers`.
     """
     if values is None:
         values = tuple(dict.fromkeys(str(row[column]) for row in rows if column in row))
-    code_of = {value: code for code, value in enumerate(values, start)}
+    chosen = tuple(range(start, start + len(values))) if numbers is None else numbers
+    if len(chosen) != len(values):
+        raise InvalidOption(f"codes: {len(chosen)} 'numbers' for {len(values)} 'values'")
+    code_of = dict(zip(values, chosen, strict=True))
     if len(code_of) < len(values):
         raise InvalidOption(f"codes: values={list(values)}: every word must be different")
     coded = []

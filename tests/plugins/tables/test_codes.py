@@ -27,6 +27,14 @@ def test_without_a_list_words_have_codes_as_they_come_from_any_first_code():
     assert [row["code"] for row in codes(rows, column="term", start=10)] == [10, 11, 10, 12]
 
 
+def test_words_may_have_chosen_numbers_and_share_one():
+    numbers = (1.0, 0.0, 0.0)
+    rows = codes(ROWS, column="group", values=VALUES, numbers=numbers)
+    assert [row["code"] for row in rows] == [0, 1, 0]
+    with pytest.raises(InvalidOption, match="2 'numbers' for 3 'values'"):
+        codes(ROWS, column="group", values=VALUES, numbers=(1.0, 0.0))
+
+
 @pytest.mark.parametrize(
     ("options", "fact"),
     [
