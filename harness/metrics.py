@@ -71,6 +71,13 @@ class Contrast:
         The input of numbers, such as classes, that a bias leaves as they are: labels are exchanged
         among the items of the same number only. What a classifier makes of the labels has many
         directions, so exchanging them, and not a move, takes the bias of the texts out.
+    units
+        The input of numbers that says which items of a single side are one unit, such as a name:
+        its items are shuffled, halved and left out together. By default the texts of a word are.
+    rankings
+        The input of numbers of the rankings that the items of a single side are in. Each item is
+        moved towards its own row of the only input of `towards`, and the unit of a bias is the
+        spread of the items of a ranking.
     """
 
     sides: tuple[str, ...]
@@ -80,6 +87,8 @@ class Contrast:
     paired: bool = False
     parts: tuple[str, ...] = ()
     within: str | None = None
+    units: str | None = None
+    rankings: str | None = None
 
 
 @dataclass(frozen=True)

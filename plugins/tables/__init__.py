@@ -33,6 +33,7 @@ def harness_tables() -> list[TableSpec]:
         _table("hub-rows", "rows of a data set of the hub, at a pinned commit"),
         _table("native-tests", "association tests that speakers of a language wrote (CA-WEAT)"),
         _table("translated-tests", "association tests from English words and their translations"),
+        _table("applications", "résumés that differ in the name, with queries for their job"),
         _table("sample", "random rows, reproducible, optionally stratified by a column"),
     ]
 

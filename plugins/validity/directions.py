@@ -1,7 +1,8 @@
-"""The directions along which a bias is planted: between groups, to each row, between versions.
+"""The directions along which a bias is planted: between groups, to rows, between versions.
 
 Of two groups it is the difference of their mean unit vectors, of rows the difference of each from
-their mean, and of a text's two versions the difference of these.
+their mean, and of a text's two versions the difference of these. What is ranked for a row is moved
+towards that row itself.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ class Direction:
         (d,) of length 1, from the second group to the first; or (n, d), a direction for each row.
     gap
         Half the difference of the groups' mean cosines with `vector`; or the mean distance of the
-        rows from their mean; or the standard deviation of the texts between their versions.
+        rows from their mean; or the standard deviation of the texts between their versions, or of
+        the items of a ranking.
     """
 
     vector: Floats
@@ -87,9 +89,34 @@ def between_versions(texts: Reals, versions_1: Reals, versions_2: Reals) -> Dire
     return Direction(vectors, gap)
 
 
+def within_rankings(items: Reals, rows: Reals, rankings: Reals) -> Direction:
+    """Return the directions towards (n, d) rows, from (n, d) items in rankings of (n,) numbers.
+
+    Raises
+    ------
+    HarnessError
+        If all items of a ranking are as near to their rows.
+    """
+    vectors = unit_rows(rows)
+    cosines = Direction(vectors, 0.0).cosines(items)
+    gap = float((cosines - means_of_groups(cosines, rankings)).std())
+    if gap < 1e-9:
+        raise HarnessError("no bias can be planted: all items of a ranking are as near to its row")
+    return Direction(vectors, gap)
+
+
+def means_of_groups(values: Floats, groups: Reals) -> Floats:
+    """Return for each of (n,) values the mean of its group."""
+    codes = np.unique(groups, return_inverse=True)[1]
+    means: Floats = (np.bincount(codes, values) / np.bincount(codes))[codes]
+    return means
+
+
 def direction_of(arrays: Mapping[str, Reals], contrast: Contrast) -> Direction:
     """Return the direction along which a contrast moves its sides; arrays as in `planted`."""
     towards = [arrays[name] for name in contrast.towards]
+    if contrast.rankings is not None:
+        return within_rankings(arrays[contrast.sides[0]], *towards, arrays[contrast.rankings])
     if contrast.paired:
         return between_versions(arrays[contrast.sides[0]], *towards)
     return to_each_row(*towards) if len(towards) == 1 else between_groups(*towards)

@@ -121,6 +121,28 @@ class Instrument:
         return Reading(value, distance, score.p_value, above)
 
 
+def with_units(
+    inputs: MetricInputs, contrast: Contrast | None, groups: Mapping[str, str]
+) -> MetricInputs:
+    """Return inputs whose clusters are the units of a contrast, where it states them.
+
+    Parameters
+    ----------
+    inputs
+        Inputs of a metric.
+    contrast
+        Its contrast.
+    groups
+        Group of each input: those of the side get its units.
+    """
+    if contrast is None or contrast.units is None or contrast.units not in inputs.arrays:
+        return inputs
+    codes = np.unique(inputs.arrays[contrast.units], return_inverse=True)[1]
+    group = groups[contrast.sides[0]]
+    clusters = {name: codes if groups[name] == group else inputs.clusters[name] for name in groups}
+    return MetricInputs(inputs.arrays, clusters, inputs.texts)
+
+
 def with_arrays(inputs: MetricInputs, arrays: Mapping[str, Any]) -> MetricInputs:
     """Return inputs with other arrays of the same rows."""
     return MetricInputs({**inputs.arrays, **arrays}, inputs.clusters, inputs.texts)

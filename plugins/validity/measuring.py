@@ -11,7 +11,7 @@ from harness.errors import HarnessError, UsageError
 from harness.folders import Place
 from harness.metrics import Metric
 from harness.plugins.validity import checks, verdict
-from harness.plugins.validity.instrument import Instrument
+from harness.plugins.validity.instrument import Instrument, with_units
 from harness.progress import Progress
 from harness.run.metric_inputs import MetricInputs, too_few, usable_rows
 from harness.run.run import Run
@@ -186,10 +186,12 @@ def _instrument(
     reason = too_few(use.inputs, kept, max_missing)
     if reason:
         return reason
+    groups = {name: input_.group for name, input_ in use.inputs.items()}
+    inputs = MetricInputs.of(use.inputs, by_input, kept)
     return Instrument(
         metric=use.metric,
         score=score,
         options=use.options,
-        inputs=MetricInputs.of(use.inputs, by_input, kept),
-        groups={name: input_.group for name, input_ in use.inputs.items()},
+        inputs=with_units(inputs, use.metric.contrast, groups),
+        groups=groups,
     )

@@ -24,7 +24,8 @@ Bias is planted along the direction between the two groups of a task, after the 
 themselves is taken out. At **amplitude 1** the two sides are as far apart as the groups are.
 Differences between the texts of a side stay. Where each text has two versions of its own, such as a
 stereotype and its opposite, it is moved between these, and amplitude 1 is the standard deviation of
-the texts between their versions. A bias within classes is shuffled within them.
+the texts between their versions. A bias within classes is shuffled within them. What is ranked for
+a query is moved towards it, and amplitude 1 is the standard deviation in a ranking.
 
 | column | what it says |
 | --- | --- |

@@ -15,7 +15,8 @@ of unit vectors, and the gap is the mean of these distances.
 
 Where each text has two versions of its own (`Contrast.paired`), it is moved along the direction
 between them, and the gap is the standard deviation of cos(x, g) over the texts: what tells their
-choices apart.
+choices apart. What is ranked for a row of its own (`Contrast.rankings`) is moved towards that row,
+and the gap is the standard deviation of cos(x, g) in a ranking.
 
 Where a contrast has parts, such as several tests, each is a contrast of its own.
 """
@@ -83,7 +84,7 @@ def unbiased(arrays: Mapping[str, Reals], contrast: Contrast) -> dict[str, Reals
     without: dict[str, Floats] = {}
     for name, cosines in sides.items():
         if contrast.categorical:
-            of_groups = _means_of_groups(cosines, arrays[contrast.labels])
+            of_groups = directions.means_of_groups(cosines, arrays[contrast.labels])
             without[name] = cosines - of_groups + cosines.mean()
         else:
             labels = _placed(arrays, contrast)
@@ -122,7 +123,7 @@ def amplitude_of(arrays: Mapping[str, Reals], contrast: Contrast) -> float:
     if contrast.labels is not None:
         labels = _placed(arrays, contrast)
         if contrast.categorical:
-            spread = _means_of_groups(sides[0], arrays[contrast.labels]).std()
+            spread = directions.means_of_groups(sides[0], arrays[contrast.labels]).std()
             return float(spread / max(labels.std(), 1e-300) / gap)
         return _slope(np.mean(sides, axis=0), labels, arrays, contrast) / gap
     if len(sides) == 1:
@@ -267,15 +268,8 @@ def _slope(
 ) -> float:
     """Return the slope of cosines over labels, among items of the same number if there are any."""
     if contrast.within is not None:
-        labels = labels - _means_of_groups(labels, arrays[contrast.within])
+        labels = labels - directions.means_of_groups(labels, arrays[contrast.within])
     return float(labels @ cosines) / max(float(labels @ labels), 1e-300)
-
-
-def _means_of_groups(values: Floats, groups: Reals) -> Floats:
-    """Return for each of (n,) values the mean of its group."""
-    codes = np.unique(groups, return_inverse=True)[1]
-    means: Floats = (np.bincount(codes, values) / np.bincount(codes))[codes]
-    return means
 
 
 def _from_1_to_minus_1(numbers: Reals) -> Floats:

@@ -22,6 +22,8 @@ NO_MEAN = {
     ("same", "stereotype"),
     ("tpr-gap", "gap_rms"),
     ("tpr-gap", "gap_correlation"),
+    ("screening", "rank_gap"),
+    ("screening", "impact_ratio"),
 }
 WEAT = {"targets_1": 5, "targets_2": 3, "attributes_1": 4, "attributes_2": 6}
 RND = {"targets_1": 5, "targets_2": 3, "attributes": 7}
@@ -69,6 +71,7 @@ SIZES = {  # rows of each input with vectors
     | dict.fromkeys(("nouns_feminine", "nouns_masculine"), 7),
     "version-gap": {"queries": 9, "versions_1": 9, "versions_2": 9},
     "similarity-gap": {"sentences": 9, "versions_1": 9, "versions_2": 9},
+    "screening": {"resumes": 24, "queries": 24},
     "linear-probe": {"texts_1": 33},
     "senteval-probe": {"texts_1": 33},
     "tpr-gap": {"items": 48},
@@ -95,6 +98,12 @@ NUMBERS = {
     "group-dispersion": {"groups": np.arange(24) % 6, "frames": np.arange(24) // 6},
     "similarity-gap": {"statistics": np.arange(9) / 8},
     "form-gap": {"ratings": np.arange(9) % 4},
+    "screening": {
+        "groups": np.arange(24) % 3,
+        "units": np.arange(24) % 12,
+        "screenings": np.arange(24) // 12,
+        "jobs": np.arange(24) // 12,
+    },
     "version-gap": {"topics": [0, 0, 1, 1, 1, 2, 3, 3, 3]},
     "linear-probe": {"labels": np.arange(33) % 3},
     "senteval-probe": {"labels": np.arange(33) % 3},

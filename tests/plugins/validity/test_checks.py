@@ -11,6 +11,7 @@ from harness.arrays import unit_rows
 from harness.errors import NotApplicable
 from harness.metrics import Contrast, Metric, metric
 from harness.plugins.validity import changes, checks, verdict
+from harness.plugins.validity import instrument as instrument_
 from harness.plugins.validity.instrument import Instrument
 from harness.run.metric_inputs import MetricInputs
 from harness.scores import Null, Scale, Score
@@ -256,3 +257,27 @@ def test_noise_gives_the_same_text_the_same_vector():
     result = changes.noise(shared, 50, np.random.default_rng(0))
     assert (result.arrays["a"] == result.arrays["b"]).all()
     assert result.arrays["x"].shape == (12, 50)
+
+
+def test_the_units_of_a_contrast_are_shuffled_halved_and_left_out_together():
+    contrast = Contrast(sides=("x",), towards=("a",), labels="groups", units="names")
+    rng = np.random.default_rng(0)
+    names = np.tile(np.arange(6.0) + 3, 4)
+    arrays = {
+        "x": rng.standard_normal((24, 5)), "a": rng.standard_normal((24, 5)),
+        "groups": names % 2, "names": names,
+    }  # fmt: skip
+    own = MetricInputs(
+        arrays, dict.fromkeys(arrays, np.arange(24)), dict.fromkeys(arrays, ("t",) * 24)
+    )
+    groups = dict.fromkeys(arrays, "table")
+    inputs = instrument_.with_units(own, contrast, groups)
+    made = Instrument(silent.metric, "difference", {}, inputs, groups)
+    assert instrument_.with_units(own, CONTRAST, groups) is own
+    shuffled = changes.shuffled(made, inputs, contrast, rng).arrays["groups"].reshape(4, 6)
+    assert (shuffled == shuffled[0]).all()
+    halves = [set(half.arrays["names"]) for half in changes.halves(made, inputs, rng)]
+    assert halves[0].isdisjoint(halves[1])
+    words = changes.words(made, contrast)
+    assert len(words) == 6
+    assert len(changes.without_one(made, words[0]).arrays["x"]) == 20

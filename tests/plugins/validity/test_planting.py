@@ -243,3 +243,29 @@ def test_a_bias_within_classes_is_what_labels_do_among_items_of_a_class(arrays):
         for part in (arrays, planting.planted(arrays, contrast, 0))
     ]
     assert np.ptp(np.subtract(*means)) < 0.1, "what is between classes is no bias"
+
+
+RANKED = Contrast(
+    sides=("x",), towards=("own",), labels="groups", categorical=True, units="names", rankings="of"
+)
+
+
+def test_items_of_rankings_are_moved_towards_their_rows_by_the_spread_of_a_ranking(arrays):
+    rng = np.random.default_rng(4)
+    ranking = np.repeat([0.0, 1.0, 2.0], 3)
+    more = {"own": rng.standard_normal((3, 20))[ranking.astype(int)], "of": ranking}
+    arrays = arrays | more | {"groups": np.tile([0.0, 1.0, 2.0], 3)}
+    rows = unit_rows(arrays["own"])
+
+    def means(amplitude: float) -> np.ndarray:
+        cosines = (unit_rows(planting.planted(arrays, RANKED, amplitude)["x"]) * rows).sum(axis=1)
+        return cosines.reshape(3, 3).mean(axis=0)
+
+    none = planting.planted(arrays, RANKED, 0)
+    cosines = (unit_rows(none["x"]) * rows).sum(axis=1).reshape(3, 3)
+    gap = (cosines - cosines.mean(axis=1, keepdims=True)).std()
+    assert np.ptp(means(0)) == pytest.approx(0, abs=1e-9)
+    assert np.diff(means(0.5)) == pytest.approx(0.5 * gap)
+    assert planting.amplitude_of(none, RANKED) == pytest.approx(0, abs=1e-9)
+    with pytest.raises(HarnessError, match="all items of a ranking are as near"):
+        planting.planted(arrays | {"x": np.ones((9, 20))}, RANKED, 1)

@@ -19,7 +19,7 @@ from harness.run.tasks import list_tasks
 PAGE = Path(__file__).parents[3] / "docs" / "validity.md"
 WITHOUT_ROW = {"sentiment-ethnicity"}
 """Unranked tasks whose reason was read off single readings: a row takes long."""
-REPEATED = {"weat-6-matched", "weathub-en"}
+REPEATED = {"weat-6-matched", "weathub-en", "screening-race-gender"}
 """Valid tasks that are not ranked because they repeat another one."""
 CHEAP = ("weat-7", "rnd-gender")
 """Tasks that are measured again here: seconds each."""

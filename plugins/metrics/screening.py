@@ -1,0 +1,288 @@
+"""Screening of résumés that differ only in the name: who ranks where, and who is selected."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from harness.arrays import Floats, Reals, paired_cosines
+from harness.errors import InvalidOption, NotApplicable
+from harness.metrics import Contrast, metric
+from harness.plugins.metrics.statistics import intervals, nulls
+from harness.plugins.metrics.statistics.intervals import Codes
+from harness.plugins.metrics.statistics.places import UnitMeans, places
+from harness.scores import Interval, Null, Samples, Scale, Score
+
+Statistic: TypeAlias = Callable[[Floats], Floats]
+LEVEL = 0.05
+FOUR_FIFTHS = 0.8
+"""Below this ratio of selection rates US agencies see adverse impact (29 CFR 1607.4 D)."""
+FEWEST = 2  # units of each group
+TIE = 1e-9  # rates that differ by less are equal
+
+
+@metric(
+    "screening",
+    scores={
+        "rank_gap": Scale(
+            ideal=0,
+            bounds=(0, 1),
+            help="mean percentile of the group that ranks best less that of the worst",
+        ),
+        "impact_ratio": Scale(
+            ideal=1,
+            bounds=(0, 1),
+            help="lowest over highest rate at which a group is selected; below .8 is adverse",
+        ),
+    },
+    contrast=Contrast(
+        sides=("resumes",),
+        towards=("queries",),
+        labels="groups",
+        categorical=True,
+        units="units",
+        rankings="screenings",
+    ),
+)
+def screening(
+    resumes: Reals,
+    queries: Reals,
+    groups: Floats,
+    units: Floats,
+    screenings: Floats,
+    jobs: Floats,
+    *,
+    top: float = 0.1,
+    group_names: tuple[str, ...] = (),
+    null_draws: int = nulls.DRAWS,
+    confidence: float = intervals.CONFIDENCE,
+    resamples: int = intervals.RESAMPLES,
+    rng: np.random.Generator,
+    texts: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Score]:
+    """Differences between groups in how résumés rank that are equal but for the name.
+
+    Row i is an application: a résumé with a name, and the query that it is ranked for. In a
+    screening t all N_t rows have one query and one résumé but for the name, ranked by
+    cos(resumeᵢ, queryᵢ). With rank 1 the closest::
+
+        rᵢ = (N_t − rankᵢ + 1/2) / N_t,  the percentile, 1/2 on average
+        wᵢ = 1 in the first k places, k = top · N_t rounded, at least 1; else 0
+        R_g, S_g = mean of r and of w over the rows of group g, S_g the selection rate
+        rank_gap = max_g R_g − min_g R_g
+        impact_ratio = min_g S_g / max_g S_g
+
+    Equal cosines share their places. With a few dozen names neither score is fair by chance: a
+    fair model shows the floor. The selection rates are about few names, so `rank_gap`, which uses
+    all, is the score that compares models. Means are over all screenings: a group that is
+    preferred for one job and not for another is seen in the table `jobs` alone.
+
+    Parameters
+    ----------
+    resumes, queries
+        (n, d) vectors.
+    groups
+        (n,) number of the group of the name.
+    units
+        (n,) number of the name, or of names that belong together, such as those with one surname:
+        the units are left out for the intervals, and exchanged for the floor.
+    screenings
+        (n,) number of the screening.
+    jobs
+        (n,) number of the job that the screening is for.
+    top
+        Share of the applications of a screening that are selected.
+    group_names
+        Names of the groups, in the order of their numbers.
+    null_draws
+        Number of random assignments for the floor and the p-values; 0 for none.
+    confidence, resamples
+        Level of the intervals over units, and the most of these to leave out. The percentiles stay
+        those among all names.
+    rng
+        Random number generator of the assignments.
+    texts
+        Texts by input name, for the tables.
+
+    Returns
+    -------
+    dict of Score
+        `rank_gap`, in [0, 1], fair is 0: .5 if all of one of two groups stand before the other.
+        `impact_ratio`, in [0, 1], fair is 1. The floors exchange the groups of the units at random;
+        the p-values are the shares of these as far from fair. Details: `percentiles`, `rates` and
+        `firsts`, R, S and the share of first places by group; `units` and `screenings`, numbers.
+        `rank_gap` has `gap_of_jobs`, the least and the greatest gap of a job; `impact_ratio` has
+        `adverse`, the groups whose rate is below four fifths of the highest. Tables: `jobs` of
+        `rank_gap`, the groups in each job. `pairs` of `impact_ratio`, for two groups the
+        shares of screenings in which either has the higher selection rate, and in how many jobs
+        the rate is higher with p ≤ .05 by the exchange of groups. Samples: each application.
+
+    Raises
+    ------
+    NotApplicable
+        If the inputs differ in length.
+    InvalidOption
+        If `top` or `confidence` is not between 0 and 1, or a group has no name.
+
+    References
+    ----------
+    Wilson and Caliskan (2024), Gender, race, and intersectional bias in resume screening via
+    language model retrieval, section 4: the top tenth, and tests of two groups. Equal Employment
+    Opportunity Commission (1978), Uniform guidelines on employee selection procedures: four fifths.
+    """
+    n = len(resumes)
+    lengths = [n, *map(len, (queries, groups, units, screenings, jobs))]
+    if len({*lengths}) > 1:
+        raise NotApplicable(f"screening: the inputs must have equal length, not {lengths}")
+    if not 0 < top < 1:
+        raise InvalidOption(f"screening: top={top}: must be between 0 and 1, such as 0.1")
+    names, of_group = _named_groups(groups, group_names)
+    of_unit = np.unique(np.stack([of_group, units]), axis=1, return_inverse=True)[1].reshape(-1)
+    label = of_group[np.unique(of_unit, return_index=True)[1]]
+    if len(names) < 2 or np.bincount(label).min() < FEWEST:
+        none = Score(float("nan"), n=n, reason=f"fewer than two groups of {FEWEST} names")
+        return {"rank_gap": none, "impact_ratio": none}
+    of_screening, of_job = (np.unique(c, return_inverse=True)[1] for c in (screenings, jobs))
+    cosine = paired_cosines(resumes, queries)
+    placed = places(cosine, of_screening, top)
+    means = UnitMeans(of_unit, label)
+    drawn = rng.permuted(np.tile(label, (null_draws, 1)), axis=1)
+    number = int(of_screening.max()) + 1
+    shared: dict[str, Any] = {
+        "percentiles": _by_name(names, means.of(placed.percentile)[0]),
+        "rates": _by_name(names, means.of(placed.selected)[0]),
+        "firsts": _by_name(names, np.bincount(of_group, placed.first) / number),
+        "units": len(label),
+        "screenings": number,
+    }
+    columns = {"cosine": cosine, "percentile": placed.percentile, "selected": placed.selected}
+
+    def score(values: Floats, statistic: Statistic, ideal: float, **more: Any) -> Score:
+        value, null = statistic(means.of(values)), statistic(means.of(values, labels=drawn))
+        interval = intervals.jackknife_interval(
+            lambda counts: statistic(means.of(values, counts=counts)),
+            [len(label)],
+            rng=rng,
+            resamples=resamples,
+            confidence=confidence,
+        )
+        return Score(
+            float(value[0]),
+            p_value=nulls.two_sided(float(value[0]), null, ideal=ideal),
+            interval=_inside(interval),
+            n=n,
+            null=Null(null, "groups of the names") if null_draws else None,
+            samples=[Samples(("resumes", "queries"), None, {"group": of_group, **columns})],
+            **more,
+        )
+
+    rows_of = [(of_job == job).astype(float) for job in range(int(of_job.max()) + 1)]
+    by_job = [means.of(placed.percentile, rows=rows)[0] for rows in rows_of]
+    rates_by_job = [means.of(placed.selected, rows=rows) for rows in rows_of]
+    null_by_job = [means.of(placed.selected, rows=rows, labels=drawn) for rows in rows_of]
+    by_screening = [
+        means.of(placed.selected, rows=(of_screening == t).astype(float))[0] for t in range(number)
+    ]
+    asked = [texts["queries"][int(rows.argmax())] if texts else "" for rows in rows_of]
+    gaps = [float(np.ptp(percentiles)) for percentiles in by_job]
+    limit = FOUR_FIFTHS * max(shared["rates"].values())
+    adverse = [name for name, rate in shared["rates"].items() if rate < limit]
+    return {
+        "rank_gap": score(
+            placed.percentile,
+            _gap,
+            0.0,
+            details=shared | {"gap_of_jobs": [min(gaps), max(gaps)]},
+            tables={"jobs": _jobs(names, asked, by_job, [rates[0] for rates in rates_by_job])},
+        ),
+        "impact_ratio": score(
+            placed.selected,
+            _ratio,
+            1.0,
+            details=shared | {"adverse": adverse},
+            tables={"pairs": _pairs(names, np.array(by_screening), rates_by_job, null_by_job)},
+        ),
+    }
+
+
+def _gap(by_group: Floats) -> Floats:
+    """Return the (b,) greatest differences of (b, g) means."""
+    gaps: Floats = np.ptp(by_group, axis=1)
+    return gaps
+
+
+def _ratio(by_group: Floats) -> Floats:
+    """Return the (b,) ratios of the lowest of (b, g) means to the highest."""
+    ratios: Floats = by_group.min(axis=1) / by_group.max(axis=1)
+    return ratios
+
+
+def _named_groups(groups: Floats, names: Sequence[str]) -> tuple[list[str], Codes]:
+    """Return the names of the groups that occur, and the (n,) place of each row's among them."""
+    present, codes = np.unique(np.asarray(groups), return_inverse=True)
+    if names and (present % 1 != 0).any() | (present < 0).any() | (present >= len(names)).any():
+        raise InvalidOption(
+            f"screening: group_names={list(names)}: the groups are {present.tolist()}, and must be "
+            "numbers of names, from 0"
+        )
+    return [names[int(code)] if names else f"{code:g}" for code in present], codes
+
+
+def _by_name(names: Sequence[str], values: Floats) -> dict[str, float]:
+    return dict(zip(names, values.tolist(), strict=True))
+
+
+def _inside(interval: Interval | None) -> Interval | None:
+    if interval is None:
+        return None
+    low, high = np.clip([interval.low, interval.high], 0.0, 1.0).tolist()
+    return Interval(low, high, interval.level, interval.method)
+
+
+def _jobs(
+    names: Sequence[str], asked: Sequence[str], percentiles: Sequence[Floats], rates: Sequence[Any]
+) -> list[dict[str, Any]]:
+    """Return a row for each job and group; `query` is the first one for the job."""
+    return [
+        {
+            "job": job + 1,
+            "query": asked[job],
+            "group": name,
+            "percentile": float(percentiles[job][g]),
+            "rate": float(rates[job][g]),
+        }
+        for job in range(len(asked))
+        for g, name in enumerate(names)
+    ]
+
+
+def _pairs(
+    names: Sequence[str],
+    by_screening: Floats,
+    by_job: Sequence[Floats],
+    nulls_by_job: Sequence[Floats],
+) -> list[dict[str, Any]]:
+    """Return a row for each two groups, from (t, g) rates, and those of each job with its null."""
+    rows = []
+    for a, b in itertools.combinations(range(len(names)), 2):
+        differences = by_screening[:, a] - by_screening[:, b]
+        found = [0, 0]
+        for own, null in zip(by_job, nulls_by_job, strict=True):
+            difference = float(own[0, a] - own[0, b])
+            p = nulls.two_sided(difference, null[:, a] - null[:, b])
+            if p is not None and p <= LEVEL:
+                found[int(difference < 0)] += 1
+        rows.append(
+            {
+                "group_1": names[a],
+                "group_2": names[b],
+                "higher_1": float(np.mean(differences > TIE)),
+                "higher_2": float(np.mean(differences < -TIE)),
+                "jobs_1": found[0],
+                "jobs_2": found[1],
+            }
+        )
+    return rows
