@@ -68,16 +68,14 @@ class Contrast:
         For each of `sides`, and then of `towards`, an input of numbers: the part that each item
         belongs to, such as one of several tests. Bias is planted in each part by itself.
     within
-        The input of numbers, such as classes, that a bias leaves as they are: labels are exchanged
-        among the items of the same number only. What a classifier makes of the labels has many
-        directions, so exchanging them, and not a move, takes the bias of the texts out.
+        The input of numbers, such as classes, that a bias leaves as they are: the labels of items
+        of one number are exchanged, since what a classifier makes of labels has many directions.
     units
-        The input of numbers that says which items of a single side are one unit, such as a name:
-        its items are shuffled, halved and left out together. By default the texts of a word are.
+        The input of numbers of the units, such as names, whose items are shuffled, halved and left
+        out together. By default the texts of a word are a unit.
     rankings
-        The input of numbers of the rankings that the items of a single side are in. Each item is
-        moved towards its own row of the only input of `towards`, and the unit of a bias is the
-        spread of the items of a ranking.
+        The input of numbers of the items' rankings. An item is moved towards its own row of
+        `towards`, and the unit of a bias is the spread in a ranking.
     """
 
     sides: tuple[str, ...]
@@ -166,12 +164,9 @@ class Metric:
 
         A positional parameter of such a name is an input.
         """
-        return {
-            name
-            for name in SUPPLIED
-            if name in self._parameters
-            and self._parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
-        }
+        only = inspect.Parameter.KEYWORD_ONLY
+        named = {name for name, parameter in self._parameters.items() if parameter.kind is only}
+        return named.intersection(SUPPLIED)
 
     @property
     def _options(self) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def _in_a_line(text: object) -> str:
 def _spread(cell: Sequence[Name]) -> list[Name]:
     """Return names in the order of a hash, first one of each surname, then a second one."""
     before: dict[str, int] = defaultdict(int)
-    rounds = []
+    rounds: list[tuple[int, int, Name]] = []
     for name in sorted(cell, key=lambda name: sha256(name.full.encode()).digest()):
         rounds.append((before[name.surname], len(rounds), name))
         before[name.surname] += 1

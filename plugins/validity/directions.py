@@ -116,7 +116,7 @@ def direction_of(arrays: Mapping[str, Reals], contrast: Contrast) -> Direction:
     """Return the direction along which a contrast moves its sides; arrays as in `planted`."""
     towards = [arrays[name] for name in contrast.towards]
     if contrast.rankings is not None:
-        return within_rankings(arrays[contrast.sides[0]], *towards, arrays[contrast.rankings])
+        return within_rankings(arrays[contrast.sides[0]], towards[0], arrays[contrast.rankings])
     if contrast.paired:
         return between_versions(arrays[contrast.sides[0]], *towards)
     return to_each_row(*towards) if len(towards) == 1 else between_groups(*towards)
