@@ -24,6 +24,7 @@ def command(kind: str) -> None:
     from harness.run.run_file import RunFile
     from harness.study.study_file import StudyFile
     from harness.study.study_record import StudyRecord
+    from harness.task import each
     from harness.task.benchmark import BenchmarkFile
     from harness.task.schema import TaskFile
 
@@ -42,9 +43,9 @@ def command(kind: str) -> None:
             "description": "Files whose mappings are merged below this one's.",
             "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
         }
-        if kind == "task":
+        if kind in each.KINDS:
             schema["properties"]["each"] = {
-                "description": "Mappings: a task each, with `${key}` replaced in all texts.",
+                "description": f"Mappings: a {kind} each, with `${{key}}` replaced in all texts.",
                 "type": "array",
                 "items": {"type": "object"},
             }

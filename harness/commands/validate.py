@@ -84,7 +84,8 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     if kind == "study":
         return _study(registry, document), []
     if kind == "benchmark":
-        return _benchmark(registry, document), []
+        parts = each.documents(document)
+        return ", ".join(_benchmark(registry, part) for part in parts), []
     if kind == "reproduction":
         return "rows of a paper; `harness reproduce --no-run` checks them", []
     if kind == "recipe":

@@ -152,7 +152,7 @@ class TaskFolders:
                 if folder and not user_files.is_inside(path, folder):
                     raise InvalidFile(f"a link to a file outside of '{folder}'", path=path)
                 document = yaml_files.load(path, folder, *_installed()) if folder else load(path)
-                of_file = each.documents(document) if kind == "task" else [document]
+                of_file = each.documents(document) if kind in each.KINDS else [document]
                 for part in of_file:
                     if not isinstance(part.data.get("name"), str):
                         raise part.error(f"a {kind} requires a 'name'", ("name",))

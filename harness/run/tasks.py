@@ -176,7 +176,8 @@ def _matches(
         if kind_of(document) == "run":
             raise UsageError(f"'{pattern}' is the file of a run, not of a task: write -c {pattern}")
         if kind_of(document) == "benchmark":
-            return _of_benchmark(entries, document)
+            parts = each.documents(document)
+            return [entry for part in parts for entry in _of_benchmark(entries, part)]
         matches = [_from_path(part, registry) for part in each.documents(document)]
     if not matches and pattern in registry.task_files.owners:
         registry.task_files.find(pattern).validate(TaskFile)  # raises: it was left out

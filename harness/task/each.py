@@ -1,7 +1,8 @@
-"""A task file with `each` becomes several tasks: one for each mapping, with `${key}` filled in."""
+"""A file with `each` is several tasks or benchmarks: one a mapping, with `${key}` filled in."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import re
 from collections.abc import Mapping
@@ -12,14 +13,16 @@ from harness.task.mistakes import KeyPath
 from harness.task.yaml_files import Document
 
 KEY = "each"
+KINDS = ("task", "benchmark")
+"""Kinds of file that may have it."""
 _VARIABLE = re.compile(r"\$\{(\w*)\}")
 
 
 def documents(document: Document) -> list[Document]:
-    """Return the documents of a parsed task file: itself, or one for each mapping of `each`.
+    """Return the documents of a parsed file: itself, or one for each mapping of `each`.
 
     `${key}` in any text, also of an included file, is replaced by the mapping's value. A text that
-    is `${key}` alone becomes the value itself, such as a number or a list of words.
+    is `${key}` alone becomes the value itself, such as a number, a list of words or a mapping.
 
     Raises
     ------
@@ -32,7 +35,7 @@ def documents(document: Document) -> list[Document]:
     mappings = document.data[KEY]
     template = {key: value for key, value in document.data.items() if key != KEY}
     if not isinstance(mappings, list) or not mappings:
-        raise document.error("expected a list of mappings, a task each", (KEY,))
+        raise document.error("expected a list of mappings", (KEY,))
     for i, mapping in enumerate(mappings):
         if not isinstance(mapping, dict) or not mapping:
             raise document.error("expected a mapping, such as {language: de}", (KEY, i))
@@ -47,7 +50,7 @@ def documents(document: Document) -> list[Document]:
     for i, task in enumerate(made):
         name = task.data.get("name")
         if isinstance(name, str) and name in seen:
-            raise document.error(f"a second task '{name}'; the name needs a ${{key}}", (KEY, i))
+            raise document.error(f"a second '{name}'; the name needs a ${{key}}", (KEY, i))
         seen.add(name if isinstance(name, str) else i)
     return made
 
@@ -65,9 +68,5 @@ def _filled(document: Document, value: Any, mapping: Mapping[str, Any], key: Key
             raise document.error(f"'each' has no key '{name}'{suggestion(name, mapping)}", key)
     alone = _VARIABLE.fullmatch(value)
     if alone:
-        return _copied(mapping[alone[1]])
+        return copy.deepcopy(mapping[alone[1]])
     return _VARIABLE.sub(lambda match: str(mapping[match[1]]), value)
-
-
-def _copied(value: Any) -> Any:
-    return list(value) if isinstance(value, list) else value

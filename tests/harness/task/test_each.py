@@ -65,7 +65,7 @@ def test_the_path_of_such_a_file_means_all_of_its_tasks(registry, write):
     [
         ("Places in ${in}", "Places in ${inn}", "7: title", "'each' has no key 'inn'"),
         ("{language: fr, in: French", "{language: fr, im: French", "4: each[1]", "language, in"),
-        ("name: places-${language}", "name: places", "4: each[1]", "a second task 'places'"),
+        ("name: places-${language}", "name: places", "4: each[1]", "a second 'places'"),
         (TASK[1 : TASK.index("name:")], "each: {language: de}\n", "2: each", "list of mappings"),
         (TASK[1 : TASK.index("name:")], "each: [de]\n", "2: each[0]", "expected a mapping"),
     ],
@@ -89,3 +89,26 @@ def test_tasks_that_nobody_has_reviewed_are_not_ranked(many):
     assert german.not_ranked == "no reader of the language has reviewed its texts"
     (reviewed, _) = (entry.file for entry in select(many(TASK), ["places-*"]))
     assert reviewed.not_ranked == ""
+
+
+def test_a_benchmark_file_may_have_it_too(registry, write):
+    folder = write("more/family/places.yaml", TASK).parents[1]
+    file = write(
+        "more/benchmarks/places.yaml",
+        """
+each:
+  - {of: german, tasks: {places-de: 1}}
+  - {of: all, tasks: {places-de: 1, places-fr: 1}}
+name: ${of}-places
+version: 1
+title: Places, ${of}
+tasks: ${tasks}
+""",
+    )
+    known = Registry(registry.plugins, include=[folder])
+    for pattern, names in (
+        ("german-places", ["places-de"]),
+        ("all-places", ["places-de", "places-fr"]),
+        (str(file), ["places-de", "places-fr"]),
+    ):
+        assert [entry.file.name for entry in select(known, [pattern])] == names
