@@ -7,13 +7,42 @@ from pathlib import Path
 import pytest
 
 from harness import tasks
+from harness.registry.files import files, load
 from harness.registry.registry import Registry
 from harness.run.tasks import check_benchmark, list_tasks, select
+from harness.task import each
 
-NAMES = sorted(path.stem for path in (Path(tasks.__file__).parent / "benchmarks").glob("*.yaml"))
+FOLDER = Path(tasks.__file__).parent
+NAMES = sorted(
+    part.data["name"] for path in files(FOLDER, "benchmark") for part in each.documents(load(path))
+)
 OF_PAPERS = {"bolukbasi-2016", "dolci-2023", "name-bias", "uriot-2024", "zambrano-2024"}
 SENTEVAL = {"senteval", "senteval-published"}
-OWN = {"social-bias-words", "social-bias-encoders", "names"}
+OWN = {
+    "social-bias-words",
+    "social-bias-encoders",
+    "stereotype-tests",
+    "downstream",
+    "languages",
+    "names",
+}
+ENGLISH = {"weathub-en", "weathub-india-en", "ca-weat-en"}
+"""Tasks that other languages are compared with."""
+OF_LANGUAGES = {name for name in NAMES if name.startswith("languages-")}
+IN_NONE = (
+    "analog",
+    "direct-bias-ethnicity",
+    "gender-",
+    "pair-",
+    "seat-",
+    "sentiment-",
+    "weat-",
+    "mc-",
+    "verb-",
+    "yp-",
+    "name-perturbations-",
+)
+"""Beginnings of the names of older tasks that are in no benchmark."""
 
 
 @pytest.fixture(scope="module")
@@ -27,18 +56,18 @@ def benchmarks(registry):
     return {name: check_benchmark(entries, registry.benchmark_files.find(name)) for name in NAMES}
 
 
-def files(registry, name):
+def members(registry, name):
     return [entry.file for entry in select(registry, [name])]
 
 
 def test_there_is_a_quick_one_one_for_each_kind_and_one_for_each_paper(benchmarks):
-    assert set(benchmarks) == {"quick"} | OWN | OF_PAPERS | SENTEVAL
+    assert set(benchmarks) == {"quick"} | OWN | OF_LANGUAGES | OF_PAPERS | SENTEVAL
     assert {name for name, file in benchmarks.items() if not file.citation} == {"quick"}
 
 
 def test_the_quick_one_has_bias_and_usefulness_for_both_kinds(registry):
     for kind in ("word", "text"):
-        measured = [file.measures for file in files(registry, "quick") if kind in file.kinds]
+        measured = [file.measures for file in members(registry, "quick") if kind in file.kinds]
         assert measured.count("bias") >= 5
         assert measured.count("usefulness") >= 3
         assert measured.count("control") == 1
@@ -50,7 +79,7 @@ def test_the_quick_one_has_bias_and_usefulness_for_both_kinds(registry):
 def test_those_of_a_kind_have_tasks_of_that_kind_alone_and_the_required_controls(
     registry, name, kind
 ):
-    chosen = files(registry, name)
+    chosen = members(registry, name)
     assert all(kind in file.kinds for file in chosen)
     assert {file.measures for file in chosen if not file.required} == {"bias", "usefulness"}
     assert [file.measures for file in chosen if file.required] == ["control", "control"]
@@ -76,3 +105,30 @@ def test_senteval_has_the_twelve_of_the_paper_on_the_bias_score_in_both_protocol
     assert {name for name in published if not name.endswith("-published")} == {
         "senteval-sick-r", "sts-14",
     }  # fmt: skip
+
+
+def test_every_newer_task_is_in_a_benchmark(registry, benchmarks):
+    listed = {task for file in benchmarks.values() for task in file.tasks}
+    missing = {entry.file.name for entry in list_tasks(registry)} - listed
+    assert {name for name in missing if not name.startswith(IN_NONE)} == set()
+
+
+def test_what_is_downstream_is_not_counted_twice(registry):
+    def bias(name):
+        return {file.name for file in members(registry, name) if file.measures == "bias"}
+
+    assert bias("downstream") & bias("social-bias-encoders") == set()
+    ranked = {file.name for file in members(registry, "downstream") if not file.not_ranked}
+    assert len(ranked & bias("downstream")) >= 8
+
+
+def test_each_language_has_one_with_all_of_its_tasks_and_one_is_over_all(registry, benchmarks):
+    of: dict[str, dict[str, int]] = {}
+    for entry in list_tasks(registry):
+        of.setdefault(entry.file.language, {})[entry.file.name] = entry.file.version
+    english = {name: version for name, version in of.pop("en").items() if name in ENGLISH}
+    every = english | {name: version for tasks in of.values() for name, version in tasks.items()}
+    assert benchmarks["languages"].tasks == every
+    assert {f"languages-{language}": tasks for language, tasks in of.items()} == {
+        name: benchmarks[name].tasks for name in OF_LANGUAGES
+    }
