@@ -50,7 +50,7 @@ def status(tasks: tuple[str, ...], include: tuple[Path, ...], as_json: bool) -> 
     if as_json:
         output.as_json([_as_json(task, file) for task, file in needs])
     elif not needs:
-        click.echo("no data files: all texts are in the task files")
+        click.echo("no data files: texts are in the task files, or a run reads them from the hub")
     else:
         rows = [
             [task, file.name, file.state, _megabytes(file.size), file.terms] for task, file in needs

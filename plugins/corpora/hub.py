@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from harness.errors import HarnessError, InvalidOption, Unavailable, one_line, suggestion
 from harness.plugins.corpora.rows import Row
 
 PREFIX = "hf://"
+SECONDS = 30.0
+"""How long the hub may take to say that it is there."""
 _NAME = r"[\w.-]+"
 _SOURCE = re.compile(rf"{PREFIX}(?P<name>{_NAME}/{_NAME})(@(?P<revision>{_NAME}))?")
 
@@ -78,6 +82,7 @@ def _load(source: str, split: str) -> Any:
         raise Unavailable(
             f"'{source}' needs the library datasets: pip install 'embedding-bias-harness[train]'"
         ) from None
+    _reach(source, match["name"], match["revision"])
     try:
         parts = datasets.load_dataset(match["name"], revision=match["revision"], streaming=True)
     except Exception as error:  # the hub, the network and the files raise many kinds
@@ -86,6 +91,24 @@ def _load(source: str, split: str) -> Any:
         raise InvalidOption(f"--split {split}: '{source}' has no such split"
                             f"{suggestion(split, map(str, parts))}")  # fmt: skip
     return parts[split]
+
+
+def _reach(source: str, name: str, revision: str | None) -> None:
+    """Ask the hub for the data set once: the library asks six times, in 24 s, with a line each."""
+    import huggingface_hub
+    from huggingface_hub import constants, errors
+
+    if constants.HF_HUB_OFFLINE or Path(name).is_dir():
+        return
+    try:
+        huggingface_hub.HfApi().dataset_info(name, revision=revision, timeout=SECONDS)
+    except errors.HfHubHTTPError:
+        return  # an answer: the library says what it means
+    except Exception as error:  # versions differ in what they raise without a network
+        host = urlsplit(constants.ENDPOINT).netloc
+        raise Unavailable(
+            f"'{source}' cannot be loaded: {host} cannot be reached: {one_line(error)}"
+        ) from error
 
 
 def _with_names(values: Mapping[str, Any], names: Mapping[str, list[str]]) -> Mapping[str, Any]:
