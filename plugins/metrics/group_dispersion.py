@@ -16,6 +16,7 @@ from harness.plugins.metrics.statistics.intervals import Codes
 from harness.scores import Interval, Null, Samples, Scale, Score
 
 FEWEST = 3  # groups whose standard deviation says something
+EQUAL = 1e-6  # pleasantness that differs by less is equal: the batch size changes cosines by 2e-7
 
 
 @metric(
@@ -91,9 +92,9 @@ def group_dispersion(
         cosines of sentences and words. `share`, in [0, 1], its magnitude left out: η² of a one-way
         analysis of variance within frames. The floors exchange the groups of the sentences of a
         frame at random, and the p-values are one-sided: the share of these with at least the
-        value. At least three groups are needed. Details: `groups` and `frames`, their numbers.
-        Table `groups` of `dispersion`: r̄ of each group with its first sentence. Samples: each
-        sentence with its `pleasantness` and `group`.
+        value. At least three groups are needed, and a frame with two of them. Details: `groups` and
+        `frames`, their numbers. Table `groups` of `dispersion`: r̄ of each group with its first
+        sentence. Samples: each sentence with its `pleasantness` and `group`.
 
     Raises
     ------
@@ -109,16 +110,17 @@ def group_dispersion(
     """
     codes = [np.unique(numbers, return_inverse=True)[1] for numbers in (groups, frames)]
     of_group, of_frame = codes
-    n, number = len(of_group), len(np.unique(of_group))
-    if number < FEWEST:
-        undefined = Score(float("nan"), n=n, reason=f"fewer than {FEWEST} groups")
+    n, (number, number_of_frames) = len(of_group), (len(np.unique(c)) for c in codes)
+    if number < FEWEST or len(np.unique(np.stack(codes), axis=1).T) == number_of_frames:
+        reason = f"fewer than {FEWEST} groups" if number < FEWEST else "no frame has two groups"
+        undefined = Score(float("nan"), n=n, reason=reason)
         return {"dispersion": undefined, "share": undefined}
     x, a, b = (unit_rows(vectors) for vectors in (sentences, pleasant, unpleasant))
     s = x @ (a.mean(axis=0) - b.mean(axis=0))
-    r = s - _means(s[None], of_frame)[0, of_frame]
+    r = _residuals(s, of_frame)
     statistics = {"dispersion": _dispersion, "share": _share}
     order = _exchanged(of_frame, null_draws, rng)
-    details = {"groups": number, "frames": len(np.unique(of_frame))}
+    details = {"groups": number, "frames": number_of_frames}
     scores = {}
     for name, statistic in statistics.items():
         value = float(statistic(r[None], of_group)[0])
@@ -159,6 +161,12 @@ def _means(values: Floats, codes: Codes) -> Floats:
     return means
 
 
+def _residuals(s: Floats, of_frame: Codes) -> Floats:
+    """Return (n,) values less the mean of their frame; zeros if all are that mean."""
+    r: Floats = s - _means(s[None], of_frame)[0, of_frame]
+    return r if np.abs(r).max() >= EQUAL else np.zeros_like(r)
+
+
 def _dispersion(r: Floats, of_group: Codes) -> Floats:
     deviations: Floats = _means(r, of_group).std(axis=1, ddof=1)
     return deviations
@@ -180,8 +188,7 @@ def _without_groups(
         group, frame = (
             np.unique(codes[kept], return_inverse=True)[1] for codes in (of_group, of_frame)
         )
-        r = s[kept] - _means(s[None, kept], frame)[0, frame]
-        values.append(statistic(r[None], group)[0])
+        values.append(statistic(_residuals(s[kept], frame)[None], group)[0])
     return np.array(values)
 
 

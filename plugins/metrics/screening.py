@@ -118,7 +118,8 @@ def screening(
         `adverse`, the groups whose rate is below four fifths of the highest. Tables: `jobs` of
         `rank_gap`, the groups in each job. `pairs` of `impact_ratio`, for two groups the
         shares of screenings in which either has the higher selection rate, and in how many jobs
-        the rate is higher with p ≤ .05 by the exchange of groups. Samples: each application.
+        the rate is higher with p ≤ .05 by the exchange of units between these two. Samples: each
+        application.
 
     Raises
     ------
@@ -181,11 +182,21 @@ def screening(
 
     rows_of = [(of_job == job).astype(float) for job in range(int(of_job.max()) + 1)]
     by_job = [means.of(placed.percentile, rows=rows)[0] for rows in rows_of]
-    rates_by_job = [means.of(placed.selected, rows=rows) for rows in rows_of]
-    null_by_job = [means.of(placed.selected, rows=rows, labels=drawn) for rows in rows_of]
+    rates_by_job = [means.of(placed.selected, rows=rows)[0] for rows in rows_of]
     by_screening = [
         means.of(placed.selected, rows=(of_screening == t).astype(float))[0] for t in range(number)
     ]
+
+    def jobs_of(a: int, b: int) -> list[int]:
+        """Return in how many jobs the rate of a is higher than that of b, and the reverse."""
+        labels, found = means.exchanged(a, b, null_draws, rng), [0, 0]
+        for rows, rates in zip(rows_of, rates_by_job, strict=True):
+            null = means.of(placed.selected, rows=rows, labels=labels)
+            p = nulls.two_sided(float(rates[a] - rates[b]), null[:, a] - null[:, b])
+            if p is not None and p <= LEVEL:
+                found[int(rates[a] < rates[b])] += 1
+        return found
+
     asked = [texts["queries"][int(rows.argmax())] if texts else "" for rows in rows_of]
     gaps = [float(np.ptp(percentiles)) for percentiles in by_job]
     limit = FOUR_FIFTHS * max(shared["rates"].values())
@@ -196,14 +207,14 @@ def screening(
             _gap,
             0.0,
             details=shared | {"gap_of_jobs": [min(gaps), max(gaps)]},
-            tables={"jobs": _jobs(names, asked, by_job, [rates[0] for rates in rates_by_job])},
+            tables={"jobs": _jobs(names, asked, by_job, rates_by_job)},
         ),
         "impact_ratio": score(
             placed.selected,
             _ratio,
             1.0,
             details=shared | {"adverse": adverse},
-            tables={"pairs": _pairs(names, np.array(by_screening), rates_by_job, null_by_job)},
+            tables={"pairs": _pairs(names, np.array(by_screening), jobs_of)},
         ),
     }
 
@@ -260,29 +271,21 @@ def _jobs(
 
 
 def _pairs(
-    names: Sequence[str],
-    by_screening: Floats,
-    by_job: Sequence[Floats],
-    nulls_by_job: Sequence[Floats],
+    names: Sequence[str], by_screening: Floats, jobs_of: Callable[[int, int], list[int]]
 ) -> list[dict[str, Any]]:
-    """Return a row for each two groups, from (t, g) rates, and those of each job with its null."""
+    """Return a row for each two groups, from (t, g) rates and numbers of jobs with a difference."""
     rows = []
     for a, b in itertools.combinations(range(len(names)), 2):
         differences = by_screening[:, a] - by_screening[:, b]
-        found = [0, 0]
-        for own, null in zip(by_job, nulls_by_job, strict=True):
-            difference = float(own[0, a] - own[0, b])
-            p = nulls.two_sided(difference, null[:, a] - null[:, b])
-            if p is not None and p <= LEVEL:
-                found[int(difference < 0)] += 1
+        jobs_1, jobs_2 = jobs_of(a, b)
         rows.append(
             {
                 "group_1": names[a],
                 "group_2": names[b],
                 "higher_1": float(np.mean(differences > TIE)),
                 "higher_2": float(np.mean(differences < -TIE)),
-                "jobs_1": found[0],
-                "jobs_2": found[1],
+                "jobs_1": jobs_1,
+                "jobs_2": jobs_2,
             }
         )
     return rows

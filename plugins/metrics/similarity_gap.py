@@ -19,6 +19,7 @@ from harness.plugins.metrics.statistics.weighted import pearson
 from harness.scores import Interval, Null, Samples, Scale, Score
 
 EQUAL = 1e-6  # gaps that differ by less are equal: the batch size changes cosines by 2e-7
+ROUNDING = 1e-12  # statistics whose relative differences are smaller are equal
 FEWEST = 3  # items through which a line says something
 INPUTS = ("sentences", "versions_1", "versions_2")
 SCORES = ("slope", "pearson", "gap")
@@ -127,7 +128,7 @@ def similarity_gap(
     gaps = _Gaps.of(cosine_2 - cosine_1, statistics, (clusters or {}).get("sentences"))
     if gaps.undefined:
         return {name: Score(float("nan"), n=n, reason=gaps.undefined) for name in SCORES}
-    m, dy, dm = gaps.m, gaps.y - gaps.y.mean(), gaps.m - gaps.m.mean()
+    m, dm, dy = gaps.m, gaps.dm, gaps.y - gaps.y.mean()
     products = len(m) * dy[gaps.item] * (gaps.d - m.mean()) * gaps.weight
     spread = float(np.std(cosines(sentences, np.concatenate([versions_1, versions_2]))))
     columns = {"cosine_1": cosine_1, "cosine_2": cosine_2, "statistic": gaps.y[gaps.item]}
@@ -137,7 +138,7 @@ def similarity_gap(
     slope = Score(
         float(dy @ dm / (dy @ dy)),
         null=_null(np.nan_to_num(permuted) * np.sqrt((dm @ dm) / (dy @ dy)), nulls.LABELS),
-        interval=interval(partial(_slopes, m, gaps.y)),
+        interval=interval(partial(_slopes, dm, gaps.y)),
         unit=spread if spread > EQUAL else None,
         tables={"items": gaps.table(texts)},
         samples=[Samples(INPUTS, products / (dy @ dy), columns)],
@@ -185,16 +186,22 @@ class _Gaps:
         items, item = units_of(len(d), codes)
         sizes = np.maximum(np.bincount(item, minlength=items), 1)
         m, y = (np.bincount(item, values, items) / sizes for values in (d, statistics))
-        if items and np.ptp(m) < EQUAL:
-            m = np.full(items, m.mean())
         return cls(d, item, m, y)
+
+    @property
+    def dm(self) -> Floats:
+        """(k,) mean gaps, less their mean; zeros if all are equal."""
+        differences: Floats = self.m - self.m.mean()
+        return differences if np.ptp(self.m) >= EQUAL else np.zeros_like(differences)
 
     @property
     def undefined(self) -> str:
         """Why there is no score; empty if there is one."""
         if len(self.m) < FEWEST:
             return f"fewer than {FEWEST} items"
-        return "all statistics are equal" if np.ptp(self.y) == 0 else ""
+        if np.ptp(self.y) <= ROUNDING * np.abs(self.y).max():  # means of equal numbers round
+            return "all statistics are equal"
+        return ""
 
     @property
     def weight(self) -> Floats:
@@ -235,14 +242,16 @@ def _tested(score: Score) -> Score:
 
 
 def _slopes(m: Floats, y: Floats, counts: Floats) -> Floats:
-    """Return the (b,) slopes of (k,) gaps over statistics of items that count, (b, k)."""
+    """Return the (b,) slopes of (k,) gaps over statistics of items that count, (b, k).
+
+    NaN where all statistics that count are equal.
+    """
     total = counts.sum(axis=1, keepdims=True)
     dy = y - counts @ y[:, None] / total
     variance = (counts * dy**2).sum(axis=1)
     covariance = (counts * dy * m).sum(axis=1)
-    slopes: Floats = np.where(
-        variance > 0, covariance / np.where(variance > 0, variance, 1), np.nan
-    )
+    differ = variance > ROUNDING**2 * (y @ y)
+    slopes: Floats = np.where(differ, covariance / np.where(differ, variance, 1), np.nan)
     return slopes
 
 

@@ -52,7 +52,9 @@ A score that breaks one of these **limits** does not rank:
 - Without a bias it is at most {verdict.ABOVE_FAIR:g} standard deviations above the floor.
 - Its reliability is at least {verdict.RELIABILITY:g}. Below that, more than half of what tells
   models apart is the choice of the words. Four tasks of {verdict.RELIABILITY:g} together have .8.
-- Random vectors stand at most {verdict.ABOVE_NOISE:g} standard deviations above the floor.
+- Random vectors stand at most {verdict.ABOVE_NOISE:g} standard deviations above the floor, on
+  average over the three dimensions: a single figure is off by up to .4 by chance, and a few among
+  hundreds by more.
 
 A share of rejected sides above .1 does not keep a score from its rank, since p-values rank
 nothing. It would say that the p-value takes the words of the sides as they are, such as one that

@@ -70,6 +70,13 @@ class UnitMeans:
     unit: Codes
     label: Codes
 
+    def exchanged(self, a: int, b: int, draws: int, rng: np.random.Generator) -> Codes:
+        """Return (draws, u) labels: the units of two groups exchanged at random, others as is."""
+        labels = np.tile(self.label, (draws, 1))
+        of_both = np.flatnonzero((self.label == a) | (self.label == b))
+        labels[:, of_both] = rng.permuted(labels[:, of_both], axis=1)
+        return labels
+
     def of(
         self,
         values: Floats,

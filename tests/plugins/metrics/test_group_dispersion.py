@@ -122,3 +122,15 @@ def test_two_groups_are_too_few():
     for score in scores.values():
         assert np.isnan(score.value)
         assert score.reason == "fewer than 3 groups"
+
+
+def test_differences_of_rounding_are_no_share():
+    s, codes = grid(np.zeros(5), frames=6, noise=1e-8)
+    scores = run(s, *codes)
+    assert (scores["dispersion"].value, scores["share"].value) == (0, 0)
+    assert scores["share"].interval is None
+
+
+def test_groups_that_share_no_frame_cannot_be_compared():
+    score = run([0.1, 0.2, 0.3, 0.4], [0, 1, 2, 2], [0, 1, 2, 2])["share"]
+    assert score.reason == "no frame has two groups"

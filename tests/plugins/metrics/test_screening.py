@@ -152,6 +152,23 @@ def test_means_of_units_with_other_groups_and_counts():
     assert means.of(values, rows=np.array([0.0, 1, 1, 0])).tolist() == [[3, 5]]
 
 
+def test_two_groups_are_exchanged_without_the_others():
+    means = UnitMeans(np.arange(6), np.array([0, 0, 1, 1, 2, 2]))
+    labels = means.exchanged(0, 2, 50, np.random.default_rng(0))
+    assert (labels[:, 2:4] == 1).all()
+    assert (np.sort(labels, axis=1) == means.label).all()
+    assert len(np.unique(labels, axis=0)) == 6
+
+
+def test_a_pair_of_groups_is_tested_alike_whatever_the_other_groups_are():
+    # two groups that are hardly ever selected among others would have a null of these
+    few = of_grid([0.0, 0.2], options={"top": 0.3})["impact_ratio"].tables["pairs"][0]
+    other = of_grid([0.0, 0.2, -0.5, -0.5], options={"top": 0.15})["impact_ratio"].tables["pairs"][
+        0
+    ]
+    assert (few["jobs_1"], few["jobs_2"]) == (other["jobs_1"], other["jobs_2"]) == (0, 2)
+
+
 def test_what_cannot_be_scored():
     score = run([0.1, 0.2, 0.3], [0, 0, 1])["rank_gap"]
     assert np.isnan(score.value)

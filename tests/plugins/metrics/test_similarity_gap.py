@@ -122,3 +122,26 @@ def test_random_vectors_show_the_floor_and_are_seldom_significant():
         floor = np.mean([np.abs(score[name].null.values).mean() for score in scores])
         assert distance == pytest.approx(floor, rel=0.15), name
     assert np.mean([score["slope"].p_value <= 0.05 for score in scores]) <= 0.1
+
+
+@pytest.mark.parametrize("n", [7, 10, 23, 69])
+def test_equal_gaps_have_no_correlation_whatever_their_mean_rounds_to(n):
+    arrays = of_cosines(np.full(n, 0.1), np.full(n, 1 / 3))
+    scores = run(arrays, np.random.default_rng(n).random(n))
+    assert scores["slope"].value == 0
+    assert scores["slope"].interval is None
+    assert scores["pearson"].reason == "all gaps are equal"
+    assert scores["pearson"].without_difference == 0
+
+
+def test_equal_statistics_give_no_slope_whatever_their_means_round_to():
+    items = np.repeat(np.arange(12), np.arange(1, 13))
+    arrays = np.random.default_rng(0).standard_normal((3, len(items), 8))
+    assert run(arrays, np.full(len(items), 0.7), items)["slope"].reason == (
+        "all statistics are equal"
+    )
+
+
+def test_a_slope_that_rests_on_one_item_has_no_interval():
+    arrays = np.random.default_rng(0).standard_normal((3, 9, 8))
+    assert run(arrays, [0.3] * 8 + [0.7])["slope"].interval is None
