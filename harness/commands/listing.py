@@ -129,7 +129,8 @@ def _check_filters(tasks: list[TaskEntry], chosen: dict[str, Any]) -> None:
     languages = {task.file.language for task in tasks}
     for kind, known in (("category", categories), ("tag", tags), ("language", languages)):
         if chosen[kind] and chosen[kind] not in known:
-            raise UnknownName(kind, chosen[kind], known)
+            codes = f"; languages of tasks: {', '.join(sorted(known))}" * (kind == "language")
+            raise UnknownName(kind, chosen[kind], () if codes else known, hint=codes)
 
 
 def _concepts(registry: Registry, _: dict[str, Any]) -> Rows:

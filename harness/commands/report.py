@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 LINES = 5
 """Most reasons of a kind that are printed without --verbose."""
-DATA_HINT = "   (harness data status says which)"
+HINTS = {
+    "data": "   (harness data status says which)",
+    "language": "   (--any-language runs them)",
+}
+"""What a user can do about tasks that did not run, by kind of reason."""
 WIDTH = 80
 """Width of the block where the output is not a terminal."""
 
@@ -55,7 +59,7 @@ def show(records: Records, results: Place, *, verbose: bool, quiet: bool, interv
         if records.reused:
             n_scores = output.counted(records.reused, "score")
             click.echo(f"{n_scores} from earlier records (--overwrite computes them again)")
-        explain(records.skipped, verbose=verbose)
+        explain((e for e in records.skipped if e.task not in records.missed), verbose=verbose)
         _lines("void: ", void(records), verbose=verbose)
         for notice in records.notices:
             click.echo(notice, err=True)
@@ -114,9 +118,9 @@ def counts(outcomes: Sequence[Outcome], verb: str = "run") -> list[str]:
         for text, (kind, always) in numbers.items():
             n = len(_of_kind(outcome.not_run, kind))
             if n or always:
-                where = DATA_HINT if kind == "data" else hint
+                where = HINTS.get(kind, hint)
                 lines.append(f"  {text:<24}  {n:>4,}{where if n else ''}")
-                hint = hint if where == DATA_HINT or not n else ""
+                hint = hint if kind in HINTS or not n else ""
     return lines
 
 

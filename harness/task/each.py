@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.errors import suggestion
@@ -27,8 +27,8 @@ def documents(document: Document) -> list[Document]:
     Raises
     ------
     InvalidFile
-        If `each` is no list of mappings of equal keys, a text names a key that they lack, or two of
-        the tasks have one name.
+        If `each` is no list of mappings of equal keys, a text names a key that they lack, no text
+        names a key that they have, or two of the tasks have one name.
     """
     if KEY not in document.data:
         return [document]
@@ -52,6 +52,10 @@ def documents(document: Document) -> list[Document]:
         if isinstance(name, str) and name in seen:
             raise document.error(f"a second '{name}'; the name needs a ${{key}}", (KEY, i))
         seen.add(name if isinstance(name, str) else i)
+    named = set(_names(template))
+    for key in mappings[0]:
+        if named and str(key) not in named:
+            raise document.error(f"no text of the file has ${{{key}}}", (KEY, 0, key))
     return made
 
 
@@ -69,4 +73,19 @@ def _filled(document: Document, value: Any, mapping: Mapping[str, Any], key: Key
     alone = _VARIABLE.fullmatch(value)
     if alone:
         return copy.deepcopy(mapping[alone[1]])
+    for name in _VARIABLE.findall(value):
+        if isinstance(mapping[name], bool):  # no is the language of Norway, and false in YAML
+            problem = f"'each' has a truth value for '{name}': put words like no and on in quotes"
+            raise document.error(problem, key)
     return _VARIABLE.sub(lambda match: str(mapping[match[1]]), value)
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Yield the names of the variables in all texts."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            yield from _names(part)
+    elif isinstance(value, str):
+        yield from _VARIABLE.findall(value)

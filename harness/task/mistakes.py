@@ -129,6 +129,8 @@ def _problem(detail: Any, key: KeyPath) -> str:
     value = detail["input"]
     match detail["type"]:
         case "model_type" | "dict_type":
+            if key == ("tasks",):
+                return "expected a mapping of tasks to their versions, for instance {weat-6: 2}"
             example = ", for instance {words: [woman, man]}" if "inputs" in key else ""
             return f"expected a mapping of keys to values{example}"
         case "tuple_type" | "list_type":

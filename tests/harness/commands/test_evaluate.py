@@ -6,7 +6,10 @@ import json
 
 import pytest
 
+from harness.commands import report
 from harness.results import folder as results_files
+from harness.results.not_run import NotRun
+from harness.results.outcome import outcomes
 
 
 @pytest.fixture
@@ -385,3 +388,10 @@ def test_a_model_that_is_not_available_is_named_and_the_others_run(harness, toy,
     assert ["toy-letters", "1", "of", "1", "tasks", "run"] in block
     (line,) = [line for line in said.err.splitlines() if line.startswith("FAILED: ")]
     assert "its server is away" in line
+
+
+def test_what_to_do_about_tasks_in_other_languages_is_said():
+    reason = "in the language de"
+    lost = [NotRun("model", "none", task, reason, "language") for task in ("one", "two")]
+    line = report.counts(outcomes([], lost))[1]
+    assert " ".join(line.split()) == "in other languages 2 (--any-language runs them)"

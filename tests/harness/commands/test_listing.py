@@ -83,6 +83,13 @@ def test_an_unknown_filter_is_an_error_with_a_suggestion(harness, toy, option, n
     assert result.err.count("\n") == 1
 
 
+def test_an_unknown_language_is_an_error_with_the_codes(harness, toy):
+    result = harness("list", "tasks", "--language", "german")
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert "unknown language 'german'; languages of tasks: " in result.err
+    assert "en" in result.err.partition("tasks: ")[2].strip().split(", ")
+
+
 @pytest.mark.parametrize(
     ("name", "command"),
     [
@@ -194,4 +201,4 @@ def test_show_works_for_every_listed_name(harness, monkeypatch, kind):
         text = "\n".join(show.lines(facts))
         assert row["name"] in text
         reason = facts.get("unavailable", "")
-        assert not reason or "missing data" in reason or "its data" in reason
+        assert not reason or "missing data" in reason or "its data" in reason or "hf://" in reason

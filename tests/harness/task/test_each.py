@@ -7,7 +7,7 @@ import pytest
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
 from harness.run.tasks import select
-from harness.task import each, yaml_files
+from harness.task import benchmark, each, yaml_files
 
 TASK = """
 each:
@@ -65,11 +65,18 @@ def test_the_path_of_such_a_file_means_all_of_its_tasks(registry, write):
     [
         ("Places in ${in}", "Places in ${inn}", "7: title", "'each' has no key 'inn'"),
         ("{language: fr, in: French", "{language: fr, im: French", "4: each[1]", "language, in"),
+        (
+            "towns: [",
+            "reviewed: false, towns: [",
+            "3: each[0].reviewed",
+            "no text of the file has",
+        ),
+        ("language: fr", "language: no", "5: name", "put words like no and on in quotes"),
         ("name: places-${language}", "name: places", "4: each[1]", "a second 'places'"),
         (TASK[1 : TASK.index("name:")], "each: {language: de}\n", "2: each", "list of mappings"),
         (TASK[1 : TASK.index("name:")], "each: [de]\n", "2: each[0]", "expected a mapping"),
     ],
-    ids=["key", "other-keys", "name", "no-list", "no-mapping"],
+    ids=["key", "other-keys", "unused", "truth-value", "name", "no-list", "no-mapping"],
 )
 def test_a_mistake_is_told_with_its_place(write, old, new, place, problem):
     document = yaml_files.load(write("places.yaml", TASK.replace(old, new)))
@@ -77,6 +84,13 @@ def test_a_mistake_is_told_with_its_place(write, old, new, place, problem):
         each.documents(document)
     assert f"places.yaml:{place}" in str(caught.value)
     assert problem in str(caught.value)
+
+
+def test_a_benchmark_with_a_list_of_tasks_is_told_to_give_versions(registry, write):
+    text = "name: some\nversion: 1\ntitle: Some\ntasks: [places-de]\n"
+    document = yaml_files.load(write("more/benchmarks/some.yaml", text))
+    with pytest.raises(InvalidFile, match=r"tasks: expected a mapping of tasks to their versions"):
+        benchmark.check(document, {"places-de": 1})
 
 
 def test_a_file_without_each_is_one_task(write, toy_task):
