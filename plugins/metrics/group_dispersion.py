@@ -13,7 +13,7 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, metric
 from harness.plugins.metrics.statistics import intervals, nulls
 from harness.plugins.metrics.statistics.intervals import Codes
-from harness.scores import Interval, Null, Samples, Scale, Score
+from harness.scores import Null, Samples, Scale, Score
 
 FEWEST = 3  # groups whose standard deviation says something
 EQUAL = 1e-6  # pleasantness that differs by less is equal: the batch size changes cosines by 2e-7
@@ -128,7 +128,7 @@ def group_dispersion(
         scores[name] = Score(
             value,
             p_value=None if null is None else nulls.two_sided(value, null),
-            interval=_inside(
+            interval=intervals.inside(
                 intervals.jackknife_interval(
                     partial(_without_groups, statistic, s, of_group, of_frame),
                     [n],
@@ -199,13 +199,6 @@ def _exchanged(of_frame: Codes, draws: int, rng: np.random.Generator) -> Codes:
     rows = np.empty_like(drawn)
     rows[:, ordered] = drawn
     return rows
-
-
-def _inside(interval: Interval | None, low: float, high: float) -> Interval | None:
-    if interval is None:
-        return None
-    first, last = (min(max(end, low), high) for end in (interval.low, interval.high))
-    return Interval(first, last, interval.level, interval.method)
 
 
 def _table(

@@ -14,7 +14,7 @@ from harness.metrics import Contrast, metric
 from harness.plugins.metrics.statistics import intervals, nulls
 from harness.plugins.metrics.statistics.intervals import Codes
 from harness.plugins.metrics.statistics.places import UnitMeans, places
-from harness.scores import Interval, Null, Samples, Scale, Score
+from harness.scores import Null, Samples, Scale, Score
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
 LEVEL = 0.05
@@ -88,7 +88,7 @@ def screening(
         (n,) number of the group of the name.
     units
         (n,) number of the name, or of names that belong together, such as those with one surname:
-        the units are left out for the intervals, and exchanged for the floor.
+        the units are left out for the interval, and exchanged for the floor.
     screenings
         (n,) number of the screening.
     jobs
@@ -100,8 +100,9 @@ def screening(
     null_draws
         Number of random assignments for the floor and the p-values; 0 for none.
     confidence, resamples
-        Level of the intervals over units, and the most of these to leave out. The percentiles stay
-        those among all names.
+        Level of the interval of `rank_gap` over units, and the most of these to leave out. The
+        percentiles stay those among all names. `impact_ratio` has none: of simulated groups of 25
+        names the jackknife's covers two thirds to three quarters, for a nominal 95 %.
     rng
         Random number generator of the assignments.
     texts
@@ -167,13 +168,13 @@ def screening(
             lambda counts: statistic(means.of(values, counts=counts)),
             [len(label)],
             rng=rng,
-            resamples=resamples,
+            resamples=resamples if statistic is _gap else 0,
             confidence=confidence,
         )
         return Score(
             float(value[0]),
             p_value=nulls.two_sided(float(value[0]), null, ideal=ideal),
-            interval=_inside(interval),
+            interval=intervals.inside(interval, 0.0, 1.0),
             n=n,
             null=Null(null, "groups of the names") if null_draws else None,
             samples=[Samples(("resumes", "queries"), None, {"group": of_group, **columns})],
@@ -244,13 +245,6 @@ def _named_groups(groups: Floats, names: Sequence[str]) -> tuple[list[str], Code
 
 def _by_name(names: Sequence[str], values: Floats) -> dict[str, float]:
     return dict(zip(names, values.tolist(), strict=True))
-
-
-def _inside(interval: Interval | None) -> Interval | None:
-    if interval is None:
-        return None
-    low, high = np.clip([interval.low, interval.high], 0.0, 1.0).tolist()
-    return Interval(low, high, interval.level, interval.method)
 
 
 def _jobs(

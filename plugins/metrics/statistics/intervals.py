@@ -96,6 +96,17 @@ def jackknife_interval(
     return Interval(ends.low, ends.high, confidence, method)
 
 
+def inside(interval: Interval | None, low: float, high: float) -> Interval | None:
+    """Return an interval cut off at the bounds of a statistic, such as one whose fair value is one.
+
+    On Fisher's z, as `bounds` of `jackknife_interval` has it, no interval reaches a bound.
+    """
+    if interval is None:
+        return None
+    first, last = (min(max(end, low), high) for end in (interval.low, interval.high))
+    return Interval(first, last, interval.level, interval.method)
+
+
 def codes_of(
     clusters: Mapping[str, Codes] | None, names: Sequence[str]
 ) -> list[Codes | None] | None:

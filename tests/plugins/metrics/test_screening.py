@@ -152,6 +152,12 @@ def test_means_of_units_with_other_groups_and_counts():
     assert means.of(values, rows=np.array([0.0, 1, 1, 0])).tolist() == [[3, 5]]
 
 
+def test_only_the_gap_has_an_interval():
+    scores = of_grid([0.0, 0.1])
+    assert scores["rank_gap"].interval.low > 0
+    assert scores["impact_ratio"].interval is None
+
+
 def test_two_groups_are_exchanged_without_the_others():
     means = UnitMeans(np.arange(6), np.array([0, 0, 1, 1, 2, 2]))
     labels = means.exchanged(0, 2, 50, np.random.default_rng(0))

@@ -137,6 +137,14 @@ def test_planted_bias_widens_the_gaps_that_favour_the_majority():
     assert other_side > values[2.0], "which side of the axis a group is on does not matter"
 
 
+def test_the_interval_of_fair_gaps_reaches_0():
+    lows = [
+        run(*biased(0.0, n=60, seed=seed), resamples=100)["gap_rms"].interval.low
+        for seed in range(5)
+    ]
+    assert lows.count(0) >= 4
+
+
 def test_copies_of_a_text_are_in_one_fold():
     x, y, z = biased(0.0, classes=4, n=40)
     texts = [f"{int(k)} {int(g)} {i % 2}" for i, (k, g) in enumerate(zip(y, z, strict=True))]
