@@ -47,12 +47,13 @@ def command(**options: Any) -> int:
         output.as_json(plans)
         return 0
     for plan in plans:
-        output.table(
-            ["task", "mitigators", "texts", "stored", "to encode"],
-            [list(row.values()) for row in plan["tasks"]],
-            title=plan["model"],
-            shorten=["mitigators"],
-        )
+        if plan["tasks"]:
+            output.table(
+                ["task", "mitigators", "texts", "stored", "to encode"],
+                [list(row.values()) for row in plan["tasks"]],
+                title=plan["model"],
+                shorten=["mitigators"],
+            )
         click.echo(
             f"{output.counted(plan['texts'], 'distinct text')}, {plan['stored']} stored, "
             f"{plan['to_encode']} to encode; "

@@ -125,6 +125,8 @@ def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
 
 def _show_tasks(parts: Collection[Correlation], a: str) -> None:
     """Print the correlation of each task of B with the mean of A, over models and mitigators."""
+    if not parts:
+        return
     by_task: dict[str, dict[str, Correlation]] = {}
     for part in parts:
         by_task.setdefault(part.task or "", {})[part.over] = part

@@ -141,6 +141,8 @@ def _problem(detail: Any, key: KeyPath) -> str:
                 f"invalid name '{value}': use letters, digits, '.', '_' and '-', "
                 "and begin with a letter or digit"
             )
+        case "string_pattern_mismatch" if key[-1:] == ("language",):
+            return f"expected an ISO 639 code of two or three letters, such as de, not '{value}'"
         case "string_type" if not isinstance(value, dict | list):
             return f"YAML reads this as {_as_yaml(value)}, not as text; put it in quotes"
         case "value_error":

@@ -107,6 +107,8 @@ def run(options: Options) -> int:
             progress=progress.for_terminal(),
         )
         rows, skipped = measured.rows, measured.skipped
+        if not rows and not skipped:
+            skipped = ["no task is made for such a model, in a language of its card"]
     if options.as_json:
         output.as_json([table.as_json(row) for row in rows])
     else:

@@ -93,6 +93,12 @@ def test_a_benchmark_with_a_list_of_tasks_is_told_to_give_versions(registry, wri
         benchmark.check(document, {"places-de": 1})
 
 
+def test_a_language_is_a_code(many):
+    registry = many(TASK.replace("language: de", "language: german"))
+    with pytest.raises(InvalidFile, match=r"expected an ISO 639 code .* not 'german'"):
+        select(registry, ["places-german"])
+
+
 def test_a_file_without_each_is_one_task(write, toy_task):
     document = yaml_files.load(write("mine.yaml", toy_task))
     assert each.documents(document) == [document]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from harness.commands.main import run
+from harness.task.schema import TaskFile
 
 WORDS = {name: [f"{name}{i}" for i in range(8)] for name in ("math", "arts", "male", "female")}
 TASK = """\
@@ -137,3 +138,18 @@ def test_a_mistake_is_one_line(folder, capsys, arguments, word):
 def test_a_task_without_the_inputs_is_not_measured(folder, capsys):
     assert validate("direct-bias", *MEASURE[1:]) == 1
     assert "not measured: sums" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("task", "said"),
+    [("sums", "sums: in the language de"), ("sum?", "no task is made for such a model")],
+)
+def test_a_task_in_another_language_is_said_if_nothing_is_measured(
+    folder, capsys, monkeypatch, task, said
+):
+    reason = "in the language de, the model is for en; --any-language runs it"
+    monkeypatch.setattr(TaskFile, "foreign_to", lambda file, languages: reason)
+    assert validate("weat", "--task", task, "--model", "tiny.txt") == 1
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "not measured" in line]
+    assert said in line
+    assert "--any-language" not in line
