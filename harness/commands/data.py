@@ -186,8 +186,11 @@ def _totals(files: Iterable[DataFile]) -> Iterator[str]:
     for file in distinct:
         states.setdefault(file.state, []).append(file)
     for state, of_state in states.items():
-        size = sum(file.size or 0 for file in of_state)
-        yield f"{state}: {output.counted(len(of_state), 'file')}, {_megabytes(size)} MB"
+        sizes = [file.size for file in of_state if file.size is not None]
+        n_unknown = len(of_state) - len(sizes)
+        unknown = f" and {n_unknown} of unknown size" if n_unknown and sizes else ""
+        size = f"{_megabytes(sum(sizes))} MB{unknown}" if sizes else "of unknown size"
+        yield f"{state}: {output.counted(len(of_state), 'file')}, {size}"
     if missing := states.get("missing"):
         yield str(MissingData({file.name: Problem(file.problem, False) for file in missing}))
 

@@ -125,11 +125,17 @@ def counts(outcomes: Sequence[Outcome], verb: str = "run") -> list[str]:
 
 
 def explain(skipped: Iterable[NotRun], *, verbose: bool) -> None:
-    """Print why tasks were skipped; without `verbose`, only for mitigators that do not apply."""
+    """Print why tasks were skipped; without `verbose`, only what no other line says."""
     from harness.results.outcome import reasons
 
-    shown = [entry for entry in skipped if verbose or entry.kind == "mitigator"]
+    shown = [entry for entry in skipped if verbose or _says_more(entry)]
     _lines("skipped: ", reasons(shown), verbose=verbose)
+
+
+def _says_more(entry: NotRun) -> bool:
+    """Return whether the reason is in no other line: a notice names all files that are missing."""
+    is_file = entry.reason.startswith("missing data: ")
+    return entry.kind == "mitigator" or (entry.kind == "data" and not is_file)
 
 
 def _of_kind(not_run: Mapping[Any, tuple[str, ...]], kind: str) -> tuple[str, ...]:

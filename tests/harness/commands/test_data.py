@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from types import SimpleNamespace
 
 import pytest
+
+from harness.commands import data as command
 
 ROWS = b"word\tside\na\t1\nb\t2\n"
 SHA256 = hashlib.sha256(ROWS).hexdigest()
@@ -178,3 +181,12 @@ def test_show_fails_if_a_file_has_no_address(harness, toy, write):
     assert said.code == 1
     assert "'absent.tsv'" in said.err
     assert "absent.tsv: missing" in said.out
+
+
+def test_sizes_that_nobody_states_are_not_added_as_zero():
+    def file(name, size):
+        return SimpleNamespace(name=name, path=None, size=size, state="to fetch")
+
+    assert [*command._totals([file("a", None)])] == ["to fetch: 1 file, of unknown size"]
+    both = [file("a", None), file("b", 2_000_000)]
+    assert [*command._totals(both)] == ["to fetch: 2 files, 2.0 MB and 1 of unknown size"]

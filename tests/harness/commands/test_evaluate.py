@@ -395,3 +395,13 @@ def test_what_to_do_about_tasks_in_other_languages_is_said():
     lost = [NotRun("model", "none", task, reason, "language") for task in ("one", "two")]
     line = report.counts(outcomes([], lost))[1]
     assert " ".join(line.split()) == "in other languages 2 (--any-language runs them)"
+
+
+def test_a_task_whose_data_are_no_file_is_named_with_the_reason(capsys):
+    lost = [
+        NotRun("model", "none", "of-the-hub", "'hf://x' cannot be loaded", "data"),
+        NotRun("model", "none", "of-a-file", "missing data: x.csv", "data"),  # a notice says so
+    ]
+    report.explain(lost, verbose=False)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "skipped: model under none on of-the-hub: 'hf://x' cannot be loaded"
