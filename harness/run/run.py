@@ -98,7 +98,8 @@ class Run:
             self._engine_of(settings.engine, settings.timeout)
         place = settings.results
         self.shared = SharedResults(place, self.id) if isinstance(place, folders.Url) else None
-        self.results = place if isinstance(place, Path) else self.shared and self.shared.path
+        shared = self.shared.path if self.shared is not None else None
+        self.results = place if isinstance(place, Path) else shared
         self.file: RunFile | None = None
 
     def embedder(self, model: str | object) -> Embedder | HarnessError:
