@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 WRITTEN = ("task", "concept", "study", "benchmark", "run")
@@ -44,6 +46,10 @@ def command(kind: str) -> None:
             "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
         }
         if kind in each.KINDS:
+            for part in (schema, *schema.get("$defs", {}).values()):
+                part["properties"] = {
+                    name: _or_variable(value) for name, value in part.get("properties", {}).items()
+                }
             schema["properties"]["each"] = {
                 "description": f"Mappings: a {kind} each, with `${{key}}` replaced in all texts.",
                 "type": "array",
@@ -54,3 +60,12 @@ def command(kind: str) -> None:
         for part in schema.get("$defs", {}).values():
             part.pop("required", None)
     output.as_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+
+
+def _or_variable(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value, which may be a text with a variable of `each` instead."""
+    if "$ref" in schema:
+        return schema
+    described = {key: schema.pop(key) for key in ("description", "title") if key in schema}
+    variable = {"type": "string", "pattern": r"\$\{\w+\}"}
+    return {**described, "anyOf": [schema, variable]}
