@@ -66,6 +66,8 @@ def _or_variable(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a value, which may be a text with a variable of `each` instead."""
     if "$ref" in schema:
         return schema
-    described = {key: schema.pop(key) for key in ("description", "title") if key in schema}
+    described: dict[str, Any] = {
+        key: schema.pop(key) for key in ("description", "title") if key in schema
+    }
     variable = {"type": "string", "pattern": r"\$\{\w+\}"}
     return {**described, "anyOf": [schema, variable]}
