@@ -119,7 +119,7 @@ def group_dispersion(
     s = x @ (a.mean(axis=0) - b.mean(axis=0))
     r = _residuals(s, of_frame)
     statistics = {"dispersion": _dispersion, "share": _share}
-    order = _exchanged(of_frame, null_draws, rng)
+    order = nulls.exchanged_within(of_frame, rng=rng, draws=null_draws)
     details = {"groups": number, "frames": number_of_frames}
     scores = {}
     for name, statistic in statistics.items():
@@ -190,15 +190,6 @@ def _without_groups(
         )
         values.append(statistic(_residuals(s[kept], frame)[None], group)[0])
     return np.array(values)
-
-
-def _exchanged(of_frame: Codes, draws: int, rng: np.random.Generator) -> Codes:
-    """Return (draws, n) rows: at the place of each item a random item of its frame."""
-    ordered = np.argsort(of_frame, kind="stable")
-    drawn = np.argsort(of_frame + rng.random((draws, len(of_frame))), axis=1)
-    rows = np.empty_like(drawn)
-    rows[:, ordered] = drawn
-    return rows
 
 
 def _table(

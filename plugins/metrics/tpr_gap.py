@@ -155,7 +155,7 @@ def tpr_gap(
     predicted = _predicted(unit_rows(items), y, deal(copies, 2 * y + z, folds, rng), c)
     hits = (predicted == y).astype(np.float64)
     member = (y[:, None] == kept).astype(np.float64)
-    order = _exchanged(y, null_draws, rng)
+    order = nulls.exchanged_within(y, rng=rng, draws=null_draws)
     null_gaps, _ = gaps(hits, z[order], np.ones((1, len(y))), member)
     statistics = {"gap_rms": _rms, "gap_correlation": _correlation}
     answers = {"label": labels, "group": groups, "predicted": classes[predicted]}
@@ -228,15 +228,6 @@ def _predicted(x: Floats, y: Codes, parts: Codes, c: float) -> Codes:
             classifier = LogisticRegression(C=c, max_iter=MAX_ITERATIONS)
             predicted[test] = classifier.fit(x[~test], y[~test]).predict(x[test])
     return predicted
-
-
-def _exchanged(y: Codes, draws: int, rng: np.random.Generator) -> Codes:
-    """Return (draws, n) rows: at the place of each item a random item of its class."""
-    order = np.argsort(y, kind="stable")
-    rows = np.empty((draws, len(y)), dtype=np.int64)
-    for row in rows:
-        row[order] = np.lexsort((rng.random(len(y)), y))
-    return rows
 
 
 def _rms(gap: Floats, _: Floats) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from harness.arrays import Reals
 from harness.errors import NotApplicable
 from harness.metrics import Contrast
+from harness.plugins.metrics.statistics import nulls
 from harness.plugins.validity import directions, planting
 from harness.plugins.validity.instrument import Instrument, Rows, with_arrays, with_rows
 from harness.run.metric_inputs import MetricInputs
@@ -143,11 +144,9 @@ def _permuted_labels(
 ) -> MetricInputs:
     numbers, clusters = inputs.arrays[labels], inputs.clusters[side]
     if within is not None:  # copies of a text are as good as texts of their own
-        order = np.argsort(inputs.arrays[within], kind="stable")
-        drawn = np.lexsort((rng.random(len(numbers)), inputs.arrays[within]))
-        permuted = np.empty_like(numbers)
-        permuted[order] = numbers[drawn]
-        return with_arrays(inputs, {labels: permuted})
+        classes = np.unique(inputs.arrays[within], return_inverse=True)[1]
+        (order,) = nulls.exchanged_within(classes, rng=rng, draws=1)
+        return with_arrays(inputs, {labels: numbers[order]})
     _, first, unit = np.unique(clusters, return_index=True, return_inverse=True)
     if len(first) == len(numbers):
         return with_arrays(inputs, {labels: rng.permutation(numbers)})

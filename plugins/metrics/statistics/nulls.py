@@ -97,6 +97,25 @@ def shuffled_sides(
     return signs
 
 
+def exchanged_within(codes: Codes, *, rng: np.random.Generator, draws: int = DRAWS) -> Codes:
+    """Return (draws, n) rows: at the place of each item a random item of its class.
+
+    Parameters
+    ----------
+    codes
+        (n,) code of the class of each item.
+    rng
+        Random number generator of the exchanges.
+    draws
+        Number of exchanges.
+    """
+    ordered = np.argsort(codes, kind="stable")
+    drawn = np.argsort(codes + rng.random((draws, len(codes))), axis=1)
+    rows: Codes = np.empty_like(drawn)
+    rows[:, ordered] = drawn
+    return rows
+
+
 def shuffled_correlations(
     x: Floats, y: Floats, *, rng: np.random.Generator, draws: int = DRAWS
 ) -> Floats:
