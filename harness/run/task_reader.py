@@ -103,7 +103,7 @@ class TaskReader:
             return reason, "embedder"
         languages = () if self.any_language else info.languages
         if reason := file.foreign_to(languages):
-            return reason, "language"
+            return f"{reason}; --any-language runs it", "language"
         return None
 
     def _fetch_data(self, entries: Iterable[TaskEntry]) -> None:

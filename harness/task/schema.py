@@ -232,7 +232,4 @@ class TaskFile(Strict):
         """
         if not languages or self.language in languages or "multilingual" in languages:
             return None
-        of_model = " and ".join(languages)
-        return (
-            f"in the language {self.language}, the model is for {of_model}; --any-language runs it"
-        )
+        return f"in the language {self.language}, the model is for {' and '.join(languages)}"

@@ -99,12 +99,18 @@ def measure(
         for line in run.settle(embedder):
             settings.progress.say(line)
         plan = run.plan(embedder, None)
-        for entry in plan.not_run:
-            if entry.kind == "language" and entry.task in tasks:  # asked for by its name
-                reason, _, _ = entry.reason.partition(";")  # then an option of other commands
-                measured.skipped.append(f"{entry.task}: {reason}")
-            elif entry.kind not in ("embedder", "language"):
-                measured.skipped.append(f"{entry.task}: {entry.reason}")
+        measured.skipped += [
+            f"{task.file.name}: {reason}"
+            for task in run.tasks.selected
+            if task.is_named
+            and not task.file.unfit_for(kind)
+            and (reason := task.file.foreign_to(embedder.info.languages))
+        ]
+        measured.skipped += [
+            f"{entry.task}: {entry.reason}"
+            for entry in plan.not_run
+            if entry.kind not in ("embedder", "language")
+        ]
         with run.vectors(embedder, name) as vectors:
             vectors.ensure(plan.texts)
             label = f"{embedder.info.name}: validating"
