@@ -165,7 +165,7 @@ class Leace(Mitigator):
 
     def _defining(self, concept: Concept | None) -> list[tuple[str, ...]]:
         sets = defining_sets(concept)
-        return sets_in_templates(sets, _language(concept)) if self.templates else sets
+        return sets_in_templates(sets, concept.language) if concept and self.templates else sets
 
     def _equalize_pairs(self, concept: Concept | None) -> list[tuple[str, ...]]:
         if concept is None or not self.equalize:
@@ -260,7 +260,3 @@ def _ledoit_wolf(x: Floats) -> float:
     from sklearn.covariance import ledoit_wolf_shrinkage
 
     return float(ledoit_wolf_shrinkage(x))
-
-
-def _language(concept: Concept | None) -> str:
-    return concept.language if concept else "en"

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import InvalidOption
+from harness.plugins.tables.mended_tests import INPUTS
 
 TESTS = {
     1: ("FLOWERS", "INSECTS", "PLEASANT", "UNPLEASANT"),
     2: ("INSTRUMENTS", "WEAPONS", "PLEASANT", "UNPLEASANT"),
 }
 """Columns of the four sets by number of the WEAT test."""
-INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
 _LANGUAGE = re.compile("[a-z]+")
 _COMMAS = re.compile("[,،，、]")
 
