@@ -12,6 +12,7 @@ import click
 from harness.commands import arguments, output, selection
 
 if TYPE_CHECKING:
+    from harness.registry.registry import Registry
     from harness.results.correlation import Correlation, Correlations
 
 
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 @click.option(
     "--exclude", multiple=True, help="Tasks to leave out, as --tasks takes them; repeatable."
 )
+@click.option(
+    "--category",
+    "categories",
+    multiple=True,
+    help="Only tasks of this category, such as gender; repeatable.",
+)
 @arguments.include
 @click.option("--points", is_flag=True, help="Print the correlated means, too.")
 @arguments.as_json
@@ -31,6 +38,7 @@ def command(
     b: str,
     results: Path,
     exclude: Sequence[str],
+    categories: Sequence[str],
     include: Sequence[Path],
     points: bool,
     as_json: bool,
@@ -42,8 +50,12 @@ def command(
     bias in A have more in B (over models)? Does a mitigator that lowers the one lower the other
     (over mitigators, by changes against `none`)?
 
+    A mitigator of gender says nothing about tasks on other groups: --category gender leaves these
+    out.
+
     \b
     harness results correlate social-bias-encoders downstream
+    harness results correlate social-bias-encoders downstream --category gender
     harness results correlate gender downstream --exclude names --json
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.errors import UsageError
@@ -53,10 +65,16 @@ def command(
 
     registry = Registry(include=include)
     left_out = _names(registry, exclude) if exclude else set()
+    kept = _of_categories(registry, categories) if categories else None
     tasks_a, tasks_b = (_names(registry, [side]) - left_out for side in (a, b))
+    if kept is not None:
+        tasks_a, tasks_b = tasks_a & kept, tasks_b & kept
     for side, tasks in ((a, tasks_a), (b, tasks_b - tasks_a)):
         if not tasks:
-            raise UsageError(f"no task is left in '{side}': the other side or --exclude has them")
+            raise UsageError(
+                f"no task is left in '{side}': the other side has them, or --exclude or "
+                "--category leaves them out"
+            )
     required = {entry.file.name for entry in list_tasks(registry) if entry.file.required}
     records = selection.read((results,)).select(**options, all_scores=True)
     found = correlate(records, tasks_a, tasks_b, required)
@@ -67,11 +85,30 @@ def command(
     selection.notices(records)
 
 
-def _names(registry: Any, patterns: Sequence[str]) -> set[str]:
+def _names(registry: Registry, patterns: Sequence[str]) -> set[str]:
     from harness import names
     from harness.run.tasks import select
 
     return {entry.file.name for entry in select(registry, names.split(patterns))}
+
+
+def _of_categories(registry: Registry, categories: Sequence[str]) -> set[str]:
+    """Return the names of the tasks of these categories.
+
+    Raises
+    ------
+    UnknownName
+        If no task has one of the categories.
+    """
+    from harness.errors import UnknownName
+    from harness.run.tasks import list_tasks
+
+    files = [entry.file for entry in list_tasks(registry)]
+    known = {file.category for file in files}
+    for category in categories:
+        if category not in known:
+            raise UnknownName("category", category, known)
+    return {file.name for file in files if file.category in categories}
 
 
 def _as_json(found: Correlations) -> dict[str, Any]:
@@ -132,7 +169,7 @@ def _show_tasks(parts: Collection[Correlation], a: str) -> None:
         by_task.setdefault(part.task or "", {})[part.over] = part
     kinds = list(dict.fromkeys(part.over for part in parts))
     output.table(
-        ["task of B", *(name for kind in kinds for name in (f"over {kind}", "95% interval"))],
+        ["task of B", *(name for kind in kinds for name in (f"over {kind}", f"95% ({kind})"))],
         [
             [
                 task,

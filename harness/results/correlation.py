@@ -64,7 +64,7 @@ class Correlation:
     points
         What is correlated.
     tasks
-        Number of tasks of each group.
+        Number of tasks of each group that count for at least one point.
     spearman, pearson
         The correlations; None with fewer than three points, or if a mean is the same in all.
     interval
@@ -146,7 +146,8 @@ def correlate(
         over.append(_correlation("models", task, _as_they_are(models, tasks), tasks))
     for task in (None, *sorted(shared[1])) if mitigated else ():
         tasks = (groups[0], groups[1] if task is None else {task})
-        over.append(_correlation("mitigators", task, _changes(models, mitigated, tasks), tasks))
+        points, counting = _changes(models, mitigated, tasks)
+        over.append(_correlation("mitigators", task, points, counting))
     return Correlations(tuple(over), tuple(sorted(left_out)))
 
 
@@ -216,15 +217,21 @@ def _changes(
     models: Mapping[Model, OfTask],
     mitigated: Mapping[tuple[Model, str], OfTask],
     tasks: Sequence[Collection[str]],
-) -> list[Point]:
-    """Return the changes by mitigators, each over the tasks that count with it and without."""
+) -> tuple[list[Point], tuple[set[str], set[str]]]:
+    """Return the changes by mitigators, each over the tasks that count with it and without.
+
+    The second part is the tasks of each group that count for at least one point.
+    """
     points = []
+    counting: tuple[set[str], set[str]] = (set(), set())
     for (model, mitigator), of_task in mitigated.items():
         groups = _shared((models[model], of_task), tasks)
         if all(groups):
             changes = (_mean(of_task, group) - _mean(models[model], group) for group in groups)
             points.append(Point(model[0], mitigator, *changes))
-    return points
+            for part, group in zip(counting, groups, strict=True):
+                part.update(group)
+    return points, counting
 
 
 def _mean(of_task: OfTask, tasks: Iterable[str]) -> float:

@@ -161,8 +161,23 @@ def test_two_groups_of_tasks_are_correlated_over_models_and_mitigators(harness, 
     assert (models["over"], models["tasks"]) == ("models", [2, 1])
     assert models["spearman"] == pytest.approx(1.0)
     assert (mitigators["over"], len(mitigators["points"])) == ("mitigators", 5)
+    assert "…" not in said.out, "no column is cut"
     few = harness(*line, "--model", "a", "--model", "b", "--model", "c")
     assert "no interval over models: 3 models, an interval needs 5" in few.out
+
+
+def test_a_category_leaves_other_tasks_out_of_both_groups(harness, tmp_path):
+    for i, model in enumerate("abc"):
+        ResultsFile(tmp_path / "results", model).add(rows_of(model, 0.2 * i, 0.3 * i))
+    line = ("results", "correlate", "weat-6,weat-10", "direct-bias", "-r", tmp_path / "results")
+    (models, *_) = json.loads(harness(*line, "--category", "gender", "--json").out)["correlations"]
+    assert models["tasks"] == [1, 1], "WEAT 10 is about age"
+    said = harness(*line, "--category", "age")
+    assert said.code == 2
+    assert "no task is left in 'direct-bias'" in said.err
+    said = harness(*line, "--category", "gendre")
+    assert said.code == 2
+    assert "unknown category 'gendre'; did you mean 'gender'?" in said.err
 
 
 def test_a_group_of_tasks_that_is_unknown_or_part_of_the_other_is_a_clear_error(harness, tmp_path):

@@ -78,7 +78,9 @@ def test_only_ranked_bias_without_a_leak_counts():
     ]
     found = correlate(records, A | {"inner-3"}, B, ())
     assert of(found, "models").tasks == (2, 1)
-    (point,) = of(found, "mitigators").points
+    part = of(found, "mitigators")
+    assert part.tasks == (1, 1), "inner-1 leaks, and inner-3 is usefulness"
+    (point,) = part.points
     assert point.a == pytest.approx(-0.15), "the change of inner-2 alone"
 
 
