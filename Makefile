@@ -19,7 +19,8 @@ demo: $(DEMO)/made
 	$(DEMO)/bin/harness leaderboard build results/demo --out site
 
 ## test: lint, types, layers, the documentation and all tests, as CI runs them
-test: install lint docs
+test:
+	$(MAKE) -j 2 --output-sync=target lint docs
 	$(PYTEST)
 
 ## test-quick: the tests to run while you work; without reference, end-to-end and browser tests

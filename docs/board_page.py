@@ -1,4 +1,4 @@
-"""The tables of docs/board.md and docs/downstream.md, from the scores of real models.
+"""The tables of board.md, downstream.md and languages.md, from the scores of real models.
 
     python docs/board_page.py results/   # keeps the primary scores of results folders, and
                                          # writes the tables
@@ -10,43 +10,45 @@ name; the text around it is written by hand.
 
 from __future__ import annotations
 
+import functools
 import gzip
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from statistics import fmean
 
 import polars as pl
+from board_cells import ends, in_units, interval, is_found, number, ranks, table, with_floor, with_p
 
 from harness import folders
 from harness.leaderboard import building
 from harness.leaderboard.boards.board import Board
 from harness.names import NONE
 from harness.registry.registry import Registry
-from harness.results.correlation import Correlation, correlate
+from harness.results.correlation import Correlation, Point, correlate
 from harness.results.folder import read_results
+from harness.results.record import Record
 from harness.run.tasks import list_tasks, select
 
 DOCS = Path(__file__).parent
 KEPT = DOCS / "figures" / "board.jsonl.gz"
-PAGES = (DOCS / "board.md", DOCS / "downstream.md")
+PAGES = (DOCS / "board.md", DOCS / "downstream.md", DOCS / "languages.md")
 INTRINSIC, DOWNSTREAM = "social-bias-encoders", "downstream"
-SHORT = {
-    "openai:multilingual-e5-small?input_type=true": "multilingual-e5-small",
-    "paraphrase-MiniLM-L3-v2?backend=onnx": "paraphrase-MiniLM-L3-v2",
-}
-"""Names of models as in the text around the tables."""
+LANGUAGES = {"universal": "control", "gender": "gender"}
+"""Scenarios of the association tests in many languages that have a table of their own."""
 _DETAILS = ("alternative", "reversed", "undone")
 """Details that a board reads."""
 
 
 def keep(results: Sequence[Path]) -> None:
-    """Write the primary records of results folders into the file of kept scores."""
+    """Write the records that the tables need into the file of kept scores."""
     lines = []
     for record in read_results(*results):
-        if not record.primary:
+        if record.mitigator.label == "normalize":  # changes no cosine: its points are (0, 0)
+            continue
+        if not (record.primary or _is_of_languages(record)):
             continue
         details = {key: record.details[key] for key in _DETAILS if key in record.details}
         small = {"run": "board", "details": details, "tables": {}, "figures": {}, "samples": None}
@@ -79,26 +81,25 @@ class Scores:
         rows = self.board(benchmark, kind).rows.filter(mitigator=NONE)
         lines = [
             [
-                _short(row["model"]),
-                _number(row["bias"]),
-                _ends(row["bias_low"], row["bias_high"]),
-                _ranks(row),
+                row["model"],
+                number(row["bias"]),
+                ends(row["bias_low"], row["bias_high"]),
+                ranks(row),
                 str(row["bias_tasks"] or "–"),
-                _number(row["usefulness"]),
-                _ends(row["usefulness_low"], row["usefulness_high"]),
+                number(row["usefulness"]),
+                ends(row["usefulness_low"], row["usefulness_high"]),
                 row["unusable"] or ("reference" if row["role"] == "reference" else ""),
             ]
             for row in rows.iter_rows(named=True)
         ]
         columns = ["", "bias", "95 % interval", "ranks", "tasks", "usefulness", "95 % interval", ""]
-        return _table(columns, lines)
+        return table(columns, lines)
 
     def tasks(self, benchmark: str, kind: str) -> str:
         """Return the table of tasks: each model's value, and the floor of the first."""
         board = self.board(benchmark, kind)
-        cells = board.cells.filter(
-            pl.col("mitigator") == NONE, ~pl.col("model").str.starts_with("constant")
-        )
+        is_constant = pl.col("model").cast(pl.String).str.starts_with("constant")
+        cells = board.cells.filter(pl.col("mitigator") == NONE, ~is_constant)
         models = [m for m in board.rows["model"].unique(maintain_order=True) if m in cells["model"]]
         bias = board.tasks.filter(pl.col("measures") == "bias")
         lines = []
@@ -107,65 +108,156 @@ class Scores:
             shown = [of.get(model) for model in models]
             mark = "" if task["not_ranked"] is None else " *"
             ideal = str(task["ideal"]).removesuffix(".0")
-            lines.append([f"`{task['task']}`{mark}", ideal, *map(_with_floor, shown)])
-        return _table(["task", "fair", *map(_short, models)], lines)
+            lines.append([f"`{task['task']}`{mark}", ideal, *map(with_floor, shown)])
+        return table(["task", "fair", *models], lines)
 
     def correlations(self) -> str:
         """Return the table of the correlations of the intrinsic and the downstream benchmark."""
-        return _table(
-            ["over", "tasks", "points", "Spearman", "95 % interval", "Pearson"],
+        return table(
+            ["over", "of which tasks", "number", "points", "Spearman", "95 % interval", "Pearson"],
             [
                 [
                     part.over,
+                    category or "all",
                     f"{part.tasks[0]} and {part.tasks[1]}",
                     str(len(part.points)),
-                    _number(part.spearman),
-                    _interval(part),
-                    _number(part.pearson),
+                    number(part.spearman),
+                    interval(part),
+                    number(part.pearson),
                 ]
-                for part in self._correlated()
-                if part.task is None
+                for over in ("models", "mitigators")
+                for category in (None, "gender")
+                for part in self.correlated(category)
+                if (part.over, part.task) == (over, None)
             ],
         )
 
     def correlations_by_task(self) -> str:
-        """Return the table of the correlations of each downstream task."""
-        parts = [part for part in self._correlated() if part.task is not None]
+        """Return the table of the correlations of each downstream task with gender inside."""
         by_task: dict[str, dict[str, Correlation]] = {}
-        for part in parts:
-            by_task.setdefault(str(part.task), {})[part.over] = part
-        return _table(
-            ["downstream task", "over models", "over mitigators", "95 % interval"],
+        for part in self.correlated("gender"):
+            if part.task is not None:
+                by_task.setdefault(part.task, {})[part.over] = part
+        columns = ["downstream task", "over models", "95 % interval"]
+        return table(
+            [*columns, "over mitigators", "95 % interval"],
             [
                 [
                     f"`{task}`",
-                    *(_number(of[kind].spearman) for kind in ("models", "mitigators")),
-                    _interval(of["mitigators"]),
+                    *(
+                        cell
+                        for over in ("models", "mitigators")
+                        for cell in (number(of[over].spearman), interval(of[over]))
+                    ),
                 ]
                 for task, of in by_task.items()
             ],
         )
 
     def points(self) -> str:
-        """Return the table of the models' means that are correlated."""
-        part = self._correlated()[0]
-        return _table(
+        """Return the table of the means of each model that are correlated, for gender."""
+        part = next(part for part in self.correlated("gender") if part.over == "models")
+        return table(
             ["", INTRINSIC, DOWNSTREAM],
             [
-                [_short(point.model), _number(point.a), _number(point.b)]
+                [point.model, number(point.a), number(point.b)]
                 for point in sorted(part.points, key=lambda point: point.a)
             ],
         )
 
-    def _correlated(self) -> Sequence[Correlation]:
-        entries = list_tasks(self.registry)
-        required = {entry.file.name for entry in entries if entry.file.required}
-        sides = (
-            {entry.file.name for entry in select(self.registry, [name])}
+    def changes(self) -> str:
+        """Return the table of the mean changes by each mitigator, for gender."""
+        part = next(
+            part
+            for part in self.correlated("gender")
+            if (part.over, part.task) == ("mitigators", None)
+        )
+        of: dict[str, list[Point]] = {}
+        for point in part.points:
+            of.setdefault(point.mitigator, []).append(point)
+        return table(
+            ["", INTRINSIC, DOWNSTREAM, "models with less downstream"],
+            [
+                [
+                    mitigator,
+                    number(fmean(point.a for point in points)),
+                    number(fmean(point.b for point in points)),
+                    f"{sum(point.b < 0 for point in points)} of {len(points)}",
+                ]
+                for mitigator, points in sorted(
+                    of.items(), key=lambda item: fmean(point.b for point in item[1])
+                )
+            ],
+        )
+
+    def languages(self, *models: str) -> str:
+        """Return the table of languages: control and gender of each model, in units of spread."""
+        cells = self._of_languages()
+        columns = [f"{label}, {m}" for m in models for label in LANGUAGES.values()]
+        lines = [
+            [
+                language,
+                *(in_units(cells.get((m, language, part))) for m in models for part in LANGUAGES),
+            ]
+            for language in sorted({language for _, language, _ in cells})
+        ]
+        return table(["language", *columns], lines)
+
+    def controls(self, *models: str) -> str:
+        """Return the table of the number of languages in which each model passes the control."""
+        cells = self._of_languages()
+        languages = sorted({language for _, language, _ in cells})
+        lines = []
+        for model in models:
+            control, gender = (
+                {x for x in languages if is_found(cells.get((model, x, part)))}
+                for part in LANGUAGES
+            )
+            numbers = [len(languages), len(control), len(gender & control), len(gender - control)]
+            lines.append([model, *map(str, numbers)])
+        columns = ["", "languages", "control passed", "of these with gender", "gender elsewhere"]
+        return table(columns, lines)
+
+    def language(self, code: str, *models: str) -> str:
+        """Return the table of all tasks in a language, a model a column."""
+        of_task: dict[str, dict[str, Record]] = {}  # by task and model
+        for record in self.records:
+            if record.language == code and record.mitigator.label == NONE:
+                task = f"`{record.task.name}`"
+                if _is_of_languages(record):
+                    task += f", {LANGUAGES[record.scenario]}"
+                of_task.setdefault(task, {})[record.model.name] = record
+        lines = [
+            [task, *(with_p(of.get(model)) for model in models)]
+            for task, of in sorted(of_task.items())
+        ]
+        return table(["task", *models], lines)
+
+    def _of_languages(self) -> dict[tuple[str, str, str], Record]:
+        """Return the associations in many languages by model, language and scenario."""
+        return {
+            (record.model.name, record.language or "", record.scenario): record
+            for record in self.records
+            if _is_of_languages(record)
+        }
+
+    @functools.cache  # noqa: B019  # lives as long as the script
+    def correlated(self, category: str | None) -> tuple[Correlation, ...]:
+        """Return correlations of the two benchmarks, or of their tasks of a category."""
+        files = [entry.file for entry in list_tasks(self.registry)]
+        required = {file.name for file in files if file.required}
+        of_category = {file.name for file in files if category in (None, file.category)}
+        intrinsic, downstream = (
+            {entry.file.name for entry in select(self.registry, [name])} & of_category
             for name in (INTRINSIC, DOWNSTREAM)
         )
-        records = [r for r in self.records if r.model.kind == "text"]
-        return correlate(records, *sides, required).over
+        records = [record for record in self.records if record.model.kind == "text"]
+        return correlate(records, intrinsic, downstream, required).over
+
+
+def _is_of_languages(record: Record) -> bool:
+    of_words = re.fullmatch(r"weathub-\w+", record.task.name)
+    return bool(of_words) and record.scenario in LANGUAGES and record.score == "association"
 
 
 def filled(page: str, scores: Scores) -> str:
@@ -174,57 +266,17 @@ def filled(page: str, scores: Scores) -> str:
     A table is named `METHOD` or `METHOD BENCHMARK KIND`, after a method of `Scores`.
     """
 
-    def table(match: re.Match[str]) -> str:
+    def written(match: re.Match[str]) -> str:
         method, *arguments = match["name"].split()
         make: Callable[..., str] = getattr(scores, method)
         return f"{match['begin']}\n{make(*arguments)}\n{match['end']}"
 
     return re.sub(
-        r"(?P<begin><!-- table: (?P<name>[\w -]+) -->\n).*?(?P<end><!-- end of table -->)",
-        table,
+        r"(?P<begin><!-- table: (?P<name>[\w:. -]+) -->\n).*?(?P<end><!-- end of table -->)",
+        written,
         page,
         flags=re.DOTALL,
     )
-
-
-def _table(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    head = "| " + " | ".join(columns) + " |\n"
-    rule = "| --- |" + " ---: |" * (len(columns) - 1) + "\n"
-    return head + rule + "".join("| " + " | ".join(line) + " |\n" for line in lines)
-
-
-def _short(model: str) -> str:
-    return SHORT.get(model, model)
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    text = f"{value:.3f}".replace("-", "−")
-    return text.replace("0.", ".", 1) if abs(value) < 1 else text
-
-
-def _ends(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{_number(low)} to {_number(high)}"
-
-
-def _interval(part: Correlation) -> str:
-    return _ends(part.interval.low, part.interval.high) if part.interval else "–"
-
-
-def _ranks(row: dict[str, Any]) -> str:
-    low, high = row["rank_low"], row["rank_high"]
-    if row["rank"] is None:
-        return "–"
-    return f"{row['rank']}" if low is None else f"{row['rank']} ({low} to {high})"
-
-
-def _with_floor(cell: dict[str, Any] | None) -> str:
-    """Return a value and, in brackets, its floor: what shuffled sides show on average."""
-    if cell is None or cell["value"] is None:
-        return "–"
-    floor = "" if cell["floor"] is None else f" ({_number(cell['floor'])})"
-    return f"{_number(cell['value'])}{floor}"
 
 
 def main(results: Sequence[Path]) -> None:
