@@ -11,9 +11,12 @@ from pathlib import Path, PurePosixPath
 import pytest
 from hypothesis import settings
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    # Read when numpy is imported, which happens later. Workers of pytest-xdist that have as many
-    # threads as there are cores wait for each other.
+for variable in (
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+    *("POLARS_MAX_THREADS", "RAYON_NUM_THREADS"),
+):
+    # Read when numpy or polars is imported, which happens later. Workers of pytest-xdist that have
+    # as many threads as there are cores wait for each other.
     os.environ.setdefault(variable, "1")
 
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
