@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import Any
 
 from harness.results.correlation import SIGNIFICANT, Correlation
@@ -22,6 +23,17 @@ def number(value: float | None, digits: int = 3) -> str:
         return "–"
     text = f"{value:z.{digits}f}".replace("-", "−")
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+def ideal(value: float | str) -> str:
+    """Return the ideal of a score."""
+    return str(value).removesuffix(".0")
+
+
+def change(of_models: Iterable[Sequence[float]]) -> str:
+    """Return the mean change by a mitigator, and the number of models that it is negative for."""
+    means = [fmean(changes) for changes in of_models]
+    return f"{number(fmean(means))} ({sum(mean < 0 for mean in means)} of {len(means)} lower)"
 
 
 def ends(low: float | None, high: float | None) -> str:
@@ -67,9 +79,10 @@ def in_units(record: Record | None) -> str:
 
 def with_p(record: Record | None) -> str:
     """Return a value with its floor and its p-value."""
-    if record is None or record.value is None or record.floor is None:
+    if record is None or record.value is None:
         return "–"
-    return f"{number(record.value)} ({number(record.floor.mean)}; {p_value(record)})"
+    floor = f"{number(record.floor.mean)}; " if record.floor else ""
+    return f"{number(record.value)} ({floor}{p_value(record)})"
 
 
 def p_value(record: Record) -> str:

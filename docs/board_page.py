@@ -1,7 +1,7 @@
 """The tables of board.md, downstream.md and languages.md, from the scores of real models.
 
-    python docs/board_page.py results/   # keeps the primary scores of results folders, and
-                                         # writes the tables
+    python docs/board_page.py results/   # keeps the scores of results folders that the tables
+                                         # need, and writes the tables
     python docs/board_page.py            # writes the tables from the scores that are kept
 
 The kept scores are `docs/figures/board.jsonl.gz`. A table stands between two comments with its
@@ -17,17 +17,28 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import fmean
 
 import polars as pl
-from board_cells import ends, in_units, interval, is_found, number, ranks, table, with_floor, with_p
+from board_cells import (
+    change,
+    ends,
+    ideal,
+    in_units,
+    interval,
+    is_found,
+    number,
+    ranks,
+    table,
+    with_floor,
+    with_p,
+)
 
 from harness import folders
 from harness.leaderboard import building
 from harness.leaderboard.boards.board import Board
 from harness.names import NONE
 from harness.registry.registry import Registry
-from harness.results.correlation import Correlation, Point, correlate
+from harness.results.correlation import Correlation, Correlations, correlate, of_other_metrics
 from harness.results.folder import read_results
 from harness.results.record import Record
 from harness.run.tasks import list_tasks, select
@@ -36,6 +47,8 @@ DOCS = Path(__file__).parent
 KEPT = DOCS / "figures" / "board.jsonl.gz"
 PAGES = (DOCS / "board.md", DOCS / "downstream.md", DOCS / "languages.md")
 INTRINSIC, DOWNSTREAM = "social-bias-encoders", "downstream"
+OTHER = "other metrics"
+"""Intrinsic tasks that are scored by another metric than the downstream ones."""
 LANGUAGES = {"universal": "control", "gender": "gender"}
 """Scenarios of the association tests in many languages that have a table of their own."""
 _DETAILS = ("alternative", "reversed", "undone")
@@ -96,7 +109,7 @@ class Scores:
         return table(columns, lines)
 
     def tasks(self, benchmark: str, kind: str) -> str:
-        """Return the table of tasks: each model's value, and the floor of the first."""
+        """Return the table of tasks: each model's value with its floor."""
         board = self.board(benchmark, kind)
         is_constant = pl.col("model").cast(pl.String).str.starts_with("constant")
         cells = board.cells.filter(pl.col("mitigator") == NONE, ~is_constant)
@@ -107,97 +120,126 @@ class Scores:
             of = {r["model"]: r for r in cells.filter(task=task["task"]).iter_rows(named=True)}
             shown = [of.get(model) for model in models]
             mark = "" if task["not_ranked"] is None else " *"
-            ideal = str(task["ideal"]).removesuffix(".0")
-            lines.append([f"`{task['task']}`{mark}", ideal, *map(with_floor, shown)])
+            name = f"`{task['task']}`{mark}"
+            lines.append([name, ideal(task["ideal"]), *map(with_floor, shown)])
         return table(["task", "fair", *models], lines)
+
+    @functools.cache  # noqa: B019  # lives as long as the script
+    def correlated(self, category: str | None, *, other_metrics: bool = False) -> Correlations:
+        """Return correlations of the two benchmarks, or of their tasks of a category."""
+        files = [entry.file for entry in list_tasks(self.registry)]
+        required = {file.name for file in files if file.required}
+        of_category = {file.name for file in files if category in (None, file.category)}
+        intrinsic, downstream = (
+            {entry.file.name for entry in select(self.registry, [name])} & of_category
+            for name in (INTRINSIC, DOWNSTREAM)
+        )
+        records = [record for record in self.records if record.model.kind == "text"]
+        if other_metrics:
+            intrinsic = of_other_metrics(records, intrinsic, downstream)
+        return correlate(records, intrinsic, downstream, required)
+
+    def of_means(
+        self, over: str, category: str | None, *, other_metrics: bool = False
+    ) -> Correlation:
+        """Return the correlation of the means of all tasks, over models or mitigators."""
+        found = self.correlated(category, other_metrics=other_metrics)
+        return next(part for part in found.over if (part.over, part.task) == (over, None))
+
+    @functools.cached_property
+    def metrics(self) -> dict[str, str]:
+        """The metric of the primary score of each task."""
+        return {record.task.name: record.metric for record in self.records if record.primary}
 
     def correlations(self) -> str:
         """Return the table of the correlations of the intrinsic and the downstream benchmark."""
+        selections = {"all": (None, False), "gender": ("gender", False), OTHER: ("gender", True)}
         return table(
-            ["over", "of which tasks", "number", "points", "Spearman", "95 % interval", "Pearson"],
+            ["over", "intrinsic tasks", "number", "points", "Spearman", "95 % interval"],
             [
                 [
-                    part.over,
-                    category or "all",
+                    over,
+                    label,
                     f"{part.tasks[0]} and {part.tasks[1]}",
                     str(len(part.points)),
                     number(part.spearman),
                     interval(part),
-                    number(part.pearson),
                 ]
                 for over in ("models", "mitigators")
-                for category in (None, "gender")
-                for part in self.correlated(category)
-                if (part.over, part.task) == (over, None)
+                for label, (category, other_metrics) in selections.items()
+                for part in [self.of_means(over, category, other_metrics=other_metrics)]
             ],
         )
 
     def correlations_by_task(self) -> str:
-        """Return the table of the correlations of each downstream task with gender inside."""
-        by_task: dict[str, dict[str, Correlation]] = {}
-        for part in self.correlated("gender"):
-            if part.task is not None:
-                by_task.setdefault(part.task, {})[part.over] = part
-        columns = ["downstream task", "over models", "95 % interval"]
+        """Return the table of the correlations of each downstream task, for gender."""
+        every = self.correlated("gender").by_task
+        other = self.correlated("gender", other_metrics=True).by_task
+        columns = {
+            f"over models, {OTHER}": (other, "models"),
+            f"over mitigators, {OTHER}": (other, "mitigators"),
+            "over mitigators, all metrics": (every, "mitigators"),
+        }
         return table(
-            [*columns, "over mitigators", "95 % interval"],
+            ["downstream task", *(name for label in columns for name in (label, "95 % interval"))],
             [
                 [
                     f"`{task}`",
                     *(
                         cell
-                        for over in ("models", "mitigators")
-                        for cell in (number(of[over].spearman), interval(of[over]))
+                        for by_task, over in columns.values()
+                        for cell in (
+                            number(by_task[task][over].spearman),
+                            interval(by_task[task][over]),
+                        )
                     ),
                 ]
-                for task, of in by_task.items()
+                for task in other
             ],
         )
 
     def points(self) -> str:
         """Return the table of the means of each model that are correlated, for gender."""
-        part = next(part for part in self.correlated("gender") if part.over == "models")
+        every = self.of_means("models", "gender").points
+        other = self.of_means("models", "gender", other_metrics=True).points
+        pairs = sorted(zip(every, other, strict=True), key=lambda pair: pair[0].a)
         return table(
-            ["", INTRINSIC, DOWNSTREAM],
+            ["", f"{INTRINSIC}", OTHER, DOWNSTREAM],
             [
-                [point.model, number(point.a), number(point.b)]
-                for point in sorted(part.points, key=lambda point: point.a)
+                [point.model, number(point.a), number(same.a), number(point.b)]
+                for point, same in pairs
             ],
         )
 
     def changes(self) -> str:
-        """Return the table of the mean changes by each mitigator, for gender."""
-        part = next(
-            part
-            for part in self.correlated("gender")
-            if (part.over, part.task) == ("mitigators", None)
-        )
-        of: dict[str, list[Point]] = {}
-        for point in part.points:
-            of.setdefault(point.mitigator, []).append(point)
+        """Return the table of the mean changes by each mitigator, by metric, for gender."""
+        by_metric: dict[str, dict[str, dict[str, list[float]]]] = {}  # metric, mitigator, model
+        for task, parts in self.correlated("gender").by_task.items():
+            metric = self.metrics[task]
+            for point in parts["mitigators"].points:
+                of_models = by_metric.setdefault(metric, {}).setdefault(point.mitigator, {})
+                of_models.setdefault(point.model, []).append(point.b)
+        mitigators = next(iter(by_metric.values()))
         return table(
-            ["", INTRINSIC, DOWNSTREAM, "models with less downstream"],
+            ["", *(f"`{metric}`" for metric in by_metric)],
             [
-                [
-                    mitigator,
-                    number(fmean(point.a for point in points)),
-                    number(fmean(point.b for point in points)),
-                    f"{sum(point.b < 0 for point in points)} of {len(points)}",
-                ]
-                for mitigator, points in sorted(
-                    of.items(), key=lambda item: fmean(point.b for point in item[1])
-                )
+                [mitigator, *(change(of[mitigator].values()) for of in by_metric.values())]
+                for mitigator in sorted(mitigators)
             ],
         )
 
     def languages(self, *models: str) -> str:
         """Return the table of languages: control and gender of each model, in units of spread."""
         cells = self._of_languages()
-        columns = [f"{label}, {m}" for m in models for label in LANGUAGES.values()]
+        columns = [f"{label}, {model}" for model in models for label in LANGUAGES.values()]
         lines = [
             [
                 language,
-                *(in_units(cells.get((m, language, part))) for m in models for part in LANGUAGES),
+                *(
+                    in_units(cells.get((model, language, scenario)))
+                    for model in models
+                    for scenario in LANGUAGES
+                ),
             ]
             for language in sorted({language for _, language, _ in cells})
         ]
@@ -210,8 +252,8 @@ class Scores:
         lines = []
         for model in models:
             control, gender = (
-                {x for x in languages if is_found(cells.get((model, x, part)))}
-                for part in LANGUAGES
+                {code for code in languages if is_found(cells.get((model, code, scenario)))}
+                for scenario in LANGUAGES
             )
             numbers = [len(languages), len(control), len(gender & control), len(gender - control)]
             lines.append([model, *map(str, numbers)])
@@ -228,31 +270,18 @@ class Scores:
                     task += f", {LANGUAGES[record.scenario]}"
                 of_task.setdefault(task, {})[record.model.name] = record
         lines = [
-            [task, *(with_p(of.get(model)) for model in models)]
+            [task, ideal(next(iter(of.values())).ideal), *(with_p(of.get(m)) for m in models)]
             for task, of in sorted(of_task.items())
         ]
-        return table(["task", *models], lines)
+        return table(["task", "fair", *models], lines)
 
     def _of_languages(self) -> dict[tuple[str, str, str], Record]:
         """Return the associations in many languages by model, language and scenario."""
         return {
             (record.model.name, record.language or "", record.scenario): record
             for record in self.records
-            if _is_of_languages(record)
+            if _is_of_languages(record) and record.mitigator.label == NONE
         }
-
-    @functools.cache  # noqa: B019  # lives as long as the script
-    def correlated(self, category: str | None) -> tuple[Correlation, ...]:
-        """Return correlations of the two benchmarks, or of their tasks of a category."""
-        files = [entry.file for entry in list_tasks(self.registry)]
-        required = {file.name for file in files if file.required}
-        of_category = {file.name for file in files if category in (None, file.category)}
-        intrinsic, downstream = (
-            {entry.file.name for entry in select(self.registry, [name])} & of_category
-            for name in (INTRINSIC, DOWNSTREAM)
-        )
-        records = [record for record in self.records if record.model.kind == "text"]
-        return correlate(records, intrinsic, downstream, required).over
 
 
 def _is_of_languages(record: Record) -> bool:
@@ -263,7 +292,7 @@ def _is_of_languages(record: Record) -> bool:
 def filled(page: str, scores: Scores) -> str:
     """Return a page with its tables written anew.
 
-    A table is named `METHOD` or `METHOD BENCHMARK KIND`, after a method of `Scores`.
+    A table is named `METHOD ARGUMENT …`, after a method of `Scores`.
     """
 
     def written(match: re.Match[str]) -> str:
@@ -286,9 +315,8 @@ def main(results: Sequence[Path]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         scores = Scores(Path(folder))
         for page in PAGES:
-            if page.exists():
-                text = filled(page.read_text("utf-8"), scores)
-                folders.write_atomically(page, text.encode())
+            text = filled(page.read_text("utf-8"), scores)
+            folders.write_atomically(page, text.encode())
 
 
 if __name__ == "__main__":

@@ -11,10 +11,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 from hypothesis import settings
 
-for variable in (
-    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
-    *("POLARS_MAX_THREADS", "RAYON_NUM_THREADS"),
-):
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
+for variable in (*THREADS, "RAYON_NUM_THREADS"):  # the last is of tokenizers
     # Read when numpy or polars is imported, which happens later. Workers of pytest-xdist that have
     # as many threads as there are cores wait for each other.
     os.environ.setdefault(variable, "1")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     multiple=True,
     help="Only tasks of this category, such as gender; repeatable.",
 )
+@click.option(
+    "--other-metrics",
+    is_flag=True,
+    help="Leave out tasks of A by a metric that B has, too: a metric agrees with itself.",
+)
 @arguments.include
 @click.option("--points", is_flag=True, help="Print the correlated means, too.")
 @arguments.as_json
@@ -39,6 +44,7 @@ def command(
     results: Path,
     exclude: Sequence[str],
     categories: Sequence[str],
+    other_metrics: bool,
     include: Sequence[Path],
     points: bool,
     as_json: bool,
@@ -55,12 +61,12 @@ def command(
 
     \b
     harness results correlate social-bias-encoders downstream
-    harness results correlate social-bias-encoders downstream --category gender
+    harness results correlate social-bias-encoders downstream --category gender --other-metrics
     harness results correlate gender downstream --exclude names --json
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.errors import UsageError
     from harness.registry.registry import Registry
-    from harness.results.correlation import correlate
+    from harness.results.correlation import correlate, of_other_metrics
     from harness.run.tasks import list_tasks
 
     registry = Registry(include=include)
@@ -69,14 +75,16 @@ def command(
     tasks_a, tasks_b = (_names(registry, [side]) - left_out for side in (a, b))
     if kept is not None:
         tasks_a, tasks_b = tasks_a & kept, tasks_b & kept
+    records = selection.read((results,)).select(**options, all_scores=True)
+    if other_metrics:
+        tasks_a = of_other_metrics(records, tasks_a, tasks_b)
     for side, tasks in ((a, tasks_a), (b, tasks_b - tasks_a)):
         if not tasks:
             raise UsageError(
-                f"no task is left in '{side}': the other side has them, or --exclude or "
-                "--category leaves them out"
+                f"no task is left in '{side}': the other side has them, or --exclude, --category "
+                "or --other-metrics leaves them out"
             )
     required = {entry.file.name for entry in list_tasks(registry) if entry.file.required}
-    records = selection.read((results,)).select(**options, all_scores=True)
     found = correlate(records, tasks_a, tasks_b, required)
     if as_json:
         output.as_json(_as_json(found))
@@ -148,7 +156,7 @@ def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
         ],
         title=f"{a} (A) and {b} (B)",
     )
-    _show_tasks([part for part in found.over if part.task is not None], a)
+    _show_tasks(found.by_task, a)
     for part in whole:
         models = len({point.model for point in part.points})
         if part.spearman is None:
@@ -160,14 +168,11 @@ def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
         click.echo(f"left out: {model}: {reason}", err=True)
 
 
-def _show_tasks(parts: Collection[Correlation], a: str) -> None:
+def _show_tasks(by_task: Mapping[str, Mapping[str, Correlation]], a: str) -> None:
     """Print the correlation of each task of B with the mean of A, over models and mitigators."""
-    if not parts:
+    if not by_task:
         return
-    by_task: dict[str, dict[str, Correlation]] = {}
-    for part in parts:
-        by_task.setdefault(part.task or "", {})[part.over] = part
-    kinds = list(dict.fromkeys(part.over for part in parts))
+    kinds = list(dict.fromkeys(kind for of in by_task.values() for kind in of))
     output.table(
         ["task of B", *(name for kind in kinds for name in (f"over {kind}", f"95% ({kind})"))],
         [

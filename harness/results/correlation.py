@@ -4,15 +4,17 @@ Do they order models and mitigators alike?
 
 The mean of a group is that of a leaderboard: over families, of what is above the floor. The
 correlation over models takes these means as they are. That over mitigators takes changes against
-`none` of the same model, so that what tells models apart does not count.
+`none` of the same model, so that the level of a model does not count. Its size does: a model with
+more bias has more to lose.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import NormalDist, fmean
 from typing import Literal, TypeAlias
 
 from harness import jackknife
@@ -64,11 +66,13 @@ class Correlation:
     points
         What is correlated.
     tasks
-        Number of tasks of each group that count for at least one point.
+        Number of tasks of each group that count for every point.
     spearman, pearson
         The correlations; None with fewer than three points, or if a mean is the same in all.
     interval
-        95 % interval of `spearman`; None with fewer than five models.
+        95 % interval of `spearman`; None with fewer than five models. Over models it is that of
+        Bonett and Wright (2000), over mitigators a jackknife over models and, with at least five,
+        over mitigators.
     """
 
     over: Literal["models", "mitigators"]
@@ -96,6 +100,15 @@ class Correlations:
     over: tuple[Correlation, ...]
     left_out: tuple[tuple[str, str], ...]
 
+    @property
+    def by_task(self) -> dict[str, dict[str, Correlation]]:
+        """The correlations of single tasks of the second group, by task and `over`."""
+        of_task: dict[str, dict[str, Correlation]] = {}
+        for part in self.over:
+            if part.task is not None:
+                of_task.setdefault(part.task, {})[part.over] = part
+        return of_task
+
 
 def correlate(
     records: Iterable[Record], a: Collection[str], b: Collection[str], required: Collection[str]
@@ -103,8 +116,8 @@ def correlate(
     """Correlate the means of two groups of tasks over models and over mitigators.
 
     Only primary scores of bias count that a leaderboard ranks (`Record.counted`). Over models a
-    task counts if it counts for each of them; over mitigators, if it does with and without the
-    mitigator.
+    task counts if it counts for each of them; over mitigators, if it does for each model with each
+    mitigator and without. So all points are means over the same tasks.
 
     Parameters
     ----------
@@ -119,8 +132,13 @@ def correlate(
     Returns
     -------
     Correlations
-        Intervals leave out each model in turn and each mitigator: points of one model are not
-        independent, and those of one mitigator are not, either.
+        Over mitigators, intervals leave out each model in turn and each mitigator: points of one
+        model are not independent, and those of one mitigator are not, either.
+
+    References
+    ----------
+    Bonett and Wright, "Sample size requirements for estimating Pearson, Kendall and Spearman
+    correlations", Psychometrika 2000.
     """
     groups = (frozenset(a), frozenset(b) - frozenset(a))
     rows = _newest(records)
@@ -132,23 +150,43 @@ def correlate(
             models[model] = of[NONE]
         else:
             left_out.append((model[0], reason))
-    shared = _shared(models.values(), groups)
-    mitigated = {
-        (model, mitigator): of_task
+    pairs = [
+        (model, mitigator, models[model], of_task)
         for model in models
         for mitigator, of_task in rows[model].items()
-        if mitigator != NONE
-    }
+        if mitigator != NONE and all(_shared((models[model], of_task), groups))
+    ]
     over = []
-    tasks: tuple[Collection[str], Collection[str]]
+    shared = _shared(models.values(), groups)
     for task in (None, *sorted(shared[1])):
         tasks = (shared[0], shared[1] if task is None else {task})
         over.append(_correlation("models", task, _as_they_are(models, tasks), tasks))
-    for task in (None, *sorted(shared[1])) if mitigated else ():
-        tasks = (groups[0], groups[1] if task is None else {task})
-        points, counting = _changes(models, mitigated, tasks)
-        over.append(_correlation("mitigators", task, points, counting))
+    shared = _shared([of_task for pair in pairs for of_task in pair[2:]], groups)
+    for task in (None, *sorted(shared[1])) if pairs else ():
+        tasks = (shared[0], shared[1] if task is None else {task})
+        over.append(_correlation("mitigators", task, _changes(pairs, tasks), tasks))
     return Correlations(tuple(over), tuple(sorted(left_out)))
+
+
+def of_other_metrics(records: Iterable[Record], a: Collection[str], b: Collection[str]) -> set[str]:
+    """Return the tasks of `a` with records that are scored by another metric than those of `b`.
+
+    A metric on both sides agrees with itself: two tasks of one metric are nearly one test.
+
+    Parameters
+    ----------
+    records, a, b
+        As for `correlate`. Of `b`, ranked tasks of bias count.
+    """
+    metrics: dict[str, set[str]] = {}
+    of_b: set[str] = set()
+    for record in records:
+        if record.primary:
+            metrics.setdefault(record.task.name, set()).add(record.metric)
+            is_of_b = record.task.name in b and record.task.name not in a
+            if is_of_b and record.task.measures == "bias" and record.counted is not None:
+                of_b.add(record.metric)
+    return {task for task in a if task in metrics and not metrics[task] & of_b}
 
 
 def _newest(records: Iterable[Record]) -> dict[Model, dict[str, OfTask]]:
@@ -214,24 +252,13 @@ def _as_they_are(models: Mapping[Model, OfTask], tasks: Sequence[Collection[str]
 
 
 def _changes(
-    models: Mapping[Model, OfTask],
-    mitigated: Mapping[tuple[Model, str], OfTask],
-    tasks: Sequence[Collection[str]],
-) -> tuple[list[Point], tuple[set[str], set[str]]]:
-    """Return the changes by mitigators, each over the tasks that count with it and without.
-
-    The second part is the tasks of each group that count for at least one point.
-    """
-    points = []
-    counting: tuple[set[str], set[str]] = (set(), set())
-    for (model, mitigator), of_task in mitigated.items():
-        groups = _shared((models[model], of_task), tasks)
-        if all(groups):
-            changes = (_mean(of_task, group) - _mean(models[model], group) for group in groups)
-            points.append(Point(model[0], mitigator, *changes))
-            for part, group in zip(counting, groups, strict=True):
-                part.update(group)
-    return points, counting
+    pairs: Iterable[tuple[Model, str, OfTask, OfTask]], tasks: Sequence[Collection[str]]
+) -> list[Point]:
+    return [
+        Point(name, mitigator, *(_mean(after, group) - _mean(before, group) for group in tasks))
+        for (name, _), mitigator, before, after in pairs
+        if all(tasks)
+    ]
 
 
 def _mean(of_task: OfTask, tasks: Iterable[str]) -> float:
@@ -274,11 +301,29 @@ def _coefficient(points: Sequence[Point], *, ranks: bool = True) -> float | None
 def _interval(
     over: Literal["models", "mitigators"], value: float, points: Sequence[Point]
 ) -> IntervalPart | None:
-    """Return the jackknife interval over models and, for changes, over mitigators too."""
+    """Return the interval of a correlation; see `Correlation`."""
+    if len({point.model for point in points}) < jackknife.FEWEST or 1 - abs(value) < 1e-9:
+        return None
+    return _of_models(value, len(points)) if over == "models" else _of_changes(value, points)
+
+
+def _of_models(value: float, n: int) -> IntervalPart:
+    """Return the interval of Bonett and Wright (2000) for n independent points.
+
+    In simulations of 5 to 20 points with correlations of 0, .5 and .8 it covers in 95 to 100 %, and
+    is narrower than the jackknife of so few ranks.
+    """
+    half = NormalDist().inv_cdf(0.5 + LEVEL / 2) * math.sqrt((1 + value**2 / 2) / (n - 3))
+    low, high = (math.tanh(math.atanh(value) + sign * half) for sign in (-1, 1))
+    return IntervalPart(low=low, high=high, level=LEVEL, method="Bonett and Wright")
+
+
+def _of_changes(value: float, points: Sequence[Point]) -> IntervalPart | None:
+    """Return the jackknife interval over models and, with at least five, over mitigators."""
     import numpy as np
 
     units = [[point.model for point in points]]
-    if over == "mitigators" and len({point.mitigator for point in points}) >= jackknife.FEWEST:
+    if len({point.mitigator for point in points}) >= jackknife.FEWEST:
         units.append([point.mitigator for point in points])
     left_out = []
     for names in units:

@@ -175,6 +175,9 @@ def test_a_category_leaves_other_tasks_out_of_both_groups(harness, tmp_path):
     said = harness(*line, "--category", "age")
     assert said.code == 2
     assert "no task is left in 'direct-bias'" in said.err
+    said = harness(*line, "--other-metrics")
+    assert said.code == 2, "all three are scored by WEAT here"
+    assert "--other-metrics" in said.err
     said = harness(*line, "--category", "gendre")
     assert said.code == 2
     assert "unknown category 'gendre'; did you mean 'gender'?" in said.err

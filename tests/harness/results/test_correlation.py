@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from score_records import record, similarity
 
-from harness.results.correlation import correlate
+from harness.results.correlation import correlate, of_other_metrics
 
 A, B = {"inner-1", "inner-2"}, {"outer"}
 MODELS = "abcdef"
@@ -104,7 +104,27 @@ def test_a_task_of_both_groups_counts_for_the_first_alone():
     assert of(correlate(records, A, A | B, ()), "models").tasks == (2, 1)
 
 
-def test_the_interval_leaves_out_models_and_contains_the_value():
+def test_a_task_counts_over_mitigators_only_if_it_counts_for_each_point():
+    records = [line for name in "abc" for line in scores(name, (1.0, 0.5), 0.1)]
+    records += [line for name in "abc" for line in scores(name, (0.6, 0.5), 0.1, "x")]
+    records += [line for name in "abc" for line in scores(name, (0.4, 0.1), 0.1, "y")]
+    leak = next(i for i, line in enumerate(records) if line.mitigator.label == "x")
+    records[leak] = record("inner-1", "x", 0.6, model="a", overlap=("she",))
+    part = of(correlate(records, A, B, ()), "mitigators")
+    assert (part.tasks, len(part.points)) == ((1, 1), 6)
+    assert [p.a for p in part.points] == pytest.approx([0, -0.2] * 3), "inner-2 alone"
+
+
+def test_tasks_of_a_metric_of_the_other_group_are_left_out():
+    records = [line for name in "abc" for line in scores(name, (1.0, 0.5), 0.1)]
+    assert of_other_metrics(records, A, B) == set(), "all three are scored by WEAT"
+    records = [*records[:2], record("outer", value=0.1, metric="screening")]
+    assert of_other_metrics(records, A, B) == A
+    usefulness = similarity("outer", "none", 0.5, metric="weat")
+    assert of_other_metrics([*records[:2], usefulness], A, B) == A, "only bias counts"
+
+
+def test_the_interval_over_models_is_that_of_bonett_and_wright():
     rng = np.random.default_rng(0)
     records = []
     for name in MODELS:
@@ -112,8 +132,10 @@ def test_the_interval_leaves_out_models_and_contains_the_value():
         records += scores(name, (bias, bias), min(2, bias + rng.normal(0, 0.1)))
     part = of(correlate(records, A, B, ()), "models")
     assert part.interval is not None
-    assert part.interval.method == "jackknife t of models"
-    assert -1 <= part.interval.low <= part.spearman <= part.interval.high <= 1
+    # tanh(atanh ρ ± 1.96 √((1 + ρ²/2) / (n − 3))), with n = 6
+    half = 1.959964 * np.sqrt((1 + part.spearman**2 / 2) / 3)
+    ends = np.tanh(np.arctanh(part.spearman) + np.array([-half, half]))
+    assert (part.interval.low, part.interval.high) == pytest.approx(tuple(ends), abs=1e-6)
 
 
 def test_the_interval_over_mitigators_covers_rows_that_share_models_and_mitigators():
