@@ -102,7 +102,7 @@ def weat(
         Number of random partitions if there are more; then p = (hits + 1)/(permutations + 1).
     confidence, resamples
         Level of the intervals over targets and attributes, and the most items to leave out for
-        one.
+        one; 0 for neither intervals nor the detail `without_one`.
     null_draws
         Number of random partitions of X ∪ Y for the floor of both scores; 0 for no floor.
     rng
@@ -179,6 +179,7 @@ def weat(
     range_without = partial(
         without_one,
         sizes=items,
+        resamples=resamples,
         clusters=codes,
         texts=None if texts is None else [texts[name] for name in INPUTS],
     )

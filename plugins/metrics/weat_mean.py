@@ -85,7 +85,8 @@ def weat_mean(
     null_draws
         Number of random assignments for the floor and the p-value; 0 for none.
     confidence, resamples
-        Level of the interval over words, and the most of these to leave out.
+        Level of the interval over words, and the most of these to leave out; 0 for neither an
+        interval nor the detail `without_one`.
     rng
         Random number generator of the assignments.
     texts
@@ -154,7 +155,9 @@ def weat_mean(
             "tests": len(tests),
             "alternative": "two-sided",
             "reversed": value < 0 and p_value is not None and p_value < SIGNIFICANT,
-            "without_one": without_one(statistic, value, sizes, clusters=words, texts=named),
+            "without_one": without_one(
+                statistic, value, sizes, resamples=resamples, clusters=words, texts=named
+            ),
         },
         tables={"tests": _table(tests, s, associations)},
         samples=partial(_samples, units, members, tests_of),

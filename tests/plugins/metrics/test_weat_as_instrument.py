@@ -113,7 +113,9 @@ def test_the_range_without_one_word_is_that_of_leaving_it_out(score, seed):
     arrays = [rng.standard_normal((2 * n, 6)) for n in sizes]
     codes = {name: np.repeat(np.arange(n), 2) for name, n in zip(INPUTS, sizes, strict=True)}
     texts = {name: [f"{name} {i}" for i in range(len(rows))] for name, rows in codes.items()}
-    found = run(arrays, clusters=codes, texts=texts, permutations=5, exact_limit=0)[score]
+    options = {"clusters": codes, "texts": texts, "permutations": 5, "exact_limit": 0}
+    assert run(arrays, **options)[score].details["without_one"] == {}, "resamples is 0"
+    found = run(arrays, **options, resamples=100)[score]
     values = {}
     for i, (name, n) in enumerate(zip(INPUTS, sizes, strict=True)):
         for word in range(n):
@@ -133,7 +135,7 @@ def test_one_word_that_carries_the_association_turns_its_sign():
     x = [[1.0, 0.0], [-0.1, 1.0], [-0.1, 1.0]]
     arrays = [np.array(rows) for rows in (x, [[0.0, 1.0]] * 3, [[1.0, 0.0]], [[-1.0, 0.0]])]
     texts = dict(zip(INPUTS, [["Amy", "Bea", "Cat"], ["d"] * 3, ["e"], ["f"]], strict=True))
-    without = run(arrays, texts=texts)["association"].details["without_one"]
+    without = run(arrays, texts=texts, resamples=100)["association"].details["without_one"]
     assert without["low_text"] == "Amy"
     assert without["low"] < 0 < without["high"]
     assert without["changes_sign"]
