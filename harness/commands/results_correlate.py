@@ -130,7 +130,7 @@ def _as_json(found: Correlations) -> dict[str, Any]:
 
 def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
     from harness import jackknife
-    from harness.results.correlation import FEWEST
+    from harness.results.rank_correlation import FEWEST
 
     whole = [part for part in found.over if part.task is None]
     if points:

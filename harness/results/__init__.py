@@ -21,6 +21,7 @@
 `means`               means over tasks, each family with one vote
 `averages`            means over tasks, and how scores agree
 `correlation`         how two groups of tasks correlate over models and mitigators
+`rank_correlation`    the correlation of points, and its interval
 `comparison`          paired comparison of two rows: differences and their means
 `items`               two rows item by item, by a column of their samples
 `sides`               the rows of a comparison: mitigators, models or runs

@@ -10,47 +10,24 @@ more bias has more to lose.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, fmean
+from statistics import fmean
 from typing import Literal, TypeAlias
 
-from harness import jackknife
 from harness.names import NONE
+from harness.results.rank_correlation import Point, coefficient, interval_of
 from harness.results.record import Record
 from harness.results.record_parts import IntervalPart
 from harness.results.tables import age
 
-LEVEL = 0.95
-"""Confidence level of the intervals."""
-FEWEST = 3
-"""Fewest rows for a correlation."""
 SIGNIFICANT = 0.05
 """A required control is passed by a value above its ideal with a p-value below this."""
 Model: TypeAlias = tuple[str, str]
 """Name and fingerprint."""
 OfTask: TypeAlias = dict[str, Record]
 """The primary record of each task, for one model and mitigator."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """A model, or a mitigator on a model.
-
-    Parameters
-    ----------
-    model, mitigator
-        Their labels.
-    a, b
-        Mean of each group of tasks; with a mitigator its change against `none`. Lower is less bias.
-    """
-
-    model: str
-    mitigator: str
-    a: float
-    b: float
 
 
 @dataclass(frozen=True)
@@ -277,63 +254,13 @@ def _correlation(
     points: Sequence[Point],
     tasks: Sequence[Collection[str]],
 ) -> Correlation:
-    spearman = _coefficient(points)
+    spearman = coefficient(points)
     return Correlation(
         over=over,
         task=task,
         points=tuple(points),
         tasks=(len(tasks[0]), len(tasks[1])),
         spearman=spearman,
-        pearson=_coefficient(points, ranks=False),
-        interval=None if spearman is None else _interval(over, spearman, points),
+        pearson=coefficient(points, ranks=False),
+        interval=None if spearman is None else interval_of(over, spearman, points),
     )
-
-
-def _coefficient(points: Sequence[Point], *, ranks: bool = True) -> float | None:
-    a, b = [point.a for point in points], [point.b for point in points]
-    if len(points) < FEWEST or len(set(a)) == 1 or len(set(b)) == 1:
-        return None
-    from scipy.stats import pearsonr, spearmanr
-
-    return float((spearmanr if ranks else pearsonr)(a, b).statistic)
-
-
-def _interval(
-    over: Literal["models", "mitigators"], value: float, points: Sequence[Point]
-) -> IntervalPart | None:
-    """Return the interval of a correlation; see `Correlation`."""
-    if len({point.model for point in points}) < jackknife.FEWEST or 1 - abs(value) < 1e-9:
-        return None
-    return _of_models(value, len(points)) if over == "models" else _of_changes(value, points)
-
-
-def _of_models(value: float, n: int) -> IntervalPart:
-    """Return the interval of Bonett and Wright (2000) for n independent points.
-
-    In simulations of 5 to 20 points with correlations of 0, .5 and .8 it covers in 95 to 100 %, and
-    is narrower than the jackknife of so few ranks.
-    """
-    half = NormalDist().inv_cdf(0.5 + LEVEL / 2) * math.sqrt((1 + value**2 / 2) / (n - 3))
-    low, high = (math.tanh(math.atanh(value) + sign * half) for sign in (-1, 1))
-    return IntervalPart(low=low, high=high, level=LEVEL, method="Bonett and Wright")
-
-
-def _of_changes(value: float, points: Sequence[Point]) -> IntervalPart | None:
-    """Return the jackknife interval over models and, with at least five, over mitigators."""
-    import numpy as np
-
-    units = [[point.model for point in points]]
-    if len({point.mitigator for point in points}) >= jackknife.FEWEST:
-        units.append([point.mitigator for point in points])
-    left_out = []
-    for names in units:
-        without = [
-            _coefficient([p for p, name in zip(points, names, strict=True) if name != unit])
-            for unit in dict.fromkeys(names)
-        ]
-        left_out.append(np.array([np.nan if r is None else r for r in without]))
-    ends = jackknife.t_interval(value, left_out, confidence=LEVEL, bounds=(-1.0, 1.0))
-    if ends is None:
-        return None
-    method = "jackknife t of " + " and ".join(["models", "mitigators"][: len(units)])
-    return IntervalPart(low=ends.low, high=ends.high, level=LEVEL, method=method)
