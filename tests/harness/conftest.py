@@ -107,7 +107,7 @@ def plugin(tmp_path, monkeypatch):
     """Write a module and return an entry point to it: `plugin("source", name="mine")`."""
 
     def make(source, name="mine"):
-        module = f"written_plugin_{next(_NUMBERS)}"
+        module = f"written_plugin_{next(_NUMBERS):06}"  # in the order of writing
         folder = tmp_path / "modules"
         folder.mkdir(exist_ok=True)
         monkeypatch.syspath_prepend(str(folder))
