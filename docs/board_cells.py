@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
+from harness.plugins.validity.page import number
 from harness.results.correlation import SIGNIFICANT, Correlation
 from harness.results.record import Record
 
@@ -15,14 +16,6 @@ def table(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     head = "| " + " | ".join(columns) + " |\n"
     rule = "| --- |" + " ---: |" * (len(columns) - 1) + "\n"
     return head + rule + "".join("| " + " | ".join(line) + " |\n" for line in lines)
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """Return a number as a paper prints it: .5 and −.5."""
-    if value is None:
-        return "–"
-    text = f"{value:z.{digits}f}".replace("-", "−")
-    return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
 def ideal(value: float | str) -> str:

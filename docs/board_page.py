@@ -26,7 +26,6 @@ from board_cells import (
     in_units,
     interval,
     is_found,
-    number,
     ranks,
     table,
     with_floor,
@@ -37,6 +36,7 @@ from harness import folders
 from harness.leaderboard import building
 from harness.leaderboard.boards.board import Board
 from harness.names import NONE
+from harness.plugins.validity.page import number
 from harness.registry.registry import Registry
 from harness.results.correlation import Correlation, Correlations, correlate, of_other_metrics
 from harness.results.folder import read_results
@@ -204,7 +204,7 @@ class Scores:
         other = self.of_means("models", "gender", other_metrics=True).points
         pairs = sorted(zip(every, other, strict=True), key=lambda pair: pair[0].a)
         return table(
-            ["", f"{INTRINSIC}", OTHER, DOWNSTREAM],
+            ["", INTRINSIC, OTHER, DOWNSTREAM],
             [
                 [point.model, number(point.a), number(same.a), number(point.b)]
                 for point, same in pairs

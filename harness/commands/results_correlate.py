@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,10 +71,9 @@ def command(
 
     registry = Registry(include=include)
     left_out = _names(registry, exclude) if exclude else set()
-    kept = _of_categories(registry, categories) if categories else None
-    tasks_a, tasks_b = (_names(registry, [side]) - left_out for side in (a, b))
-    if kept is not None:
-        tasks_a, tasks_b = tasks_a & kept, tasks_b & kept
+    files = [entry.file for entry in list_tasks(registry)]
+    _check(categories, {file.category for file in files})
+    tasks_a, tasks_b = (_names(registry, [side], categories) - left_out for side in (a, b))
     records = selection.read((results,)).select(**options, all_scores=True)
     if other_metrics:
         tasks_a = of_other_metrics(records, tasks_a, tasks_b)
@@ -84,7 +83,7 @@ def command(
                 f"no task is left in '{side}': the other side has them, or --exclude, --category "
                 "or --other-metrics leaves them out"
             )
-    required = {entry.file.name for entry in list_tasks(registry) if entry.file.required}
+    required = {file.name for file in files if file.required}
     found = correlate(records, tasks_a, tasks_b, required)
     if as_json:
         output.as_json(_as_json(found))
@@ -93,30 +92,22 @@ def command(
     selection.notices(records)
 
 
-def _names(registry: Registry, patterns: Sequence[str]) -> set[str]:
+def _names(registry: Registry, patterns: Sequence[str], categories: Sequence[str] = ()) -> set[str]:
+    """Return the names of the chosen tasks, of any category if there are no `categories`."""
     from harness import names
     from harness.run.tasks import select
 
-    return {entry.file.name for entry in select(registry, names.split(patterns))}
+    files = [entry.file for entry in select(registry, names.split(patterns))]
+    return {file.name for file in files if not categories or file.category in categories}
 
 
-def _of_categories(registry: Registry, categories: Sequence[str]) -> set[str]:
-    """Return the names of the tasks of these categories.
-
-    Raises
-    ------
-    UnknownName
-        If no task has one of the categories.
-    """
+def _check(categories: Sequence[str], known: Collection[str]) -> None:
+    """Raise `UnknownName` if no task has one of the categories."""
     from harness.errors import UnknownName
-    from harness.run.tasks import list_tasks
 
-    files = [entry.file for entry in list_tasks(registry)]
-    known = {file.category for file in files}
     for category in categories:
         if category not in known:
             raise UnknownName("category", category, known)
-    return {file.name for file in files if file.category in categories}
 
 
 def _as_json(found: Correlations) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from scipy.stats import spearmanr
 import harness
 from harness.registry.registry import Registry
 from harness.results.record import Record
+from harness.study.significance import holm
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = ("board.md", "downstream.md", "languages.md")
@@ -106,13 +107,8 @@ def test_few_associations_in_other_languages_hold_a_correction(scores):
         and "india" not in record.task.name
     }
     assert len(gender) == 25
-    in_order = sorted(gender, key=gender.__getitem__)
-    held = list(
-        itertools.takewhile(
-            lambda code: gender[code] * (25 - in_order.index(code)) < 0.05, in_order
-        )
-    )
-    assert set(held) == {"ja", "zh"}
+    corrected = dict(zip(gender, holm([*gender.values()]), strict=True))
+    assert {code for code, p_value in corrected.items() if p_value < 0.05} == {"ja", "zh"}
 
 
 @pytest.mark.parametrize("model", REPEATED)
