@@ -21,6 +21,7 @@ from harness.encode.code_identity import Unidentified
 from harness.errors import HarnessError
 from harness.plugins.embedders import prompts
 from harness.plugins.embedders.transformers import hub
+from harness.plugins.embedders.transformers.routes import TASK_SETTINGS, Router, Routes
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
 if TYPE_CHECKING:
@@ -44,7 +45,11 @@ class LoadedSentenceTransformer:
 
     def __init__(self, model: Any, name: str) -> None:
         self._model, self._prompts = model, _role_prompts(model, name)
+        self._routes = _routes(model)
         weights = sum(weight.numel() for weight in model.parameters())
+        identity = [_identity(model), self._prompts]
+        if self._routes.names:
+            identity.append(self._routes.names)
         self.info = ModelInfo(
             name=name,
             kind="text",
@@ -52,7 +57,8 @@ class LoadedSentenceTransformer:
             n_parameters=weights or None,
             prompts=_stated_prompts(model),
             role_prompts=self._prompts,
-            fingerprint=f"sentence-transformer-object-{digest([_identity(model), self._prompts])}",
+            routes=self._routes.names,
+            fingerprint=f"sentence-transformer-object-{digest(identity)}",
         )
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
@@ -62,6 +68,7 @@ class LoadedSentenceTransformer:
             prompt=self._prompts.get(role, self._prompts.get("text", "")),
             batch_size=max(1, len(texts)),
             show_progress_bar=False,
+            **self._routes.arguments(role, self.info.name),
         )
         return np.asarray(vectors, dtype=np.float32)
 
@@ -142,6 +149,30 @@ def _role_prompts(model: Any, name: str) -> dict[Role, str]:
     """Return the prompts of a model by role, as those of a folder are read."""
     stated = _stated_prompts(model)
     return prompts.by_role(stated, model=name, default=stated.get(model.default_prompt_name, ""))
+
+
+def _routes(model: Any) -> Routes:
+    """Return the routes of a model by role, as those of a folder are read."""
+    from sentence_transformers.base.modules import Router as Module
+
+    modules = list(model)
+    routers = [module for module in modules if isinstance(module, Module)]
+    inputs = [steps[0] for router in routers for steps in router.sub_modules.values()]
+    return Routes.of(
+        [
+            Router(
+                {route: list(map(str, steps)) for route, steps in router.sub_modules.items()},
+                router.default_route,
+                router.route_mappings,
+            )
+            for router in routers
+        ],
+        differs=any(
+            getattr(step, setting, None) is not None
+            for step in [*modules[:1], *inputs]
+            for setting in TASK_SETTINGS
+        ),
+    )
 
 
 def _transformer(part: Any) -> Any:

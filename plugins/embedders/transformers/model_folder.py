@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.embedder import Role
 from harness.errors import ModelError
 from harness.plugins.embedders import weight_files
+from harness.plugins.embedders.transformers.routes import TASK_SETTINGS, Router, Routes
 from harness.plugins.embedders.weight_files import Backend
 
 _POOLINGS = {  # names in files of sentence-transformers before version 6: names since then
@@ -25,6 +27,9 @@ _POOLINGS = {  # names in files of sentence-transformers before version 6: names
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
+_ROUTERS = ("Router", "Asym")  # modules that have modules: one row of them for each route
+# The library's settings of a transformer are in `sentence_KIND_config.json`, the first of these.
+_SETTINGS = ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 _WITHOUT_LIMIT = 10**6  # tokenizers write 10**30 for no limit
 # Models that number positions from their padding token's id + 1: two positions are never used.
 _OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl")
@@ -155,6 +160,49 @@ class ModelFolder:
                 return tuple(new for old, new in _POOLINGS.items() if config.get(old)) or ("mean",)
         return ()
 
+    @functools.cached_property
+    def routes(self) -> Routes:
+        """Which way texts of each role go; empty for a model that treats all alike."""
+        inputs = [self.modules[0].folder, *self._inputs.values()]
+        differs = any(
+            self._settings_of(folder).get(key) is not None
+            for folder in inputs
+            for key in TASK_SETTINGS
+        )
+        return Routes.of([router for _, router in self._routers], differs=differs)
+
+    def input_folder(self, role: Role = "text") -> Path:
+        """Return the folder of the module that reads the texts of a role, with its tokenizer."""
+        if not self._inputs:
+            first = self.modules[0]
+            return first.folder if first.kind != "Transformer" else self.transformer
+        route = self._routers[0][1].route(self.routes.tasks.get(role))
+        return self._inputs[route or next(iter(self._inputs))]
+
+    @functools.cached_property
+    def _inputs(self) -> Mapping[str, Path]:
+        """The first module's folder by route; empty for a model that reads all texts alike."""
+        if self.modules[0].kind not in _ROUTERS:
+            return {}
+        folder, router = self._routers[0]
+        return {route: folder / steps[0] for route, steps in router.routes.items()}
+
+    @functools.cached_property
+    def _routers(self) -> list[tuple[Path, Router]]:
+        """The folder and routes of each module that has routes."""
+        found = []
+        for folder in (module.folder for module in self.modules if module.kind in _ROUTERS):
+            file = folder / "router_config.json"
+            file = file if file.is_file() else folder / "config.json"
+            try:
+                found.append((folder, Router.of_config(self._json(file))))
+            except (KeyError, TypeError, ValueError, SyntaxError, AttributeError) as error:
+                raise ModelError(
+                    f"'{self.name}': {file.name} does not state routes ({error}); expected "
+                    "'structure', with the modules of each route, and 'parameters'"
+                ) from None
+        return found
+
     @property
     def normalizes(self) -> bool:
         """Whether the model itself scales its vectors to length 1."""
@@ -200,8 +248,11 @@ class ModelFolder:
     @functools.cached_property
     def transformer_settings(self) -> Mapping[str, Any]:
         """The settings of sentence-transformers for the transformer; empty if there are none."""
-        for name in ("sentence_bert_config.json", "sentence_roberta_config.json"):
-            stated = self._optional(self.transformer / name)
+        return self._settings_of(self.transformer)
+
+    def _settings_of(self, folder: Path) -> Mapping[str, Any]:
+        for kind in _SETTINGS:
+            stated = self._optional(folder / f"sentence_{kind}_config.json")
             if stated:
                 return stated
         return {}

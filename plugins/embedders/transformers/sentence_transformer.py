@@ -162,8 +162,19 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             batch_size=len(texts),
             show_progress_bar=False,
             normalize_embeddings=normalize,
+            **self._task(role),
         )
         return np.asarray(vectors, dtype=np.float32)
+
+    def _task(self, role: Role) -> dict[str, str]:
+        """Return what the library is told of a role: a model with routes needs it.
+
+        Raises
+        ------
+        ModelError
+            If the model has no route for the role.
+        """
+        return self._routes.arguments(role, self._folder.name)
 
     @property
     def model(self) -> Any:
@@ -193,6 +204,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             batch_size=max(1, len(texts)),
             show_progress_bar=False,
             output_value=None,
+            **self._task("text"),
         )
         all_states = []
         for text, output in zip(texts, outputs, strict=True):
