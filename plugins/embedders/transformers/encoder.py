@@ -64,12 +64,11 @@ class TransformerEncoder:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user may not expect of the model's reading of texts, a line for each."""
-        if not self._routes.takes_documents_route:
-            return ()
-        return (
-            f"{self.info.name}: it has no default route; texts that are neither queries nor "
-            f"documents take the route '{self._routes.names['text']}'",
-        )
+        lines = [
+            *self._routes.notices(),
+            *self._options.prompt_notices(self._folder, self._prompts),
+        ]
+        return tuple(f"{self.info.name}: {line}" for line in lines)
 
     def close(self) -> None:
         """Free the weights; they are loaded again when needed."""

@@ -61,6 +61,15 @@ class LoadedSentenceTransformer:
             fingerprint=f"sentence-transformer-object-{digest(identity)}",
         )
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user may not expect of the model's reading of texts, a line for each."""
+        lines = [
+            *self._routes.notices(),
+            *prompts.notices(_stated_prompts(self._model), self._prompts),
+        ]
+        return tuple(f"{self.info.name}: {line}" for line in lines)
+
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
         """Return (n, d) float32 vectors of `n` texts of one role, encoded as one batch."""
         vectors = self._model.encode(
@@ -90,16 +99,19 @@ def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
         return None
     try:
         path, _ = hub.folder(source)
-        roles = _role_prompts(model, name)
-        text = roles.get("text", "")
         options: dict[str, Any] = {
             "max_length": model.max_seq_length,
             "precision": str(getattr(model, "dtype", "float32")).removeprefix("torch."),
-            "prompt": text,
-            "query_prompt": roles.get("query", text),
-            "document_prompt": roles.get("document", text),
             "name": name,
         }
+        roles = _role_prompts(model, name)
+        if roles != SentenceTransformersEmbedder(str(path), **options).info.role_prompts:
+            text = roles.get("text", "")
+            options |= {
+                "prompt": text,
+                "query_prompt": roles.get("query", text),
+                "document_prompt": roles.get("document", text),
+            }
         copy = SentenceTransformersEmbedder(str(path), device="cpu", **options)
         if _identity(copy._model) != _identity(model):
             return None
@@ -148,7 +160,7 @@ def _stated_prompts(model: Any) -> dict[str, str]:
 def _role_prompts(model: Any, name: str) -> dict[Role, str]:
     """Return the prompts of a model by role, as those of a folder are read."""
     stated = _stated_prompts(model)
-    return prompts.by_role(stated, model=name, default=stated.get(model.default_prompt_name, ""))
+    return prompts.by_role(stated, model=name, plain=stated.get(model.default_prompt_name))
 
 
 def _routes(model: Any) -> Routes:

@@ -133,7 +133,11 @@ class Routes:
             raise ModelError(f"'{name}' has no route for the role '{role}' (it has {known})")
         return {"task": self.tasks[role]} if role in self.tasks else {}
 
-    @property
-    def takes_documents_route(self) -> bool:
-        """Whether plain texts go the way of documents, for want of a default."""
-        return "text" in self.tasks
+    def notices(self) -> list[str]:
+        """Return what a user may not expect of the routes, a line for each."""
+        if "text" not in self.tasks:
+            return []
+        return [
+            "it has no default route; texts that are neither queries nor documents take the route "
+            f"'{self.names['text']}'"
+        ]
