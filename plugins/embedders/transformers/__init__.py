@@ -13,6 +13,7 @@
 `gguf_file`               a language model in a GGUF file: what its header says
 `exported_backend`        runs a transformer that was exported to ONNX or OpenVINO
 `exported_transformer`    that transformer as a module of sentence-transformers
+`padding`                 pads batches so that texts keep the vectors that they have alone
 `pooling`                 one vector from the states of a text's tokens
 `matryoshka`              keeps the first dimensions of vectors
 `text_lengths`            token counts and truncation, without weights

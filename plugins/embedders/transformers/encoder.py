@@ -103,6 +103,8 @@ class TransformerEncoder:
             identity["role_prompts"] = self._prompts
         if self._routes.names:
             identity["routes"] = self._routes.names
+        if self._folder.is_padded_anew:
+            identity["padding"] = "right"
         if self._dimensions is not None:
             identity["dimensions"] = self._dimensions
         return model_info.describe(

@@ -20,7 +20,7 @@ from harness.encode import adapters, identity
 from harness.encode.code_identity import Unidentified
 from harness.errors import HarnessError
 from harness.plugins.embedders import prompts
-from harness.plugins.embedders.transformers import hub
+from harness.plugins.embedders.transformers import hub, padding
 from harness.plugins.embedders.transformers.routes import TASK_SETTINGS, Router, Routes
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
@@ -72,13 +72,14 @@ class LoadedSentenceTransformer:
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
         """Return (n, d) float32 vectors of `n` texts of one role, encoded as one batch."""
-        vectors = self._model.encode(
-            list(texts),
-            prompt=self._prompts.get(role, self._prompts.get("text", "")),
-            batch_size=max(1, len(texts)),
-            show_progress_bar=False,
-            **self._routes.arguments(role, self.info.name),
-        )
+        with padding.settled(self._model):
+            vectors = self._model.encode(
+                list(texts),
+                prompt=self._prompts.get(role, self._prompts.get("text", "")),
+                batch_size=max(1, len(texts)),
+                show_progress_bar=False,
+                **self._routes.arguments(role, self.info.name),
+            )
         return np.asarray(vectors, dtype=np.float32)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from harness.embedder import Role
 from harness.errors import ModelError
 from harness.plugins.embedders import weight_files
+from harness.plugins.embedders.transformers import padding
 from harness.plugins.embedders.transformers.routes import TASK_SETTINGS, Router, Routes
 from harness.plugins.embedders.weight_files import Backend
 
@@ -150,7 +151,8 @@ class ModelFolder:
         """
         if self.is_plain:
             architecture = str((self.config.get("architectures") or [""])[0])
-            return ("lasttoken",) if architecture.endswith("ForCausalLM") else ("mean",)
+            causal = architecture.endswith("ForCausalLM") and self.config.get("is_causal", True)
+            return ("lasttoken",) if causal else ("mean",)
         for module in self.modules:
             if module.kind == "Pooling":
                 config = self._json(module.folder / "config.json")
@@ -202,6 +204,25 @@ class ModelFolder:
                     "'structure', with the modules of each route, and 'parameters'"
                 ) from None
         return found
+
+    @functools.cached_property
+    def is_padded_anew(self) -> bool:
+        """Whether its files pad texts on a side that would change their vectors."""
+        return any(map(self._pads_wrongly, {*self._inputs.values(), self.input_folder()}))
+
+    def _pads_wrongly(self, folder: Path) -> bool:
+        settings = self._settings_of(folder)
+        if settings.get("transformer_task") in padding.GENERATING:
+            return False
+        if not padding.shifts_positions(self._optional(folder / "config.json")):
+            return False
+        side = padding.stated_side(
+            folder / "tokenizer.json",
+            (settings.get("processing_kwargs") or {}).get("text") or {},
+            settings.get("processor_kwargs") or settings.get("tokenizer_args") or {},
+            self._optional(folder / "tokenizer_config.json"),
+        )
+        return side == "left"
 
     @property
     def normalizes(self) -> bool:

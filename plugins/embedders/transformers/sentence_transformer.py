@@ -20,6 +20,7 @@ from harness.plugins.embedders.transformers import (
     exported_backend,
     hub,
     matryoshka,
+    padding,
     word_alignment,
 )
 from harness.plugins.embedders.transformers.encoder import TransformerEncoder
@@ -253,6 +254,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             _set_pooling(model, self._poolings[0], self._folder.name)
         if self._max_length is not None:
             model.max_seq_length = self._max_length
+        padding.settle_all(model)
         return model.eval()
 
 
