@@ -21,6 +21,7 @@ from harness.plugins.embedders import quiet_loading
 from harness.plugins.embedders.transformers import gguf_file, matryoshka, word_alignment
 from harness.plugins.embedders.transformers.encoder import TransformerEncoder
 from harness.plugins.embedders.transformers.encoder_options import EncoderOptions, Precision
+from harness.plugins.embedders.transformers.model_folder import Module
 from harness.plugins.embedders.transformers.pooling import Pooling, pool
 
 if TYPE_CHECKING:
@@ -125,6 +126,11 @@ class LastTokenEmbedder(TransformerEncoder):
         if folder.config.get("is_encoder_decoder"):
             raise ModelError(
                 f"'{reference}' has an encoder and a decoder; to use its encoder, write "
+                f"'sentence-transformers:{reference}'"
+            )
+        if folder.routes.names:
+            raise ModelError(
+                f"'{reference}' has routes for queries and documents; to use them, write "
                 f"'sentence-transformers:{reference}'"
             )
         super().__init__(folder, options, added=int(eos))
@@ -232,6 +238,9 @@ class LastTokenEmbedder(TransformerEncoder):
             )
         states = outputs.last_hidden_state
         return states, mask.to(states.device)
+
+    def _tokenizer_of(self, module: Module) -> Any:
+        return self._tokenizer
 
     @functools.cached_property
     def _tokenizer(self) -> Any:

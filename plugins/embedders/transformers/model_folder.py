@@ -165,50 +165,62 @@ class ModelFolder:
     @functools.cached_property
     def routes(self) -> Routes:
         """Which way texts of each role go; empty for a model that treats all alike."""
-        inputs = [self.modules[0].folder, *self._inputs.values()]
         differs = any(
-            self._settings_of(folder).get(key) is not None
-            for folder in inputs
+            self._settings_of(module.folder).get(key) is not None
+            for module in self.input_modules.values()
             for key in TASK_SETTINGS
         )
         return Routes.of([router for _, router in self._routers], differs=differs)
 
-    def input_folder(self, role: Role = "text") -> Path:
-        """Return the folder of the module that reads the texts of a role, with its tokenizer."""
-        if not self._inputs:
-            first = self.modules[0]
-            return first.folder if first.kind != "Transformer" else self.transformer
+    def input_module(self, role: Role) -> Module:
+        """Return the module that splits the texts of a role into tokens."""
+        if len(self.input_modules) == 1:
+            return next(iter(self.input_modules.values()))
         route = self._routers[0][1].route(self.routes.tasks.get(role))
-        return self._inputs[route or next(iter(self._inputs))]
+        return self.input_modules[route or next(iter(self.input_modules))]
 
     @functools.cached_property
-    def _inputs(self) -> Mapping[str, Path]:
-        """The first module's folder by route; empty for a model that reads all texts alike."""
-        if self.modules[0].kind not in _ROUTERS:
-            return {}
-        folder, router = self._routers[0]
-        return {route: folder / steps[0] for route, steps in router.routes.items()}
+    def input_modules(self) -> Mapping[str, Module]:
+        """The first module by route; a model that reads all texts alike has one."""
+        first = self.modules[0]
+        if first.kind not in _ROUTERS:
+            folder = self.transformer if first.kind == "Transformer" else first.folder
+            return {"": Module(first.kind, folder)}
+        types, router = self._routers[0]
+        return {
+            route: Module(types[steps[0]].rpartition(".")[2], first.folder / steps[0])
+            for route, steps in router.routes.items()
+        }
 
     @functools.cached_property
-    def _routers(self) -> list[tuple[Path, Router]]:
-        """The folder and routes of each module that has routes."""
+    def _routers(self) -> list[tuple[Mapping[str, str], Router]]:
+        """The classes of the modules, and the routes, of each module that has routes."""
         found = []
         for folder in (module.folder for module in self.modules if module.kind in _ROUTERS):
             file = folder / "router_config.json"
             file = file if file.is_file() else folder / "config.json"
             try:
-                found.append((folder, Router.of_config(self._json(file))))
+                config = self._json(file)
+                types = {str(step): str(type_) for step, type_ in config["types"].items()}
+                router = Router.of_config(config)
+                for step in (step for steps in router.routes.values() for step in steps):
+                    types[step]
             except (KeyError, TypeError, ValueError, SyntaxError, AttributeError) as error:
                 raise ModelError(
                     f"'{self.name}': {file.name} does not state routes ({error}); expected "
-                    "'structure', with the modules of each route, and 'parameters'"
+                    "'types', 'structure' with the modules of each route, and 'parameters'"
                 ) from None
+            found.append((types, router))
         return found
 
     @functools.cached_property
     def is_padded_anew(self) -> bool:
         """Whether its files pad texts on a side that would change their vectors."""
-        return any(map(self._pads_wrongly, {*self._inputs.values(), self.input_folder()}))
+        return any(
+            self._pads_wrongly(module.folder)
+            for module in self.input_modules.values()
+            if module.kind == "Transformer"
+        )
 
     def _pads_wrongly(self, folder: Path) -> bool:
         settings = self._settings_of(folder)
@@ -258,13 +270,71 @@ class ModelFolder:
     @functools.cached_property
     def max_tokens(self) -> int | None:
         """Longest input in tokens, as sentence-transformers cuts it; None for no limit."""
-        stated = self.transformer_settings.get("max_seq_length")
+        if len(self.input_modules) > 1:
+            limits = [self.longest_input(role) for role in self.routes.names]
+            return None if None in limits else max(filter(None, limits), default=None)
+        return self._max_tokens_of(self.transformer)
+
+    def _max_tokens_of(self, folder: Path) -> int | None:
+        stated = self._settings_of(folder).get("max_seq_length")
         if stated:
             return int(stated)
-        tokenizer = self._optional(self.transformer / "tokenizer_config.json")
-        limits = [tokenizer.get("model_max_length"), self.config.get("max_position_embeddings")]
+        config = self._optional(folder / "config.json")
+        tokenizer = self._optional(folder / "tokenizer_config.json")
+        limits = [tokenizer.get("model_max_length"), config.get("max_position_embeddings")]
         known = [int(n) for n in limits if isinstance(n, (int, float)) and 0 < n < _WITHOUT_LIMIT]
         return min(known, default=None)
+
+    def longest_input(self, role: Role) -> int | None:
+        """Return the number of tokens after which texts of a role are cut; None for no limit."""
+        module = self.input_module(role)
+        settings = self._settings_of(module.folder)
+        task = self.routes.tasks.get(role)
+        stated = [
+            ((settings.get("processing_kwargs") or {}).get("text") or {}).get("max_length"),
+            (settings.get("query_expansion") or {}).get("length") if task == "query" else None,
+            settings.get(f"{task}_length"),
+        ]
+        for limit in stated:
+            if isinstance(limit, int) and limit > 0:
+                return limit
+        if module.kind == "StaticEmbedding":
+            return None
+        if module.kind == "WordEmbeddings":
+            limit = self.words_settings(module).get("max_seq_length")
+            return limit if isinstance(limit, int) and 0 < limit < _WITHOUT_LIMIT else None
+        one_way = len(self.input_modules) == 1
+        return self.max_tokens if one_way else self._max_tokens_of(module.folder)
+
+    def words_settings(self, module: Module) -> Mapping[str, Any]:
+        """Return the settings of an encoder of word vectors."""
+        return self._optional(module.folder / "wordembedding_config.json")
+
+    def chat_template(self, module: Module) -> str:
+        """Return the chat template that a module puts texts into; empty for none."""
+        settings = self._settings_of(module.folder)
+        if module.kind != "Transformer":
+            return ""
+        if not self.is_plain and "message" not in (settings.get("modality_config") or {}):
+            return ""
+        file = module.folder / "chat_template.jinja"
+        if file.is_file():
+            return file.read_text("utf-8", "replace")
+        return str(
+            self._optional(module.folder / "tokenizer_config.json").get("chat_template") or ""
+        )
+
+    def counts_by_file(self, module: Module) -> bool:
+        """Return whether a module's tokenizer.json says all about the tokens of a text.
+
+        Tokenizers of some language models get tokens at the ends by `tokenizer_config.json`.
+        """
+        config = self._optional(module.folder / "tokenizer_config.json")
+        return not (config.get("add_bos_token") or config.get("add_eos_token"))
+
+    def lowercases(self, module: Module) -> bool:
+        """Return whether sentence-transformers lower-cases the texts of a module."""
+        return bool(self._settings_of(module.folder).get("do_lower_case"))
 
     @functools.cached_property
     def transformer_settings(self) -> Mapping[str, Any]:
@@ -317,11 +387,6 @@ class ModelFolder:
     def transformer(self) -> Path:
         """The folder of the transformer; the model's own folder if it has none."""
         return next((m.folder for m in self.modules if m.kind == "Transformer"), self.path)
-
-    @property
-    def tokenizer(self) -> Path:
-        """The tokenizer's file as the `tokenizers` library reads it; it may be missing."""
-        return self.transformer / "tokenizer.json"
 
     @functools.cached_property
     def _settings(self) -> Mapping[str, Any]:

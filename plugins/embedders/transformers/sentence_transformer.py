@@ -21,11 +21,13 @@ from harness.plugins.embedders.transformers import (
     hub,
     matryoshka,
     padding,
+    text_lengths,
     word_alignment,
 )
 from harness.plugins.embedders.transformers.encoder import TransformerEncoder
 from harness.plugins.embedders.transformers.encoder_options import EncoderOptions, Precision
-from harness.plugins.embedders.transformers.model_folder import ModelFolder
+from harness.plugins.embedders.transformers.model_folder import ModelFolder, Module
+from harness.plugins.embedders.transformers.text_lengths import TextLengths
 from harness.plugins.embedders.weight_files import Backend
 
 if TYPE_CHECKING:
@@ -167,6 +169,29 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         )
         return np.asarray(vectors, dtype=np.float32)
 
+    def _counter(self, module: Module, role: Role, **_: bool) -> TextLengths:
+        folder, limit = self._folder, self._limit(role)
+        if module.kind == "WordEmbeddings":
+            settings = folder.words_settings(module)
+            own = functools.partial(text_lengths.by_words, module.folder, settings)
+            return TextLengths(None, limit=limit, own=own)
+        if module.kind == "StaticEmbedding":
+            return TextLengths(module.folder / "tokenizer.json", limit=limit, special=False)
+        if template := folder.chat_template(module):
+            own = functools.partial(
+                text_lengths.by_chat_template,
+                module.folder,
+                is_plain=folder.is_plain,
+                trusted=self._runs_own_code,
+            )
+            return TextLengths(None, limit=limit, around=len(template), own=own)
+        return super()._counter(module, role, lowercase=folder.lowercases(module))
+
+    def _limit(self, role: Role) -> int | None:
+        if self._options.max_length is not None:
+            return self._options.max_length
+        return self._folder.longest_input(role)
+
     def _task(self, role: Role) -> dict[str, str]:
         """Return what the library is told of a role: a model with routes needs it.
 
@@ -252,7 +277,8 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             )
         if self._poolings != self._folder.poolings or self._folder.is_plain:
             _set_pooling(model, self._poolings[0], self._folder.name)
-        if self._max_length is not None:
+        own = len(self._folder.input_modules) > 1  # each route has its own limit
+        if self._max_length is not None and not (own and self._options.max_length is None):
             model.max_seq_length = self._max_length
         padding.settle_all(model)
         return model.eval()
