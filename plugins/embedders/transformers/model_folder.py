@@ -16,7 +16,7 @@ from typing import Any
 from harness.embedder import Role
 from harness.errors import ModelError
 from harness.plugins.embedders import weight_files
-from harness.plugins.embedders.transformers import padding
+from harness.plugins.embedders.transformers import padding, text_lengths
 from harness.plugins.embedders.transformers.routes import TASK_SETTINGS, Router, Routes
 from harness.plugins.embedders.weight_files import Backend
 
@@ -299,7 +299,7 @@ class ModelFolder:
             if isinstance(limit, int) and limit > 0:
                 return limit
         if module.kind == "StaticEmbedding":
-            return None
+            return text_lengths.stated_limit(module.folder / "tokenizer.json")
         if module.kind == "WordEmbeddings":
             limit = self.words_settings(module).get("max_seq_length")
             return limit if isinstance(limit, int) and 0 < limit < _WITHOUT_LIMIT else None

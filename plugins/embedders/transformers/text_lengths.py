@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 Count: TypeAlias = Callable[[Sequence[str], str], Sequence[int]]
 """Returns the number of tokens of each text behind a prompt."""
+_START = 4096  # bytes of tokenizer.json that have its truncation: the vocabulary stands behind it
+_TRUNCATION = re.compile(r'"truncation"\s*:\s*\{.{0,200}?"max_length"\s*:\s*(\d{1,9})', re.DOTALL)
 _AROUND = 8
 """Most tokens that a tokenizer puts around a text."""
 
@@ -124,6 +127,17 @@ class TextLengths:
             return list(map(len, encodings))
 
         return count
+
+
+def stated_limit(tokenizer: Path) -> int | None:
+    """Return the number of tokens after which a `tokenizer.json` itself cuts; None for no limit."""
+    try:
+        with tokenizer.open("rb") as file:
+            start = file.read(_START).decode("utf-8", "ignore")
+    except OSError:
+        return None
+    found = _TRUNCATION.search(start)
+    return int(found[1]) if found else None
 
 
 def by_tokenizer(tokenizer: Any, *, lowercase: bool = False) -> Count:
