@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import transformers
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Router, Transformer
 from sentence_transformers.sentence_transformer.modules import (
