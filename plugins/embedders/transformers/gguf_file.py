@@ -72,6 +72,16 @@ class GgufFile(ModelFolder):
                     'pip install "embedding-bias-harness[gguf]"'
                 )
 
+    @property
+    def is_one_file(self) -> bool:
+        """That its tokenizer is inside."""
+        return True
+
+    @property
+    def reads_pooler(self) -> bool:
+        """That its tokens' states are read."""
+        return False
+
     @functools.cached_property
     def loading(self) -> Mapping[str, Any]:
         """That transformers takes tokenizer and weights from the file; the configuration is read.

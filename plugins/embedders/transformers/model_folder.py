@@ -215,6 +215,18 @@ class ModelFolder:
         return {}
 
     @property
+    def is_one_file(self) -> bool:
+        """Whether the model is one file, with its tokenizer inside."""
+        return False
+
+    @property
+    def reads_pooler(self) -> bool:
+        """Whether a transformer's own pooler makes the vectors, which is seldom so."""
+        stated = self.transformer_settings.get("modality_config")
+        by_kind = stated.values() if isinstance(stated, dict) else ()
+        return any("pooler" in str(how) for how in by_kind)
+
+    @property
     def loading(self) -> Mapping[str, Any]:
         """Further arguments of transformers' `from_pretrained`."""
         return {}

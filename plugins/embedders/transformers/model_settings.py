@@ -259,6 +259,8 @@ def check_layer(kind: str, folder: Path, weights: list[Path], *, name: str, plac
     ModelError
         If a setting is missing, or does not fit the weights.
     """
+    if kind in _MATRICES:
+        _check_matrix(_MATRICES[kind], weights, name=name)
     if kind not in _LAYER_SETTINGS:
         return
     file, required, tensor = _LAYER_SETTINGS[kind]
@@ -304,6 +306,23 @@ _LAYER_SETTINGS: dict[str, tuple[str, list[tuple[str, ...]], str]] = {
     "LayerNorm": ("config.json", [("dimension",)], "norm.weight"),
 }
 """File, required settings (by their names in new and old versions), and first weight of a step."""
+
+
+_MATRICES = {
+    "StaticEmbedding": ("embedding.weight", "embeddings"),
+    "WordEmbeddings": ("emb_layer.weight",),
+}
+"""Names of the matrix of a step that looks its tokens up."""
+
+
+def _check_matrix(names: tuple[str, ...], weights: list[Path], *, name: str) -> None:
+    for path in weights:
+        if path.suffix == ".safetensors":
+            shapes = weight_files.named_shapes(path)
+            if not any(len(shapes.get(key, ())) == 2 for key in names):
+                raise ModelError(
+                    f"'{name}': {path.name} has no matrix '{names[0]}', the row of each token"
+                )
 
 
 def _sizes(required: list[tuple[str, ...]], sizes: list[int]) -> str:

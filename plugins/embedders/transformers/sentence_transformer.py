@@ -19,6 +19,7 @@ from harness.plugins.embedders import quiet_loading
 from harness.plugins.embedders.transformers import (
     exported_backend,
     hub,
+    loading_report,
     matryoshka,
     model2vec,
     word_alignment,
@@ -237,7 +238,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
                 max_length=self._max_length,
                 device=self._options.device,
             )
-        with quiet_loading.loading(self._folder.name):
+        with quiet_loading.loading(self._folder.name), loading_report.checked(self._folder):
             model = SentenceTransformer(
                 str(self._folder.path),
                 device=self._options.device,
@@ -245,6 +246,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
                 local_files_only=not self._runs_own_code,  # the code may be in another repository
                 model_kwargs={"torch_dtype": getattr(torch, self._options.precision)},
             )
+            loading_report.check_steps(self._folder.name, model)
         if self._poolings != self._folder.poolings or self._folder.is_plain:
             _set_pooling(model, self._poolings[0], self._folder.name)
         if self._max_length is not None:
