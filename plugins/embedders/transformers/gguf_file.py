@@ -72,6 +72,16 @@ class GgufFile(ModelFolder):
                     'pip install "embedding-bias-harness[gguf]"'
                 )
 
+    @property
+    def is_one_file(self) -> bool:
+        """That its tokenizer is inside."""
+        return True
+
+    @property
+    def reads_pooler(self) -> bool:
+        """That its tokens' states are read."""
+        return False
+
     @functools.cached_property
     def loading(self) -> Mapping[str, Any]:
         """That transformers takes tokenizer and weights from the file; the configuration is read.
@@ -157,7 +167,7 @@ def locate(reference: str, revision: str | None) -> tuple[ModelFolder, str | Non
     """
     if not recognises(reference):
         path, commit = hub.folder(reference, revision)
-        return ModelFolder(path, reference), commit
+        return ModelFolder(path, reference, is_pooled=True), commit
     if revision is not None:
         raise InvalidOption(f"revision={revision}: '{reference}' is a file and has no revisions")
     return GgufFile(user_files.typed(reference), reference), None

@@ -18,7 +18,12 @@ import numpy as np
 from harness.embedder import Card, Role
 from harness.errors import InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders import quiet_loading
-from harness.plugins.embedders.transformers import gguf_file, matryoshka, word_alignment
+from harness.plugins.embedders.transformers import (
+    gguf_file,
+    loading_report,
+    matryoshka,
+    word_alignment,
+)
 from harness.plugins.embedders.transformers.encoder import TransformerEncoder
 from harness.plugins.embedders.transformers.encoder_options import EncoderOptions, Precision
 from harness.plugins.embedders.transformers.model_folder import Module
@@ -261,22 +266,18 @@ class LastTokenEmbedder(TransformerEncoder):
         import torch
         from transformers import AutoModel
 
-        with self._loading(self._folder.name):
-            model, report = AutoModel.from_pretrained(
+        with self._loading(self._folder.name), loading_report.checked(self._folder):
+            model = AutoModel.from_pretrained(
                 str(self._folder.transformer),
                 **self._folder.loading,
                 dtype=getattr(torch, self._options.precision),
                 device_map=self._device_map,
                 trust_remote_code=self._runs_own_code,
                 local_files_only=not self._runs_own_code,
-                output_loading_info=True,
             )
-            missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
-            if missing:
-                raise ModelError(
-                    f"'{self._folder.name}': {len(missing)} of its weights are missing, such as "
-                    f"'{missing[0]}'"
-                )
+            rows = getattr(model.get_input_embeddings(), "num_embeddings", None)
+            if rows is not None:
+                loading_report.check_tokens(self._folder.name, self._tokenizer, rows)
             if self._device_map is None:
                 model = model.to(self._options.device or _best_device())
         return model.eval()

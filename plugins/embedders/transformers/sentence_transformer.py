@@ -19,7 +19,9 @@ from harness.plugins.embedders import quiet_loading
 from harness.plugins.embedders.transformers import (
     exported_backend,
     hub,
+    loading_report,
     matryoshka,
+    model2vec,
     padding,
     text_lengths,
     word_alignment,
@@ -125,7 +127,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         options = EncoderOptions.of(locals())
         exported_backend.check(backend, precision)
         path, commit = self._locate(reference, revision, backend)
-        folder = ModelFolder(path, reference, backend)
+        folder = ModelFolder(path, reference, backend, is_pooled=pooling is not None)
         super().__init__(folder, options)
         if pooling is not None and not folder.poolings:
             raise InvalidOption(f"pooling={pooling}: '{reference}' has no pooling step")
@@ -260,6 +262,13 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         import torch
         from sentence_transformers import SentenceTransformer
 
+        if self._folder.is_model2vec:
+            return model2vec.load(
+                self._folder.path,
+                self._folder.name,
+                normalize=self._folder.normalizes,
+                max_length=self._max_length,
+            )
         if self._folder.backend != "torch":
             return exported_backend.load(
                 self._folder,
@@ -267,7 +276,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
                 max_length=self._max_length,
                 device=self._options.device,
             )
-        with quiet_loading.loading(self._folder.name):
+        with quiet_loading.loading(self._folder.name), loading_report.checked(self._folder):
             model = SentenceTransformer(
                 str(self._folder.path),
                 device=self._options.device,
@@ -275,6 +284,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
                 local_files_only=not self._runs_own_code,  # the code may be in another repository
                 model_kwargs={"torch_dtype": getattr(torch, self._options.precision)},
             )
+            loading_report.check_steps(self._folder.name, model)
         if self._poolings != self._folder.poolings or self._folder.is_plain:
             _set_pooling(model, self._poolings[0], self._folder.name)
         own = len(self._folder.input_modules) > 1  # each route has its own limit
