@@ -6,7 +6,7 @@ It runs no model; `sentence_transformer.py` and `last_token.py` do.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from harness import labels
@@ -117,7 +117,8 @@ class TransformerEncoder:
 
     @property
     def _longest_input(self) -> int | None:
-        limits = [self._limit(role) for role in self._routes.names or ("text",)]
+        roles: Iterable[Role] = self._routes.names or ("text",)
+        limits = [self._limit(role) for role in roles]
         return None if None in limits else max(filter(None, limits), default=None)
 
     def _described(

@@ -463,8 +463,16 @@ class ModelFolder:
             elif module.kind == "Pooling" and size is not None:
                 size *= poolings
             elif module.routes:
-                widths = {self._width(way, size, poolings) for way in module.routes.values()}
-                size = widths.pop() if len(widths) == 1 else None
+                widths = {
+                    route: self._width(way, size, poolings) for route, way in module.routes.items()
+                }
+                if len(set(filter(None, widths.values()))) > 1:
+                    listed = ", ".join(f"{route}: {width}" for route, width in widths.items())
+                    raise ModelError(
+                        f"'{self.name}' has routes whose vectors differ in length ({listed}), so "
+                        "that queries and documents cannot be compared"
+                    )
+                size = next(iter(widths.values())) if None not in widths.values() else None
         return size
 
     @functools.cached_property

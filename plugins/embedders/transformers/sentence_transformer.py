@@ -131,6 +131,12 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         super().__init__(folder, options)
         if pooling is not None and not folder.poolings:
             raise InvalidOption(f"pooling={pooling}: '{reference}' has no pooling step")
+        if pooling is not None and len(folder.input_modules) > 1:
+            raise InvalidOption(f"pooling={pooling}: '{reference}' pools in each of its routes")
+        if backend != "torch" and folder.routes.names:
+            raise ModelError(
+                f"'{reference}' has routes for queries and documents; only backend=torch has them"
+            )
         self._poolings = folder.poolings if pooling is None else (pooling,)
         own_dimensions = folder.dimensions(len(self._poolings))
         self._dimensions = options.kept_dimensions(own_dimensions, folder)

@@ -183,8 +183,9 @@ def by_chat_template(folder: Path, *, is_plain: bool, trusted: bool) -> Count:
 
     class WithoutWeights(Transformer):
         def _load_model(self, *arguments: Any, **_: Any) -> Any:
+            build: Any = AutoModel.from_config
             with torch.device("meta"):
-                return AutoModel.from_config(arguments[2], trust_remote_code=trusted)
+                return build(arguments[2], trust_remote_code=trusted)
 
     options: dict[str, Any] = {"local_files_only": not trusted, "trust_remote_code": trusted}
     if is_plain:

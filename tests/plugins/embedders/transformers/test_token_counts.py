@@ -118,6 +118,8 @@ def test_a_static_embedding_has_no_special_tokens_and_the_limit_of_its_tokenizer
     assert encoder.lengths(["good man"]) == [2]
     assert encoder.truncated([LONG, "good " * 6]) == [bool(limit), False]
     assert encoder.info.max_tokens == limit
+    library = SentenceTransformer(str(folder), device="cpu")
+    assert len(library.preprocess([LONG])["input_ids"]) == (limit or 40)
 
 
 def test_each_route_has_the_limit_and_the_tokenizer_of_its_own(model, saved):
