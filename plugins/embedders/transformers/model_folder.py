@@ -67,6 +67,8 @@ _OTHER_FORMATS = re.compile(
 )
 """Weights that neither sentence-transformers nor transformers opens in a folder."""
 _MOST_FILES = 20_000
+_SUFFIXES = (".json", ".safetensors", ".bin", ".txt", ".model")
+"""Ends of names that only files have."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,7 @@ class ModelFolder:
                     )
                 if key == "path":
                     self._inside(self.path, entry["path"], "modules.json")
-            modules.append(self._module(entry["type"], self.path, entry["path"]))
+            modules.append(self._module(entry["type"], self.path, entry["path"], "modules.json"))
         return modules
 
     @functools.cached_property
@@ -264,8 +266,8 @@ class ModelFolder:
         """The steps in order, each router followed by the steps of its routes."""
         return [step for module in self.modules for step in module.within()]
 
-    def _module(self, type_: str, parent: Path, path: object) -> Module:
-        folder = self._inside(parent, path, "modules.json")
+    def _module(self, type_: str, parent: Path, path: object, file: str) -> Module:
+        folder = self._inside(parent, path, file)
         kind = type_.rpartition(".")[2]
         routes = self._routes(folder) if kind in _ROUTERS else {}
         return Module(kind, folder, type_, routes)
@@ -273,23 +275,27 @@ class ModelFolder:
     def _routes(self, folder: Path) -> dict[str, tuple[Module, ...]]:
         """Return the steps of each route of a router."""
         own = folder / "router_config.json"
-        settings = config_files.read_object(
-            own if own.is_file() else folder / "config.json", self.name
-        )
+        file = own if own.is_file() else folder / "config.json"
+        settings = config_files.read_object(file, self.name, self._relative(file))
         try:
             steps = {
-                str(key): self._module(str(type_), folder, key)
+                str(key): self._module(str(type_), folder, key, file.name)
                 for key, type_ in settings["types"].items()
             }
-            return {
+            routes = {
                 str(route): tuple(steps[key] for key in keys)
                 for route, keys in settings["structure"].items()
             }
+            default = settings["parameters"].get("default_route")
         except (TypeError, KeyError, AttributeError):
+            routes, default = {}, None
+        if not routes or (default is not None and default not in routes):
             raise ModelError(
-                f"'{self.name}': {own.name} must have 'types', the class of each step by its "
-                "folder, and 'structure', the steps of each route"
-            ) from None
+                f"'{self.name}': {self._relative(file)} must have 'types' (the class of each step "
+                "by its folder), 'structure' (the steps of each route) and 'parameters' (with a "
+                "default_route that is one of them, or none)"
+            )
+        return routes
 
     @property
     def is_plain(self) -> bool:
@@ -492,6 +498,10 @@ class ModelFolder:
                     continue
                 except OSError as error:
                     raise self._unreadable(entry, error) from None
+                if stat.S_ISDIR(mode) and entry.suffix in _SUFFIXES:
+                    raise ModelError(
+                        f"'{self.name}': {self._relative(entry)} is a folder; expected a file"
+                    )
                 if stat.S_ISDIR(mode):
                     if not _OF_TOOLS.fullmatch(entry.name) or self._is_used(entry):
                         folders.append((entry, above | {identity}))
