@@ -20,10 +20,9 @@ from harness.plugins.embedders.config_files import expect, is_count, is_texts
 POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 LONGEST_PROMPT = 100_000
 """Characters of a prompt: it is put before each text, and read with it."""
-_TOKENIZER_FILES = re.compile(
-    r"tokenizer\.json|tokenizer_config\.json|vocab\.\w+|.*\.(model|tiktoken|bpe)|.*tokenizer.*"
-)
 _VOCABULARIES = re.compile(r"tokenizer\.json|vocab\.\w+|.*\.(model|tiktoken|bpe)|tekken\.json")
+_OF_BYTES = ("ByT5Tokenizer", "CanineTokenizer", "PerceiverTokenizer")
+"""Tokenizers without a vocabulary: each byte or character is a token."""
 _DTYPE = re.compile(r"(torch\.)?(auto|b?float16|float(32|64)|float8_\w+|half|double|u?int\d+)")
 _OTHER_FILES = (
     *("variant", "use_safetensors", "gguf_file", "state_dict", "adapter_kwargs"),
@@ -166,19 +165,32 @@ def check_transformer(
 
 
 def check_tokenizer(folder: Path, name: str) -> None:
-    """Check that a transformer's folder has a tokenizer.
+    """Check that a transformer's folder has the files of a tokenizer.
 
-    A copy in a cache may lack it until it is needed, so this is checked when the model is loaded.
+    Without them transformers makes a tokenizer that knows no word, and says nothing. A copy in a
+    cache may lack them until they are needed, so this is checked when the model is loaded.
 
     Raises
     ------
     ModelError
-        If there is none.
+        If one is missing.
     """
-    if not any(_TOKENIZER_FILES.fullmatch(entry.name) for entry in folder.iterdir()):
+    files = {entry.name for entry in folder.iterdir()}
+    stated: Mapping[str, Any] = {}
+    if "tokenizer_config.json" in files:
+        stated = config_files.read_object(folder / "tokenizer_config.json", name)
+    if stated.get("tokenizer_class") in _OF_BYTES or "auto_map" in stated:
+        return
+    if not any(map(_VOCABULARIES.fullmatch, files)):
         raise ModelError(
-            f"'{name}' has no tokenizer: expected tokenizer.json, or the files of another "
-            "tokenizer of transformers, beside config.json"
+            f"'{name}' has no tokenizer: tokenizer.json is missing, and there is no other "
+            "vocabulary, such as vocab.txt"
+        )
+    others = [file for file in files if _VOCABULARIES.fullmatch(file) and file != "vocab.json"]
+    if "vocab.json" in files and not others and "merges.txt" not in files:
+        raise ModelError(
+            f"'{name}' has half a tokenizer: vocab.json is there, but neither merges.txt nor "
+            "tokenizer.json"
         )
 
 
@@ -195,11 +207,6 @@ def explain_tokenizer(folder: Path, name: str) -> None:
             Tokenizer.from_file(str(file))
         except Exception as error:  # the library raises no narrower type
             raise ModelError(f"'{name}': tokenizer.json cannot be read ({error})") from None
-    elif not any(_VOCABULARIES.fullmatch(entry.name) for entry in folder.iterdir()):
-        raise ModelError(
-            f"'{name}': tokenizer.json is missing, and there is no other vocabulary, such as "
-            "vocab.txt"
-        )
 
 
 def check_activation(config: Mapping[str, Any], name: str) -> None:
