@@ -109,7 +109,7 @@ def check_steps(name: str, model: Any) -> None:
     """Check the tokens of each step of a SentenceTransformer; see `check_tokens`."""
     for step in model.modules():
         tokenizer = getattr(step, "tokenizer", None)
-        transformer = getattr(step, "auto_model", None)
+        transformer: Any = getattr(step, "auto_model", None)
         rows = getattr(getattr(step, "embedding", None), "num_embeddings", None)
         if callable(getattr(transformer, "get_input_embeddings", None)):
             with contextlib.suppress(NotImplementedError):

@@ -111,6 +111,9 @@ def check_transformer(
     ModelError
         If a setting has the wrong type or names other files.
     """
+    for entry in folder.iterdir():
+        if _VOCABULARIES.fullmatch(entry.name) and entry.is_file():
+            weight_files.check_pointer(entry, name)
     architectures = config.get("architectures")
     expect(
         architectures is None or is_texts(architectures),

@@ -272,6 +272,11 @@ def test_a_model_without_a_tokenizer_is_refused(model):
     assert "vocab.json is there, but neither merges.txt" in refused(model)
 
 
+def test_a_tokenizer_that_is_a_git_lfs_pointer_is_refused(model):
+    (model / "tokenizer.json").write_text("version https://git-lfs.github.com/spec/v1\n")
+    assert "tokenizer.json is a Git LFS pointer; run 'git lfs pull'" in refused(model)
+
+
 def test_a_tokenizer_of_another_model_is_refused(model):
     file = model / "tokenizer.json"
     tokenizer = json.loads(file.read_text())
