@@ -251,7 +251,7 @@ class LastTokenEmbedder(TransformerEncoder):
     def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        with self._loading(self._folder.name):
+        with self._loading(self._folder.name), loading_report.checked(self._folder):
             tokenizer = AutoTokenizer.from_pretrained(
                 str(self._folder.transformer),
                 **self._folder.loading,

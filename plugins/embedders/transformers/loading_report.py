@@ -13,7 +13,8 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import ModelError
+from harness.errors import HarnessError, ModelError
+from harness.plugins.embedders import config_files
 from harness.plugins.embedders.transformers import model_settings
 
 if TYPE_CHECKING:
@@ -47,10 +48,16 @@ def checked(folder: ModelFolder) -> Iterator[None]:
     """
     from transformers import PreTrainedModel
 
-    if not folder.is_one_file:
-        for module in folder.all_modules:
-            if module.kind == "Transformer":
-                model_settings.check_tokenizer(module.folder, folder.name)
+    folders = (
+        []
+        if folder.is_one_file
+        else [module.folder for module in folder.all_modules if module.kind == "Transformer"]
+    )
+    for transformer in folders:
+        model_settings.check_tokenizer(transformer, folder.name)
+        if (transformer / "config.json").is_file():
+            config = config_files.read_object(transformer / "config.json", folder.name)
+            model_settings.check_activation(config, folder.name)
     with _lock:
         library: Any = PreTrainedModel
         original = library.__dict__["from_pretrained"]
@@ -68,6 +75,12 @@ def checked(folder: ModelFolder) -> Iterator[None]:
         library.from_pretrained = classmethod(from_pretrained)
         try:
             yield
+        except HarnessError:
+            raise
+        except (OSError, ValueError, TypeError, AttributeError):
+            for transformer in folders:
+                model_settings.explain_tokenizer(transformer, folder.name)
+            raise
         finally:
             library.from_pretrained = original
 
@@ -96,7 +109,7 @@ def check_steps(name: str, model: Any) -> None:
     """Check the tokens of each step of a SentenceTransformer; see `check_tokens`."""
     for step in model.modules():
         tokenizer = getattr(step, "tokenizer", None)
-        transformer = getattr(step, "auto_model", None)
+        transformer: Any = getattr(step, "auto_model", None)
         rows = getattr(getattr(step, "embedding", None), "num_embeddings", None)
         if callable(getattr(transformer, "get_input_embeddings", None)):
             with contextlib.suppress(NotImplementedError):
@@ -138,9 +151,9 @@ def _check(name: str, model: Any, report: Any, *, needs_pooler: bool) -> None:
     )
     if left_over:
         raise ModelError(
-            f"'{name}': {_weights(left_over)} in its files, but the {type(model).__name__} that "
-            "config.json describes has no place for them; the configuration is not that of the "
-            "weights"
+            f"'{name}': {_weights(left_over)} in its files, but not part of a "
+            f"{type(model).__name__} as config.json describes it; configuration and weights are "
+            "not of one model"
         )
 
 

@@ -75,6 +75,8 @@ _OTHER_FORMATS = re.compile(
 )
 """Weights that neither sentence-transformers nor transformers opens in a folder."""
 _MOST_FILES = 20_000
+_SUFFIXES = (".json", ".safetensors", ".bin", ".txt", ".model")
+"""Ends of names that only files have."""
 
 
 @dataclass(frozen=True)
@@ -264,7 +266,7 @@ class ModelFolder:
                     )
                 if key == "path":
                     self._inside(self.path, entry["path"], "modules.json")
-            modules.append(self._module(entry["type"], self.path, entry["path"]))
+            modules.append(self._module(entry["type"], self.path, entry["path"], "modules.json"))
         return modules
 
     @functools.cached_property
@@ -272,8 +274,8 @@ class ModelFolder:
         """The steps in order, each router followed by the steps of its routes."""
         return [step for module in self.modules for step in module.within()]
 
-    def _module(self, type_: str, parent: Path, path: object) -> Module:
-        folder = self._inside(parent, path, "modules.json")
+    def _module(self, type_: str, parent: Path, path: object, file: str) -> Module:
+        folder = self._inside(parent, path, file)
         kind = type_.rpartition(".")[2]
         routes = self._routes(folder) if kind in _ROUTERS else {}
         return Module(kind, folder, type_, routes)
@@ -281,21 +283,26 @@ class ModelFolder:
     def _routes(self, folder: Path) -> dict[str, tuple[Module, ...]]:
         """Return the steps of each route of a router."""
         file = _router_file(folder)
-        settings = config_files.read_object(file, self.name)
+        settings = config_files.read_object(file, self.name, self._relative(file))
         try:
             steps = {
-                str(key): self._module(str(type_), folder, key)
+                str(key): self._module(str(type_), folder, key, file.name)
                 for key, type_ in settings["types"].items()
             }
-            return {
+            routes = {
                 str(route): tuple(steps[key] for key in keys)
                 for route, keys in settings["structure"].items()
             }
+            default = settings["parameters"].get("default_route")
         except (TypeError, KeyError, AttributeError):
+            routes, default = {}, None
+        if not routes or (default is not None and default not in routes):
             raise ModelError(
-                f"'{self.name}': {file.name} must have 'types', the class of each step by its "
-                "folder, and 'structure', the steps of each route"
-            ) from None
+                f"'{self.name}': {self._relative(file)} must have 'types' (the class of each step "
+                "by its folder), 'structure' (the steps of each route) and 'parameters' (with a "
+                "default_route that is one of them, or none)"
+            )
+        return routes
 
     @property
     def is_plain(self) -> bool:
@@ -455,6 +462,10 @@ class ModelFolder:
             elif module.kind == "LSTM":
                 stated = self._optional(module.folder / "lstm_config.json")
                 size = stated.get("hidden_dim", 0) * (1 + stated.get("bidirectional", True)) or None
+            elif module.kind == "CNN":
+                stated = self._optional(module.folder / "cnn_config.json")
+                kernels = stated.get("kernel_sizes") or ()
+                size = stated.get("out_channels", 0) * len(kernels) or None
             elif module.kind in ("StaticEmbedding", "WordEmbeddings"):
                 shapes = [s for f in self._weights(module) for s in weight_files.shapes(f)]
                 size = next((shape[-1] for shape in shapes if len(shape) > 1), None)
@@ -626,6 +637,10 @@ class ModelFolder:
                     continue
                 except OSError as error:
                     raise self._unreadable(entry, error) from None
+                if stat.S_ISDIR(mode) and entry.suffix in _SUFFIXES:
+                    raise ModelError(
+                        f"'{self.name}': {self._relative(entry)} is a folder; expected a file"
+                    )
                 if stat.S_ISDIR(mode):
                     if not _OF_TOOLS.fullmatch(entry.name) or self._is_used(entry):
                         folders.append((entry, above | {identity}))
@@ -786,7 +801,8 @@ def _normalizes(modules: Iterable[Module]) -> bool:
 
 
 def _hidden_size(config: Mapping[str, Any]) -> int | None:
-    for key in ("hidden_size", "d_model", "dim", "n_embd"):
+    # OPT projects its states: `word_embed_proj_dim` is the length that comes out.
+    for key in ("word_embed_proj_dim", "hidden_size", "d_model", "dim", "n_embd"):
         if isinstance(config.get(key), int):
             return int(config[key])
     return None
