@@ -69,9 +69,9 @@ def lines(table: Table, path: Path) -> Sequence[int]:
 
 
 def has_byte_order_mark(table: Table, path: Path) -> bool:
-    """Return whether a file begins with a byte order mark, as Excel writes it."""
+    """Return whether a file begins with one of UTF-8, as Excel writes it, and nobody says so."""
     content = _decompressed(path, max(limits.TABLE_BYTES, table.size or 0))
-    return content.startswith(tuple(_MARKS))
+    return content.startswith(codecs.BOM_UTF8) and table.encoding != "utf-8-sig"
 
 
 def _numbered(table: Table, path: Path) -> Iterator[tuple[int, Row]]:
