@@ -319,9 +319,6 @@ def _objects(text: str, table: Table, path: Path) -> Iterator[tuple[int, Row]]:
             raise InvalidFile(problem, path=path, line=number)
         try:
             row = _json(line)
-        except _RepeatedKey as error:
-            problem = f"the key '{error}' stands twice in one object"
-            raise InvalidFile(problem, path=path, line=number) from None
         except (ValueError, RecursionError) as error:
             raise InvalidFile(f"not JSON ({error})", path=path, line=number) from None
         if not isinstance(row, dict):
@@ -329,15 +326,19 @@ def _objects(text: str, table: Table, path: Path) -> Iterator[tuple[int, Row]]:
         yield number, row
 
 
-class _RepeatedKey(Exception):
-    """A key that stands twice in one JSON object: most readers drop the first value."""
+def without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object of its pairs, as an `object_pairs_hook` of `json.loads`.
 
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    Raises
+    ------
+    ValueError
+        If a key stands twice in it: most readers drop the first value.
+    """
     values = dict(pairs)
     if len(values) < len(pairs):
         names = [name for name, _ in pairs]
-        raise _RepeatedKey(next(name for name in names if names.count(name) > 1))
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key '{repeated}' stands twice in one object")
     return values
 
 
@@ -351,4 +352,4 @@ def _json(line: str) -> Any:
             deepest = max(depth, deepest)
         if deepest > limits.NESTING:
             raise ValueError(limits.too_many(deepest, limits.NESTING, "levels"))
-    return json.loads(line, object_pairs_hook=_object)
+    return json.loads(line, object_pairs_hook=without_repeated_keys)
