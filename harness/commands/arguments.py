@@ -104,6 +104,14 @@ include = click.option(
     multiple=True,
     help="Another folder of tasks, concepts, studies and benchmarks; repeatable.",
 )
+trust = click.option(
+    "--trust",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="FILE",
+    help="A file of somebody else that may run code, and name keys, addresses and paths anywhere; "
+    "repeatable.",
+)
 
 
 def _results(kind: PlaceType, where: str) -> Callable[[F], F]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from harness import names, options
+from harness import names, options, user_files
 from harness.concept import Concept
 from harness.errors import (
     PLUGIN_ERRORS,
@@ -52,6 +52,9 @@ class Registry:
         Plugins that register specs; by default the installed ones.
     include
         Further folders of tasks, or task files.
+    trust
+        Files of somebody else that may run code, and name keys, addresses and paths anywhere. A
+        folder stands for all files in it.
 
     Attributes
     ----------
@@ -65,13 +68,19 @@ class Registry:
     """
 
     def __init__(
-        self, plugins: discovery.Plugins | None = None, include: Iterable[Path] = ()
+        self,
+        plugins: discovery.Plugins | None = None,
+        include: Iterable[Path] = (),
+        trust: Iterable[Path] = (),
     ) -> None:
         self.plugins = plugins or discovery.installed()
         self._files = TaskFolders(self.plugins, tuple(include))
         self.data = DataFiles()
         self.name_errors: list[str] = []
         self.own_metrics: dict[str, Metric] = {}
+        self._trusted = tuple(trust)
+        for path in self._trusted:
+            user_files.check(path)
 
     @functools.cached_property
     def embedders(self) -> Catalogue[EmbedderSpec]:
@@ -144,6 +153,11 @@ class Registry:
             self.engines,
         )
         return cast("tuple[Catalogue[Any], ...]", specs)
+
+    def trusts(self, path: Path) -> bool:
+        """Return whether a file is of an installed plugin, or one that the user trusts."""
+        installed = (Path(folder) for _, folder in self.plugins.results("harness_task_folders"))
+        return any(user_files.is_inside(path, place) for place in (*installed, *self._trusted))
 
     @property
     def notices(self) -> list[str]:

@@ -82,11 +82,18 @@ class Document:
 
     def error(self, problem: str, key: KeyPath = ()) -> InvalidFile:
         """Return an error that points at `key`, or at the nearest key above it."""
+        path, line = self._place(key)
+        return InvalidFile(problem, path=path, line=line, key=dotted(key))
+
+    def file_of(self, key: KeyPath) -> Path:
+        """Return the file that has a key, or the nearest key above it: this or an included one."""
+        return self._place(key)[0]
+
+    def _place(self, key: KeyPath) -> tuple[Path, int | None]:
         for end in range(len(key), -1, -1):
             if key[:end] in self.places:
-                path, line = self.places[key[:end]]
-                return InvalidFile(problem, path=path, line=line, key=dotted(key))
-        return InvalidFile(problem, path=self.path, key=dotted(key))
+                return self.places[key[:end]]
+        return self.path, None
 
     def validate(self, schema: type[Model]) -> Model:
         """Return the data as `schema`.
