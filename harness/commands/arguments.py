@@ -139,12 +139,39 @@ verbose = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 
 
+_RUN_FILE = "harness.run_file"
+
+
 def _read_run_file(ctx: click.Context, parameter: click.Parameter, path: Path | None) -> None:
     """Take what the command line omits from a run file."""
     if path is not None:
         from harness.run import run_file
 
         ctx.default_map = run_file.read(path)
+        ctx.meta[_RUN_FILE] = path
+
+
+def _checked(function: F) -> F:
+    """Check what a run file asks for, but for the options that the user typed in its place."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        ctx = click.get_current_context()
+        if _RUN_FILE in ctx.meta:
+            from harness.registry.registry import Registry
+            from harness.run import run_file
+            from harness.task import yaml_files
+
+            typed = {
+                "folders" if name == "include" else name
+                for name in options
+                if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+            }
+            registry = Registry(trust=options["trust"])
+            run_file.asked(yaml_files.load(ctx.meta[_RUN_FILE]), registry, typed).check()
+        return function(*arguments, **options)
+
+    return cast("F", call)
 
 
 config = click.option(
@@ -221,8 +248,10 @@ def evaluation(function: F) -> F:
         ),
         click.option("--overwrite", is_flag=True, help="Compute recorded scores again."),
         include,
+        trust,
         as_json,
     ]
+    function = _checked(function)
     for option in reversed(options):
         function = option(function)
     return function

@@ -37,7 +37,7 @@ def command(**options: Any) -> int:
         limit=options["limit"],
         any_language=options["any_language"],
     )
-    registry = Registry(include=options["include"])
+    registry = Registry(include=options["include"], trust=options["trust"])
     run = Run(registry, settings, names.split(options["tasks"]), list(options["mitigators"]))
     models, notices = distinct(
         [(model, registry.embedder(model)) for model in options["models"]], registry.embedders

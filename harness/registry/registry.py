@@ -156,8 +156,13 @@ class Registry:
 
     def trusts(self, path: Path) -> bool:
         """Return whether a file is of an installed plugin, or one that the user trusts."""
-        installed = (Path(folder) for _, folder in self.plugins.results("harness_task_folders"))
-        return any(user_files.is_inside(path, place) for place in (*installed, *self._trusted))
+        is_named = any(user_files.is_inside(path, place) for place in self._trusted)
+        return is_named or self.is_installed(path)
+
+    def is_installed(self, path: Path) -> bool:
+        """Return whether a file is in a folder of an installed plugin."""
+        folders = self.plugins.results("harness_task_folders")
+        return any(user_files.is_inside(path, Path(folder)) for _, folder in folders)
 
     @property
     def notices(self) -> list[str]:
@@ -271,7 +276,15 @@ class Registry:
         """
         from harness.task.resolving import resolve
 
+        self.check_task(document)
         return resolve(document, self, limit=limit)
+
+    def check_task(self, document: yaml_files.Document) -> None:
+        """Raise InvalidFile if a task asks for what a file of somebody else may not."""
+        from harness.registry import trust
+
+        if not self.is_installed(document.path):
+            trust.of_task(document, self).check()
 
     load = staticmethod(loading.load)
 

@@ -8,6 +8,7 @@ file, asks a hub or creates a model.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,9 +17,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from harness import labels, names, options, user_files
+from harness.download import HUB
+from harness.errors import InvalidFile
 from harness.registry.models import NAME, QUANTIZE
 from harness.specs import Sensitive, Spec
+from harness.task import data_files
+from harness.task.data_files import DataFile
 from harness.task.mistakes import Collector
+from harness.task.schema import TaskFile
 from harness.task.table_schema import Table
 from harness.task.yaml_files import Document, KeyPath
 
@@ -29,7 +35,7 @@ Kind: TypeAlias = Literal["code", "key", "address", "path", "download", "package
 PROBLEMS: dict[Kind, str] = {
     "code": "runs code",
     "key": "uses a key",
-    "address": "sends requests to an address",
+    "address": "is an address to send requests to",
     "path": "is not in the folder",
     "download": "is downloaded, if it is not here",
     "package": "is read from an installed package",
@@ -154,6 +160,13 @@ class Requests:
                 kind = sensitive.get(f"{option}={item}") or sensitive.get(option)
                 yield from self._of_value(kind, option, item)
 
+    def of_hub(self, name: str, what: str) -> Iterator[Request]:
+        """Yield what the id of something on a hub asks for, which may also be a local folder."""
+        if labels.is_local(name) or labels.exists(name.partition("@")[0]):
+            yield from self.of_path(name)
+        else:
+            yield Request("download", what)
+
     def of_path(self, path: str) -> Iterator[Request]:
         """Yield what a path asks for: nothing, if it and its links lead to nowhere else."""
         place = user_files.typed(path)
@@ -182,9 +195,9 @@ class Requests:
             yield Request("package" if is_plain else "code", f"'{text}'")
         elif kind == "download":
             yield Request("download", f"'{text}'")
-        elif kind == "hub" and not (labels.is_local(text) or labels.exists(text)):
-            yield Request("download", f"the model '{text}' of the hub")
-        elif kind == "hub" or labels.exists(text):
+        elif kind == "hub":
+            yield from self.of_hub(text, f"the model '{text}' of the hub")
+        elif labels.exists(text):
             yield from self.of_path(text)
 
     def _is_inside(self, path: Path) -> bool:
@@ -209,10 +222,14 @@ class Gate:
         The file.
     registry
         Where names are looked up; it knows which files the user trusts.
+    typed_as
+        Option of the command line by key, where there is one.
     """
 
-    def __init__(self, document: Document, registry: Registry) -> None:
-        self.document, self.registry = document, registry
+    def __init__(
+        self, document: Document, registry: Registry, typed_as: Mapping[str, str] = {}
+    ) -> None:
+        self.document, self.registry, self.typed_as = document, registry, typed_as
         self.requests: list[tuple[KeyPath, Request]] = []
         self._of = Requests(registry, document.roots or (document.path.parent,))
 
@@ -234,16 +251,21 @@ class Gate:
         """Add what a path asks for."""
         self._add(key, self._of.of_path(path))
 
+    def hub(self, name: str, key: KeyPath) -> None:
+        """Add the data set of the hub that has a name; a local folder comes before it."""
+        self._add(key, self._of.of_hub(name, f"the data set '{name}' of the hub"))
+
     def tables(self, tables: Mapping[str, Table]) -> None:
-        """Add what tables ask for: addresses of files, packages, and options of makers."""
+        """Add what tables ask for: addresses of files that are not here, packages, makers."""
+        files: dict[str, DataFile] = {}
+        with contextlib.suppress(InvalidFile):  # who reads the tables tells it
+            files = data_files.of_tables(tables, self.document)
         for name, table in tables.items():
             key: KeyPath = ("tables", name)
-            if table.url:
-                is_known = urlsplit(table.url).hostname == _HUB or table.url.startswith("hf://")
-                request = Request(
-                    "download" if is_known else "address", f"'{labels.without_secrets(table.url)}'"
-                )
-                self._add((*key, "url"), [request])
+            if table.url and name in files and files[name].state == "to fetch":
+                is_known = urlsplit(table.url).hostname == _HUB or table.url.startswith(HUB)
+                kind: Kind = "download" if is_known else "address"
+                self._add((*key, "url"), [Request(kind, f"'{labels.without_secrets(table.url)}'")])
             if table.package:
                 self._add((*key, "package"), [Request("package", f"'{table.package}'")])
             if table.made_by:
@@ -261,9 +283,10 @@ class Gate:
 
     def _refusal(self, request: Request, key: KeyPath) -> str:
         folder = f" '{self._of.roots[0]}'" if request.kind == "path" else ""
+        option = self.typed_as.get(str(key[0]))
         return (
             f"{request}{folder}; a file may ask for that only if you trust it: add --trust "
-            f"{self.document.file_of(key)}, or type it yourself"
+            f"{self.document.file_of(key)}{f', or type {option} yourself' if option else ''}"
         )
 
     def _is_trusted(self, key: KeyPath) -> bool:
@@ -273,6 +296,26 @@ class Gate:
     def _add(self, key: KeyPath, requests: Iterable[Request]) -> None:
         with self.document.pointing_at(key):
             self.requests += [(key, request) for request in requests]
+
+
+def of_task(document: Document, registry: Registry) -> Gate:
+    """Return what a task asks for: addresses, and options of its metrics and table makers.
+
+    Raises
+    ------
+    InvalidFile
+        If it has a mistake in it.
+    """
+    file = document.validate(TaskFile)
+    gate = Gate(document, registry)
+    for name, use in file.metrics.items():
+        gate.options(registry.metrics.get(name), use.options, ("metrics", name, "options"))
+    for label, scenario in file.scenarios.items():
+        for name, values in scenario.options.items():
+            key: KeyPath = ("scenarios", label, "options", name)
+            gate.options(registry.metrics.get(name), values, key)
+    gate.tables(file.tables)
+    return gate
 
 
 def _items(value: Any) -> Iterator[Any]:
@@ -292,8 +335,10 @@ def _by_name(option: str, text: str) -> Sensitive | None:
     told = {
         kind for kind, telling in _TELLING.items() if any(map(re.compile(telling).fullmatch, words))
     }
-    if _NUMBER.fullmatch(text) or text.lower() in _TRUE | _FALSE:
+    if text.lower() in _TRUE | _FALSE:
         return "code" if "code" in told else None
+    if _NUMBER.fullmatch(text):
+        return None
     if labels.is_secret(option):
         return "key"
     if told:

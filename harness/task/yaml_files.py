@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -61,18 +61,6 @@ class Document:
         path = named_in.parent / name
         self._check_inside(path, name, key)
         return path
-
-    def check_options(self, values: Iterable[Any], key: KeyPath) -> None:
-        """Check that no option of a mitigator, such as `texts=PATH`, names a file elsewhere.
-
-        Raises
-        ------
-        InvalidFile
-            If a value is the path of a file that lies outside of the roots.
-        """
-        for value in values:
-            if isinstance(value, str) and user_files.exists(user_files.typed(value)):
-                self._check_inside(user_files.typed(value), value, key)
 
     def _check_inside(self, path: Path, name: str, key: KeyPath) -> None:
         roots = self.roots or (self.path.parent,)

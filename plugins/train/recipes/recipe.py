@@ -15,6 +15,7 @@ from harness.plugins.train.recipes.recipe_file import RecipeFile, RowFile
 from harness.plugins.train.recipes.summary import Group
 from harness.plugins.train.settings import TrainSettings
 from harness.registry.registry import Registry
+from harness.registry.trust import Gate
 from harness.task import yaml_files
 from harness.task.mistakes import Collector
 
@@ -104,8 +105,9 @@ def resolve(
         If an override is wrong.
     """
     file = document.validate(RecipeFile)
-    _Checks(document, file, registry).all()
     overrides = overrides or Overrides()
+    asked(document, file, registry, overrides).check()
+    _Checks(document, file, registry).all()
     _check_overrides(overrides, registry)
     update = {
         key: value
@@ -118,6 +120,33 @@ def resolve(
     file = file.model_copy(update=update)
     corpus = overrides.corpus or _corpus(document, file)
     return Recipe(file, corpus)
+
+
+def asked(
+    document: yaml_files.Document,
+    file: RecipeFile,
+    registry: Registry,
+    overrides: Overrides | None = None,
+) -> Gate:
+    """Return what a recipe asks for: code, keys, addresses, paths, downloads.
+
+    What the command line says in place of the file is not asked for.
+    """
+    overrides = overrides or Overrides()
+    gate = Gate(document, registry, {"base": "--base", "corpus": "--corpus"})
+    if overrides.base is None:
+        gate.model(file.base, ("base",))
+    for label, row in file.rows.items():
+        if row.base:
+            gate.model(row.base, ("rows", label, "base"))
+        if row.mitigator:
+            gate.mitigator(row.mitigator, ("rows", label, "mitigator"))
+    if file.scored_by and file.scored_by not in file.rows:
+        gate.model(file.scored_by, ("scored_by",))
+    for i, source in enumerate(file.corpus if overrides.corpus is None else ()):
+        if source.startswith(HUB):
+            gate.hub(source.removeprefix(HUB), ("corpus", i))
+    return gate
 
 
 @dataclass
@@ -175,7 +204,7 @@ class _Checks:
         if row.base:
             self._check((*key, "base"), lambda: registry.models.find(row.base))
         if row.mitigator:
-            self._check((*key, "mitigator"), lambda: self._mitigator(row, (*key, "mitigator")))
+            self._check((*key, "mitigator"), lambda: registry.mitigator(row.mitigator))
             self._check((*key, "concept"), lambda: registry.concept_files.find(row.concept))
         other = row.compared_with
         if other and other not in file.rows:
@@ -186,10 +215,6 @@ class _Checks:
                 break
             if _content(same, file) == _content(row, file):
                 self._mistake(key, f"is the same as '{before}'")
-
-    def _mitigator(self, row: RowFile, key: yaml_files.KeyPath) -> None:
-        for stage in self.registry.mitigator(row.mitigator).mitigators:
-            self.document.check_options(stage.settings.values(), key)
 
     def _check(self, key: yaml_files.KeyPath, look_up: Callable[[], object]) -> None:
         with self.collector.collecting(), self.document.pointing_at(key):
@@ -230,7 +255,7 @@ def _check_overrides(overrides: Overrides, registry: Registry) -> None:
 def _corpus(document: yaml_files.Document, file: RecipeFile) -> str:
     """Return the first corpus of the file that is on this machine or has an address."""
     root = os.environ.get(DATA)
-    for i, source in enumerate(file.corpus):
+    for i, source in enumerate(file.corpus if overrides.corpus is None else ()):
         if source.startswith(HUB):
             return source
         data = Path(root) / source if root else None
