@@ -27,6 +27,7 @@ PROVIDERS = (
         target=f"{_HERE}.transformers.sentence_transformer:SentenceTransformersEmbedder",
         summary="a model folder, or an id on the hub",
         recognises=f"{_HERE}.transformers.hub:recognises",
+        sensitive={"reference": "hub", "trust_remote_code": "code"},
         provider=True,
     ),
     EmbedderSpec(
@@ -35,6 +36,7 @@ PROVIDERS = (
         summary="language models: a folder, a GGUF file, or an id on the hub",
         recognises=f"{_HERE}.transformers.gguf_file:recognises",
         neutral=("device_map",),
+        sensitive={"reference": "hub", "trust_remote_code": "code"},
         provider=True,
     ),
     EmbedderSpec(
@@ -42,6 +44,7 @@ PROVIDERS = (
         target=f"{_HERE}.infersent.infersent:InferSentEmbedder",
         summary="a folder with a BiLSTM and max pooling over word vectors",
         recognises=f"{_HERE}.infersent.files:recognises",
+        sensitive={"reference": "path", "vectors": "model"},
         provider=True,
     ),
     EmbedderSpec(
@@ -49,18 +52,21 @@ PROVIDERS = (
         target=f"{_HERE}.vectors.vectors_file:vectors_file",
         summary="a file of word vectors: GloVe, word2vec, safetensors",
         recognises=f"{_HERE}.vectors.vectors_file:recognises",
+        sensitive={"reference": "path"},
         provider=True,
     ),
     EmbedderSpec(
         name="spacy",
         target=f"{_HERE}.vectors.spacy_vectors:spacy_vectors",
         summary="word vectors of an installed pipeline of spaCy",
+        sensitive={"reference": "package"},
         provider=True,
     ),
     EmbedderSpec(
         name="gensim",
         target=f"{_HERE}.vectors.gensim_data:gensim_data",
         summary="word vectors of gensim-data",
+        sensitive={"reference": "download"},
         provider=True,
     ),
     EmbedderSpec(
@@ -71,12 +77,14 @@ PROVIDERS = (
             *("key", "batch_texts", "batch_tokens", "parallel", "encoding", "timeout", "retries"),
             *("max_wait", "rpm", "tpm", "price"),
         ),
+        sensitive={"reference": "plain", "key": "key", "base_url": "address"},
         provider=True,
     ),
     EmbedderSpec(
         name="bag-of-words",
         target=f"{_HERE}.vectors.bag_of_words:BagOfWords",
         summary="mean of word vectors",
+        sensitive={"reference": "model"},
         provider=True,
     ),
 )
