@@ -127,12 +127,14 @@ def _add(records: _Records, data: bytes, before: bytes, done: int, table: TableB
                 data[starts[i - 1] :][: _enough(size)] if i else before + data[: _enough(size)]
             )
             _check_place(numbers, size, table.path, done + i)
-    if not texts:
-        texts = [table.word(word, f"word {done + i + 1}") for i, word in enumerate(words)]
-    for i in np.flatnonzero(~is_finite).tolist():
-        if texts[i] is not None:
-            table.reject(f"the vector of '{texts[i]}', word {done + i + 1}, is not finite")
-            texts[i] = None
+    if not texts or not is_finite.all():
+        texts = [None] * len(words)
+        for i, word in enumerate(words):
+            text = table.word(word, f"word {done + i + 1}")
+            if text is not None and not is_finite[i]:
+                table.reject(f"the vector of '{text}', word {done + i + 1}, is not finite")
+                text = None
+            texts[i] = text
     if None in texts:
         vectors = vectors[[i for i, text in enumerate(texts) if text is not None]]
     table.add([text for text in texts if text is not None], vectors)

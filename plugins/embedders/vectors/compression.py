@@ -19,7 +19,7 @@ Compression: TypeAlias = Literal["gzip", "bzip2", "xz"]
 
 LARGEST_RATIO = 100
 """Most bytes for a byte of the compressed file. Numbers of vectors give about 2 to 4."""
-UNCHECKED = 2**26
+UNCHECKED = 2**24
 """Bytes that are read before the ratio counts."""
 XZ_MEMORY = 2**28  # `xz -9` needs 65 MB
 _BZIP2 = (b"1AY&SY", b"\x17rE8P\x90")  # after BZh and a digit: the first block, or the end

@@ -87,12 +87,13 @@ class TableBuilder:
         except UnicodeDecodeError as error:
             is_cut = error.end == len(raw) and error.reason == "unexpected end of data"
         shown = raw.decode(errors="replace")
+        found = f"line {line}, {shown[:60]!r}" if line else f"{place}, {shown[:60]!r}"
         if self.on_bad == "replace":
             kind = "replaced (on_bad=replace): bytes that are not UTF-8 text became U+FFFD"
-            self._count(kind, f"{place}, {shown!r}")
+            self._count(kind, found)
             return shown
         if self.on_bad is None and is_cut:
-            self._count("left out: the word ends inside a UTF-8 character", f"{place}, {shown!r}")
+            self._count("left out: the word ends inside a UTF-8 character", found)
             return None
         self.reject(f"{place} is not UTF-8 text ({shown[:60]!r})", line=line)
         return None

@@ -159,9 +159,8 @@ def _by_lines(
         words.append(word)
         rows.append(row)
     if numbered:
-        table.note(
-            f"{len(numbered)} words end in a number, or have a number too many: {numbered[0]}"
-        )
+        end = "1 word ends" if len(numbered) == 1 else f"{len(numbered):,} words end"
+        table.note(f"{end} in a number, or the line has a number too many: {numbered[0]}")
     return words, np.reshape(rows, (len(rows), layout.dimensions)).astype(np.float32, copy=False)
 
 
@@ -189,7 +188,8 @@ def _row(fields: tuple[bytes, list[bytes]], d: int) -> tuple[str, Vectors | None
         with np.errstate(over="ignore"):  # too large for float32: reported as not finite
             row = np.array([float(number) for number in numbers]).astype(np.float32)
     except ValueError as error:
-        return f"expected a word and {d} numbers ({error})", None
+        advice = "; write a decimal point" if any(b"," in number for number in numbers) else ""
+        return f"expected a word and {d} numbers ({error}{advice})", None
     if not word:
         return f"expected a word and {d} numbers, but the word is empty", None
     return "", row

@@ -38,12 +38,12 @@ _HEADER = re.compile(
 )  # word2vec's first line: words, dimensions
 _SEPARATORS = (
     (b"\t", b" "),
-    (b"\t", b"\t"),
     (b" ", b" "),
     (b" ", b"\t"),
+    (b"\t", b"\t"),
+    (b" ", b","),
     (b"\t", b","),
     (b",", b","),
-    (b" ", b","),
 )
 """What stands after the word and between the numbers."""
 _DECIMAL_COMMA = re.compile(rb"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
