@@ -24,6 +24,9 @@ from harness.plugins.embedders.vectors import compression
 from harness.plugins.embedders.vectors.table_builder import TableBuilder
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from harness.arrays import Vectors
     from harness.plugins.embedders.vectors.compression import Readable
     from harness.plugins.embedders.vectors.vectors_file import Layout
 
@@ -31,10 +34,9 @@ LONGEST_WORD = 10_000  # bytes; a longer word means that the file has another fo
 BLOCK = 2**24
 """Bytes read at a time."""
 _CONTROL = re.compile(rb"[\0-\x1f]")
-_MARKS = bytes(range(0x21, 0x30)) + b":;<=>?@"  # also frequent as the ends of numbers
 _STRANGE = 1e15
-"""Numbers read at a wrong place are often greater, those of word vectors are not."""
-_MANY = 8  # numbers, of which some are strange if they are read at a wrong place
+"""Numbers that are read at a wrong place are often greater, or less than 1e-15."""
+_MANY = 16  # vectors, of which less than an eighth may be strange
 _PARTS = 8  # most words of a phrase
 
 
@@ -111,10 +113,7 @@ def _add(records: _Records, data: bytes, before: bytes, done: int, table: TableB
     vectors = np.frombuffer(joined, dtype="<f4").reshape(len(words), table.dimensions)
     vectors = vectors.astype(np.float32, copy=False)
     is_finite = np.isfinite(vectors).all(axis=1)
-    is_strange = ~is_finite
-    if table.dimensions >= _MANY and max(vectors.max(), -vectors.min()) > _STRANGE:
-        is_strange |= np.abs(vectors).max(axis=1) > _STRANGE
-    for i in np.flatnonzero(is_strange).tolist():
+    for i in np.flatnonzero(_strange(vectors) | ~is_finite).tolist():
         _check_place(data[starts[i] :][: _enough(size)], size, table.path, done + i + 1)
     try:
         texts: list[str | None] = [word.decode() for word in words]
@@ -140,6 +139,18 @@ def _add(records: _Records, data: bytes, before: bytes, done: int, table: TableB
     table.add([text for text in texts if text is not None], vectors)
 
 
+def _strange(vectors: Vectors) -> npt.NDArray[np.bool_]:
+    """Return which vectors have numbers unlike those of the others, as text or shifted bytes give.
+
+    None, if there are many: then such numbers are usual in the file.
+    """
+    first = np.abs(vectors[:, 0])
+    strange = (first > 0) & (first < 1 / _STRANGE)
+    if max(vectors.max(), -vectors.min()) > _STRANGE:
+        strange |= np.abs(vectors).max(axis=1) > _STRANGE
+    return strange & (len(vectors) >= _MANY) & (strange.mean() < 2 / _MANY)
+
+
 def _enough(size: int) -> int:
     """Return more bytes than `_check_place` reads."""
     return 2 * size + 4 * LONGEST_WORD
@@ -162,7 +173,7 @@ def _check_place(data: bytes, size: int, path: Path, number: int) -> None:
     at = 0
     for _ in range(_PARTS if number else 0):
         space = data.find(b" ", at, at + min(size, LONGEST_WORD))
-        if space <= at or not _is_text(data[at:space]) or not data[at:space].strip(_MARKS):
+        if space <= at or not _is_text(data[at:space]):
             return
         at = space + 1
         following = at + size
