@@ -132,12 +132,12 @@ def notes(jobs: Sequence[Job], elsewhere: Mapping[int, tuple[str, ...]]) -> list
 
 
 def unlike(records: Iterable[Record], vectors: StoredEmbedder) -> list[str]:
-    """Return the likely reason why a word embedder lacks most words of some tasks, in one line."""
+    """Return the likely reason why a model lacks half of the words of some tasks, in one line."""
     missing: dict[str, None] = {}
     tasks: dict[str, None] = {}
     for record in records:
         coverage = record.coverage
-        if coverage.asked > 2 * coverage.found:
+        if coverage.asked and coverage.asked >= 2 * coverage.found:
             missing |= dict.fromkeys(coverage.missing)
             tasks[record.task.name] = None
     reason = vectors.unlike(list(missing)) if missing else None
@@ -145,7 +145,9 @@ def unlike(records: Iterable[Record], vectors: StoredEmbedder) -> list[str]:
         return []
     listed = ", ".join(list(tasks)[: frequency.SHOWN])
     more = f" and {len(tasks) - frequency.SHOWN} more" if len(tasks) > frequency.SHOWN else ""
-    return [f"{vectors.info.name}: most words of {listed}{more} have no vector; {reason}"]
+    return [
+        f"{vectors.info.name}: half of the words of {listed}{more} or more have no vector; {reason}"
+    ]
 
 
 def missing_words(jobs: Iterable[Job], model: str) -> list[str]:

@@ -214,9 +214,14 @@ def read(path: Path, table: TableBuilder) -> Model:
     has_buckets = arguments.longest == 0 or n - n_words == arguments.buckets
     if d != arguments.dimensions or n < n_words or not has_buckets or not words:
         raise InvalidFile("its matrix does not have the shape that its header states", path=path)
-    if at + 4 * n * d > size:
+    if at + 4 * n * d + _SHAPE.size > size:
         raise _truncated(path)
-    matrix = np.memmap(path, "<f4", mode="r", offset=at, shape=(n, d))
+    matrix = np.memmap(path, "<f4", mode="r", offset=at, shape=(n, d)).view(np.ndarray)
+    with path.open("rb") as file:  # the matrix of outputs follows, which no vector needs
+        file.seek(at + 4 * n * d)
+        is_quantised, n, d = _SHAPE.unpack(file.read(_SHAPE.size))
+    if not is_quantised and at + matrix.nbytes + _SHAPE.size + 4 * n * d > size:
+        raise _truncated(path)
     return Model(words, np.array(rows, dtype=np.intp), matrix, n_words, arguments)
 
 

@@ -36,14 +36,18 @@ class _Manner:
 
 
 _MANNERS = (
-    _Manner(lambda word: _CONCEPTNET.sub("", word), "begin as names of ConceptNet", ""),
     _Manner(str.lower, "are written in capitals", "write them in lower case"),
+    _Manner(lambda word: _CONCEPTNET.sub("", word), "are names of ConceptNet", "remove '/c/…/'"),
     _Manner(
         lambda word: re.sub(r"^(?:▁|Ġ|##)|(?:</w>|@@)$", "", word),
         "have marks of parts of words",
         "remove the marks, or take a file of whole words",
     ),
-    _Manner(lambda word: word.strip("\"'`«»“”‘’"), "stand in quotes", "remove the quotes"),
+    _Manner(
+        lambda word: re.sub(r"^b(?=['\"])", "", word).strip("\"'`«»“”‘’"),
+        "stand in quotes",
+        "remove the quotes",
+    ),
     _Manner(
         lambda word: _ENDS.sub("", word),
         "end in a part of speech or another mark",
@@ -54,8 +58,12 @@ _MANNERS = (
         "begin with a prefix",
         "remove the prefix",
     ),
-    _Manner(str.strip, "begin or end with white space", "remove the white space"),
-    _Manner(lambda word: _bare(word), "have other accents", "check them"),
+    _Manner(
+        lambda word: re.sub(r"[\s\ufeff\u200b-\u200f\u2060\xad]+", "", word),
+        "have white space or marks that are not seen",
+        "remove these",
+    ),
+    _Manner(lambda word: _bare(word), "have other accents", "write them as the tasks do"),
 )
 
 
@@ -80,7 +88,7 @@ def _likely(words: Sequence[str], vocabulary: Sequence[str]) -> str:
     best = max(_MANNERS, key=lambda manner: found[manner])
     if found[best] * 2 >= len(wanted):
         prefix = _CONCEPTNET.match(vocabulary[0])
-        if best is _MANNERS[0] and prefix:
+        if best.reason == _MANNERS[1].reason and prefix:
             return _conceptnet(wanted, vocabulary)
         return f"its words {best.reason}; {best.advice}"
     if sum(_CONCEPTNET.match(word) is not None for word in vocabulary[:1000]) > 500:

@@ -237,10 +237,10 @@ def load(
     """Return the words and vectors of a file; of equal words the first is kept."""
     from harness.plugins.embedders.vectors import binary_file, text_file
 
-    if layout.format == "safetensors":
-        return safetensors_file.read(path)
     prefix = f"/c/{language}/" if language is not None else ""
     table = TableBuilder(path, layout.dimensions, on_bad, prefix)
+    if layout.format == "safetensors":
+        return safetensors_file.read(path, table)
     read = binary_file.read if layout.format == "word2vec-binary" else text_file.read
     read(path, layout, table)
     return table.table()

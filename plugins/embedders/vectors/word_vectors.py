@@ -215,6 +215,8 @@ class WordVectors:
 class ComposedVectors(WordVectors):
     """Word vectors in which unknown words have a vector that is made of their parts, as fastText's.
 
+    A text with a space is no word, so that it has none.
+
     Parameters
     ----------
     info, load
@@ -248,7 +250,7 @@ class ComposedVectors(WordVectors):
         """Return (n, d) float32 vectors, with a row of NaN for each word without known parts."""
         vectors = super().encode(texts)
         for i, text in enumerate(texts):
-            if self._row(text) < 0:
+            if self._row(text) < 0 and text.strip() and len(text.split()) == 1:
                 vector = self._compose_one(text)
                 if vector is not None and vector.any():
                     vectors[i] = vector
