@@ -5,6 +5,7 @@
 `model_info`        joins a card with what the model's files say
 `prompts`           the prompts of a model by role: queries, documents, other texts
 `file_hashes`       SHA-256 of large files, remembered
+`config_files`      reads configuration files: JSON of a sane size
 `weight_files`      headers and shapes of weight files; reads no weights
 `references`        random and constant vectors, which need no files
 `packages`          model files that come as packages of the package index
@@ -93,6 +94,13 @@ _ADAPTERS = {
     "sentence_transformers.SentenceTransformer": (
         f"{_HERE}.transformers.loaded_model:adapt",
         "an encoder in memory",
+    ),
+    **dict.fromkeys(
+        (
+            *("sentence_transformers.SparseEncoder", "sentence_transformers.CrossEncoder"),
+            *("sentence_transformers.MultiVectorEncoder", "pylate.ColBERT"),
+        ),
+        (f"{_HERE}.transformers.model_kind:check_object", "no embedding encoder: refused"),
     ),
     "gensim.KeyedVectors": (f"{_HERE}.vectors.objects:of_keyed_vectors", "word vectors"),
     "gensim.Word2Vec": (f"{_HERE}.vectors.objects:of_word2vec", "the word vectors of a model"),

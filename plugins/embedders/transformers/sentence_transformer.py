@@ -20,6 +20,7 @@ from harness.plugins.embedders.transformers import (
     exported_backend,
     hub,
     matryoshka,
+    model2vec,
     word_alignment,
 )
 from harness.plugins.embedders.transformers.encoder import TransformerEncoder
@@ -122,7 +123,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         options = EncoderOptions.of(locals())
         exported_backend.check(backend, precision)
         path, commit = self._locate(reference, revision, backend)
-        folder = ModelFolder(path, reference, backend)
+        folder = ModelFolder(path, reference, backend, is_pooled=pooling is not None)
         super().__init__(folder, options)
         if pooling is not None and not folder.poolings:
             raise InvalidOption(f"pooling={pooling}: '{reference}' has no pooling step")
@@ -222,6 +223,13 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         import torch
         from sentence_transformers import SentenceTransformer
 
+        if self._folder.is_model2vec:
+            return model2vec.load(
+                self._folder.path,
+                self._folder.name,
+                normalize=self._folder.normalizes,
+                max_length=self._max_length,
+            )
         if self._folder.backend != "torch":
             return exported_backend.load(
                 self._folder,
