@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.digest import digest, json_like
+from harness.digest import digest
 from harness.embedder import Embedder, ModelInfo, Role
 from harness.encode import adapters, identity
 from harness.encode.code_identity import Unidentified
@@ -40,11 +40,21 @@ class LoadedSentenceTransformer:
         The object.
     name
         What it is reported as.
+    fingerprint
+        Its fingerprint; by default a hash of its content.
+
+    Raises
+    ------
+    Unidentified
+        If its content is unknown, and no fingerprint is stated.
     """
 
-    def __init__(self, model: Any, name: str) -> None:
+    def __init__(self, model: Any, name: str, *, fingerprint: str | None = None) -> None:
         self._model, self._prompts = model, _role_prompts(model, name)
         weights = sum(weight.numel() for weight in model.parameters())
+        if fingerprint is None:
+            content = digest([_identity(model), self._prompts])
+            fingerprint = f"sentence-transformer-object-{content}"
         self.info = ModelInfo(
             name=name,
             kind="text",
@@ -52,8 +62,13 @@ class LoadedSentenceTransformer:
             n_parameters=weights or None,
             prompts=_stated_prompts(model),
             role_prompts=self._prompts,
-            fingerprint=f"sentence-transformer-object-{digest([_identity(model), self._prompts])}",
+            fingerprint=fingerprint,
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That its results cannot be used again, if nothing identifies it."""
+        return adapters.notes(self.info)
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
         """Return (n, d) float32 vectors of `n` texts of one role, encoded as one batch."""
@@ -71,10 +86,11 @@ def adapt(model: Any) -> Embedder:
     source = _source(model)
     named = isinstance(getattr(model, "name", None), str)
     name = adapters.name_of(model) if named else _name(source)
+    model.eval()  # as its `encode` does; a model in training has other vectors
     try:
         return _of_folder(model, source, name) or LoadedSentenceTransformer(model, name)
     except Unidentified:  # parts that are known to nobody: nothing can be used again
-        return adapters.ObjectEmbedder(model)
+        return LoadedSentenceTransformer(model, name, fingerprint=adapters.unnamed())
 
 
 def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
@@ -111,23 +127,9 @@ def _identity(model: Any) -> str:
     Unidentified
         If its weights are not in memory.
     """
-    parts = []
-    for name, part in model.named_children():
-        settings = part.get_config_dict() if hasattr(part, "get_config_dict") else {}
-        config = getattr(_transformer(part), "config", None)
-        parts.append(
-            {
-                "name": name,
-                "class": identity.of_class(type(part)),
-                "settings": json_like(settings),
-                "config": None if config is None else identity.content(config),
-                "content": identity.content(part),
-                "tokenizer": identity.content(getattr(part, "tokenizer", None)),
-            }
-        )
     return digest(
         {
-            "parts": parts,
+            "content": identity.content(model, without=("prompts", "default_prompt_name")),
             "max_length": model.max_seq_length,
             "dimensions": model.truncate_dim,
         }
