@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import mmap
 import re
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PureWindowsPath
 from typing import Any, Literal, TypeAlias
 
 from harness.errors import ModelError
@@ -50,21 +52,106 @@ def exported(folder: Path, backend: Backend, name: str) -> list[Path]:
     Raises
     ------
     ModelError
-        If the model `name` has no such weights.
+        If the model `name` has no such weights, or some of them are in a file that is missing or
+        outside the folder.
     """
     main_file = {"onnx": "model.onnx", "openvino": "openvino_model.xml"}[backend]
     for place in (folder / backend, folder):
         if (place / main_file).is_file():
-            others = sorted(
+            others = {
                 file
                 for file in place.iterdir()
                 if file.name != main_file and EXPORTED[backend].fullmatch(file.name)
-            )
-            return [place / main_file, *others]
+            }
+            if backend == "onnx":
+                others.update(_external(place / main_file, name))
+            return [place / main_file, *sorted(others)]
     raise ModelError(
         f"'{name}' has no weights for backend={backend}: {backend}/{main_file} is missing; use "
         "backend=torch, or export the model"
     )
+
+
+def _external(file: Path, name: str) -> list[Path]:
+    """Return the files in which a graph of ONNX keeps weights, besides its own.
+
+    Of a graph that cannot be read these may be all files beside it. The runtime refuses it.
+    """
+    try:
+        with (
+            file.open("rb") as opened,
+            mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
+            named = set(_locations(content, 0, len(content), "model"))
+    except (OSError, ValueError, IndexError, RecursionError):
+        return [other for other in file.parent.iterdir() if other.is_file() and other != file]
+    for path in sorted(named):
+        if not is_inside(path):
+            raise ModelError(
+                f"'{name}': {file.name} names the weights '{path}', outside its folder; copy them "
+                "into it"
+            )
+        if not (file.parent / path).is_file():
+            raise ModelError(f"'{name}': {file.name} names the weights '{path}', which is missing")
+    return [file.parent / path for path in named]
+
+
+_ONNX_PARTS: dict[str, dict[int, str]] = {
+    "model": {7: "graph", 25: "function"},
+    "graph": {1: "node", 5: "tensor", 15: "sparse"},
+    "function": {7: "node", 11: "attribute"},
+    "node": {5: "attribute"},
+    "attribute": {5: "tensor", 6: "graph", 10: "tensor", 11: "graph", 22: "sparse", 23: "sparse"},
+    "sparse": {1: "tensor", 2: "tensor"},
+    "tensor": {13: "external"},
+    "external": {},
+}
+"""The messages in which tensors are, by the number of their field; see onnx.proto of ONNX."""
+
+
+def _locations(content: mmap.mmap, start: int, end: int, kind: str) -> Iterator[str]:
+    """Yield the paths in which the tensors of a message of ONNX have their values."""
+    entry: dict[int, bytes] = {}
+    while start < end:
+        tag, start = _varint(content, start)
+        number, wire = tag >> 3, tag & 7
+        if wire == 0:
+            _, start = _varint(content, start)
+        elif wire in (1, 5):
+            start += 8 if wire == 1 else 4
+        elif wire == 2:
+            length, start = _varint(content, start)
+            if length > end - start:
+                raise ValueError("it ends early")
+            part = _ONNX_PARTS[kind].get(number)
+            if part is not None:
+                yield from _locations(content, start, start + length, part)
+            elif kind == "external":
+                entry[number] = content[start : start + length]
+            start += length
+        else:
+            raise ValueError("not a graph of ONNX")
+    if entry.get(1) == b"location":
+        yield entry.get(2, b"").decode()
+
+
+def _varint(content: mmap.mmap, at: int) -> tuple[int, int]:
+    """Return a number of variable length, and the place behind it."""
+    value = shift = 0
+    while True:
+        byte = content[at]
+        value |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return value, at
+        if shift > 63:
+            raise ValueError("not a graph of ONNX")
+
+
+def is_inside(path: str) -> bool:
+    """Return whether a relative path stays below its folder, by both kinds of slashes."""
+    as_windows = PureWindowsPath(path)
+    return not (as_windows.anchor or ".." in as_windows.parts or "\0" in path)
 
 
 def named_shapes(file: Path) -> dict[str, list[int]]:

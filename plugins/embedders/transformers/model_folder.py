@@ -1,6 +1,8 @@
 """Reads the facts of a sentence-transformers or transformers model from its folder.
 
 It reads configuration files and the headers of weights, and imports neither torch nor transformers.
+Every file below the folder may change the vectors, unless it is on the short list of files that
+cannot; nothing outside the folder may.
 """
 
 from __future__ import annotations
@@ -8,8 +10,11 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +33,65 @@ _POOLINGS = {  # names in files of sentence-transformers before version 6: names
 _WITHOUT_LIMIT = 10**6  # tokenizers write 10**30 for no limit
 # Models that number positions from their padding token's id + 1: two positions are never used.
 _OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl")
-_WITH_WEIGHTS = ("Transformer", "StaticEmbedding", "WordEmbeddings", "LSTM", "Dense")
-_IRRELEVANT = ("data_config.json", "generation_config.json", "trainer_state.json", "training.json")
+_WITH_WEIGHTS = (
+    *("Transformer", "StaticEmbedding", "WordEmbeddings", "LSTM", "CNN", "Dense", "LayerNorm"),
+    *("WeightedLayerPooling", "CLIPModel"),
+)
+_LIBRARY = "sentence_transformers."
+_ROUTERS = ("Router", "Asym")
+"""Modules that have modules: one row of them for each kind of text."""
+_TRANSFORMER_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+# What cannot change vectors. Loaders open files by their names or because a configuration names
+# them; nothing here has a name that a loader knows, and what a configuration names is never left
+# out. A file of any other name counts.
+_OF_TOOLS = re.compile(r"\..*|__pycache__|checkpoint-\d+|runs|wandb", re.IGNORECASE)
+"""Folders of git, caches and trainings."""
+_ASIDE = re.compile(r"eval|onnx|openvino|original|coreml|gguf", re.IGNORECASE)
+"""Folders of results, and of weights in other formats."""
+_ABOUT = re.compile(
+    r"\..*|.*\.(md|pdf|png|jpe?g|gif|svg|webp|csv|pyc)|licen[cs]e(\.txt)?|notice(\.txt)?"
+    r"|(data_config|generation_config|trainer_state|training)\.json"
+    r"|(optimizer|scheduler|scaler|training_args|rng_state.*)\.(bin|pt|pth)|events\.out\.tfevents.*",
+    re.IGNORECASE,
+)
+"""Descriptions of a model, and states of its training."""
+_OTHER_FORMATS = re.compile(
+    r".*\.(h5|msgpack|ot|onnx|onnx_data|onnx\.data|gguf|tflite|mlmodel|pt|pth|ckpt|zip)"
+    r"|consolidated.*|openvino_model.*\.(xml|bin)",
+    re.IGNORECASE,
+)
+"""Weights that neither sentence-transformers nor transformers opens in a folder."""
+_MOST_FILES = 20_000
 
 
 @dataclass(frozen=True)
 class Module:
-    """One step of a sentence-transformers model: its class and the folder of its files."""
+    """One step of a sentence-transformers model.
+
+    Attributes
+    ----------
+    kind
+        Name of its class, such as `Pooling`.
+    folder
+        Folder of its files.
+    type
+        The class with its module, as the file names it.
+    routes
+        The steps of each route, by its name; empty unless the module is a router.
+    """
 
     kind: str
     folder: Path
+    type: str = ""
+    routes: Mapping[str, tuple[Module, ...]] = field(default_factory=dict)
+
+    def within(self) -> Iterator[Module]:
+        """Yield the module and those of its routes, at any depth."""
+        yield self
+        for steps in self.routes.values():
+            for step in steps:
+                yield from step.within()
 
 
 def is_model(path: Path) -> bool:
@@ -79,9 +133,10 @@ class ModelFolder:
                 f"'{name}' is an adapter (adapter_config.json) without its base model; merge the "
                 "two and save the result"
             )
-        for module in self.modules:
+        self._tree  # noqa: B018 -- what is no regular file is refused before anything opens it
+        for module in self.all_modules:
             if module.kind in _WITH_WEIGHTS:
-                for file in self._weights(module.folder):
+                for file in self._weights(module):
                     weight_files.check(file, name)
 
     @property
@@ -92,16 +147,44 @@ class ModelFolder:
     @functools.cached_property
     def modules(self) -> list[Module]:
         """The steps in order; a plain transformers model has one, `Transformer`."""
-        if not (self.path / "modules.json").is_file():
+        if self.is_plain:
             return [Module("Transformer", self.path)]
         listed = self._json(self.path / "modules.json")
         try:
-            return [
-                Module(str(m["type"]).rpartition(".")[2], self._inside(m["path"])) for m in listed
-            ]
+            return [self._module(str(m["type"]), self.path, m["path"]) for m in listed]
         except (TypeError, KeyError):
             raise ModelError(
                 f"'{self.name}': modules.json is not a list of modules with 'type' and 'path'"
+            ) from None
+
+    @functools.cached_property
+    def all_modules(self) -> list[Module]:
+        """The steps in order, each router followed by the steps of its routes."""
+        return [step for module in self.modules for step in module.within()]
+
+    def _module(self, type_: str, parent: Path, path: object) -> Module:
+        folder = self._inside(parent, path, "modules.json")
+        kind = type_.rpartition(".")[2]
+        routes = self._routes(folder) if kind in _ROUTERS else {}
+        return Module(kind, folder, type_, routes)
+
+    def _routes(self, folder: Path) -> dict[str, tuple[Module, ...]]:
+        """Return the steps of each route of a router."""
+        own = folder / "router_config.json"
+        settings = self._json(own if own.is_file() else folder / "config.json")
+        try:
+            steps = {
+                str(key): self._module(str(type_), folder, key)
+                for key, type_ in settings["types"].items()
+            }
+            return {
+                str(route): tuple(steps[key] for key in keys)
+                for route, keys in settings["structure"].items()
+            }
+        except (TypeError, KeyError, AttributeError):
+            raise ModelError(
+                f"'{self.name}': {own.name} must have 'types', the class of each step by its "
+                "folder, and 'structure', the steps of each route"
             ) from None
 
     @property
@@ -112,9 +195,12 @@ class ModelFolder:
     @functools.cached_property
     def runs_own_code(self) -> bool:
         """Whether the model has its own Python code and its files ask to run it."""
-        listed = [] if self.is_plain else self._json(self.path / "modules.json")
-        foreign = any(not str(m["type"]).startswith("sentence_transformers.") for m in listed)
-        return foreign or "auto_map" in self.config
+        foreign = any(m.type and not m.type.startswith(_LIBRARY) for m in self.all_modules)
+        return foreign or any(
+            "auto_map" in self._optional(module.folder / "config.json")
+            for module in self.all_modules
+            if module.kind == "Transformer"
+        )
 
     @functools.cached_property
     def config(self) -> Mapping[str, Any]:
@@ -146,9 +232,9 @@ class ModelFolder:
         if self.is_plain:
             architecture = str((self.config.get("architectures") or [""])[0])
             return ("lasttoken",) if architecture.endswith("ForCausalLM") else ("mean",)
-        for module in self.modules:
+        for module in self.all_modules:
             if module.kind == "Pooling":
-                config = self._json(module.folder / "config.json")
+                config = self._optional(module.folder / "config.json")
                 stated = config.get("pooling_mode")
                 if stated:
                     return (stated,) if isinstance(stated, str) else tuple(stated)
@@ -158,33 +244,39 @@ class ModelFolder:
     @property
     def normalizes(self) -> bool:
         """Whether the model itself scales its vectors to length 1."""
-        return any(module.kind == "Normalize" for module in self.modules)
+        return _normalizes(self.modules)
 
     @property
     def hidden_size(self) -> int | None:
         """Length of a token's vector; None if config.json does not say."""
-        for key in ("hidden_size", "d_model", "dim", "n_embd"):
-            if isinstance(self.config.get(key), int):
-                return int(self.config[key])
-        return None
+        return _hidden_size(self.config)
 
     def dimensions(self, poolings: int) -> int | None:
         """Return the length of a text's vector with `poolings` poolings joined; None if unknown."""
-        size = self.hidden_size
-        for module in self.modules:
+        size = self._width(self.modules, self.hidden_size, poolings)
+        if self.is_plain and size is not None:
+            size *= poolings
+        return min(size, self.truncate_dim) if size and self.truncate_dim else size
+
+    def _width(self, modules: Iterable[Module], size: int | None, poolings: int) -> int | None:
+        """Return the length of a vector behind some steps; None if unknown."""
+        for module in modules:
             if module.kind == "Dense":
                 size = self._json(module.folder / "config.json").get("out_features")
             elif module.kind == "LSTM":
                 stated = self._optional(module.folder / "lstm_config.json")
                 size = stated.get("hidden_dim", 0) * (1 + stated.get("bidirectional", True)) or None
             elif module.kind in ("StaticEmbedding", "WordEmbeddings"):
-                shapes = [s for f in self._weights(module.folder) for s in weight_files.shapes(f)]
+                shapes = [s for f in self._weights(module) for s in weight_files.shapes(f)]
                 size = shapes[0][-1] if shapes else None
+            elif module.kind == "Transformer" and module.folder != self.transformer:
+                size = _hidden_size(self._optional(module.folder / "config.json"))
             elif module.kind == "Pooling" and size is not None:
                 size *= poolings
-        if self.is_plain and size is not None:
-            size *= poolings
-        return min(size, self.truncate_dim) if size and self.truncate_dim else size
+            elif module.routes:
+                widths = {self._width(way, size, poolings) for way in module.routes.values()}
+                size = widths.pop() if len(widths) == 1 else None
+        return size
 
     @functools.cached_property
     def max_tokens(self) -> int | None:
@@ -217,7 +309,7 @@ class ModelFolder:
     @functools.cached_property
     def n_parameters(self) -> int | None:
         """Number of weights, from the headers of safetensors files; None for other formats."""
-        files = {f for m in self.modules for f in self._weights(m.folder, needed=False)}
+        files = {f for m in self.all_modules for f in self._weights(m, needed=False)}
         if not files or any(file.suffix != ".safetensors" for file in files):
             return None
         return sum(math.prod(shape) for file in files for shape in weight_files.shapes(file))
@@ -230,21 +322,118 @@ class ModelFolder:
         code
             Whether the model's own Python files are run.
         """
-        files = {}
-        patterns = ["*.json", "vocab.txt", "merges.txt", "*.model", "*.jinja", "*.tiktoken"]
-        for folder in {self.path, *(module.folder for module in self.modules)}:
-            for pattern in patterns + ["*.py"] * code:
-                for file in folder.glob(pattern):
-                    if file.name not in _IRRELEVANT and not file.name.endswith(".index.json"):
-                        files[file.relative_to(self.path).as_posix()] = file
-            for file in self._weights(folder, needed=False):
-                files[file.relative_to(self.path).as_posix()] = file
-        return files
+        return {
+            path: file
+            for path, file in self._tree.items()
+            if file in self._opened
+            or not (
+                _ABOUT.fullmatch(file.name)
+                or (not code and (self._is_aside(file) or self._is_unread(file)))
+            )
+        }
+
+    @functools.cached_property
+    def _opened(self) -> set[Path]:
+        """The files of weights that are loaded."""
+        return {file for m in self.all_modules for file in self._weights(m, needed=False)}
+
+    @functools.cached_property
+    def _used(self) -> set[Path]:
+        """The folders in which a loader opens files."""
+        return {*(m.folder for m in self.all_modules), *(file.parent for file in self._opened)}
+
+    @functools.cached_property
+    def _tree(self) -> dict[str, Path]:
+        """Every file below the folder by its path in it, links followed.
+
+        Raises
+        ------
+        ModelError
+            If one cannot be read, or is a pipe, a socket or a device: to open it may never end.
+        """
+        return {file.relative_to(self.path).as_posix(): file for file in self._walked()}
+
+    def _walked(self) -> Iterator[Path]:
+        n, folders = 0, [(self.path, frozenset[tuple[int, int]]())]
+        while folders:
+            folder, above = folders.pop()
+            try:
+                state = folder.stat()
+                entries = sorted(folder.iterdir())
+            except OSError as error:
+                raise self._unreadable(folder, error) from None
+            identity = (state.st_dev, state.st_ino)
+            if identity in above:  # a link to a folder above it
+                continue
+            for entry in entries:
+                try:
+                    mode = entry.stat().st_mode
+                except FileNotFoundError:  # a link to nothing, which nothing can open
+                    continue
+                except OSError as error:
+                    raise self._unreadable(entry, error) from None
+                if stat.S_ISDIR(mode):
+                    if not _OF_TOOLS.fullmatch(entry.name) or self._is_used(entry):
+                        folders.append((entry, above | {identity}))
+                    continue
+                if not stat.S_ISREG(mode):
+                    raise ModelError(
+                        f"'{self.name}': {self._relative(entry)} is {_sort(mode)}; expected a "
+                        "regular file"
+                    )
+                if not os.access(entry, os.R_OK):
+                    raise ModelError(
+                        f"'{self.name}': '{self._relative(entry)}' cannot be read (permission "
+                        "denied)"
+                    )
+                n += 1
+                if n > _MOST_FILES:
+                    raise ModelError(
+                        f"'{self.name}' has more than {_MOST_FILES:,} files; expected the folder "
+                        "of one model"
+                    )
+                yield entry
+
+    def _is_used(self, folder: Path) -> bool:
+        return any(used.is_relative_to(folder) for used in self._used)
+
+    def _is_aside(self, file: Path) -> bool:
+        """Return whether a file is in a folder that no loader opens."""
+        return any(
+            folder != self.path and _ASIDE.fullmatch(folder.name) and not self._is_used(folder)
+            for folder in file.parents
+            if folder.is_relative_to(self.path)
+        )
+
+    def _is_unread(self, file: Path) -> bool:
+        """Return whether no loader opens a file unless the model's own code is run."""
+        if file.suffix == ".py" or _OTHER_FORMATS.fullmatch(file.name):
+            return True
+        if self.backend != "torch" and file.parent == self.transformer / self.backend:
+            return True  # what the runtime reads is named by the graph
+        is_exported = self.backend != "torch" and file.parent == self.transformer
+        kind = _format(file)
+        if kind == ".safetensors" and is_exported:
+            return True
+        if kind == ".bin" and (
+            is_exported
+            or any(w.suffix == ".safetensors" and w.parent == file.parent for w in self._opened)
+        ):
+            return True
+        # An index says which shards are loaded. If there are no others, the shards say it, too.
+        return (
+            file.suffix == ".json"
+            and kind != ".json"
+            and all(
+                other in self._opened or _ABOUT.fullmatch(other.name)
+                for other in file.parent.glob(f"*{kind}")
+            )
+        )
 
     @property
     def transformer(self) -> Path:
         """The folder of the transformer; the model's own folder if it has none."""
-        return next((m.folder for m in self.modules if m.kind == "Transformer"), self.path)
+        return next((m.folder for m in self.all_modules if m.kind == "Transformer"), self.path)
 
     @property
     def tokenizer(self) -> Path:
@@ -255,26 +444,35 @@ class ModelFolder:
     def _settings(self) -> Mapping[str, Any]:
         return self._optional(self.path / "config_sentence_transformers.json")
 
-    def _weights(self, folder: Path, *, needed: bool = True) -> list[Path]:
+    def _weights(self, module: Module, *, needed: bool = True) -> list[Path]:
         """Return the weight files of a module: safetensors if there are any, as loaders do.
 
         Every shard that an index names must exist.
         """
+        folder = module.folder
         if self.backend != "torch" and folder == self.transformer:
             return weight_files.exported(folder, self.backend, self.name)
-        for file in (folder / "model.safetensors", folder / "pytorch_model.bin"):
+        stated = None
+        if module.kind == "Transformer":
+            stated = self._optional(folder / "config.json").get("transformers_weights")
+        if stated is not None:
+            file = self._inside(folder, stated, "config.json")
+            if not file.name.endswith((".safetensors", ".safetensors.index.json")):
+                raise ModelError(
+                    f"'{self.name}': config.json has transformers_weights={stated!r}; expected the "
+                    "name of a .safetensors file"
+                )
+            if not file.is_file():
+                raise ModelError(
+                    f"'{self.name}': config.json names the weights '{stated}', which are missing"
+                )
+            return self._shards(file) if file.suffix == ".json" else [file]
+        for file in (folder / name for name in _TRANSFORMER_WEIGHTS):
             if file.is_file():
                 return [file]
             index = file.with_name(f"{file.name}.index.json")
             if index.is_file():
-                names = set(self._json(index).get("weight_map", {}).values())
-                shards = [folder / name for name in sorted(names)]
-                for shard in shards:
-                    if not shard.is_file():
-                        raise ModelError(
-                            f"'{self.name}': {index.name} names '{shard.name}', which is missing"
-                        )
-                return shards
+                return self._shards(index)
         if needed:
             raise ModelError(
                 f"'{self.name}' has no weights: '{folder}' has neither model.safetensors nor "
@@ -282,10 +480,44 @@ class ModelFolder:
             )
         return []
 
-    def _inside(self, path: str) -> Path:
-        if not (self.path / path).resolve().is_relative_to(self.path.resolve()):
-            raise ModelError(f"'{self.name}': modules.json names '{path}', outside the folder")
-        return self.path / path
+    def _shards(self, index: Path) -> list[Path]:
+        """Return the weight files that an index names."""
+        placed = self._optional(index).get("weight_map")
+        if not isinstance(placed, dict) or not placed:
+            raise ModelError(
+                f"'{self.name}': {index.name} must have 'weight_map', the file of each weight"
+            )
+        shards = [
+            self._inside(index.parent, name, index.name)
+            for name in sorted(set(map(str, placed.values())))
+        ]
+        for shard in shards:
+            if not shard.is_file():
+                raise ModelError(
+                    f"'{self.name}': {index.name} names '{shard.name}', which is missing"
+                )
+        return shards
+
+    def _inside(self, folder: Path, path: object, stated_in: str) -> Path:
+        """Return the path of a file or folder that a configuration names, below its own folder."""
+        if not isinstance(path, str):
+            raise ModelError(
+                f"'{self.name}': {stated_in} names {path!r}; expected a path in the folder"
+            )
+        if not weight_files.is_inside(path):
+            raise ModelError(
+                f"'{self.name}': {stated_in} names '{path}', outside the folder; copy it into the "
+                "folder"
+            )
+        return folder / path
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self.path).as_posix()
+
+    def _unreadable(self, path: Path, error: OSError) -> ModelError:
+        return ModelError(
+            f"'{self.name}': '{self._relative(path)}' cannot be read ({error.strerror or error})"
+        )
 
     def _optional(self, path: Path) -> Mapping[str, Any]:
         settings = self._json(path) if path.is_file() else {}
@@ -298,3 +530,30 @@ class ModelFolder:
             return json.loads(path.read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise ModelError(f"'{self.name}': {path.name} cannot be read ({error})") from None
+
+
+def _normalizes(modules: Iterable[Module]) -> bool:
+    return any(
+        module.kind == "Normalize"
+        or (module.routes and all(_normalizes(steps) for steps in module.routes.values()))
+        for module in modules
+    )
+
+
+def _hidden_size(config: Mapping[str, Any]) -> int | None:
+    for key in ("hidden_size", "d_model", "dim", "n_embd"):
+        if isinstance(config.get(key), int):
+            return int(config[key])
+    return None
+
+
+def _format(file: Path) -> str:
+    """Return the suffix of a file, or of the files that it is an index of."""
+    return Path(file.name.removesuffix(".index.json")).suffix
+
+
+def _sort(mode: int) -> str:
+    """Return what a file is that is neither a regular file nor a folder."""
+    if stat.S_ISFIFO(mode):
+        return "a named pipe"
+    return "a socket" if stat.S_ISSOCK(mode) else "a device"
