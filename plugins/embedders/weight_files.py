@@ -169,4 +169,8 @@ def _header(file: Path) -> tuple[dict[str, Any], int]:
         header = json.loads(opened.read(length))
     header.pop("__metadata__", None)
     ends = [tensor["data_offsets"][1] for tensor in header.values()]
+    if not all(
+        isinstance(t["dtype"], str) and isinstance(t["shape"], list) for t in header.values()
+    ):
+        raise ValueError("a tensor without type or shape")
     return header, 8 + length + max(ends, default=0)
