@@ -53,10 +53,8 @@ NEUTRAL: Mapping[str, tuple[str, ...]] = {
         *("_model_card_text", "_model_card_vars", "model_card_data"),
     ),
     "sklearn": ("_stop_words_id", "memory", "n_jobs", "random_state", "verbose"),
-    "torch": (
-        *("_compiled_call_impl", "_is_hf_initialized", "hf_device_map"),
-        *("_flat_weight_refs", "_flat_weights"),  # the weights of an LSTM once more
-    ),
+    # An LSTM has weak references to its weights.
+    "torch": ("_compiled_call_impl", "_flat_weight_refs", "_is_hf_initialized", "hf_device_map"),
     "transformers": (
         *("_commit_hash", "_name_or_path", "dtype", "name_or_path", "torch_dtype"),
         *("_in_target_context_manager", "_processor_class", "_should_update_post_processor"),
