@@ -171,6 +171,7 @@ class Embedder(Protocol):
       fault, which may pass;
     - `ranks(words)` returns the place of each word in a vocabulary in order of frequency, 1 for the
       most frequent word and 0 for an unknown one; or None if the order is another;
+    - `unlike(words)` of a word embedder returns the likely reason why it lacks most of these words;
     - `watch(text, vector)`, `tell(say)` and `share(processes)` are for hosted models: a text whose
       vector is known, for a check of every answer; where a line is shown while requests wait; and
       the number of processes that share its limits;
