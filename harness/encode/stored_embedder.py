@@ -148,10 +148,10 @@ class StoredEmbedder(StoredVectors):
         truncated = getattr(self.embedder, "truncated", None)
         if not callable(truncated):
             return None
-        keys = roles.keys(texts, self._role, self.info.role_prompts)
+        keys = roles.keys(texts, self._role, self.info.readings)
         new = [key for key in dict.fromkeys(keys) if key not in self._truncated]
         try:
-            for group in roles.grouped(new, self.info.role_prompts):
+            for group in roles.grouped(new, self.info.readings):
                 answers = map(bool, truncated(group.texts, **group.arguments))
                 self._truncated.update(zip(group.keys(new), answers, strict=True))
         except PLUGIN_ERRORS:  # scores do not depend on this

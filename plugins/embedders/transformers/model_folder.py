@@ -17,9 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.embedder import Role
 from harness.errors import ModelError
 from harness.plugins.embedders import config_files, weight_files
-from harness.plugins.embedders.transformers import model2vec, model_kind, model_settings
+from harness.plugins.embedders.transformers import model2vec, model_kind, model_settings, padding
+from harness.plugins.embedders.transformers.routes import TASK_SETTINGS, Router, Routes
 from harness.plugins.embedders.weight_files import Backend
 
 _POOLINGS = {  # names in files of sentence-transformers before version 6: names since then
@@ -30,6 +32,8 @@ _POOLINGS = {  # names in files of sentence-transformers before version 6: names
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
+_ROUTERS = ("Router", "Asym")  # modules that have modules: one row of them for each route
+# The library's settings of a transformer are in `sentence_KIND_config.json`, the first of these.
 _WITHOUT_LIMIT = 10**6  # tokenizers write 10**30 for no limit
 # Models that number positions from their padding token's id + 1: two positions are never used.
 _OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl")
@@ -189,7 +193,7 @@ class ModelFolder:
         if module.kind == "Transformer":
             config = self._config_of(module)
             model_settings.check_transformer(
-                module.folder, config, self._settings_of(module), name=self.name
+                module.folder, config, self._settings_of(module.folder), name=self.name
             )
             if is_loaded and weights:
                 model_settings.check_sizes(config, weights, name=self.name)
@@ -206,10 +210,10 @@ class ModelFolder:
         """Return the config.json of a transformer, which must have one."""
         return config_files.read_object(module.folder / "config.json", self.name)
 
-    def _settings_of(self, module: Module) -> Mapping[str, Any]:
+    def _settings_of(self, folder: Path) -> Mapping[str, Any]:
         """Return the settings of sentence-transformers for a transformer; empty without any."""
         for kind in _TRANSFORMER_SETTINGS:
-            stated = self._optional(module.folder / f"sentence_{kind}_config.json")
+            stated = self._optional(folder / f"sentence_{kind}_config.json")
             if stated:
                 return stated
         return {}
@@ -340,7 +344,8 @@ class ModelFolder:
         """
         if self.is_plain:
             architecture = str((self.config.get("architectures") or [""])[0])
-            return ("lasttoken",) if architecture.endswith("ForCausalLM") else ("mean",)
+            causal = architecture.endswith("ForCausalLM") and self.config.get("is_causal", True)
+            return ("lasttoken",) if causal else ("mean",)
         for module in self.all_modules:
             if module.kind == "Pooling":
                 config = self._optional(module.folder / "config.json")
@@ -349,6 +354,68 @@ class ModelFolder:
                     return (stated,) if isinstance(stated, str) else tuple(stated)
                 return tuple(new for old, new in _POOLINGS.items() if config.get(old)) or ("mean",)
         return ()
+
+    @functools.cached_property
+    def routes(self) -> Routes:
+        """Which way texts of each role go; empty for a model that treats all alike."""
+        inputs = [self.modules[0].folder, *self._inputs.values()]
+        differs = any(
+            self._settings_of(folder).get(key) is not None
+            for folder in inputs
+            for key in TASK_SETTINGS
+        )
+        return Routes.of([router for _, router in self._routers], differs=differs)
+
+    def input_folder(self, role: Role = "text") -> Path:
+        """Return the folder of the module that reads the texts of a role, with its tokenizer."""
+        if not self._inputs:
+            first = self.modules[0]
+            return first.folder if first.kind != "Transformer" else self.transformer
+        route = self._routers[0][1].route(self.routes.tasks.get(role))
+        return self._inputs[route or next(iter(self._inputs))]
+
+    @functools.cached_property
+    def _inputs(self) -> Mapping[str, Path]:
+        """The first module's folder by route; empty for a model that reads all texts alike."""
+        if self.modules[0].kind not in _ROUTERS:
+            return {}
+        folder, router = self._routers[0]
+        return {route: folder / steps[0] for route, steps in router.routes.items()}
+
+    @functools.cached_property
+    def _routers(self) -> list[tuple[Path, Router]]:
+        """The folder and routes of each module that has routes."""
+        found = []
+        for folder in (module.folder for module in self.modules if module.kind in _ROUTERS):
+            file = folder / "router_config.json"
+            file = file if file.is_file() else folder / "config.json"
+            try:
+                found.append((folder, Router.of_config(self._json(file))))
+            except (KeyError, TypeError, ValueError, SyntaxError, AttributeError) as error:
+                raise ModelError(
+                    f"'{self.name}': {file.name} does not state routes ({error}); expected "
+                    "'structure', with the modules of each route, and 'parameters'"
+                ) from None
+        return found
+
+    @functools.cached_property
+    def is_padded_anew(self) -> bool:
+        """Whether its files pad texts on a side that would change their vectors."""
+        return any(map(self._pads_wrongly, {*self._inputs.values(), self.input_folder()}))
+
+    def _pads_wrongly(self, folder: Path) -> bool:
+        settings = self._settings_of(folder)
+        if settings.get("transformer_task") in padding.GENERATING:
+            return False
+        if not padding.shifts_positions(self._optional(folder / "config.json")):
+            return False
+        side = padding.stated_side(
+            folder / "tokenizer.json",
+            (settings.get("processing_kwargs") or {}).get("text") or {},
+            settings.get("processor_kwargs") or settings.get("tokenizer_args") or {},
+            self._optional(folder / "tokenizer_config.json"),
+        )
+        return side == "left"
 
     @property
     def normalizes(self) -> bool:
@@ -404,7 +471,7 @@ class ModelFolder:
     @functools.cached_property
     def transformer_settings(self) -> Mapping[str, Any]:
         """The settings of sentence-transformers for the transformer; empty if there are none."""
-        return self._settings_of(Module("Transformer", self.transformer))
+        return self._settings_of(self.transformer)
 
     @functools.cached_property
     def max_positions(self) -> int | None:

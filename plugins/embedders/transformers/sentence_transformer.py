@@ -21,6 +21,7 @@ from harness.plugins.embedders.transformers import (
     hub,
     matryoshka,
     model2vec,
+    padding,
     word_alignment,
 )
 from harness.plugins.embedders.transformers.encoder import TransformerEncoder
@@ -163,8 +164,19 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             batch_size=len(texts),
             show_progress_bar=False,
             normalize_embeddings=normalize,
+            **self._task(role),
         )
         return np.asarray(vectors, dtype=np.float32)
+
+    def _task(self, role: Role) -> dict[str, str]:
+        """Return what the library is told of a role: a model with routes needs it.
+
+        Raises
+        ------
+        ModelError
+            If the model has no route for the role.
+        """
+        return self._routes.arguments(role, self._folder.name)
 
     @property
     def model(self) -> Any:
@@ -194,6 +206,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             batch_size=max(1, len(texts)),
             show_progress_bar=False,
             output_value=None,
+            **self._task("text"),
         )
         all_states = []
         for text, output in zip(texts, outputs, strict=True):
@@ -249,6 +262,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             _set_pooling(model, self._poolings[0], self._folder.name)
         if self._max_length is not None:
             model.max_seq_length = self._max_length
+        padding.settle_all(model)
         return model.eval()
 
 
