@@ -46,11 +46,18 @@ class ObjectEmbedder:
         return notes(self.info)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of texts as a float32 array."""
+        """Return the vectors of texts as a float32 array.
+
+        Whole numbers of a list are floats. Bytes, bits and other numbers are returned as they are,
+        and refused by `harness.encode.one_batch.checked`.
+        """
         vectors = self._encode(list(texts))
         if hasattr(vectors, "detach"):  # a tensor, which may be on another device
-            vectors = vectors.detach().float().cpu()
-        return np.asarray(vectors, dtype=np.float32)
+            vectors = vectors.detach().cpu()
+            vectors = vectors.float() if vectors.is_floating_point() else vectors
+        array = np.asarray(vectors)
+        is_wide = array.dtype.kind in "iu" and array.dtype.itemsize > 1
+        return array.astype(np.float32) if is_wide else array
 
 
 def unnamed() -> str:
