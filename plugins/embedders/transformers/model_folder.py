@@ -87,12 +87,15 @@ class Module:
         The class with its module, as the file names it.
     routes
         The steps of each route, by its name; empty unless the module is a router.
+    router
+        Which route a text takes; None unless the module is a router.
     """
 
     kind: str
     folder: Path
     type: str = ""
     routes: Mapping[str, tuple[Module, ...]] = field(default_factory=dict)
+    router: Router | None = None
 
     def within(self) -> Iterator[Module]:
         """Yield the module and those of its routes, at any depth."""
@@ -259,29 +262,29 @@ class ModelFolder:
     def _module(self, type_: str, parent: Path, path: object) -> Module:
         folder = self._inside(parent, path, "modules.json")
         kind = type_.rpartition(".")[2]
-        routes = self._routes(folder) if kind in _ROUTERS else {}
-        return Module(kind, folder, type_, routes)
+        return self._router(type_, folder) if kind in _ROUTERS else Module(kind, folder, type_)
 
-    def _routes(self, folder: Path) -> dict[str, tuple[Module, ...]]:
-        """Return the steps of each route of a router."""
-        own = folder / "router_config.json"
-        settings = config_files.read_object(
-            own if own.is_file() else folder / "config.json", self.name
-        )
+    def _router(self, type_: str, folder: Path) -> Module:
+        """Return a module with routes, and the steps of each route."""
+        file = folder / "router_config.json"
+        file = file if file.is_file() else folder / "config.json"
+        settings = config_files.read_object(file, self.name)
         try:
+            router = Router.of_config(settings)
             steps = {
-                str(key): self._module(str(type_), folder, key)
-                for key, type_ in settings["types"].items()
+                str(key): self._module(str(class_), folder, key)
+                for key, class_ in settings["types"].items()
             }
-            return {
-                str(route): tuple(steps[key] for key in keys)
-                for route, keys in settings["structure"].items()
+            routes = {
+                route: tuple(steps[key] for key in keys) for route, keys in router.routes.items()
             }
-        except (TypeError, KeyError, AttributeError):
+        except (KeyError, TypeError, ValueError, SyntaxError, AttributeError) as error:
             raise ModelError(
-                f"'{self.name}': {own.name} must have 'types', the class of each step by its "
-                "folder, and 'structure', the steps of each route"
+                f"'{self.name}': {file.name} does not state routes ({error}); expected 'types', "
+                "the class of each step by its folder, 'structure', the steps of each route, and "
+                "'parameters'"
             ) from None
+        return Module(type_.rpartition(".")[2], folder, type_, routes, router)
 
     @property
     def is_plain(self) -> bool:
@@ -382,21 +385,10 @@ class ModelFolder:
         folder, router = self._routers[0]
         return {route: folder / steps[0] for route, steps in router.routes.items()}
 
-    @functools.cached_property
+    @property
     def _routers(self) -> list[tuple[Path, Router]]:
         """The folder and routes of each module that has routes."""
-        found = []
-        for folder in (module.folder for module in self.modules if module.kind in _ROUTERS):
-            file = folder / "router_config.json"
-            file = file if file.is_file() else folder / "config.json"
-            try:
-                found.append((folder, Router.of_config(self._json(file))))
-            except (KeyError, TypeError, ValueError, SyntaxError, AttributeError) as error:
-                raise ModelError(
-                    f"'{self.name}': {file.name} does not state routes ({error}); expected "
-                    "'structure', with the modules of each route, and 'parameters'"
-                ) from None
-        return found
+        return [(module.folder, module.router) for module in self.modules if module.router]
 
     @functools.cached_property
     def is_padded_anew(self) -> bool:
