@@ -203,7 +203,7 @@ CASES = [
     Case("a vector for each token", first([NUMBERS]), "for each token", fails_once=True),
     Case("quantised vectors", each(lambda item: item | {"embedding": [3, 200]}), "quantised"),
     Case("doubles in mid-run", each(packed("<f8")), "not of float32"),
-    Case("halves in mid-run", each(packed("<f2")), "another model", fails_once=True),
+    Case("halves in mid-run", each(packed("<f2")), "not of float32"),
     Case("the other byte order in mid-run", each(packed(">f4")), "not of float32"),
     Case("index as text", each(lambda item: item | {"index": str(item["index"])}), "indices"),
     Case("one index twice", each(lambda item: item | {"index": 0}), "indices"),

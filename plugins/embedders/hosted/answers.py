@@ -42,9 +42,9 @@ class _Limits(NamedTuple):
     """Limits of their median size."""
 
 
-_FLOAT32 = _Limits(24, 1e-9, 1e9)
-_OTHER = _Limits(24, 1e-4, 1e3)
-_HALF = _Limits(12, 1e-4, 1e3)  # there are no halves beyond 40 bits
+_FLOAT32 = _Limits(20, 1e-9, 1e9)
+_OTHER = _Limits(20, 1e-4, 1e3)
+_HALF = _Limits(10, 1e-4, 1e3)  # there are no halves beyond 40 bits
 
 
 def in_order(answer: Mapping[str, Any], n: int) -> list[Mapping[str, Any]]:

@@ -114,12 +114,12 @@ class Asking:
         encoding = self._request[ENCODING]
         try:
             rows = self._send(texts, retries, role)
-        except Unavailable as error:
-            self.unavailable = error
-            return dict.fromkeys(texts, error)
-        except Refused as error:
+        except (Unavailable, Refused) as error:
             if _is_of_encoding(error) and self._asks_for_lists(encoding, error):
                 return self.encode(texts, retries, role=role)
+            if isinstance(error, Unavailable):
+                self.unavailable = error
+                return dict.fromkeys(texts, error)
             if error.broken:
                 # Most likely it fails on one of these texts, and will again.
                 retries = min(1, self._endpoint.retrying.retries)
@@ -209,7 +209,7 @@ class Asking:
             "vectors; what it sent is not used: run the same command again"
         )
 
-    def _asks_for_lists(self, encoding: str, problem: Refused) -> bool:
+    def _asks_for_lists(self, encoding: str, problem: HarnessError) -> bool:
         """Return whether to send a request again, for lists of numbers instead of base64.
 
         Once an answer was right, all others are of its type.
@@ -217,7 +217,7 @@ class Asking:
         with self._lock:
             if encoding == "base64" == self._request[ENCODING] and not self.has_succeeded:
                 self._request[ENCODING], self.as_list = "float", str(problem)
-            return encoding != self._request[ENCODING]
+            return bool(encoding != self._request[ENCODING])
 
     def _checked(self, row: Row | Refused) -> Row | Refused:
         if isinstance(row, Refused) or len(row) == self.length:
@@ -225,6 +225,6 @@ class Asking:
         return Refused(f"its vector has {len(row)} dimensions, not {self.length}")
 
 
-def _is_of_encoding(error: Refused) -> bool:
-    """Return whether an endpoint's message is about the format of the vectors."""
-    return any(word in str(error).lower() for word in ("base64", ENCODING))
+def _is_of_encoding(error: HarnessError) -> bool:
+    """Return whether an endpoint's message may be about the format of the vectors."""
+    return any(word in str(error).lower() for word in ("base64", "encoding"))

@@ -1,6 +1,7 @@
 """Vectors in answers: which types of numbers are read, and which are refused."""
 
 import base64
+import itertools
 
 import numpy as np
 import pytest
@@ -70,28 +71,26 @@ def _packed(rows):
     return [{"embedding": base64.b64encode(row.tobytes()).decode()} for row in rows]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("draw", DRAWS)
 @pytest.mark.parametrize("kind", FLOAT32)
-def test_float32_numbers_are_read_bit_by_bit(kind, draw, width):
-    for seed in range(5):
+def test_float32_numbers_are_read_bit_by_bit(kind, draw):
+    for width, seed in itertools.product(WIDTHS, range(4)):
         rows = FLOAT32[kind](DRAWS[draw](np.random.default_rng(seed), (4, width)))
         for length in (None, width):
             read = answers.vectors(_packed(rows), length)
             np.testing.assert_array_equal(read, rows.astype(np.float32))
 
 
-@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("draw", DRAWS)
 @pytest.mark.parametrize("kind", OTHERS)
-def test_no_other_numbers_are_read_as_float32(kind, draw, width):
-    for seed in range(5):
+def test_no_other_numbers_are_read_as_float32(kind, draw):
+    for width, seed in itertools.product(WIDTHS, range(4)):
         rows = OTHERS[kind](DRAWS[draw](np.random.default_rng(seed), (4, width)))
         read = answers.vectors(_packed(rows), None)
-        assert all(isinstance(row, Refused) for row in read), seed
+        assert all(isinstance(row, Refused) for row in read), (width, seed)
         # With the length stated, those of another length are refused later.
         read = answers.vectors(_packed(rows), width)
-        assert all(isinstance(row, Refused) or len(row) != width for row in read), seed
+        assert all(isinstance(row, Refused) or len(row) != width for row in read), (width, seed)
 
 
 @pytest.mark.parametrize(

@@ -242,18 +242,19 @@ def test_another_type_than_in_the_first_answer_is_refused(loopback, embedder, en
 
 
 @pytest.mark.parametrize(
-    "message",
+    ("status", "message"),
     [
-        "base64 encoding is not currently supported",
-        "body.encoding_format: Input should be 'float'",
-        "invalid request",
+        (400, "base64 encoding is not currently supported"),
+        (422, "body.encoding_format: Input should be 'float'"),
+        (501, "encoding 'base64' is not implemented"),
+        (400, "invalid request"),
     ],
 )
 @pytest.mark.parametrize("parallel", [1, 3])
 def test_an_endpoint_that_refuses_base64_is_asked_for_lists(
-    loopback, embedder, encode, message, parallel
+    loopback, embedder, encode, status, message, parallel
 ):
-    fault = Fault(status=400, body=json.dumps({"error": {"message": message}}).encode())
+    fault = Fault(status=status, body=json.dumps({"error": {"message": message}}).encode())
     loopback.always = lambda body: fault if body["encoding_format"] == "base64" else None
     texts = [f"text number {i}" for i in range(20)]
     store, report = encode(embedder(parallel=parallel, batch_texts=4), texts)
