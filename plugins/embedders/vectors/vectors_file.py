@@ -315,12 +315,14 @@ def _glove(path: Path, head: bytes, mark: int, packed: Compression | None) -> La
     common, n = most[0]
     first = found.get(texts[0][0], common)
     if first != common and n > 1 and n == len(found) - 1:
-        raise InvalidFile(
-            f"the line has a word and {first.dimensions} numbers, the lines below it have "
-            f"{common.dimensions}",
-            path=path,
-            line=texts[0][0],
-        )
+        if first.dimensions >= common.dimensions:
+            raise InvalidFile(
+                f"the line has {first.dimensions} numbers, the lines below it have "
+                f"{common.dimensions}, or their numbers are separated in another way",
+                path=path,
+                line=texts[0][0],
+            )
+        first = common  # the reader finds the line too short
     if _numbers_columns(texts[0][1], first):
         raise InvalidFile(
             "the first line numbers the columns and has no vector; remove it", path=path, line=1
