@@ -47,7 +47,7 @@ PROVIDERS = (
     EmbedderSpec(
         name="vectors",
         target=f"{_HERE}.vectors.vectors_file:vectors_file",
-        summary="a file of word vectors: GloVe, word2vec, safetensors",
+        summary="a file of word vectors: GloVe, word2vec, fastText, safetensors",
         recognises=f"{_HERE}.vectors.vectors_file:recognises",
         provider=True,
     ),

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import mmap
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -146,7 +146,7 @@ class FastTextFile(ComposedVectors):
         return model
 
     @property
-    def _aliases(self) -> _Arguments:
+    def _aliases(self) -> Mapping[str, int]:
         return {}
 
     def _known(self, rows: Sequence[int]) -> Vectors:
