@@ -157,6 +157,9 @@ class FastTextFile(ComposedVectors):
         return vectors
 
     def _vectors_of(self, start: int, stop: int) -> Vectors:
+        table = self.__dict__.get("_table")  # all vectors, if they were computed
+        if isinstance(table, Table):
+            return np.array(table.vectors[start:stop])
         return self._known(range(start, min(stop, len(self.words))))
 
     def _compose(self, text: str) -> Vectors | None:

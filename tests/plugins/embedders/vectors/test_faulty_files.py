@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
+import harness
 from harness.errors import InvalidFile, InvalidOption
 from harness.plugins.embedders.vectors.vectors_file import vectors_file
 from harness.registry.registry import Registry
@@ -177,6 +178,16 @@ def test_duplicates_are_counted(tmp_path):
     assert read(tmp_path, TEXT).notes == ()
 
 
+def test_what_was_found_is_told_also_under_a_bag_of_words_and_when_a_file_is_written(tmp_path):
+    (tmp_path / "v.txt").write_bytes(TEXT + TEXT[: TEXT.index(b"\n") + 1])
+    bag = Registry().embedder(f"bag-of-words:{tmp_path / 'v.txt'}")
+    assert bag.notes == ()
+    bag.encode(["he and she"])
+    assert "1 duplicate word is left out" in bag.notes[0]
+    written = harness.debias(str(tmp_path / "v.txt"), "none", tmp_path / "d.bin")
+    assert "1 duplicate word is left out" in written.notes[0]
+
+
 def test_a_file_that_ends_inside_a_number_is_refused(tmp_path):
     error = refused(tmp_path, TEXT[:-4])
     assert error.line == len(WORDS)
@@ -209,6 +220,9 @@ def test_lone_carriage_returns_are_refused(tmp_path):
     lines = TEXT.split(b"\n")
     error = refused(tmp_path, b"\n".join(lines[:5]) + b"\r" + b"\n".join(lines[5:]))
     assert error.line == 5
+    assert "carriage return" in error.problem
+    tabs = [line.replace(b" ", b"\t") for line in lines]
+    error = refused(tmp_path, b"\n".join(tabs[:5]) + b"\r" + b"\n".join(tabs[5:]))
     assert "carriage return" in error.problem
     assert_right(read(tmp_path, TEXT.replace(b"\n", b"\r\n")))
 
