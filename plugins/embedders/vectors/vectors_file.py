@@ -224,6 +224,14 @@ def inspect(path: Path, format: Format = "auto") -> Layout:  # noqa: A002 -- as 
     layout = Layout("word2vec", dimensions, n_words, mark + len(first) + 1, packed)
     if format == "word2vec-binary":
         return replace(layout, format=format)
+    stated = {_separators(line) for line in rest.split(b"\n", _FIRST_LINES)[:-1] if line.strip()}
+    own = stated.pop() if len(stated) == 1 and rest.strip().count(b"\n") else None
+    if own is not None and own.dimensions > dimensions + 1:  # by 1: words may end in a number
+        raise InvalidFile(
+            f"the line has a word and {own.dimensions} numbers, the header states {dimensions}",
+            path=path,
+            line=2,
+        )
     separators = _separators(rest.partition(b"\n")[0], dimensions)
     if separators is not None:
         return replace(layout, after_word=separators.after_word, between=separators.between)

@@ -293,6 +293,17 @@ def test_a_header_read_as_a_word_is_refused(tmp_path):
     assert "20 numbers, but the line has 2 fields" in error.problem
 
 
+def test_a_header_that_states_fewer_numbers_than_there_are_is_refused(tmp_path):
+    error = refused(tmp_path, f"{len(WORDS)} 10\n".encode() + TEXT)
+    assert error.line == 2
+    assert "20 numbers, the header states 10" in error.problem
+    error = refused(tmp_path, f"{len(WORDS)} 25\n".encode() + TEXT)
+    assert "25 numbers, but the line has 21 fields" in error.problem
+    phrases = f"3 {D}\n{line('Apollo 11', OF['he'])}{line('Apollo 13', OF['she'])}"
+    words = ["Apollo 11", "Apollo 13", "he"]
+    assert_right(read(tmp_path, (phrases + line("he", OF["he"])).encode()), words)
+
+
 def test_a_number_too_many_is_told(tmp_path):
     embedder = read(tmp_path, TEXT + line("x", [0.5, *OF["he"]]).encode())
     assert "1 word ends in a number" in embedder.notes[0]
