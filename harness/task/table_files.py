@@ -236,11 +236,11 @@ def _rows(file: _TextTable) -> Iterator[tuple[int, Row]]:
         if n_rows > limits.TABLE_ROWS:
             problem = f"more than {limits.TABLE_ROWS:,} rows, which is the limit"
             raise InvalidFile(problem, path=path, line=row.line)
-        problem = _problem(row, file)
-        if problem is not None:
+        mistake = _mistake(row, file)
+        if mistake is not None:
             n_wrong += 1
             with mistakes.collecting():
-                raise problem
+                raise mistake
             if n_wrong == _MOST_MISTAKES:
                 break
         columns = (*file.columns, *table.optional)
@@ -274,7 +274,7 @@ def _odd_character(cell: str) -> str | None:
     return None
 
 
-def _problem(row: _TextRow, file: _TextTable) -> InvalidFile | None:
+def _mistake(row: _TextRow, file: _TextTable) -> InvalidFile | None:
     """Return what is wrong with a row, if anything is."""
     fewest, most = len(file.columns), len(file.columns) + len(file.table.optional)
     n = len(row.cells)
