@@ -85,7 +85,7 @@ def _numbered(table: Table, path: Path) -> Iterator[tuple[int, Row]]:
             f"{path} is not the file that the task was made for: expected sha256 {table.sha256}"
         )
     text = _decoded(content, table, path)
-    suffix = PurePath(path.name.removesuffix(".gz")).suffix
+    suffix = PurePath(path.name.lower().removesuffix(".gz")).suffix
     if suffix == ".jsonl" and not table.columns:
         return _objects(text, table, path)
     return _rows(_TextTable(text, table, path, suffix))
@@ -93,7 +93,7 @@ def _numbered(table: Table, path: Path) -> Iterator[tuple[int, Row]]:
 
 def _decompressed(path: Path, largest: int) -> bytes:
     content = user_files.read(path, largest)
-    if path.suffix == ".gz":
+    if path.suffix.lower() == ".gz":
         with gzip.open(io.BytesIO(content)) as file:
             content = file.read(largest + 1)
         if len(content) > largest:
