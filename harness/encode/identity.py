@@ -46,6 +46,7 @@ UNNAMED = "unnamed-"
 """Prefix of the fingerprint of an object of which nothing identifies the vectors."""
 NEUTRAL: Mapping[str, tuple[str, ...]] = {
     "gensim": ("lifecycle_events", "mapfile_path", "norms", "random"),
+    "model2vec": ("base_model_name", "language"),
     "peft": ("_caches", "base_model_name_or_path", "kwargs", "peft_version"),
     "sentence_transformers": (
         *("_chat_template_suffix_cache", "_method_signature_cache", "_prompt_length_mapping"),
@@ -64,7 +65,7 @@ NEUTRAL: Mapping[str, tuple[str, ...]] = {
 }
 """Attributes of a package's objects that change no vector: where, when and how an object was
 loaded, what it remembers, and what its training needs."""
-STATEFUL = (*LIBRARIES, *NEUTRAL, "collections", "model2vec", "pandas", "scipy", "tokenizers")
+STATEFUL = (*LIBRARIES, *NEUTRAL, "collections", "pandas", "scipy", "tokenizers")
 """Packages whose objects are no more than their attributes."""
 EXTENSIONS = ("scipy", "sklearn", "tokenizers")
 """Packages whose objects in C tell all that they hold when they are copied."""
@@ -279,7 +280,8 @@ class _Content:
         class_ = type(value)
         if _has_hidden_state(class_):
             raise Unidentified(name_of_class(class_))
-        for base in class_.__mro__:
+        # Of the root the code is hashed, also that of a library. Of a part of it only the name is.
+        for base in class_.__mro__ if value is not self._root else ():
             is_known = is_of_user(base) or package_of(base) in STATEFUL or base in _BUILTINS
             if not is_known and not dataclasses.is_dataclass(base):
                 raise Unidentified(name_of_class(class_))
