@@ -99,6 +99,10 @@ class ModelInfo(Card):
         Prompts in use by role: the text put before each text of that role. Records state them.
         A model that treats `query` or `document` differently from `text` states all three, and
         its methods `encode`, `lengths` and `truncated` take the keyword `role`.
+    routes
+        The part of the model that texts of each role go through, of an asymmetric model; empty for
+        any other. It takes the keyword `role`, too. A role that is not listed has no route: tasks
+        with such texts are not run.
     hosted
         Whether the model is known by its address and name only, so that its provider may put
         another one behind them: see `harness.encode.canary`. Its vectors are stored as soon as
@@ -112,6 +116,7 @@ class ModelInfo(Card):
 
     fingerprint: str
     role_prompts: Mapping[Role, str] = field(default_factory=dict)
+    routes: Mapping[Role, str] = field(default_factory=dict)
     hosted: bool = False
 
     def __post_init__(self) -> None:
@@ -129,6 +134,23 @@ class ModelInfo(Card):
                 f"model '{self.name}' has role_prompts for {', '.join(self.role_prompts)}; "
                 "expected text, query and document, or text alone (an empty text for no prompt)"
             )
+
+    @property
+    def readings(self) -> Mapping[Role, tuple[str, ...] | None]:
+        """How texts of each role are read: the prompt, and the route if there are several.
+
+        Roles that are read alike share vectors. A role that is not listed is read as `text`. One
+        that the model cannot read, since it has no route, is None.
+        """
+        prompts = self.role_prompts
+        if not self.routes:
+            return {role: (prompt,) for role, prompt in prompts.items()}
+        return {
+            role: (prompts.get(role, prompts.get("text", "")), self.routes[role])
+            if role in self.routes
+            else None
+            for role in get_args(Role)
+        }
 
 
 @runtime_checkable
@@ -149,6 +171,7 @@ class Embedder(Protocol):
       fault, which may pass;
     - `ranks(words)` returns the place of each word in a vocabulary in order of frequency, 1 for the
       most frequent word and 0 for an unknown one; or None if the order is another;
+    - `unlike(words)` of a word embedder returns the likely reason why it lacks most of these words;
     - `watch(text, vector)`, `tell(say)` and `share(processes)` are for hosted models: a text whose
       vector is known, for a check of every answer; where a line is shown while requests wait; and
       the number of processes that share its limits;
@@ -157,7 +180,8 @@ class Embedder(Protocol):
       before the first vector is stored (`harness.encode.admission`);
     - `token_states(texts)` is described in `harness.token_states`.
 
-    An embedder with prompts by role (`info.role_prompts`) is a `RoleEmbedder`.
+    An embedder with prompts or routes by role (`info.role_prompts`, `info.routes`) is a
+    `RoleEmbedder`.
     """
 
     @property
@@ -176,7 +200,7 @@ class Embedder(Protocol):
 
 
 class RoleEmbedder(Protocol):
-    """An embedder that encodes queries and documents differently, as `info.role_prompts` says."""
+    """An embedder that encodes queries and documents differently, as `info.readings` says."""
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
         """Return the float32 vectors, (n, d), of `n` texts of one role."""

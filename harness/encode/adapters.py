@@ -16,10 +16,8 @@ from harness.arrays import Vectors
 from harness.digest import digest
 from harness.embedder import ModelInfo
 from harness.encode import identity
+from harness.encode.identity import UNNAMED
 from harness.folders import Place
-
-UNNAMED = "unnamed-"
-"""Prefix of the fingerprint of an object of which nothing identifies the vectors."""
 
 
 class ObjectEmbedder:
@@ -39,19 +37,13 @@ class ObjectEmbedder:
         self.model = model
         self._encode = model.encode if callable(getattr(model, "encode", None)) else model
         name, known = name_of(model), identity.of_model(model)
-        fingerprint = f"object-{digest([name, known])}" if known else UNNAMED + uuid.uuid4().hex
-        self.info = ModelInfo(name=name, kind="text", fingerprint=fingerprint)
+        stated = f"object-{digest([name, known])}" if known else None
+        self.info = ModelInfo(name=name, kind="text", fingerprint=stated or unnamed())
 
     @property
     def notes(self) -> tuple[str, ...]:
         """That its results cannot be used again, and how to change that."""
-        if not self.info.fingerprint.startswith(UNNAMED):
-            return ()
-        return (
-            f"{self.info.name}: its results and vectors cannot be used by a later run, because "
-            "nothing identifies this object; give it a text 'fingerprint' that changes whenever "
-            "its vectors do, or an 'info' (a harness.ModelInfo)",
-        )
+        return notes(self.info)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of texts as a float32 array.
@@ -66,6 +58,22 @@ class ObjectEmbedder:
         array = np.asarray(vectors)
         is_wide = array.dtype.kind in "iu" and array.dtype.itemsize > 1
         return array.astype(np.float32) if is_wide else array
+
+
+def unnamed() -> str:
+    """Return a new fingerprint for an object that nothing identifies."""
+    return UNNAMED + uuid.uuid4().hex
+
+
+def notes(info: ModelInfo) -> tuple[str, ...]:
+    """Return the note of an unnamed object; none for others."""
+    if not info.fingerprint.startswith(UNNAMED):
+        return ()
+    return (
+        f"{info.name}: its results and vectors cannot be used by a later run, because "
+        "nothing identifies this object; give it a text 'fingerprint' that changes whenever "
+        "its vectors do, or an 'info' (a harness.ModelInfo)",
+    )
 
 
 def name_of(model: Any) -> str:

@@ -252,20 +252,21 @@ def _permutation(batch: Vectors, alone: Vectors, tolerance: float) -> tuple[int,
 
 
 def _fixed(embedder: Embedder, keys: Sequence[str]) -> list[str]:
-    """Return the keys of the fixed texts: in each role of a model with prompts by role.
+    """Return the keys of the fixed texts: in each role that the model has a reading of.
 
     Some models have no way to encode a plain text, so there is one only if the run has any.
     """
-    prompts = embedder.info.role_prompts
-    if len(prompts) < 2:
+    readings = embedder.info.readings
+    named = [role for role in ("query", "document") if readings.get(role) is not None]
+    if not named:
         return list(TEXTS)
     n_plain = int(any(roles.text_of(key) == key for key in keys))
-    n = len(TEXTS) - n_plain
-    return [
-        *roles.keys(TEXTS[:2], "query", prompts),
-        *roles.keys(TEXTS[2:n], "document", prompts),
-        *TEXTS[n:],
-    ]
+    of_roles = TEXTS[: len(TEXTS) - n_plain]
+    fixed: list[str] = []
+    for role, start in zip(named, (0, 2), strict=False):
+        stop = 2 if role != named[-1] else None
+        fixed += roles.keys(of_roles[start:stop], role, readings)
+    return [*fixed, *TEXTS[len(of_roles) :]]
 
 
 def _spread(keys: Sequence[str], most: int) -> list[str]:

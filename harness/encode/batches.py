@@ -109,7 +109,7 @@ def token_lengths(embedder: Embedder, keys: Sequence[str]) -> Lengths:
     if callable(count) and keys:
         lengths = np.empty(len(keys), dtype=np.int64)
         try:
-            for group in roles.grouped(keys, embedder.info.role_prompts):
+            for group in roles.grouped(keys, embedder.info.readings):
                 lengths[group.positions] = count(group.texts, **group.arguments)
             return lengths
         except HarnessError:

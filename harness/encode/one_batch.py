@@ -122,7 +122,7 @@ def checked(embedder: Embedder, texts: Sequence[str], vectors: Any) -> Vectors:
 
 def _encoded(embedder: Embedder, batch: Sequence[str]) -> Encoded:
     """Return the (n, d) vectors of a batch; the texts of each role are encoded together."""
-    groups = roles.grouped(batch, embedder.info.role_prompts)
+    groups = roles.grouped(batch, embedder.info.readings)
     parts: list[Vectors] = []
     reasons: dict[int, str] = {}
     for group in groups:

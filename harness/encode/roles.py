@@ -1,10 +1,11 @@
 """The role of a text (query, document or plain text) on its way to the embedder and the store.
 
-Only a model with prompts by role sees roles. A text of such a model has a key: the text itself, or
-the role and the text. Plans, the store, engines and their processes handle keys as they handle
-texts, so that the same text in two roles has two vectors. The loop over batches gives the embedder
-the text and its role. A role is no prompt put before the text: some models exclude the prompt from
-pooling, and some endpoints add it themselves.
+Only a model with prompts or routes by role sees roles. A text of such a model has a key: the text
+itself, or the role and the text. Plans, the store, engines and their processes handle keys as they
+handle texts, so that the same text in two roles has two vectors. The loop over batches gives the
+embedder the text and its role. A role is no prompt put before the text: some models exclude the
+prompt from pooling, some endpoints add it themselves, and asymmetric models have a route for each
+role.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from harness.embedder import Role
+from harness.errors import NotApplicable
 
 PLAIN: Role = "text"
 """The role of a text that is neither a query nor a document."""
@@ -47,12 +49,23 @@ class Group:
         return [keys[position] for position in self.positions]
 
 
-def keys(texts: Sequence[str], role: Role, prompts: Mapping[Role, str]) -> list[str]:
-    """Return the keys of texts for a model with these prompts by role.
+def keys(texts: Sequence[str], role: Role, readings: Mapping[Role, object]) -> list[str]:
+    """Return the keys of texts for a model that reads roles as `ModelInfo.readings` says.
 
-    A role that has the prompt of plain texts is plain: these texts share vectors.
+    A role that is read as plain texts are is plain: these texts share vectors.
+
+    Raises
+    ------
+    NotApplicable
+        If the model has no route for the role.
     """
-    if role == PLAIN or prompts.get(role) in (None, prompts.get(PLAIN)):
+    if role in readings and readings[role] is None:
+        texts_of_role = {"query": "queries", "document": "documents"}.get(role, "plain texts")
+        raise NotApplicable(
+            f"the model has no route for {texts_of_role}; name one under 'route_mappings' in its "
+            "router_config.json"
+        )
+    if role == PLAIN or readings.get(role) in (None, readings.get(PLAIN)):
         return list(texts)
     return [f"{_MARK}{role}{_MARK}{text}" for text in texts]
 
@@ -62,12 +75,12 @@ def text_of(key: str) -> str:
     return _split(key)[1]
 
 
-def grouped(keys: Sequence[str], prompts: Mapping[Role, str]) -> list[Group]:
+def grouped(keys: Sequence[str], readings: Mapping[Role, object]) -> list[Group]:
     """Return the texts of keys, a group for each role.
 
-    A model without prompts by role gets one group, its keys as they are.
+    A model that reads all roles alike gets one group, its keys as they are.
     """
-    if len(prompts) < 2:
+    if len(readings) < 2:
         return [Group(list(range(len(keys))), list(keys), {})]
     groups: dict[Role, Group] = {}
     for position, key in enumerate(keys):

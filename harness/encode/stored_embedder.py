@@ -132,15 +132,26 @@ class StoredEmbedder(StoredVectors):
             return None
         return by_word
 
+    def unlike(self, words: Sequence[str]) -> str | None:
+        """Return why the embedder lacks most of `words`; None if it does not say."""
+        unlike = getattr(self.embedder, "unlike", None)
+        if not callable(unlike):
+            return None
+        try:
+            reason: str | None = unlike(words)
+        except PLUGIN_ERRORS:  # scores do not depend on this
+            return None
+        return reason
+
     def truncated(self, texts: Sequence[str]) -> list[bool] | None:
         """Return whether the embedder truncates each text; None if it does not say."""
         truncated = getattr(self.embedder, "truncated", None)
         if not callable(truncated):
             return None
-        keys = roles.keys(texts, self._role, self.info.role_prompts)
+        keys = roles.keys(texts, self._role, self.info.readings)
         new = [key for key in dict.fromkeys(keys) if key not in self._truncated]
         try:
-            for group in roles.grouped(new, self.info.role_prompts):
+            for group in roles.grouped(new, self.info.readings):
                 answers = map(bool, truncated(group.texts, **group.arguments))
                 self._truncated.update(zip(group.keys(new), answers, strict=True))
         except PLUGIN_ERRORS:  # scores do not depend on this

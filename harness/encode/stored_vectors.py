@@ -125,7 +125,7 @@ class StoredVectors:
         HarnessError
             If some of them cannot be encoded.
         """
-        keys = roles.keys(texts, self._role, self.info.role_prompts)
+        keys = roles.keys(texts, self._role, self.info.readings)
         for _ in range(2):  # reading may find damaged vectors, which are then encoded again
             self.ensure(keys)
             with contextlib.suppress(KeyError):

@@ -25,7 +25,7 @@ def without_vector(embedder: Embedder, keys: Sequence[str]) -> list[bool]:
         return [False] * len(keys)
     answers = [False] * len(keys)
     try:
-        for group in roles.grouped(keys, embedder.info.role_prompts):
+        for group in roles.grouped(keys, embedder.info.readings):
             for i, lacking in zip(
                 group.positions, lacks(group.texts, **group.arguments), strict=True
             ):

@@ -5,7 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from harness import limits
 from harness.results.lines import with_check
@@ -85,10 +93,18 @@ class ModelPart(Part):
     prompts: dict[str, str] = Field(default_factory=dict)
     """Prompt put before each text, by the role that the task gives the text: `query`, `document`,
     or `text`, which also stands for roles that are not listed."""
+    routes: dict[str, str] = Field(default_factory=dict)
+    """Part of an asymmetric model that texts of each role go through; empty for other models."""
     url: str | None = None
     """Page of the model."""
     published: dict[str, Finite] = Field(default_factory=dict)
     """Published scores by name, such as MTEB's."""
+
+    @model_serializer(mode="wrap")
+    def _without_empty_routes(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Few models have routes; the lines of all others stay as they were.
+        part: dict[str, Any] = written(self)
+        return part if self.routes else {k: v for k, v in part.items() if k != "routes"}
 
 
 class MitigatorPart(Part):

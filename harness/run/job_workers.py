@@ -192,7 +192,7 @@ def run(call: Call | None) -> Reply:
         chains.probing,
         call.concept,
         call.part,
-        role_prompts=vectors.info.role_prompts,
+        readings=vectors.info.readings,
     )
     outcome = runner.run(job)
     if vectors.asked_for_model:

@@ -44,8 +44,8 @@ class Job:
         Concept that it is fitted on; None if it needs none.
     part
         The mitigator as records name it.
-    role_prompts
-        The model's prompts by role.
+    readings
+        How the model reads texts of each role.
     """
 
     task: Task
@@ -53,7 +53,7 @@ class Job:
     probing: Chain
     concept: Concept | None
     part: MitigatorPart
-    role_prompts: Mapping[Role, str] = field(default_factory=dict)
+    readings: Mapping[Role, object] = field(default_factory=dict)
 
     def chain(self, input_: Input) -> Chain:
         """Return the mitigator that an input goes through."""
@@ -83,11 +83,11 @@ class Job:
         """The keys of the distinct texts to embed for the task and for fitting, in order."""
         keys: list[str] = []
         for input_ in self.task.texts():
-            keys += roles.keys(self.texts(input_), input_.role, self.role_prompts)
+            keys += roles.keys(self.texts(input_), input_.role, self.readings)
         for input_ in self.task.texts():
             if not input_.original:
                 read = self.chain(input_).reads(input_.texts or (), self.concept)
-                keys += roles.keys(read, input_.role, self.role_prompts)
+                keys += roles.keys(read, input_.role, self.readings)
         for chain in self.chains:
             keys += chain.fitting_texts(self.concept)
         return tuple(dict.fromkeys(keys))
@@ -252,7 +252,7 @@ class _Planner:
             chain = clone(unfitted).fit_rewriters(self.embedder.info, concept)
             self._chains[part.fingerprint] = chain, chain.without_rewriting()
         chains = self._chains[part.fingerprint]
-        return Job(task, *chains, concept, part, role_prompts=self.embedder.info.role_prompts)
+        return Job(task, *chains, concept, part, readings=self.embedder.info.readings)
 
     def with_texts(
         self, outcomes: Sequence[Job | NotRun], groups: Iterable[Sequence[int]]

@@ -134,6 +134,7 @@ def model_part(info: ModelInfo) -> ModelPart:
         superseded_by=info.superseded_by,
         languages=info.languages,
         prompts={str(role): prompt for role, prompt in info.role_prompts.items()},
+        routes={str(role): route for role, route in info.routes.items()},
         url=info.url,
         published=dict(info.scores),
     )

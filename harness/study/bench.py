@@ -132,7 +132,7 @@ class Bench:
             key
             for route, texts in self.texts.items()
             if route.way == way
-            for key in roles.keys(change(texts), route.role, info.role_prompts)
+            for key in roles.keys(change(texts), route.role, info.readings)
         ]
 
     def _held_out(self, split: Split) -> set[str]:

@@ -9,9 +9,11 @@
 `encoder_options`         the options that the encoders share, checked against a model
 `hub`                     a model of the Hugging Face hub as a local folder
 `model_folder`            what the files of a model say, without loading it
+`routes`                  the way that texts of each role take through an asymmetric model
 `gguf_file`               a language model in a GGUF file: what its header says
 `exported_backend`        runs a transformer that was exported to ONNX or OpenVINO
 `exported_transformer`    that transformer as a module of sentence-transformers
+`padding`                 pads batches so that texts keep the vectors that they have alone
 `pooling`                 one vector from the states of a text's tokens
 `matryoshka`              keeps the first dimensions of vectors
 `text_lengths`            token counts and truncation, without weights

@@ -45,6 +45,7 @@ class TransformerEncoder:
         self._folder, self._options = folder, options
         self._runs_own_code = options.runs_own_code(folder)
         self._prompts = options.role_prompts(folder)
+        self._routes = folder.routes
         self._max_length = options.token_limit(folder)
         self._lengths = TextLengths(folder.tokenizer, limit=self._max_length, added=added)
 
@@ -64,6 +65,15 @@ class TransformerEncoder:
     def truncated(self, texts: Sequence[str], *, role: Role = "text") -> Sequence[bool]:
         """Return whether each text is longer than the model reads, so that its end is cut off."""
         return self._lengths.truncated(texts, self._prompt(role))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user may not expect of the model's reading of texts, a line for each."""
+        lines = [
+            *self._routes.notices(),
+            *self._options.prompt_notices(self._folder, self._prompts),
+        ]
+        return tuple(f"{self.info.name}: {line}" for line in lines)
 
     def close(self) -> None:
         """Free the weights; they are loaded again when needed."""
@@ -96,6 +106,10 @@ class TransformerEncoder:
         }
         if len(self._prompts) > 1:
             identity["role_prompts"] = self._prompts
+        if self._routes.names:
+            identity["routes"] = self._routes.names
+        if self._folder.is_padded_anew:
+            identity["padding"] = "right"
         if self._dimensions is not None:
             identity["dimensions"] = self._dimensions
         return model_info.describe(
@@ -109,4 +123,5 @@ class TransformerEncoder:
             revision=revision,
             prompts=options.prompts(self._folder) or None,
             role_prompts=self._prompts,
+            routes=self._routes.names,
         )

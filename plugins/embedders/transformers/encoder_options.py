@@ -78,11 +78,19 @@ class EncoderOptions:
         return prompts.by_role(
             self.prompts(folder),
             model=folder.name,
-            default=folder.default_prompt or stated.get("text", ""),
-            prompt=self.prompt,
-            query_prompt=self.query_prompt,
-            document_prompt=self.document_prompt,
+            default=stated.get("text", ""),
+            plain=folder.default_prompt or None,
+            **self._of_prompts,
         )
+
+    def prompt_notices(self, folder: ModelFolder, used: Mapping[Role, str]) -> list[str]:
+        """Return what a user may not expect of the prompts in use; see `prompts.notices`."""
+        return list(prompts.notices(self.prompts(folder), used, **self._of_prompts))
+
+    @property
+    def _of_prompts(self) -> dict[str, str | None]:
+        names = ("prompt", "query_prompt", "document_prompt")
+        return {name: getattr(self, name) for name in names}
 
     def token_limit(self, folder: ModelFolder) -> int | None:
         """Return the number of tokens after which a text is cut; None for no limit.

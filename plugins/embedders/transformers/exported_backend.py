@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.errors import InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders import quiet_loading, weight_files
+from harness.plugins.embedders.transformers import padding
 from harness.plugins.embedders.weight_files import Backend
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def load(
     with quiet_loading.loading(folder.name):
         run, inputs = open_file(file, device, folder.name)
         tokenizer = AutoTokenizer.from_pretrained(str(folder.transformer), local_files_only=True)
+        padding.settle(tokenizer, folder.config)
         transformer = ExportedTransformer(
             run,
             inputs,

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.digest import digest, json_like
+from harness.digest import digest
 from harness.embedder import Embedder, ModelInfo, Role
 from harness.encode import adapters, identity
 from harness.encode.code_identity import Unidentified
 from harness.errors import HarnessError
 from harness.plugins.embedders import prompts
-from harness.plugins.embedders.transformers import hub
+from harness.plugins.embedders.transformers import hub, padding
+from harness.plugins.embedders.transformers.routes import TASK_SETTINGS, Router, Routes
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
 if TYPE_CHECKING:
@@ -40,11 +41,24 @@ class LoadedSentenceTransformer:
         The object.
     name
         What it is reported as.
+    fingerprint
+        Its fingerprint; by default a hash of its content.
+
+    Raises
+    ------
+    Unidentified
+        If its content is unknown, and no fingerprint is stated.
     """
 
-    def __init__(self, model: Any, name: str) -> None:
+    def __init__(self, model: Any, name: str, *, fingerprint: str | None = None) -> None:
         self._model, self._prompts = model, _role_prompts(model, name)
+        self._routes = _routes(model)
         weights = sum(weight.numel() for weight in model.parameters())
+        if fingerprint is None:
+            content = [_identity(model), self._prompts]
+            if self._routes.names:
+                content.append(self._routes.names)
+            fingerprint = f"sentence-transformer-object-{digest(content)}"
         self.info = ModelInfo(
             name=name,
             kind="text",
@@ -52,17 +66,29 @@ class LoadedSentenceTransformer:
             n_parameters=weights or None,
             prompts=_stated_prompts(model),
             role_prompts=self._prompts,
-            fingerprint=f"sentence-transformer-object-{digest([_identity(model), self._prompts])}",
+            routes=self._routes.names,
+            fingerprint=fingerprint,
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user may not expect: of its reading of texts, and that nothing identifies it."""
+        lines = [
+            *self._routes.notices(),
+            *prompts.notices(_stated_prompts(self._model), self._prompts),
+        ]
+        return (*adapters.notes(self.info), *(f"{self.info.name}: {line}" for line in lines))
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
         """Return (n, d) float32 vectors of `n` texts of one role, encoded as one batch."""
-        vectors = self._model.encode(
-            list(texts),
-            prompt=self._prompts.get(role, self._prompts.get("text", "")),
-            batch_size=max(1, len(texts)),
-            show_progress_bar=False,
-        )
+        with padding.settled(self._model):
+            vectors = self._model.encode(
+                list(texts),
+                prompt=self._prompts.get(role, self._prompts.get("text", "")),
+                batch_size=max(1, len(texts)),
+                show_progress_bar=False,
+                **self._routes.arguments(role, self.info.name),
+            )
         return np.asarray(vectors, dtype=np.float32)
 
 
@@ -71,10 +97,11 @@ def adapt(model: Any) -> Embedder:
     source = _source(model)
     named = isinstance(getattr(model, "name", None), str)
     name = adapters.name_of(model) if named else _name(source)
+    model.eval()  # as its `encode` does; a model in training has other vectors
     try:
         return _of_folder(model, source, name) or LoadedSentenceTransformer(model, name)
     except Unidentified:  # parts that are known to nobody: nothing can be used again
-        return adapters.ObjectEmbedder(model)
+        return LoadedSentenceTransformer(model, name, fingerprint=adapters.unnamed())
 
 
 def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
@@ -83,16 +110,19 @@ def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
         return None
     try:
         path, _ = hub.folder(source)
-        roles = _role_prompts(model, name)
-        text = roles.get("text", "")
         options: dict[str, Any] = {
             "max_length": model.max_seq_length,
             "precision": str(getattr(model, "dtype", "float32")).removeprefix("torch."),
-            "prompt": text,
-            "query_prompt": roles.get("query", text),
-            "document_prompt": roles.get("document", text),
             "name": name,
         }
+        roles = _role_prompts(model, name)
+        if roles != SentenceTransformersEmbedder(str(path), **options).info.role_prompts:
+            text = roles.get("text", "")
+            options |= {
+                "prompt": text,
+                "query_prompt": roles.get("query", text),
+                "document_prompt": roles.get("document", text),
+            }
         copy = SentenceTransformersEmbedder(str(path), device="cpu", **options)
         if _identity(copy._model) != _identity(model):
             return None
@@ -111,23 +141,9 @@ def _identity(model: Any) -> str:
     Unidentified
         If its weights are not in memory.
     """
-    parts = []
-    for name, part in model.named_children():
-        settings = part.get_config_dict() if hasattr(part, "get_config_dict") else {}
-        config = getattr(_transformer(part), "config", None)
-        parts.append(
-            {
-                "name": name,
-                "class": identity.of_class(type(part)),
-                "settings": json_like(settings),
-                "config": None if config is None else identity.content(config),
-                "content": identity.content(part),
-                "tokenizer": identity.content(getattr(part, "tokenizer", None)),
-            }
-        )
     return digest(
         {
-            "parts": parts,
+            "content": identity.content(model, without=("prompts", "default_prompt_name")),
             "max_length": model.max_seq_length,
             "dimensions": model.truncate_dim,
         }
@@ -141,7 +157,31 @@ def _stated_prompts(model: Any) -> dict[str, str]:
 def _role_prompts(model: Any, name: str) -> dict[Role, str]:
     """Return the prompts of a model by role, as those of a folder are read."""
     stated = _stated_prompts(model)
-    return prompts.by_role(stated, model=name, default=stated.get(model.default_prompt_name, ""))
+    return prompts.by_role(stated, model=name, plain=stated.get(model.default_prompt_name))
+
+
+def _routes(model: Any) -> Routes:
+    """Return the routes of a model by role, as those of a folder are read."""
+    from sentence_transformers.base.modules import Router as Module
+
+    modules = list(model)
+    routers = [module for module in modules if isinstance(module, Module)]
+    inputs = [steps[0] for router in routers for steps in router.sub_modules.values()]
+    return Routes.of(
+        [
+            Router(
+                {route: list(map(str, steps)) for route, steps in router.sub_modules.items()},
+                router.default_route,
+                router.route_mappings,
+            )
+            for router in routers
+        ],
+        differs=any(
+            getattr(step, setting, None) is not None
+            for step in [*modules[:1], *inputs]
+            for setting in TASK_SETTINGS
+        ),
+    )
 
 
 def _transformer(part: Any) -> Any:

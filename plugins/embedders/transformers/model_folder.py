@@ -1,20 +1,27 @@
 """Reads the facts of a sentence-transformers or transformers model from its folder.
 
 It reads configuration files and the headers of weights, and imports neither torch nor transformers.
+Every file below the folder may change the vectors, unless it is on the short list of files that
+cannot; nothing outside the folder may.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.embedder import Role
 from harness.errors import ModelError
-from harness.plugins.embedders import weight_files
+from harness.plugins.embedders import config_files, weight_files
+from harness.plugins.embedders.transformers import model2vec, model_kind, model_settings, padding
+from harness.plugins.embedders.transformers.routes import TASK_SETTINGS, Router, Routes
 from harness.plugins.embedders.weight_files import Backend
 
 _POOLINGS = {  # names in files of sentence-transformers before version 6: names since then
@@ -25,29 +32,100 @@ _POOLINGS = {  # names in files of sentence-transformers before version 6: names
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
+_ROUTERS = ("Router", "Asym")  # modules that have modules: one row of them for each route
+# The library's settings of a transformer are in `sentence_KIND_config.json`, the first of these.
 _WITHOUT_LIMIT = 10**6  # tokenizers write 10**30 for no limit
 # Models that number positions from their padding token's id + 1: two positions are never used.
 _OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl")
-_WITH_WEIGHTS = ("Transformer", "StaticEmbedding", "WordEmbeddings", "LSTM", "Dense")
-_IRRELEVANT = ("data_config.json", "generation_config.json", "trainer_state.json", "training.json")
+_WITH_WEIGHTS = (
+    *("Transformer", "StaticEmbedding", "WordEmbeddings", "LSTM", "CNN", "Dense", "LayerNorm"),
+    *("WeightedLayerPooling", "CLIPModel"),
+)
+_LIBRARY = "sentence_transformers."
+_ROUTERS = ("Router", "Asym")
+"""Modules that have modules: one row of them for each kind of text."""
+_TRANSFORMER_SETTINGS = (
+    *("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"),
+)
+"""The kinds in the names of files with settings, `sentence_KIND_config.json`, first ones first."""
+_TRANSFORMER_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+# What cannot change vectors. Loaders open files by their names or because a configuration names
+# them; nothing here has a name that a loader knows, and what a configuration names is never left
+# out. A file of any other name counts.
+_OF_TOOLS = re.compile(r"\..*|__pycache__|checkpoint-\d+|runs|wandb", re.IGNORECASE)
+"""Folders of git, caches and trainings."""
+_ASIDE = re.compile(r"eval|onnx|openvino|original|coreml|gguf", re.IGNORECASE)
+"""Folders of results, and of weights in other formats."""
+_ABOUT = re.compile(
+    r"\..*|.*\.(md|pdf|png|jpe?g|gif|svg|webp|csv|pyc)|licen[cs]e(\.txt)?|notice(\.txt)?"
+    r"|(data_config|generation_config|trainer_state|training)\.json"
+    r"|(optimizer|scheduler|scaler|training_args|rng_state.*)\.(bin|pt|pth)|events\.out\.tfevents.*",
+    re.IGNORECASE,
+)
+"""Descriptions of a model, and states of its training."""
+_OTHER_FORMATS = re.compile(
+    r".*\.(h5|msgpack|ot|onnx|onnx_data|onnx\.data|gguf|tflite|mlmodel|pt|pth|ckpt|zip)"
+    r"|consolidated.*|openvino_model.*\.(xml|bin)",
+    re.IGNORECASE,
+)
+"""Weights that neither sentence-transformers nor transformers opens in a folder."""
+_MOST_FILES = 20_000
 
 
 @dataclass(frozen=True)
 class Module:
-    """One step of a sentence-transformers model: its class and the folder of its files."""
+    """One step of a sentence-transformers model.
+
+    Attributes
+    ----------
+    kind
+        Name of its class, such as `Pooling`.
+    folder
+        Folder of its files.
+    type
+        The class with its module, as the file names it.
+    routes
+        The steps of each route, by its name; empty unless the module is a router.
+    router
+        Which route a text takes; None unless the module is a router.
+    """
 
     kind: str
     folder: Path
+    type: str = ""
+    routes: Mapping[str, tuple[Module, ...]] = field(default_factory=dict)
+    router: Router | None = None
+
+    def within(self) -> Iterator[Module]:
+        """Yield the module and those of its routes, at any depth."""
+        yield self
+        for steps in self.routes.values():
+            for step in steps:
+                yield from step.within()
 
 
 def is_model(path: Path) -> bool:
-    """Return whether a folder has a model of sentence-transformers or transformers."""
-    if (path / "modules.json").is_file():
+    """Return whether a folder has a model of sentence-transformers, transformers or model2vec.
+
+    Raises
+    ------
+    ModelError
+        If its config.json cannot be read.
+    """
+    if (path / "modules.json").exists():
         return True
-    try:
-        return "architectures" in json.loads((path / "config.json").read_text("utf-8"))
-    except (OSError, ValueError, TypeError):
+    if not (path / "config.json").exists():
         return False
+    config = config_files.read_object(path / "config.json", str(path))
+    return "architectures" in config or is_model2vec(config)
+
+
+def is_model2vec(config: Mapping[str, Any]) -> bool:
+    """Return whether a config.json is that of a static model of the package model2vec."""
+    return config.get("model_type") == "model2vec" or (
+        "architectures" not in config and {"tokenizer_name", "apply_pca"} <= config.keys()
+    )
 
 
 class ModelFolder:
@@ -61,28 +139,87 @@ class ModelFolder:
         What errors call the model.
     backend
         What runs the transformer; it decides which weights are read.
+    is_pooled
+        Whether the user states how tokens are pooled, so that a classifier is read as an encoder.
 
     Raises
     ------
     ModelError
-        If the folder is not a model, or its weights are missing or damaged.
+        If the folder is not the model of an embedding encoder, a setting is wrong, or its weights
+        are missing or damaged.
     """
 
-    def __init__(self, path: Path, name: str, backend: Backend = "torch") -> None:
+    def __init__(
+        self, path: Path, name: str, backend: Backend = "torch", *, is_pooled: bool = False
+    ) -> None:
         self.path, self.name, self.backend = path, name, backend
-        if not (path / "modules.json").is_file() and not (path / "config.json").is_file():
+        if not (path / "modules.json").exists() and not (path / "config.json").exists():
             raise ModelError(
                 f"'{name}' is not a model folder: both modules.json and config.json are missing"
             )
-        if (path / "adapter_config.json").is_file():
-            raise ModelError(
-                f"'{name}' is an adapter (adapter_config.json) without its base model; merge the "
-                "two and save the result"
+        self._check_kind(is_pooled=is_pooled)
+        self._tree  # noqa: B018 -- what is no regular file is refused before anything opens it
+        model_settings.check_model(self._settings, name=name)
+        for module in self.all_modules:
+            self._check(module)
+
+    def _check_kind(self, *, is_pooled: bool) -> None:
+        """Check that the model is an embedding encoder, and whole."""
+        for folder in {self.path, *(m.folder for m in self.all_modules)}:
+            if (folder / "adapter_config.json").exists():
+                raise ModelError(
+                    f"'{self.name}' is an adapter (adapter_config.json) without its base model; "
+                    "merge the two and save the result"
+                )
+        if not self.is_model2vec:
+            model_kind.check_folder(
+                self.path,
+                self.name,
+                settings=self._settings,
+                steps=[(module.kind, module.type) for module in self.all_modules],
+                config=self.config,
+                transformer_settings=self.transformer_settings,
+                is_plain=self.is_plain,
+                is_pooled=is_pooled,
             )
-        for module in self.modules:
-            if module.kind in _WITH_WEIGHTS:
-                for file in self._weights(module.folder):
-                    weight_files.check(file, name)
+
+    def _check(self, module: Module) -> None:
+        """Check the settings and weights of a step."""
+        weights = self._weights(module, needed=module.kind in _WITH_WEIGHTS)
+        for file in weights:
+            weight_files.check(file, self.name)
+        if self.is_model2vec:
+            model2vec.check(self.path, self.name)
+            return
+        is_loaded = self.backend == "torch" or module.folder != self.transformer
+        place = self._relative(module.folder)
+        if module.kind == "Transformer":
+            config = self._config_of(module)
+            model_settings.check_transformer(
+                module.folder, config, self._settings_of(module.folder), name=self.name
+            )
+            if is_loaded and weights:
+                model_settings.check_sizes(config, weights, name=self.name)
+        elif module.kind == "Pooling":
+            model_settings.check_pooling(
+                module.folder, name=self.name, place=f"{place}/config.json"
+            )
+        else:
+            model_settings.check_layer(
+                module.kind, module.folder, weights, name=self.name, place=place
+            )
+
+    def _config_of(self, module: Module) -> Mapping[str, Any]:
+        """Return the config.json of a transformer, which must have one."""
+        return config_files.read_object(module.folder / "config.json", self.name)
+
+    def _settings_of(self, folder: Path) -> Mapping[str, Any]:
+        """Return the settings of sentence-transformers for a transformer; empty without any."""
+        for kind in _TRANSFORMER_SETTINGS:
+            stated = self._optional(folder / f"sentence_{kind}_config.json")
+            if stated:
+                return stated
+        return {}
 
     @property
     def loading(self) -> Mapping[str, Any]:
@@ -92,29 +229,94 @@ class ModelFolder:
     @functools.cached_property
     def modules(self) -> list[Module]:
         """The steps in order; a plain transformers model has one, `Transformer`."""
-        if not (self.path / "modules.json").is_file():
+        if self.is_model2vec:
+            config = self._optional(self.path / "config.json")
+            normalize = [Module("Normalize", self.path)] if config.get("normalize") else []
+            return [Module("StaticEmbedding", self.path), *normalize]
+        if self.is_plain:
             return [Module("Transformer", self.path)]
-        listed = self._json(self.path / "modules.json")
-        try:
-            return [
-                Module(str(m["type"]).rpartition(".")[2], self._inside(m["path"])) for m in listed
-            ]
-        except (TypeError, KeyError):
+        listed = config_files.read(self.path / "modules.json", self.name)
+        if not isinstance(listed, list) or not listed:
             raise ModelError(
-                f"'{self.name}': modules.json is not a list of modules with 'type' and 'path'"
+                f"'{self.name}': modules.json must be a list of the model's steps, each with "
+                "'name', 'type' and 'path'"
+            )
+        modules = []
+        for i, entry in enumerate(listed):
+            for key in ("path", "type", "name"):
+                if not isinstance(entry, dict) or not isinstance(entry.get(key), str):
+                    raise ModelError(
+                        f"'{self.name}': modules.json: step {i} has no text '{key}'; expected "
+                        "an object with 'name', 'type' (a class) and 'path' (its folder)"
+                    )
+                if key == "path":
+                    self._inside(self.path, entry["path"], "modules.json")
+            modules.append(self._module(entry["type"], self.path, entry["path"]))
+        return modules
+
+    @functools.cached_property
+    def all_modules(self) -> list[Module]:
+        """The steps in order, each router followed by the steps of its routes."""
+        return [step for module in self.modules for step in module.within()]
+
+    def _module(self, type_: str, parent: Path, path: object) -> Module:
+        folder = self._inside(parent, path, "modules.json")
+        kind = type_.rpartition(".")[2]
+        return self._router(type_, folder) if kind in _ROUTERS else Module(kind, folder, type_)
+
+    def _router(self, type_: str, folder: Path) -> Module:
+        """Return a module with routes, and the steps of each route."""
+        file = folder / "router_config.json"
+        file = file if file.is_file() else folder / "config.json"
+        settings = config_files.read_object(file, self.name)
+        try:
+            router = Router.of_config(settings)
+            steps = {
+                str(key): self._module(str(class_), folder, key)
+                for key, class_ in settings["types"].items()
+            }
+            routes = {
+                route: tuple(steps[key] for key in keys) for route, keys in router.routes.items()
+            }
+        except (KeyError, TypeError, ValueError, SyntaxError, AttributeError) as error:
+            raise ModelError(
+                f"'{self.name}': {file.name} does not state routes ({error}); expected 'types', "
+                "the class of each step by its folder, 'structure', the steps of each route, and "
+                "'parameters'"
             ) from None
+        return Module(type_.rpartition(".")[2], folder, type_, routes, router)
 
     @property
     def is_plain(self) -> bool:
         """Whether it is a transformers model without modules.json, which states no pooling."""
-        return not (self.path / "modules.json").is_file()
+        return not (self.path / "modules.json").exists() and not self.is_model2vec
+
+    @functools.cached_property
+    def is_model2vec(self) -> bool:
+        """Whether it is a static model as the package model2vec saves it, without modules.json."""
+        return not (self.path / "modules.json").exists() and is_model2vec(
+            self._optional(self.path / "config.json")
+        )
 
     @functools.cached_property
     def runs_own_code(self) -> bool:
         """Whether the model has its own Python code and its files ask to run it."""
-        listed = [] if self.is_plain else self._json(self.path / "modules.json")
-        foreign = any(not str(m["type"]).startswith("sentence_transformers.") for m in listed)
-        return foreign or "auto_map" in self.config
+        return any(
+            (module.type and not module.type.startswith(_LIBRARY)) or self._asks_for_code(module)
+            for module in self.all_modules
+        )
+
+    def _asks_for_code(self, module: Module) -> bool:
+        config = self._optional(module.folder / "config.json")
+        if module.kind == "Transformer":
+            return "auto_map" in config
+        if module.kind == "Dense":
+            # Without trust the library puts its default in the place of another function.
+            return not str(config.get("activation_function", "torch.")).startswith("torch.")
+        if module.kind == "WordEmbeddings":
+            stated = self._optional(module.folder / "wordembedding_config.json")
+            return not str(stated.get("tokenizer_class", _LIBRARY)).startswith(_LIBRARY)
+        return False
 
     @functools.cached_property
     def config(self) -> Mapping[str, Any]:
@@ -145,50 +347,111 @@ class ModelFolder:
         """
         if self.is_plain:
             architecture = str((self.config.get("architectures") or [""])[0])
-            return ("lasttoken",) if architecture.endswith("ForCausalLM") else ("mean",)
-        for module in self.modules:
+            causal = architecture.endswith("ForCausalLM") and self.config.get("is_causal", True)
+            return ("lasttoken",) if causal else ("mean",)
+        for module in self.all_modules:
             if module.kind == "Pooling":
-                config = self._json(module.folder / "config.json")
+                config = self._optional(module.folder / "config.json")
                 stated = config.get("pooling_mode")
                 if stated:
                     return (stated,) if isinstance(stated, str) else tuple(stated)
                 return tuple(new for old, new in _POOLINGS.items() if config.get(old)) or ("mean",)
         return ()
 
+    @functools.cached_property
+    def routes(self) -> Routes:
+        """Which way texts of each role go; empty for a model that treats all alike."""
+        inputs = [self.modules[0].folder, *self._inputs.values()]
+        differs = any(
+            self._settings_of(folder).get(key) is not None
+            for folder in inputs
+            for key in TASK_SETTINGS
+        )
+        return Routes.of([router for _, router in self._routers], differs=differs)
+
+    def input_folder(self, role: Role = "text") -> Path:
+        """Return the folder of the module that reads the texts of a role, with its tokenizer."""
+        if not self._inputs:
+            first = self.modules[0]
+            return first.folder if first.kind != "Transformer" else self.transformer
+        route = self._routers[0][1].route(self.routes.tasks.get(role))
+        return self._inputs[route or next(iter(self._inputs))]
+
+    @functools.cached_property
+    def _inputs(self) -> Mapping[str, Path]:
+        """The first module's folder by route; empty for a model that reads all texts alike."""
+        if self.modules[0].kind not in _ROUTERS:
+            return {}
+        folder, router = self._routers[0]
+        return {route: folder / steps[0] for route, steps in router.routes.items()}
+
+    @property
+    def _routers(self) -> list[tuple[Path, Router]]:
+        """The folder and routes of each module that has routes."""
+        return [(module.folder, module.router) for module in self.modules if module.router]
+
+    @functools.cached_property
+    def is_padded_anew(self) -> bool:
+        """Whether its files pad texts on a side that would change their vectors."""
+        return any(map(self._pads_wrongly, {*self._inputs.values(), self.input_folder()}))
+
+    def _pads_wrongly(self, folder: Path) -> bool:
+        settings = self._settings_of(folder)
+        if settings.get("transformer_task") in padding.GENERATING:
+            return False
+        if not padding.shifts_positions(self._optional(folder / "config.json")):
+            return False
+        side = padding.stated_side(
+            folder / "tokenizer.json",
+            (settings.get("processing_kwargs") or {}).get("text") or {},
+            settings.get("processor_kwargs") or settings.get("tokenizer_args") or {},
+            self._optional(folder / "tokenizer_config.json"),
+        )
+        return side == "left"
+
     @property
     def normalizes(self) -> bool:
         """Whether the model itself scales its vectors to length 1."""
-        return any(module.kind == "Normalize" for module in self.modules)
+        return _normalizes(self.modules)
 
     @property
     def hidden_size(self) -> int | None:
         """Length of a token's vector; None if config.json does not say."""
-        for key in ("hidden_size", "d_model", "dim", "n_embd"):
-            if isinstance(self.config.get(key), int):
-                return int(self.config[key])
-        return None
+        return _hidden_size(self.config)
 
     def dimensions(self, poolings: int) -> int | None:
         """Return the length of a text's vector with `poolings` poolings joined; None if unknown."""
-        size = self.hidden_size
-        for module in self.modules:
-            if module.kind == "Dense":
-                size = self._json(module.folder / "config.json").get("out_features")
-            elif module.kind == "LSTM":
-                stated = self._optional(module.folder / "lstm_config.json")
-                size = stated.get("hidden_dim", 0) * (1 + stated.get("bidirectional", True)) or None
-            elif module.kind in ("StaticEmbedding", "WordEmbeddings"):
-                shapes = [s for f in self._weights(module.folder) for s in weight_files.shapes(f)]
-                size = shapes[0][-1] if shapes else None
-            elif module.kind == "Pooling" and size is not None:
-                size *= poolings
+        size = self._width(self.modules, self.hidden_size, poolings)
         if self.is_plain and size is not None:
             size *= poolings
         return min(size, self.truncate_dim) if size and self.truncate_dim else size
 
+    def _width(self, modules: Iterable[Module], size: int | None, poolings: int) -> int | None:
+        """Return the length of a vector behind some steps; None if unknown."""
+        for module in modules:
+            if module.kind == "Dense":
+                size = self._optional(module.folder / "config.json").get("out_features")
+            elif module.kind == "LSTM":
+                stated = self._optional(module.folder / "lstm_config.json")
+                size = stated.get("hidden_dim", 0) * (1 + stated.get("bidirectional", True)) or None
+            elif module.kind in ("StaticEmbedding", "WordEmbeddings"):
+                shapes = [s for f in self._weights(module) for s in weight_files.shapes(f)]
+                size = next((shape[-1] for shape in shapes if len(shape) > 1), None)
+            elif module.kind == "Transformer" and module.folder != self.transformer:
+                size = _hidden_size(self._optional(module.folder / "config.json"))
+            elif module.kind == "Pooling" and size is not None:
+                size *= poolings
+            elif module.routes:
+                widths = {self._width(way, size, poolings) for way in module.routes.values()}
+                size = widths.pop() if len(widths) == 1 else None
+        return size
+
     @functools.cached_property
     def max_tokens(self) -> int | None:
         """Longest input in tokens, as sentence-transformers cuts it; None for no limit."""
+        if self.is_model2vec:
+            longest = self.config.get("max_length", model2vec.MAX_TOKENS)
+            return None if longest is None else int(longest)
         stated = self.transformer_settings.get("max_seq_length")
         if stated:
             return int(stated)
@@ -200,11 +463,7 @@ class ModelFolder:
     @functools.cached_property
     def transformer_settings(self) -> Mapping[str, Any]:
         """The settings of sentence-transformers for the transformer; empty if there are none."""
-        for name in ("sentence_bert_config.json", "sentence_roberta_config.json"):
-            stated = self._optional(self.transformer / name)
-            if stated:
-                return stated
-        return {}
+        return self._settings_of(self.transformer)
 
     @functools.cached_property
     def max_positions(self) -> int | None:
@@ -217,7 +476,7 @@ class ModelFolder:
     @functools.cached_property
     def n_parameters(self) -> int | None:
         """Number of weights, from the headers of safetensors files; None for other formats."""
-        files = {f for m in self.modules for f in self._weights(m.folder, needed=False)}
+        files = {f for m in self.all_modules for f in self._weights(m, needed=False)}
         if not files or any(file.suffix != ".safetensors" for file in files):
             return None
         return sum(math.prod(shape) for file in files for shape in weight_files.shapes(file))
@@ -230,21 +489,118 @@ class ModelFolder:
         code
             Whether the model's own Python files are run.
         """
-        files = {}
-        patterns = ["*.json", "vocab.txt", "merges.txt", "*.model", "*.jinja", "*.tiktoken"]
-        for folder in {self.path, *(module.folder for module in self.modules)}:
-            for pattern in patterns + ["*.py"] * code:
-                for file in folder.glob(pattern):
-                    if file.name not in _IRRELEVANT and not file.name.endswith(".index.json"):
-                        files[file.relative_to(self.path).as_posix()] = file
-            for file in self._weights(folder, needed=False):
-                files[file.relative_to(self.path).as_posix()] = file
-        return files
+        return {
+            path: file
+            for path, file in self._tree.items()
+            if file in self._opened
+            or not (
+                _ABOUT.fullmatch(file.name)
+                or (not code and (self._is_aside(file) or self._is_unread(file)))
+            )
+        }
+
+    @functools.cached_property
+    def _opened(self) -> set[Path]:
+        """The files of weights that are loaded."""
+        return {file for m in self.all_modules for file in self._weights(m, needed=False)}
+
+    @functools.cached_property
+    def _used(self) -> set[Path]:
+        """The folders in which a loader opens files."""
+        return {*(m.folder for m in self.all_modules), *(file.parent for file in self._opened)}
+
+    @functools.cached_property
+    def _tree(self) -> dict[str, Path]:
+        """Every file below the folder by its path in it, links followed.
+
+        Raises
+        ------
+        ModelError
+            If one cannot be read, or is a pipe, a socket or a device: to open it may never end.
+        """
+        return {file.relative_to(self.path).as_posix(): file for file in self._walked()}
+
+    def _walked(self) -> Iterator[Path]:
+        n, folders = 0, [(self.path, frozenset[tuple[int, int]]())]
+        while folders:
+            folder, above = folders.pop()
+            try:
+                state = folder.stat()
+                entries = sorted(folder.iterdir())
+            except OSError as error:
+                raise self._unreadable(folder, error) from None
+            identity = (state.st_dev, state.st_ino)
+            if identity in above:  # a link to a folder above it
+                continue
+            for entry in entries:
+                try:
+                    mode = entry.stat().st_mode
+                except FileNotFoundError:  # a link to nothing, which nothing can open
+                    continue
+                except OSError as error:
+                    raise self._unreadable(entry, error) from None
+                if stat.S_ISDIR(mode):
+                    if not _OF_TOOLS.fullmatch(entry.name) or self._is_used(entry):
+                        folders.append((entry, above | {identity}))
+                    continue
+                if not stat.S_ISREG(mode):
+                    raise ModelError(
+                        f"'{self.name}': {self._relative(entry)} is {_sort(mode)}; expected a "
+                        "regular file"
+                    )
+                if not os.access(entry, os.R_OK):
+                    raise ModelError(
+                        f"'{self.name}': '{self._relative(entry)}' cannot be read (permission "
+                        "denied)"
+                    )
+                n += 1
+                if n > _MOST_FILES:
+                    raise ModelError(
+                        f"'{self.name}' has more than {_MOST_FILES:,} files; expected the folder "
+                        "of one model"
+                    )
+                yield entry
+
+    def _is_used(self, folder: Path) -> bool:
+        return any(used.is_relative_to(folder) for used in self._used)
+
+    def _is_aside(self, file: Path) -> bool:
+        """Return whether a file is in a folder that no loader opens."""
+        return any(
+            folder != self.path and _ASIDE.fullmatch(folder.name) and not self._is_used(folder)
+            for folder in file.parents
+            if folder.is_relative_to(self.path)
+        )
+
+    def _is_unread(self, file: Path) -> bool:
+        """Return whether no loader opens a file unless the model's own code is run."""
+        if file.suffix == ".py" or _OTHER_FORMATS.fullmatch(file.name):
+            return True
+        if self.backend != "torch" and file.parent == self.transformer / self.backend:
+            return True  # what the runtime reads is named by the graph
+        is_exported = self.backend != "torch" and file.parent == self.transformer
+        kind = _format(file)
+        if kind == ".safetensors" and is_exported:
+            return True
+        if kind == ".bin" and (
+            is_exported
+            or any(w.suffix == ".safetensors" and w.parent == file.parent for w in self._opened)
+        ):
+            return True
+        # An index says which shards are loaded. If there are no others, the shards say it, too.
+        return (
+            file.suffix == ".json"
+            and kind != ".json"
+            and all(
+                other in self._opened or _ABOUT.fullmatch(other.name)
+                for other in file.parent.glob(f"*{kind}")
+            )
+        )
 
     @property
     def transformer(self) -> Path:
         """The folder of the transformer; the model's own folder if it has none."""
-        return next((m.folder for m in self.modules if m.kind == "Transformer"), self.path)
+        return next((m.folder for m in self.all_modules if m.kind == "Transformer"), self.path)
 
     @property
     def tokenizer(self) -> Path:
@@ -255,26 +611,35 @@ class ModelFolder:
     def _settings(self) -> Mapping[str, Any]:
         return self._optional(self.path / "config_sentence_transformers.json")
 
-    def _weights(self, folder: Path, *, needed: bool = True) -> list[Path]:
+    def _weights(self, module: Module, *, needed: bool = True) -> list[Path]:
         """Return the weight files of a module: safetensors if there are any, as loaders do.
 
         Every shard that an index names must exist.
         """
+        folder = module.folder
         if self.backend != "torch" and folder == self.transformer:
             return weight_files.exported(folder, self.backend, self.name)
-        for file in (folder / "model.safetensors", folder / "pytorch_model.bin"):
+        stated = None
+        if module.kind == "Transformer":
+            stated = self._optional(folder / "config.json").get("transformers_weights")
+        if stated is not None:
+            file = self._inside(folder, stated, "config.json")
+            if not file.name.endswith((".safetensors", ".safetensors.index.json")):
+                raise ModelError(
+                    f"'{self.name}': config.json has transformers_weights={stated!r}; expected the "
+                    "name of a .safetensors file"
+                )
+            if not file.is_file():
+                raise ModelError(
+                    f"'{self.name}': config.json names the weights '{stated}', which are missing"
+                )
+            return self._shards(file) if file.suffix == ".json" else [file]
+        for file in (folder / name for name in _TRANSFORMER_WEIGHTS):
             if file.is_file():
                 return [file]
             index = file.with_name(f"{file.name}.index.json")
             if index.is_file():
-                names = set(self._json(index).get("weight_map", {}).values())
-                shards = [folder / name for name in sorted(names)]
-                for shard in shards:
-                    if not shard.is_file():
-                        raise ModelError(
-                            f"'{self.name}': {index.name} names '{shard.name}', which is missing"
-                        )
-                return shards
+                return self._shards(index)
         if needed:
             raise ModelError(
                 f"'{self.name}' has no weights: '{folder}' has neither model.safetensors nor "
@@ -282,19 +647,71 @@ class ModelFolder:
             )
         return []
 
-    def _inside(self, path: str) -> Path:
-        if not (self.path / path).resolve().is_relative_to(self.path.resolve()):
-            raise ModelError(f"'{self.name}': modules.json names '{path}', outside the folder")
-        return self.path / path
+    def _shards(self, index: Path) -> list[Path]:
+        """Return the weight files that an index names."""
+        placed = self._optional(index).get("weight_map")
+        if not isinstance(placed, dict) or not placed:
+            raise ModelError(
+                f"'{self.name}': {index.name} must have 'weight_map', the file of each weight"
+            )
+        shards = [
+            self._inside(index.parent, name, index.name)
+            for name in sorted(set(map(str, placed.values())))
+        ]
+        for shard in shards:
+            if not shard.is_file():
+                raise ModelError(
+                    f"'{self.name}': {index.name} names '{shard.name}', which is missing"
+                )
+        return shards
+
+    def _inside(self, folder: Path, path: object, stated_in: str) -> Path:
+        """Return the path of a file or folder that a configuration names, below its own folder."""
+        if not isinstance(path, str):
+            raise ModelError(
+                f"'{self.name}': {stated_in} names {path!r}; expected a path in the folder"
+            )
+        if not weight_files.is_inside(path):
+            raise ModelError(
+                f"'{self.name}': {stated_in} names '{path}', outside the folder; copy it into the "
+                "folder"
+            )
+        return folder / path
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self.path).as_posix()
+
+    def _unreadable(self, path: Path, error: OSError) -> ModelError:
+        return ModelError(
+            f"'{self.name}': '{self._relative(path)}' cannot be read ({error.strerror or error})"
+        )
 
     def _optional(self, path: Path) -> Mapping[str, Any]:
-        settings = self._json(path) if path.is_file() else {}
-        if not isinstance(settings, dict):
-            raise ModelError(f"'{self.name}': {path.name} is not a JSON object")
-        return settings
+        return config_files.read_object(path, self.name) if path.is_file() else {}
 
-    def _json(self, path: Path) -> Any:
-        try:
-            return json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise ModelError(f"'{self.name}': {path.name} cannot be read ({error})") from None
+
+def _normalizes(modules: Iterable[Module]) -> bool:
+    return any(
+        module.kind == "Normalize"
+        or (module.routes and all(_normalizes(steps) for steps in module.routes.values()))
+        for module in modules
+    )
+
+
+def _hidden_size(config: Mapping[str, Any]) -> int | None:
+    for key in ("hidden_size", "d_model", "dim", "n_embd"):
+        if isinstance(config.get(key), int):
+            return int(config[key])
+    return None
+
+
+def _format(file: Path) -> str:
+    """Return the suffix of a file, or of the files that it is an index of."""
+    return Path(file.name.removesuffix(".index.json")).suffix
+
+
+def _sort(mode: int) -> str:
+    """Return what a file is that is neither a regular file nor a folder."""
+    if stat.S_ISFIFO(mode):
+        return "a named pipe"
+    return "a socket" if stat.S_ISSOCK(mode) else "a device"

@@ -20,6 +20,8 @@ from harness.plugins.embedders.transformers import (
     exported_backend,
     hub,
     matryoshka,
+    model2vec,
+    padding,
     word_alignment,
 )
 from harness.plugins.embedders.transformers.encoder import TransformerEncoder
@@ -122,7 +124,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         options = EncoderOptions.of(locals())
         exported_backend.check(backend, precision)
         path, commit = self._locate(reference, revision, backend)
-        folder = ModelFolder(path, reference, backend)
+        folder = ModelFolder(path, reference, backend, is_pooled=pooling is not None)
         super().__init__(folder, options)
         if pooling is not None and not folder.poolings:
             raise InvalidOption(f"pooling={pooling}: '{reference}' has no pooling step")
@@ -162,8 +164,19 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             batch_size=len(texts),
             show_progress_bar=False,
             normalize_embeddings=normalize,
+            **self._task(role),
         )
         return np.asarray(vectors, dtype=np.float32)
+
+    def _task(self, role: Role) -> dict[str, str]:
+        """Return what the library is told of a role: a model with routes needs it.
+
+        Raises
+        ------
+        ModelError
+            If the model has no route for the role.
+        """
+        return self._routes.arguments(role, self._folder.name)
 
     @property
     def model(self) -> Any:
@@ -205,6 +218,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             batch_size=max(1, len(texts)),
             show_progress_bar=False,
             output_value=None,
+            **self._task("text"),
         )
         all_states = []
         for text, output in zip(texts, outputs, strict=True):
@@ -234,6 +248,13 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         import torch
         from sentence_transformers import SentenceTransformer
 
+        if self._folder.is_model2vec:
+            return model2vec.load(
+                self._folder.path,
+                self._folder.name,
+                normalize=self._folder.normalizes,
+                max_length=self._max_length,
+            )
         if self._folder.backend != "torch":
             return exported_backend.load(
                 self._folder,
@@ -253,6 +274,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             _set_pooling(model, self._poolings[0], self._folder.name)
         if self._max_length is not None:
             model.max_seq_length = self._max_length
+        padding.settle_all(model)
         return model.eval()
 
 

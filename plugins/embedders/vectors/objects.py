@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness.digest import SIZE, digest
 from harness.encode.adapters import name_of
 from harness.errors import ModelError
-from harness.plugins.embedders.vectors.word_vectors import WordVectors
+from harness.plugins.embedders.vectors.word_vectors import ComposedVectors, WordVectors
+
+if TYPE_CHECKING:
+    from harness.arrays import Vectors
 
 NAME = "word-vectors"
 """Name in records of vectors that have no name of their own."""
 
 
 def of_keyed_vectors(vectors: Any) -> WordVectors:
-    """Return the words of a gensim `KeyedVectors`; its attribute `name` is its name in records."""
+    """Return the words of a gensim `KeyedVectors`; its attribute `name` is its name in records.
+
+    Words that fastText's vectors lack have the vector that gensim makes of their parts.
+    """
     named = isinstance(getattr(vectors, "name", None), str)
-    return WordVectors.of_keyed_vectors(vectors, name=name_of(vectors) if named else NAME)
+    words = WordVectors.of_keyed_vectors(vectors, name=name_of(vectors) if named else NAME)
+    ngrams = getattr(vectors, "vectors_ngrams", None)
+    if ngrams is None or not getattr(vectors, "bucket", 0):
+        return words
+    parts = hashlib.blake2b(np.ascontiguousarray(ngrams).tobytes(), digest_size=SIZE).hexdigest()
+    fingerprint = digest([words.info.fingerprint, parts, vectors.min_n, vectors.max_n])
+    info = dataclasses.replace(words.info, fingerprint=f"words-{fingerprint}")
+
+    def compose(word: str) -> Vectors | None:
+        vector: Vectors = vectors.get_vector(word)
+        return vector
+
+    return ComposedVectors(info, words.load, compose)
 
 
 def of_word2vec(model: Any) -> WordVectors:

@@ -1,6 +1,7 @@
 """The two models that come as packages of the package index, and the hashes of large files."""
 
 import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -122,7 +123,37 @@ def test_the_hash_of_a_large_file_changes_with_the_file(tmp_path):
     assert file_hashes.sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest() != before
 
 
-def test_a_remembered_hash_is_used_and_a_damaged_one_is_not(tmp_path):
+def test_a_file_with_the_size_and_time_of_another_is_hashed_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_hashes, "TICK", 0.0)
+    path = tmp_path / "weights"
+    for replaced in (False, True):
+        hashes = []
+        for content in (b"a", b"b"):
+            if replaced:  # as rsync does: a new file takes the place of the old one
+                path.unlink(missing_ok=True)
+            path.write_bytes(content * file_hashes.SMALL)
+            os.utime(path, (315532800, 315532800))
+            hashes.append(file_hashes.sha256(path))
+            assert hashes[-1] == hashlib.sha256(path.read_bytes()).hexdigest()
+        assert hashes[0] != hashes[1]
+
+
+def test_the_hash_of_a_file_that_changed_a_moment_ago_is_not_remembered(tmp_path):
+    path = tmp_path / "weights"
+    path.write_bytes(bytes(file_hashes.SMALL))
+    file_hashes.sha256(path)
+    assert not (tmp_path / "cache" / "sha256").exists()
+
+
+def test_a_file_named_by_a_hash_is_hashed_by_its_content(tmp_path):
+    path = tmp_path / "blobs" / ("f" * 64)
+    path.parent.mkdir()
+    path.write_bytes(b"other")
+    assert file_hashes.sha256(path) == hashlib.sha256(b"other").hexdigest()
+
+
+def test_a_remembered_hash_is_used_and_a_damaged_one_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_hashes, "TICK", 0.0)
     path = tmp_path / "weights"
     path.write_bytes(bytes(file_hashes.SMALL))
     right = file_hashes.sha256(path)

@@ -8,6 +8,7 @@ from sentence_transformers import SentenceTransformer
 
 from harness.embedder import Card
 from harness.errors import InvalidOption
+from harness.plugins.embedders.transformers import loaded_model
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
 TEXTS = ["the nurse is a woman", "hello", "", "the man is good the woman is bad hello world"]
@@ -102,3 +103,33 @@ def test_a_prompt_of_passages_is_one_of_documents(model):
 def test_a_prompt_that_the_model_does_not_have_is_an_error(model):
     with pytest.raises(InvalidOption, match=r"document_prompt=qury.*did you mean 'query'"):
         embedder(model, document_prompt="qury")
+
+
+def test_a_default_prompt_is_for_texts_that_are_neither_queries_nor_documents(model):
+    _write_settings(model, prompts={"sts": "good : "}, default_prompt_name="sts")
+    encoder, library = embedder(model), SentenceTransformer(str(model), device="cpu")
+    assert encoder.info.role_prompts == {"text": "good : ", "query": "", "document": ""}
+    for role, expected in (
+        ("query", library.encode_query(TEXTS)),
+        ("document", library.encode_document(TEXTS)),
+        ("text", library.encode(TEXTS)),
+    ):
+        np.testing.assert_allclose(encoder.encode(TEXTS, role=role), expected, atol=1e-6)
+
+
+def test_prompts_under_other_names_are_used_and_told_without_loading_the_model(model):
+    stated = {"retrieval.query": "good : ", "retrieval.passage": "bad : "}
+    _write_settings(model, prompts=stated)
+    encoder = embedder(model)
+    (note,) = encoder.notes
+    assert "_model" not in vars(encoder)
+    assert "'retrieval.query'" in note
+    library = SentenceTransformer(str(model), device="cpu")
+    for role, name in (("query", "retrieval.query"), ("document", "retrieval.passage")):
+        np.testing.assert_allclose(
+            encoder.encode(TEXTS, role=role), library.encode(TEXTS, prompt_name=name), atol=1e-6
+        )
+    (of_object,) = loaded_model.adapt(library).notes
+    assert of_object == note.removeprefix("sentence-transformers:")
+    chosen = embedder(model, query_prompt="retrieval.passage")
+    assert chosen.info.role_prompts["query"] == "bad : "

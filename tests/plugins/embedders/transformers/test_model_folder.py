@@ -1,0 +1,270 @@
+"""What identifies a model folder: every file that a loader may open, and no other."""
+
+import json
+import os
+import shutil
+import socket
+
+import numpy as np
+import pytest
+
+from harness.errors import ModelError
+from harness.plugins.embedders.transformers.model_folder import ModelFolder
+from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
+
+
+def embedder(folder, **options):
+    return SentenceTransformersEmbedder(str(folder), device="cpu", **options)
+
+
+def fingerprint(folder, **options):
+    return embedder(folder, **options).info.fingerprint
+
+
+def flip(file):
+    """Change the last byte of a file of weights."""
+    content = file.read_bytes()
+    file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+
+
+@pytest.fixture(scope="session")
+def built_router(built_model, tmp_path_factory):
+    """A Router whose two routes have a transformer each, of other weights; read-only."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Router, Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    def steps(seed):
+        torch.manual_seed(seed)
+        transformer = Transformer(str(built_model))
+        for weight in transformer.parameters():
+            torch.nn.init.normal_(weight, std=0.3)
+        return [transformer, Pooling(16, "mean")]
+
+    router = Router.for_query_document(
+        query_modules=steps(1), document_modules=steps(2), default_route="document"
+    )
+    folder = tmp_path_factory.mktemp("router")
+    SentenceTransformer(modules=[router], device="cpu").save(str(folder), create_model_card=False)
+    return folder
+
+
+@pytest.fixture
+def router(built_router, tmp_path):
+    return shutil.copytree(built_router, tmp_path / "router")
+
+
+def refused(folder, **options):
+    with pytest.raises(ModelError) as caught:
+        embedder(folder, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert str(folder) in message
+    return message
+
+
+def test_a_router_knows_the_steps_of_its_routes(router):
+    folder = ModelFolder(router, "m")
+    (module,) = folder.modules
+    assert list(module.routes) == ["query", "document"]
+    assert [step.kind for step in folder.all_modules] == [
+        "Router",
+        *("Transformer", "Pooling"),
+        *("Transformer", "Pooling"),
+    ]
+    assert folder.poolings == ("mean",)
+    assert folder.dimensions(1) == 16
+    one_route = ModelFolder(router / "query_0_Transformer", "m").n_parameters
+    assert folder.n_parameters == 2 * one_route
+
+
+def test_each_file_of_a_router_but_its_description_changes_the_fingerprint(router):
+    prints = [fingerprint(router)]
+    files = [file for file in sorted(router.rglob("*")) if file.is_file()]
+    assert len(files) > 10
+    for file in files:
+        if file.suffix == ".safetensors":
+            flip(file)
+        else:
+            file.write_bytes(file.read_bytes() + b"\n")
+        prints.append(fingerprint(router))
+    assert len(set(prints)) == len(prints)
+
+
+@pytest.mark.parametrize("damage", ["damaged", "git lfs pull"])
+def test_weights_of_a_route_are_checked(router, damage):
+    weights = router / "document_0_Transformer" / "model.safetensors"
+    pointer = b"version https://git-lfs.github.com/spec/v1\n"
+    weights.write_bytes(weights.read_bytes()[:-8] if damage == "damaged" else pointer)
+    assert damage in refused(router)
+
+
+def test_code_in_a_route_is_code_of_the_model(router):
+    settings = json.loads((router / "router_config.json").read_text())
+    settings["types"]["document_0_Transformer"] = "own.Transformer"
+    (router / "router_config.json").write_text(json.dumps(settings))
+    assert "trust_remote_code" in refused(router)
+
+
+def test_weights_of_another_name_are_part_of_a_model(model):
+    plain = fingerprint(model)
+    config = json.loads((model / "config.json").read_text())
+    config["transformers_weights"] = "other.safetensors"
+    (model / "config.json").write_text(json.dumps(config))
+    assert "'other.safetensors', which are missing" in refused(model)
+    shutil.copy(model / "model.safetensors", model / "other.safetensors")
+    before = fingerprint(model)
+    flip(model / "other.safetensors")
+    assert len({plain, before, fingerprint(model)}) == 3
+
+
+@pytest.mark.parametrize("path", ["../w.safetensors", "/w.safetensors", "a\\..\\..\\w.safetensors"])
+def test_weights_outside_the_folder_are_refused(model, path):
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps({**config, "transformers_weights": path}))
+    assert "outside the folder" in refused(model)
+    (model / "config.json").write_text(json.dumps(config))
+    (model / "model.safetensors").rename(model.parent / "w.safetensors")
+    (model / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": path}}))
+    message = refused(model)
+    assert "model.safetensors.index.json" in message
+    assert "outside the folder" in message
+
+
+@pytest.fixture
+def sharded(model):
+    from transformers import AutoModel
+
+    weights = AutoModel.from_pretrained(model)
+    (model / "model.safetensors").unlink()
+    weights.save_pretrained(model, max_shard_size="5KB")
+    assert len(list(model.glob("*.safetensors"))) > 1
+    return model
+
+
+def test_an_index_that_leaves_out_a_shard_changes_the_fingerprint(sharded):
+    before = fingerprint(sharded)
+    file = sharded / "model.safetensors.index.json"
+    index = json.loads(file.read_text())
+    file.write_text(json.dumps(index, indent=7))  # it names the same shards
+    assert fingerprint(sharded) == before
+    left_out = max(index["weight_map"].values())
+    index["weight_map"] = {k: v for k, v in index["weight_map"].items() if v != left_out}
+    file.write_text(json.dumps(index))
+    assert fingerprint(sharded) != before
+    flip(sharded / left_out)
+    assert fingerprint(sharded) != before
+
+
+def test_each_shard_changes_the_fingerprint(sharded):
+    prints = {fingerprint(sharded)}
+    shards = sorted(sharded.glob("*.safetensors"))
+    for shard in shards:
+        flip(shard)
+        prints.add(fingerprint(sharded))
+    assert len(prints) == len(shards) + 1
+
+
+@pytest.mark.parametrize("file", ["vocab.bpe", "deep/er/table.npy", "tokenizer.bin", "names.txt"])
+def test_a_file_of_an_unknown_name_changes_the_fingerprint(model, file):
+    (model / "model.safetensors").rename(model / "kept")
+    from safetensors.torch import load_file
+    from torch import save
+
+    save(load_file(model / "kept"), model / "pytorch_model.bin")
+    (model / "kept").unlink()
+    before = fingerprint(model)
+    (model / file).parent.mkdir(parents=True, exist_ok=True)
+    (model / file).write_bytes(b"a")
+    first = fingerprint(model)
+    (model / file).write_bytes(b"b")
+    assert len({before, first, fingerprint(model)}) == 3
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        *("README.md", "LICENSE", "picture.PNG", ".gitattributes", ".git/HEAD", ".cache/x/y.json"),
+        *("optimizer.pt", "scheduler.pt", "rng_state_0.pth", "training_args.bin"),
+        *("trainer_state.json", "checkpoint-50/model.safetensors", "runs/a/events.out.tfevents.1"),
+        *("eval/similarity_evaluation_results.csv", "train_script.py", "__pycache__/a.pyc"),
+        *("tf_model.h5", "flax_model.msgpack", "rust_model.ot", "pytorch_model.bin"),
+        *("onnx/model.onnx", "onnx/config.json", "openvino/openvino_model.xml", "coreml/a.json"),
+    ],
+)
+def test_a_file_that_no_loader_opens_keeps_the_fingerprint(model, file):
+    before = fingerprint(model)
+    (model / file).parent.mkdir(parents=True, exist_ok=True)
+    (model / file).write_bytes(b"{}")
+    assert fingerprint(model) == before
+
+
+def test_the_place_and_links_of_files_keep_the_fingerprint(model, tmp_path):
+    before = fingerprint(model)
+    blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshots" / "1"
+    blobs.mkdir()
+    for i, file in enumerate(sorted(f for f in model.rglob("*") if f.is_file())):
+        shutil.copy(file, blobs / str(i))
+        link = snapshot / file.relative_to(model)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(os.path.relpath(blobs / str(i), link.parent))
+    assert fingerprint(snapshot) == before
+
+
+def test_a_link_to_a_folder_above_is_no_endless_folder(model):
+    before = fingerprint(model)
+    (model / "again").symlink_to(model)
+    assert fingerprint(model) == before
+
+
+def test_a_link_to_nothing_is_no_file(model):
+    before = fingerprint(model)
+    (model / "gone.json").symlink_to(model / "nowhere")
+    assert fingerprint(model) == before
+
+
+@pytest.mark.parametrize("file", ["tokenizer.json", "config.json", "vocab.txt", "1_Pooling/x"])
+@pytest.mark.parametrize("sort", ["a named pipe", "a socket", "a device"])
+def test_a_file_that_may_never_end_is_refused(model, file, sort, monkeypatch):
+    path = model / file
+    path.unlink(missing_ok=True)
+    if sort == "a named pipe":
+        os.mkfifo(path)
+    elif sort == "a device":
+        path.symlink_to("/dev/zero")
+    else:
+        monkeypatch.chdir(path.parent)  # the name of a socket is short
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(path.name)
+    message = refused(model)
+    assert f"{file} is {sort}; expected a regular file" in message
+
+
+def test_weights_beside_an_exported_graph_are_part_of_the_model(model):
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    values = onnx.numpy_helper.from_array(np.ones((16, 4), dtype=np.float32), "w")
+    graph = onnx.helper.make_graph([], "g", [], [], [values])
+    (model / "onnx").mkdir()
+    file = model / "onnx" / "model.onnx"
+
+    def save(location):
+        onnx.save_model(
+            onnx.helper.make_model(graph),
+            file,
+            save_as_external_data=True,
+            location=location,
+            size_threshold=0,
+            convert_attribute=True,
+        )
+
+    save("any.name")
+    before = fingerprint(model, backend="onnx")
+    flip(model / "onnx" / "any.name")
+    assert fingerprint(model, backend="onnx") != before
+    (model / "onnx" / "any.name").unlink()
+    assert "'any.name', which is missing" in refused(model, backend="onnx")
+    content = file.read_bytes()
+    file.write_bytes(content.replace(b"any.name", b"../aname"))
+    assert "'../aname', outside its folder" in refused(model, backend="onnx")
