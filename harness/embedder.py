@@ -175,6 +175,9 @@ class Embedder(Protocol):
     - `watch(text, vector)`, `tell(say)` and `share(processes)` are for hosted models: a text whose
       vector is known, for a check of every answer; where a line is shown while requests wait; and
       the number of processes that share its limits;
+    - `precision` is that of weights and arithmetic, such as `float32`, and `batch_fault` says which
+      setting lets a text's vector depend on its batch, and what would be right: for the check
+      before the first vector is stored (`harness.encode.admission`);
     - `token_states(texts)` is described in `harness.token_states`.
 
     An embedder with prompts or routes by role (`info.role_prompts`, `info.routes`) is a

@@ -28,6 +28,9 @@ TABLE_BYTES = DOWNLOAD_BYTES
 """Bytes of the file of a table, decompressed."""
 TABLE_ROWS = 2_000_000
 """Rows of a table."""
+CELL_CHARACTERS = 131_072
+"""Characters of a cell of a text table: the limit of Python's csv module. A larger one has
+swallowed rows, because a quote is missing."""
 NAME_CHARACTERS = 1_000
 """Characters of a name; names with long options are the longest."""
 PLAIN_NAME_CHARACTERS = 200

@@ -63,7 +63,10 @@ class ObjectEmbedder:
         return notes(self.info)
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
-        """Return the vectors of texts of one role as a float32 array.
+        """Return the vectors of texts of one role as an array.
+
+        Whole numbers of a list are floats. Bytes, bits and other numbers are returned as they are,
+        and refused by `harness.encode.one_batch.checked`.
 
         Raises
         ------
@@ -72,7 +75,9 @@ class ObjectEmbedder:
         """
         found = self._encoders[self._routes.get(role, self._routes["text"])](list(texts))
         try:
-            return _array(found)
+            array = _array(found)
+            is_wide = array.dtype.kind in "iu" and array.dtype.itemsize > 1
+            return array.astype(np.float32) if is_wide or array.dtype.hasobject else array
         except (TypeError, ValueError) as error:
             raise ModelError(
                 f"model '{self.info.name}' returned {type(found).__name__}, which is no array of "
@@ -80,17 +85,18 @@ class ObjectEmbedder:
             ) from None
 
 
-def _array(found: Any) -> Vectors:
-    """Return an array, tensor, sparse matrix, or iterable of vectors as a float32 array."""
+def _array(found: Any) -> np.ndarray[Any, Any]:
+    """Return an array, tensor, sparse matrix, or iterable of vectors as an array."""
     if isinstance(found, Iterator):
         found = list(found)
     if isinstance(found, list | tuple) and any(hasattr(row, "detach") for row in found):
         found = [_array(row) for row in found]
     if hasattr(found, "detach"):  # a tensor, which may be on another device
-        found = found.detach().to_dense().float().cpu()
+        found = found.detach().to_dense().cpu()
+        found = found.float() if found.is_floating_point() else found
     if callable(getattr(found, "toarray", None)):  # a sparse matrix of scipy
         found = found.toarray()
-    return np.asarray(found, dtype=np.float32)
+    return np.asarray(found)
 
 
 def unnamed() -> str:

@@ -5,6 +5,7 @@
 `model_info`        joins a card with what the model's files say
 `prompts`           the prompts of a model by role: queries, documents, other texts
 `file_hashes`       SHA-256 of large files, remembered
+`config_files`      reads configuration files: JSON of a sane size
 `weight_files`      headers and shapes of weight files; reads no weights
 `references`        random and constant vectors, which need no files
 `packages`          model files that come as packages of the package index
@@ -28,6 +29,7 @@ PROVIDERS = (
         target=f"{_HERE}.transformers.sentence_transformer:SentenceTransformersEmbedder",
         summary="a model folder, or an id on the hub",
         recognises=f"{_HERE}.transformers.hub:recognises",
+        sensitive={"reference": "hub", "trust_remote_code": "code"},
         provider=True,
     ),
     EmbedderSpec(
@@ -36,6 +38,7 @@ PROVIDERS = (
         summary="language models: a folder, a GGUF file, or an id on the hub",
         recognises=f"{_HERE}.transformers.gguf_file:recognises",
         neutral=("device_map",),
+        sensitive={"reference": "hub", "trust_remote_code": "code"},
         provider=True,
     ),
     EmbedderSpec(
@@ -43,6 +46,7 @@ PROVIDERS = (
         target=f"{_HERE}.infersent.infersent:InferSentEmbedder",
         summary="a folder with a BiLSTM and max pooling over word vectors",
         recognises=f"{_HERE}.infersent.files:recognises",
+        sensitive={"reference": "path", "vectors": "model"},
         provider=True,
     ),
     EmbedderSpec(
@@ -50,18 +54,21 @@ PROVIDERS = (
         target=f"{_HERE}.vectors.vectors_file:vectors_file",
         summary="a file of word vectors: GloVe, word2vec, safetensors",
         recognises=f"{_HERE}.vectors.vectors_file:recognises",
+        sensitive={"reference": "path"},
         provider=True,
     ),
     EmbedderSpec(
         name="spacy",
         target=f"{_HERE}.vectors.spacy_vectors:spacy_vectors",
         summary="word vectors of an installed pipeline of spaCy",
+        sensitive={"reference": "package"},
         provider=True,
     ),
     EmbedderSpec(
         name="gensim",
         target=f"{_HERE}.vectors.gensim_data:gensim_data",
         summary="word vectors of gensim-data",
+        sensitive={"reference": "download"},
         provider=True,
     ),
     EmbedderSpec(
@@ -72,12 +79,14 @@ PROVIDERS = (
             *("key", "batch_texts", "batch_tokens", "parallel", "encoding", "timeout", "retries"),
             *("max_wait", "rpm", "tpm", "price"),
         ),
+        sensitive={"reference": "plain", "key": "key", "base_url": "address"},
         provider=True,
     ),
     EmbedderSpec(
         name="bag-of-words",
         target=f"{_HERE}.vectors.bag_of_words:BagOfWords",
         summary="mean of word vectors",
+        sensitive={"reference": "model"},
         provider=True,
     ),
 )
@@ -86,6 +95,13 @@ _ADAPTERS = {
     "sentence_transformers.SentenceTransformer": (
         f"{_HERE}.transformers.loaded_model:adapt",
         "an encoder in memory",
+    ),
+    **dict.fromkeys(
+        (
+            *("sentence_transformers.SparseEncoder", "sentence_transformers.CrossEncoder"),
+            *("sentence_transformers.MultiVectorEncoder", "pylate.ColBERT"),
+        ),
+        (f"{_HERE}.transformers.model_kind:check_object", "no embedding encoder: refused"),
     ),
     "gensim.KeyedVectors": (f"{_HERE}.vectors.objects:of_keyed_vectors", "word vectors"),
     "gensim.Word2Vec": (f"{_HERE}.vectors.objects:of_word2vec", "the word vectors of a model"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import mmap
 import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PureWindowsPath
 from typing import Any, Literal, TypeAlias
@@ -28,16 +30,44 @@ def check(file: Path, name: str) -> None:
             raise ModelError(
                 f"'{name}': {file.name} is a Git LFS pointer; run 'git lfs pull' in its folder"
             )
+    if file.suffix == ".bin":
+        _check_pickle(file, name)
     if file.suffix != ".safetensors":
         return
     try:
         _, expected = _header(file)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"'{name}': {file.name} is damaged ({error})") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ModelError(f"'{name}': {file.name} is damaged ({_reason(error)})") from None
     if file.stat().st_size != expected:
         raise ModelError(
             f"'{name}': {file.name} is damaged: {file.stat().st_size} bytes, expected {expected}"
         )
+
+
+def _check_pickle(file: Path, name: str) -> None:
+    """Raise ModelError if a file is not one that torch wrote, or ends early."""
+    with file.open("rb") as opened:
+        begin = opened.read(2)
+    if begin == b"PK" and not zipfile.is_zipfile(file):
+        raise ModelError(f"'{name}': {file.name} is damaged: it ends early")
+    is_openvino = file.with_suffix(".xml").is_file()
+    if begin[:1] != b"\x80" and begin != b"PK" and not is_openvino:
+        raise ModelError(f"'{name}': {file.name} is damaged: it is no file of torch's weights")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "its header is nested too deeply"
+    return f"its header lacks {error}" if isinstance(error, KeyError) else str(error)
+
+
+def n_pickled(file: Path) -> int:
+    """Return the number of arrays in a file that torch wrote; 0 if it is in torch's old format."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return sum("/data/" in entry for entry in archive.namelist())
+    except (zipfile.BadZipFile, OSError):
+        return 0
 
 
 def shapes(file: Path) -> list[list[int]]:
@@ -163,14 +193,41 @@ def named_shapes(file: Path) -> dict[str, list[int]]:
 def _header(file: Path) -> tuple[dict[str, Any], int]:
     """Return the header of a safetensors file, and the expected size of the file in bytes."""
     with file.open("rb") as opened:
-        length = int.from_bytes(opened.read(8), "little")
+        start = opened.read(8)
+        if len(start) < 8:
+            raise ValueError("it is empty" if not start else "it ends early")
+        length = int.from_bytes(start, "little")
         if length > 100_000_000:  # the format's own limit
             raise ValueError("header too long")
-        header = json.loads(opened.read(length))
+        header = json.loads(opened.read(length), object_pairs_hook=_without_repeats)
+    if not isinstance(header, dict):
+        raise TypeError("its header is no object")
     header.pop("__metadata__", None)
-    ends = [tensor["data_offsets"][1] for tensor in header.values()]
-    if not all(
-        isinstance(t["dtype"], str) and isinstance(t["shape"], list) for t in header.values()
+    end = 0
+    for start_, end_, tensor in sorted(
+        (*tensor["data_offsets"], name) for name, tensor in header.items()
     ):
-        raise ValueError("a tensor without type or shape")
-    return header, 8 + length + max(ends, default=0)
+        if start_ != end:
+            raise ValueError(f"the bytes of '{tensor}' do not follow those before")
+        n_bytes = math.prod(header[tensor]["shape"]) * _bits(header[tensor]["dtype"]) // 8
+        if end_ - start_ != n_bytes:
+            raise ValueError(f"'{tensor}' has {end_ - start_} bytes; its shape takes {n_bytes}")
+        end = end_
+    return header, 8 + length + end
+
+
+def _bits(dtype: str) -> int:
+    """Return the size of a number of a type of safetensors, such as `BF16` or `F8_E4M3`."""
+    if dtype in ("BOOL", "C64"):
+        return 8 if dtype == "BOOL" else 64
+    found = re.match(r"[A-Z]+(\d+)", dtype)
+    if found is None:
+        raise ValueError(f"unknown type '{dtype}'")
+    return int(found[1])
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError("its header names a weight twice")
+    return content

@@ -49,6 +49,11 @@ class TransformerEncoder:
         self._max_length = options.token_limit(folder)
         self._lengths = TextLengths(folder.tokenizer, limit=self._max_length, added=added)
 
+    @property
+    def precision(self) -> str | None:
+        """Precision of weights and arithmetic; None for an export, which has its own."""
+        return self._options.precision if self._folder.backend == "torch" else None
+
     def lengths(self, texts: Sequence[str], *, role: Role = "text") -> Sequence[int]:
         """Return the number of tokens of each text, for batches of even cost.
 

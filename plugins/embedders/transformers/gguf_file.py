@@ -157,7 +157,7 @@ def locate(reference: str, revision: str | None) -> tuple[ModelFolder, str | Non
     """
     if not recognises(reference):
         path, commit = hub.folder(reference, revision)
-        return ModelFolder(path, reference), commit
+        return ModelFolder(path, reference, is_pooled=True), commit
     if revision is not None:
         raise InvalidOption(f"revision={revision}: '{reference}' is a file and has no revisions")
     return GgufFile(user_files.typed(reference), reference), None

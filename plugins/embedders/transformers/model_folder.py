@@ -8,7 +8,6 @@ cannot; nothing outside the folder may.
 from __future__ import annotations
 
 import functools
-import json
 import math
 import os
 import re
@@ -20,8 +19,8 @@ from typing import Any
 
 from harness.embedder import Role
 from harness.errors import ModelError
-from harness.plugins.embedders import weight_files
-from harness.plugins.embedders.transformers import padding
+from harness.plugins.embedders import config_files, weight_files
+from harness.plugins.embedders.transformers import model2vec, model_kind, model_settings, padding
 from harness.plugins.embedders.transformers.routes import TASK_SETTINGS, Router, Routes
 from harness.plugins.embedders.weight_files import Backend
 
@@ -35,7 +34,6 @@ _POOLINGS = {  # names in files of sentence-transformers before version 6: names
 }
 _ROUTERS = ("Router", "Asym")  # modules that have modules: one row of them for each route
 # The library's settings of a transformer are in `sentence_KIND_config.json`, the first of these.
-_SETTINGS = ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 _WITHOUT_LIMIT = 10**6  # tokenizers write 10**30 for no limit
 # Models that number positions from their padding token's id + 1: two positions are never used.
 _OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl")
@@ -46,6 +44,10 @@ _WITH_WEIGHTS = (
 _LIBRARY = "sentence_transformers."
 _ROUTERS = ("Router", "Asym")
 """Modules that have modules: one row of them for each kind of text."""
+_TRANSFORMER_SETTINGS = (
+    *("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"),
+)
+"""The kinds in the names of files with settings, `sentence_KIND_config.json`, first ones first."""
 _TRANSFORMER_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 # What cannot change vectors. Loaders open files by their names or because a configuration names
@@ -85,12 +87,15 @@ class Module:
         The class with its module, as the file names it.
     routes
         The steps of each route, by its name; empty unless the module is a router.
+    router
+        Which route a text takes; None unless the module is a router.
     """
 
     kind: str
     folder: Path
     type: str = ""
     routes: Mapping[str, tuple[Module, ...]] = field(default_factory=dict)
+    router: Router | None = None
 
     def within(self) -> Iterator[Module]:
         """Yield the module and those of its routes, at any depth."""
@@ -101,13 +106,26 @@ class Module:
 
 
 def is_model(path: Path) -> bool:
-    """Return whether a folder has a model of sentence-transformers or transformers."""
-    if (path / "modules.json").is_file():
+    """Return whether a folder has a model of sentence-transformers, transformers or model2vec.
+
+    Raises
+    ------
+    ModelError
+        If its config.json cannot be read.
+    """
+    if (path / "modules.json").exists():
         return True
-    try:
-        return "architectures" in json.loads((path / "config.json").read_text("utf-8"))
-    except (OSError, ValueError, TypeError):
+    if not (path / "config.json").exists():
         return False
+    config = config_files.read_object(path / "config.json", str(path))
+    return "architectures" in config or is_model2vec(config)
+
+
+def is_model2vec(config: Mapping[str, Any]) -> bool:
+    """Return whether a config.json is that of a static model of the package model2vec."""
+    return config.get("model_type") == "model2vec" or (
+        "architectures" not in config and {"tokenizer_name", "apply_pca"} <= config.keys()
+    )
 
 
 class ModelFolder:
@@ -121,29 +139,87 @@ class ModelFolder:
         What errors call the model.
     backend
         What runs the transformer; it decides which weights are read.
+    is_pooled
+        Whether the user states how tokens are pooled, so that a classifier is read as an encoder.
 
     Raises
     ------
     ModelError
-        If the folder is not a model, or its weights are missing or damaged.
+        If the folder is not the model of an embedding encoder, a setting is wrong, or its weights
+        are missing or damaged.
     """
 
-    def __init__(self, path: Path, name: str, backend: Backend = "torch") -> None:
+    def __init__(
+        self, path: Path, name: str, backend: Backend = "torch", *, is_pooled: bool = False
+    ) -> None:
         self.path, self.name, self.backend = path, name, backend
-        if not (path / "modules.json").is_file() and not (path / "config.json").is_file():
+        if not (path / "modules.json").exists() and not (path / "config.json").exists():
             raise ModelError(
                 f"'{name}' is not a model folder: both modules.json and config.json are missing"
             )
-        if (path / "adapter_config.json").is_file():
-            raise ModelError(
-                f"'{name}' is an adapter (adapter_config.json) without its base model; merge the "
-                "two and save the result"
-            )
+        self._check_kind(is_pooled=is_pooled)
         self._tree  # noqa: B018 -- what is no regular file is refused before anything opens it
+        model_settings.check_model(self._settings, name=name)
         for module in self.all_modules:
-            if module.kind in _WITH_WEIGHTS:
-                for file in self._weights(module):
-                    weight_files.check(file, name)
+            self._check(module)
+
+    def _check_kind(self, *, is_pooled: bool) -> None:
+        """Check that the model is an embedding encoder, and whole."""
+        for folder in {self.path, *(m.folder for m in self.all_modules)}:
+            if (folder / "adapter_config.json").exists():
+                raise ModelError(
+                    f"'{self.name}' is an adapter (adapter_config.json) without its base model; "
+                    "merge the two and save the result"
+                )
+        if not self.is_model2vec:
+            model_kind.check_folder(
+                self.path,
+                self.name,
+                settings=self._settings,
+                steps=[(module.kind, module.type) for module in self.all_modules],
+                config=self.config,
+                transformer_settings=self.transformer_settings,
+                is_plain=self.is_plain,
+                is_pooled=is_pooled,
+            )
+
+    def _check(self, module: Module) -> None:
+        """Check the settings and weights of a step."""
+        weights = self._weights(module, needed=module.kind in _WITH_WEIGHTS)
+        for file in weights:
+            weight_files.check(file, self.name)
+        if self.is_model2vec:
+            model2vec.check(self.path, self.name)
+            return
+        is_loaded = self.backend == "torch" or module.folder != self.transformer
+        place = self._relative(module.folder)
+        if module.kind == "Transformer":
+            config = self._config_of(module)
+            model_settings.check_transformer(
+                module.folder, config, self._settings_of(module.folder), name=self.name
+            )
+            if is_loaded and weights:
+                model_settings.check_sizes(config, weights, name=self.name)
+        elif module.kind == "Pooling":
+            model_settings.check_pooling(
+                module.folder, name=self.name, place=f"{place}/config.json"
+            )
+        else:
+            model_settings.check_layer(
+                module.kind, module.folder, weights, name=self.name, place=place
+            )
+
+    def _config_of(self, module: Module) -> Mapping[str, Any]:
+        """Return the config.json of a transformer, which must have one."""
+        return config_files.read_object(module.folder / "config.json", self.name)
+
+    def _settings_of(self, folder: Path) -> Mapping[str, Any]:
+        """Return the settings of sentence-transformers for a transformer; empty without any."""
+        for kind in _TRANSFORMER_SETTINGS:
+            stated = self._optional(folder / f"sentence_{kind}_config.json")
+            if stated:
+                return stated
+        return {}
 
     @property
     def loading(self) -> Mapping[str, Any]:
@@ -153,15 +229,30 @@ class ModelFolder:
     @functools.cached_property
     def modules(self) -> list[Module]:
         """The steps in order; a plain transformers model has one, `Transformer`."""
+        if self.is_model2vec:
+            config = self._optional(self.path / "config.json")
+            normalize = [Module("Normalize", self.path)] if config.get("normalize") else []
+            return [Module("StaticEmbedding", self.path), *normalize]
         if self.is_plain:
             return [Module("Transformer", self.path)]
-        listed = self._json(self.path / "modules.json")
-        try:
-            return [self._module(str(m["type"]), self.path, m["path"]) for m in listed]
-        except (TypeError, KeyError):
+        listed = config_files.read(self.path / "modules.json", self.name)
+        if not isinstance(listed, list) or not listed:
             raise ModelError(
-                f"'{self.name}': modules.json is not a list of modules with 'type' and 'path'"
-            ) from None
+                f"'{self.name}': modules.json must be a list of the model's steps, each with "
+                "'name', 'type' and 'path'"
+            )
+        modules = []
+        for i, entry in enumerate(listed):
+            for key in ("path", "type", "name"):
+                if not isinstance(entry, dict) or not isinstance(entry.get(key), str):
+                    raise ModelError(
+                        f"'{self.name}': modules.json: step {i} has no text '{key}'; expected "
+                        "an object with 'name', 'type' (a class) and 'path' (its folder)"
+                    )
+                if key == "path":
+                    self._inside(self.path, entry["path"], "modules.json")
+            modules.append(self._module(entry["type"], self.path, entry["path"]))
+        return modules
 
     @functools.cached_property
     def all_modules(self) -> list[Module]:
@@ -171,42 +262,61 @@ class ModelFolder:
     def _module(self, type_: str, parent: Path, path: object) -> Module:
         folder = self._inside(parent, path, "modules.json")
         kind = type_.rpartition(".")[2]
-        routes = self._routes(folder) if kind in _ROUTERS else {}
-        return Module(kind, folder, type_, routes)
+        return self._router(type_, folder) if kind in _ROUTERS else Module(kind, folder, type_)
 
-    def _routes(self, folder: Path) -> dict[str, tuple[Module, ...]]:
-        """Return the steps of each route of a router."""
-        own = folder / "router_config.json"
-        settings = self._json(own if own.is_file() else folder / "config.json")
+    def _router(self, type_: str, folder: Path) -> Module:
+        """Return a module with routes, and the steps of each route."""
+        file = folder / "router_config.json"
+        file = file if file.is_file() else folder / "config.json"
+        settings = config_files.read_object(file, self.name)
         try:
+            router = Router.of_config(settings)
             steps = {
-                str(key): self._module(str(type_), folder, key)
-                for key, type_ in settings["types"].items()
+                str(key): self._module(str(class_), folder, key)
+                for key, class_ in settings["types"].items()
             }
-            return {
-                str(route): tuple(steps[key] for key in keys)
-                for route, keys in settings["structure"].items()
+            routes = {
+                route: tuple(steps[key] for key in keys) for route, keys in router.routes.items()
             }
-        except (TypeError, KeyError, AttributeError):
+        except (KeyError, TypeError, ValueError, SyntaxError, AttributeError) as error:
             raise ModelError(
-                f"'{self.name}': {own.name} must have 'types', the class of each step by its "
-                "folder, and 'structure', the steps of each route"
+                f"'{self.name}': {file.name} does not state routes ({error}); expected 'types', "
+                "the class of each step by its folder, 'structure', the steps of each route, and "
+                "'parameters'"
             ) from None
+        return Module(type_.rpartition(".")[2], folder, type_, routes, router)
 
     @property
     def is_plain(self) -> bool:
         """Whether it is a transformers model without modules.json, which states no pooling."""
-        return not (self.path / "modules.json").is_file()
+        return not (self.path / "modules.json").exists() and not self.is_model2vec
+
+    @functools.cached_property
+    def is_model2vec(self) -> bool:
+        """Whether it is a static model as the package model2vec saves it, without modules.json."""
+        return not (self.path / "modules.json").exists() and is_model2vec(
+            self._optional(self.path / "config.json")
+        )
 
     @functools.cached_property
     def runs_own_code(self) -> bool:
         """Whether the model has its own Python code and its files ask to run it."""
-        foreign = any(m.type and not m.type.startswith(_LIBRARY) for m in self.all_modules)
-        return foreign or any(
-            "auto_map" in self._optional(module.folder / "config.json")
+        return any(
+            (module.type and not module.type.startswith(_LIBRARY)) or self._asks_for_code(module)
             for module in self.all_modules
-            if module.kind == "Transformer"
         )
+
+    def _asks_for_code(self, module: Module) -> bool:
+        config = self._optional(module.folder / "config.json")
+        if module.kind == "Transformer":
+            return "auto_map" in config
+        if module.kind == "Dense":
+            # Without trust the library puts its default in the place of another function.
+            return not str(config.get("activation_function", "torch.")).startswith("torch.")
+        if module.kind == "WordEmbeddings":
+            stated = self._optional(module.folder / "wordembedding_config.json")
+            return not str(stated.get("tokenizer_class", _LIBRARY)).startswith(_LIBRARY)
+        return False
 
     @functools.cached_property
     def config(self) -> Mapping[str, Any]:
@@ -275,21 +385,10 @@ class ModelFolder:
         folder, router = self._routers[0]
         return {route: folder / steps[0] for route, steps in router.routes.items()}
 
-    @functools.cached_property
+    @property
     def _routers(self) -> list[tuple[Path, Router]]:
         """The folder and routes of each module that has routes."""
-        found = []
-        for folder in (module.folder for module in self.modules if module.kind in _ROUTERS):
-            file = folder / "router_config.json"
-            file = file if file.is_file() else folder / "config.json"
-            try:
-                found.append((folder, Router.of_config(self._json(file))))
-            except (KeyError, TypeError, ValueError, SyntaxError, AttributeError) as error:
-                raise ModelError(
-                    f"'{self.name}': {file.name} does not state routes ({error}); expected "
-                    "'structure', with the modules of each route, and 'parameters'"
-                ) from None
-        return found
+        return [(module.folder, module.router) for module in self.modules if module.router]
 
     @functools.cached_property
     def is_padded_anew(self) -> bool:
@@ -331,13 +430,13 @@ class ModelFolder:
         """Return the length of a vector behind some steps; None if unknown."""
         for module in modules:
             if module.kind == "Dense":
-                size = self._json(module.folder / "config.json").get("out_features")
+                size = self._optional(module.folder / "config.json").get("out_features")
             elif module.kind == "LSTM":
                 stated = self._optional(module.folder / "lstm_config.json")
                 size = stated.get("hidden_dim", 0) * (1 + stated.get("bidirectional", True)) or None
             elif module.kind in ("StaticEmbedding", "WordEmbeddings"):
                 shapes = [s for f in self._weights(module) for s in weight_files.shapes(f)]
-                size = shapes[0][-1] if shapes else None
+                size = next((shape[-1] for shape in shapes if len(shape) > 1), None)
             elif module.kind == "Transformer" and module.folder != self.transformer:
                 size = _hidden_size(self._optional(module.folder / "config.json"))
             elif module.kind == "Pooling" and size is not None:
@@ -350,6 +449,9 @@ class ModelFolder:
     @functools.cached_property
     def max_tokens(self) -> int | None:
         """Longest input in tokens, as sentence-transformers cuts it; None for no limit."""
+        if self.is_model2vec:
+            longest = self.config.get("max_length", model2vec.MAX_TOKENS)
+            return None if longest is None else int(longest)
         stated = self.transformer_settings.get("max_seq_length")
         if stated:
             return int(stated)
@@ -362,13 +464,6 @@ class ModelFolder:
     def transformer_settings(self) -> Mapping[str, Any]:
         """The settings of sentence-transformers for the transformer; empty if there are none."""
         return self._settings_of(self.transformer)
-
-    def _settings_of(self, folder: Path) -> Mapping[str, Any]:
-        for kind in _SETTINGS:
-            stated = self._optional(folder / f"sentence_{kind}_config.json")
-            if stated:
-                return stated
-        return {}
 
     @functools.cached_property
     def max_positions(self) -> int | None:
@@ -592,16 +687,7 @@ class ModelFolder:
         )
 
     def _optional(self, path: Path) -> Mapping[str, Any]:
-        settings = self._json(path) if path.is_file() else {}
-        if not isinstance(settings, dict):
-            raise ModelError(f"'{self.name}': {path.name} is not a JSON object")
-        return settings
-
-    def _json(self, path: Path) -> Any:
-        try:
-            return json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise ModelError(f"'{self.name}': {path.name} cannot be read ({error})") from None
+        return config_files.read_object(path, self.name) if path.is_file() else {}
 
 
 def _normalizes(modules: Iterable[Module]) -> bool:

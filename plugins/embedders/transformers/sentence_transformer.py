@@ -20,6 +20,7 @@ from harness.plugins.embedders.transformers import (
     exported_backend,
     hub,
     matryoshka,
+    model2vec,
     padding,
     word_alignment,
 )
@@ -123,7 +124,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         options = EncoderOptions.of(locals())
         exported_backend.check(backend, precision)
         path, commit = self._locate(reference, revision, backend)
-        folder = ModelFolder(path, reference, backend)
+        folder = ModelFolder(path, reference, backend, is_pooled=pooling is not None)
         super().__init__(folder, options)
         if pooling is not None and not folder.poolings:
             raise InvalidOption(f"pooling={pooling}: '{reference}' has no pooling step")
@@ -187,6 +188,18 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         """How the tokens' states become one vector; empty for a model without a pooling step."""
         return self._poolings
 
+    @property
+    def batch_fault(self) -> str:
+        """What lets a text's vector depend on its batch, with what would be right; or nothing."""
+        if getattr(self._model.tokenizer, "padding_side", "right") != "left":
+            return ""
+        pooled = " and the first token, which is then padding, is pooled"
+        return (
+            "its tokenizer pads on the left, which shifts the tokens of short texts"
+            f"{pooled if 'cls' in self._poolings else ''}: 'padding_side' in "
+            "tokenizer_config.json must be 'right'"
+        )
+
     def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
         """Return the states of each text's tokens before pooling, encoded as one batch.
 
@@ -235,6 +248,13 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         import torch
         from sentence_transformers import SentenceTransformer
 
+        if self._folder.is_model2vec:
+            return model2vec.load(
+                self._folder.path,
+                self._folder.name,
+                normalize=self._folder.normalizes,
+                max_length=self._max_length,
+            )
         if self._folder.backend != "torch":
             return exported_backend.load(
                 self._folder,
