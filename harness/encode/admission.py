@@ -41,8 +41,8 @@ TEXTS = (
     "the doctor",
     "My neighbour reads the newspaper in the garden every morning before she goes to work.",
     "She is a nurse.",
-    "An old friend who had lived abroad for many years came back to the town where both of them "
-    "went to school, and he was surprised by how little of it had changed since then.",
+    "An old teacher who had lived abroad for many years came back to the town where both of them "
+    "went to school, and he was surprised by how few of the houses were still there.",
     "seven and five",
 )
 """The fixed texts, of unequal lengths: in one batch the short ones are padded."""
