@@ -150,7 +150,9 @@ def _of_content(model: Any) -> str | None:
         found = walk.of_state(model)
     except (Unidentified, RecursionError):
         return None
-    return digest([code, found]) if walk.has_arrays else None
+    # A vectoriser of scikit-learn may be no more than its options, and tells them all.
+    is_whole = package_of(type(model)) == "sklearn" and not walk.has_functions
+    return digest([code, found]) if walk.has_arrays or is_whole else None
 
 
 class _Content:
@@ -171,7 +173,7 @@ class _Content:
         self._patches: dict[type, Any] = {}
         self._classes: dict[type, Any] = {}
         self.code = Code(self.of, strict=True)
-        self.has_arrays = False
+        self.has_arrays = self.has_functions = False
 
     def of(self, value: Any) -> Any:
         """Return a value as JSON types."""
@@ -326,6 +328,7 @@ class _Content:
 
     def _function(self, value: Any) -> Any:
         """Return the code of a function; of a library's its name, with what it encloses."""
+        self.has_functions = True
         found = self.code.of_value(value)
         if not isinstance(value, FunctionType) or is_of_user(value):
             return found

@@ -13,6 +13,7 @@
 `transformers/`     encoders and language models of transformers
 `vectors/`          word vectors, from files and packages
 `hosted/`           models behind an OpenAI-compatible endpoint
+`wrapped_objects`   objects of other libraries, such as LangChain and scikit-learn
 `infersent/`        a BiLSTM with max pooling over word vectors
 ==================  ==============================================================
 """
@@ -104,8 +105,16 @@ _ADAPTERS = {
     ),
     "gensim.KeyedVectors": (f"{_HERE}.vectors.objects:of_keyed_vectors", "word vectors"),
     "gensim.Word2Vec": (f"{_HERE}.vectors.objects:of_word2vec", "the word vectors of a model"),
+    "gensim.Doc2Vec": (f"{_HERE}.wrapped_objects:of_interface", "no model: a line says why"),
+    "spacy.Language": (f"{_HERE}.vectors.spacy_vectors:of_pipeline", "its word vectors"),
+    "pandas.DataFrame": (f"{_HERE}.vectors.objects:of_frame", "a row of numbers by word"),
+    "torch.Module": (f"{_HERE}.wrapped_objects:of_torch_module", "a module with `encode`"),
     "builtins.dict": (f"{_HERE}.vectors.objects:of_mapping", "a vector by word"),
     "builtins.tuple": (f"{_HERE}.vectors.objects:of_pair", "words and an array of vectors"),
+    "builtins.object": (
+        f"{_HERE}.wrapped_objects:of_interface",
+        "an object of LangChain, LlamaIndex, fastembed, scikit-learn or mteb",
+    ),
 }
 """Import path and summary of each adapter, by package and class of the objects."""
 

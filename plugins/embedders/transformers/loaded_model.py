@@ -7,6 +7,7 @@ settings. It cannot be that of a folder then, which covers the bytes of the file
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,7 +63,7 @@ class LoadedSentenceTransformer:
         self.info = ModelInfo(
             name=name,
             kind="text",
-            max_tokens=model.max_seq_length,
+            max_tokens=_limit(model),
             n_parameters=weights or None,
             prompts=_stated_prompts(model),
             role_prompts=self._prompts,
@@ -111,7 +112,7 @@ def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
     try:
         path, _ = hub.folder(source)
         options: dict[str, Any] = {
-            "max_length": model.max_seq_length,
+            "max_length": _limit(model),
             "precision": str(getattr(model, "dtype", "float32")).removeprefix("torch."),
             "name": name,
         }
@@ -182,6 +183,12 @@ def _routes(model: Any) -> Routes:
             for setting in TASK_SETTINGS
         ),
     )
+
+
+def _limit(model: Any) -> int | None:
+    """Return the longest input of a model in tokens; None if it reads all of a text."""
+    limit = model.max_seq_length
+    return None if limit is None or math.isinf(limit) else int(limit)
 
 
 def _transformer(part: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Word vectors that are in memory already: gensim's objects, a mapping, words and an array."""
+"""Word vectors in memory: gensim's objects, a mapping, a data frame, words and an array."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.digest import SIZE, digest
 from harness.encode.adapters import name_of
-from harness.errors import ModelError
+from harness.errors import ModelError, UsageError
 from harness.plugins.embedders.vectors.word_vectors import ComposedVectors, WordVectors
 
 if TYPE_CHECKING:
@@ -47,6 +47,23 @@ def of_word2vec(model: Any) -> WordVectors:
     return of_keyed_vectors(model.wv)
 
 
+def of_frame(frame: Any) -> WordVectors:
+    """Return the rows of a pandas `DataFrame` whose index has the words.
+
+    Raises
+    ------
+    ModelError
+        If the index has no words, or the columns have no numbers.
+    """
+    words = list(frame.index)
+    if not words or not all(isinstance(word, str) for word in words):
+        raise ModelError(
+            "a DataFrame of word vectors has the words as its index and a column for each "
+            "dimension; use set_index on the column of the words"
+        )
+    return _of(words, frame.to_numpy())
+
+
 def of_mapping(vectors: Mapping[Any, Any]) -> WordVectors:
     """Return the words of a mapping from word to vector.
 
@@ -54,7 +71,13 @@ def of_mapping(vectors: Mapping[Any, Any]) -> WordVectors:
     ------
     ModelError
         If a key is no text, or the vectors differ in length.
+    UsageError
+        If its values are models.
     """
+    if any(callable(getattr(value, "encode", None)) for value in vectors.values()):
+        raise UsageError(
+            "a dictionary of models; give a list of them, each with an attribute 'name'"
+        )
     return _of(list(vectors), list(vectors.values()))
 
 
@@ -70,6 +93,6 @@ def _of(words: list[Any], vectors: Any) -> WordVectors:
         raise ModelError("word vectors need words, which are texts, and a vector for each")
     try:
         array = np.asarray(vectors, dtype=np.float32)
-    except ValueError:
+    except (TypeError, ValueError):
         raise ModelError("the vectors of the words differ in length, or are no numbers") from None
     return WordVectors.of(words, array, name=NAME)

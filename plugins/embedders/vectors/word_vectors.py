@@ -81,12 +81,27 @@ class WordVectors:
         ModelError
             If the shapes do not match or a value is NaN or infinite.
         """
-        table = first_of_each(list(words), np.asarray(vectors, dtype=np.float32))
+        return cls.of_table(
+            first_of_each(list(words), np.asarray(vectors, dtype=np.float32)), name=name
+        )
+
+    @classmethod
+    def of_table(cls, table: Table, *, name: str) -> WordVectors:
+        """Make an embedder from a table in memory.
+
+        Raises
+        ------
+        ModelError
+            If a value is NaN or infinite.
+        """
         row = first_not_finite(table.vectors)
         if row is not None:
             raise ModelError(f"{name}: the vector of '{table.words[row]}' is not finite")
         content = hashlib.blake2b(text_keys(table.words), digest_size=SIZE)
         content.update(np.ascontiguousarray(table.vectors).tobytes())
+        for word, place in sorted(table.aliases.items()):
+            if table.words[place] != word:
+                content.update(f"{word}\n{place}\n".encode("utf-8", "surrogatepass"))
         info = ModelInfo(
             name=name,
             kind="word",
