@@ -117,7 +117,7 @@ def check_numbers(name: str, vectors: Vectors) -> None:
             "weights or its tokenizer do not belong to it, or it does not read the texts"
         )
     least, most = float(vectors.min()), float(vectors.max())
-    is_of_bytes = -128 <= least and most <= 255 and bool((vectors == np.round(vectors)).all())
+    is_of_bytes = least >= -128 and most <= 255 and bool((vectors == np.round(vectors)).all())
     # Counts of words or letters are whole, too, but most of them are small.
     if is_of_bytes and vectors.shape[1] >= 8 and float(np.median(np.abs(vectors))) >= 16:
         raise ModelError(
