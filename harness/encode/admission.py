@@ -116,26 +116,19 @@ def check_numbers(name: str, vectors: Vectors) -> None:
             f"model '{name}' returned one vector for {len(vectors)} different texts; likely its "
             "weights or its tokenizer do not belong to it, or it does not read the texts"
         )
-    d = vectors.shape[1]
-    is_whole = bool((vectors == np.round(vectors)).all())
-    is_in_bytes = is_whole and d >= 8 and vectors.min() >= -128 and vectors.max() <= 255
+    least, most = float(vectors.min()), float(vectors.max())
+    is_of_bytes = least >= -128 and most <= 255 and bool((vectors == np.round(vectors)).all())
     # Counts of words or letters are whole, too, but most of them are small.
-    if is_in_bytes and float(np.median(np.abs(vectors))) >= 16:
+    if is_of_bytes and vectors.shape[1] >= 8 and float(np.median(np.abs(vectors))) >= 16:
         raise ModelError(
-            f"model '{name}' returned whole numbers from {vectors.min():.0f} to "
-            f"{vectors.max():.0f}: bytes, such as packed bits or quantised vectors; expected "
-            "floats (unpack the bits; divide quantised numbers by their scale)"
+            f"model '{name}' returned whole numbers from {least:.0f} to {most:.0f}: bytes, such as "
+            "packed bits or quantised vectors; expected floats (unpack the bits; divide quantised "
+            "numbers by their scale)"
         )
 
 
 def _is_sound(embedder: Embedder, keys: Sequence[str]) -> bool:
-    """Check an embedder; return whether the check could be done.
-
-    Raises
-    ------
-    ModelError
-        If its vectors may not be stored.
-    """
+    """Return whether the check could be done; ModelError if its vectors may not be stored."""
     n_left = MOST_TEXTS
     seen: list[Vectors] = []  # of texts that have a vector
     n_invalid = 0
@@ -185,15 +178,7 @@ def _in_one_batch(embedder: Embedder, texts: Sequence[str]) -> Vectors | None:
 def _is_same_alone(embedder: Embedder, texts: Sequence[str], batch: Vectors) -> bool:
     """Compare the vectors of texts in a batch with those of each text alone.
 
-    Returns
-    -------
-    bool
-        Whether there was anything to compare.
-
-    Raises
-    ------
-    ModelError
-        If they differ.
+    Returns whether there was anything to compare; ModelError if they differ.
     """
     rows = []
     for text in [*texts, texts[0]]:
