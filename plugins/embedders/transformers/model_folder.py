@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness import limits
 from harness.embedder import Role
 from harness.errors import ModelError
 from harness.plugins.embedders import config_files, weight_files
@@ -74,7 +75,6 @@ _OTHER_FORMATS = re.compile(
     re.IGNORECASE,
 )
 """Weights that neither sentence-transformers nor transformers opens in a folder."""
-_MOST_FILES = 20_000
 _SUFFIXES = (".json", ".safetensors", ".bin", ".txt", ".model")
 """Ends of names that only files have."""
 
@@ -621,11 +621,12 @@ class ModelFolder:
                 continue
             for entry in entries:
                 try:
-                    mode = entry.stat().st_mode
+                    found = entry.stat()
                 except FileNotFoundError:  # a link to nothing, which nothing can open
                     continue
                 except OSError as error:
                     raise self._unreadable(entry, error) from None
+                mode = found.st_mode
                 if stat.S_ISDIR(mode) and entry.suffix in _SUFFIXES:
                     raise ModelError(
                         f"'{self.name}': {self._relative(entry)} is a folder; expected a file"
@@ -644,11 +645,14 @@ class ModelFolder:
                         f"'{self.name}': '{self._relative(entry)}' cannot be read (permission "
                         "denied)"
                     )
+                if entry.suffix == ".json" and found.st_size > limits.MODEL_JSON_BYTES:
+                    size = limits.too_many(found.st_size, limits.MODEL_JSON_BYTES)
+                    raise ModelError(f"'{self.name}': {self._relative(entry)} is a file of {size}")
                 n += 1
-                if n > _MOST_FILES:
+                if n > limits.MODEL_FILES:
                     raise ModelError(
-                        f"'{self.name}' has more than {_MOST_FILES:,} files; expected the folder "
-                        "of one model"
+                        f"'{self.name}' has more than {limits.MODEL_FILES:,} files; expected the "
+                        "folder of one model"
                     )
                 yield entry
 
