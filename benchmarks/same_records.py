@@ -1,10 +1,14 @@
 """Compares two folders of records: after a change that must not change any number.
 
-    python benchmarks/same_records.py BEFORE AFTER
+    python benchmarks/same_records.py BEFORE AFTER [--by-name]
 
 Prints each record that only one folder has, and each field that differs; exits with 1 if there are
 any. Left out are the fields that differ between any two runs (created, run, seconds, environment)
 and the title of the task, which is prose.
+
+Records are matched by their ids. After a change of what identifies a model or a task, match them
+with `--by-name`: by the names of model, mitigator, task, scenario, metric and score. Ids, digests
+and fingerprints are then left out.
 """
 
 from __future__ import annotations
@@ -18,6 +22,12 @@ from typing import Any
 import jsonlines
 
 DIFFERS_BETWEEN_RUNS = {"created", "run", "seconds", "environment"}
+IDENTITIES = {
+    "model": ("fingerprint", "aliases"),
+    "mitigator": ("fingerprint", "method"),
+    "task": ("digest", "version"),
+}
+"""Keys of the parts of a record that identify what was measured."""
 
 
 def main() -> int:
@@ -25,8 +35,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("before", type=Path, help="folder of records, or a file")
     parser.add_argument("after", type=Path, help="folder of records, or a file")
+    parser.add_argument("--by-name", action="store_true", help="match by names, not by ids")
     arguments = parser.parse_args()
     before, after = records(arguments.before), records(arguments.after)
+    if arguments.by_name:
+        before, after = by_name(before), by_name(after)
     found = list(differences(before, after))
     for line in found:
         print(line)
@@ -45,6 +58,21 @@ def records(path: Path) -> dict[str, dict[str, Any]]:
     for record in by_id.values():
         record["task"].pop("title", None)
     return by_id
+
+
+def by_name(records: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return records by the names of what was measured, without their identities."""
+    named: dict[str, dict[str, Any]] = {}
+    for record in records.values():
+        for part, keys in IDENTITIES.items():
+            for key in keys:
+                record[part].pop(key, None)
+        record["id"] = ""
+        key = label(record).lstrip()
+        if key in named:
+            sys.exit(f"two records of one name: {key}")
+        named[key] = record
+    return named
 
 
 def differences(
@@ -66,8 +94,9 @@ def differences(
 
 def label(record: Mapping[str, Any]) -> str:
     """Return what a person needs to find a record."""
-    parts = [record[part]["name"] for part in ("model", "mitigator", "task")]
-    return " ".join([record["id"], *parts, *(record[k] for k in ("scenario", "metric", "score"))])
+    parts = [record["model"]["name"], record["mitigator"]["label"], record["task"]["name"]]
+    scored = [str(record[key]) for key in ("scenario", "metric", "score")]
+    return " ".join([record["id"], *parts, *scored])
 
 
 if __name__ == "__main__":

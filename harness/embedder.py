@@ -171,9 +171,13 @@ class Embedder(Protocol):
       fault, which may pass;
     - `ranks(words)` returns the place of each word in a vocabulary in order of frequency, 1 for the
       most frequent word and 0 for an unknown one; or None if the order is another;
+    - `unlike(words)` of a word embedder returns the likely reason why it lacks most of these words;
     - `watch(text, vector)`, `tell(say)` and `share(processes)` are for hosted models: a text whose
       vector is known, for a check of every answer; where a line is shown while requests wait; and
       the number of processes that share its limits;
+    - `precision` is that of weights and arithmetic, such as `float32`, and `batch_fault` says which
+      setting lets a text's vector depend on its batch, and what would be right: for the check
+      before the first vector is stored (`harness.encode.admission`);
     - `token_states(texts)` is described in `harness.token_states`.
 
     An embedder with prompts or routes by role (`info.role_prompts`, `info.routes`) is a

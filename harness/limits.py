@@ -28,6 +28,9 @@ TABLE_BYTES = DOWNLOAD_BYTES
 """Bytes of the file of a table, decompressed."""
 TABLE_ROWS = 2_000_000
 """Rows of a table."""
+CELL_CHARACTERS = 131_072
+"""Characters of a cell of a text table: the limit of Python's csv module. A larger one has
+swallowed rows, because a quote is missing."""
 NAME_CHARACTERS = 1_000
 """Characters of a name; names with long options are the longest."""
 PLAIN_NAME_CHARACTERS = 200
@@ -37,6 +40,17 @@ FILE_NAME_CHARACTERS = 120
 take 255 bytes."""
 FILE_NAME_BYTES = 255
 """Bytes of a name in a path of a task, as file systems have it."""
+
+# Files of models
+
+MODEL_CONFIG_BYTES = 16_000_000
+"""Bytes of a configuration of a model; an index of the shards of a large one has two million."""
+MODEL_JSON_BYTES = 200_000_000
+"""Bytes of another JSON file of a model; the largest `tokenizer.json` has 40 million."""
+MODEL_FILES = 20_000
+"""Files below the folder of a model."""
+PROMPT_CHARACTERS = 100_000
+"""Characters of a prompt in the files of a model: it is read with each text."""
 
 # Texts of a task
 

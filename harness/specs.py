@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pluggy
 
@@ -40,6 +40,14 @@ hookimpl = pluggy.HookimplMarker(GROUP)
 """Decorator that marks a function of a plugin as one of the hooks below."""
 
 
+Sensitive: TypeAlias = Literal[
+    "code", "key", "address", "path", "model", "package", "hub", "download", "plain"
+]
+"""What an option asks for: it runs code; names the variable of a key, an address, a file or folder,
+a model, an installed package, a folder or an id on the hub, or what a known host has; or none of
+these."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Spec:
     """The fields that all specs share.
@@ -52,11 +60,17 @@ class Spec:
         Import path, `package.module:object`.
     summary
         One line for listings.
+    sensitive
+        What options ask for, by option: `{"base_url": "address"}`. `OPTION=VALUE` is about one
+        value, and `reference` about what follows a provider. A file that the user did not type
+        may not run code, or name a key, an address, or a path outside of its folder, unless the
+        user trusts it. An option that is not listed is judged by its name and value.
     """
 
     name: str
     target: str
     summary: str = ""
+    sensitive: Mapping[str, Sensitive] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

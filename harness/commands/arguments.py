@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from harness import folders
 from harness.commands import kinds
+
+if TYPE_CHECKING:
+    from harness.registry.trust import Gate
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -104,6 +107,14 @@ include = click.option(
     multiple=True,
     help="Another folder of tasks, concepts, studies and benchmarks; repeatable.",
 )
+trust = click.option(
+    "--trust",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="FILE",
+    help="A file of somebody else that may run code, and name keys, addresses and paths anywhere; "
+    "repeatable.",
+)
 
 
 def _results(kind: PlaceType, where: str) -> Callable[[F], F]:
@@ -131,12 +142,54 @@ verbose = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 
 
+_RUN_FILE = "harness.run_file"
+
+
 def _read_run_file(ctx: click.Context, parameter: click.Parameter, path: Path | None) -> None:
     """Take what the command line omits from a run file."""
     if path is not None:
         from harness.run import run_file
 
         ctx.default_map = run_file.read(path)
+        ctx.meta[_RUN_FILE] = path
+
+
+def typed(ctx: click.Context) -> set[str]:
+    """Return the names of the options that the user typed."""
+    source = click.core.ParameterSource.COMMANDLINE
+    return {name for name in ctx.params if ctx.get_parameter_source(name) is source}
+
+
+def run_file_gate(ctx: click.Context) -> Gate | None:
+    """Return what the run file asks for that the user did not override; None without such a file.
+
+    Parameters
+    ----------
+    ctx
+        The command, with its options as they were typed.
+    """
+    if _RUN_FILE not in ctx.meta:
+        return None
+    from harness.registry.registry import Registry
+    from harness.run import run_file
+    from harness.task import yaml_files
+
+    keys = {"folders" if name == "include" else name for name in typed(ctx)}
+    document = yaml_files.load(ctx.meta[_RUN_FILE])
+    return run_file.asked(document, Registry(trust=ctx.params["trust"]), keys)
+
+
+def _checked(function: F) -> F:
+    """Check what a run file asks for before the command runs."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        gate = run_file_gate(click.get_current_context())
+        if gate is not None:
+            gate.check()
+        return function(*arguments, **options)
+
+    return cast("F", call)
 
 
 config = click.option(
@@ -213,8 +266,10 @@ def evaluation(function: F) -> F:
         ),
         click.option("--overwrite", is_flag=True, help="Compute recorded scores again."),
         include,
+        trust,
         as_json,
     ]
+    function = _checked(function)
     for option in reversed(options):
         function = option(function)
     return function

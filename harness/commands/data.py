@@ -46,7 +46,7 @@ def status(tasks: tuple[str, ...], include: tuple[Path, ...], as_json: bool) -> 
     from harness.registry.registry import Registry
 
     registry = Registry(include=include)
-    needs = list(_needs(registry, names.split(tasks)))
+    needs = list(_needs(registry, _users(registry, names.split(tasks))))
     if as_json:
         output.as_json([_as_json(task, file) for task, file in needs])
     elif not needs:
@@ -73,7 +73,10 @@ def status(tasks: tuple[str, ...], include: tuple[Path, ...], as_json: bool) -> 
     "[default: data/ in HARNESS_CACHE, for files that are not here]",
 )
 @arguments.include
-def fetch(tasks: tuple[str, ...], out: Path | None, include: tuple[Path, ...]) -> int:
+@arguments.trust
+def fetch(
+    tasks: tuple[str, ...], out: Path | None, include: tuple[Path, ...], trust: tuple[Path, ...]
+) -> int:
     """Fetch the data files that tasks need, once and for all.
 
     For a machine without a network, fetch into a folder, copy it there, and set the environment
@@ -87,12 +90,18 @@ def fetch(tasks: tuple[str, ...], out: Path | None, include: tuple[Path, ...]) -
     from harness import names, progress
     from harness.commands import output
     from harness.registry.registry import Registry
+    from harness.registry.trust import Gate
     from harness.task import data_files
 
-    registry = Registry(include=include)
+    registry = Registry(include=include, trust=trust)
     registry.data.progress = progress.for_terminal()
     needs: dict[str, DataFile] = {}
-    for _, file in _needs(registry, names.split(tasks)):
+    users = list(_users(registry, names.split(tasks)))
+    for _, document, tables in users:
+        gate = Gate(document, registry)
+        gate.tables(tables)
+        gate.check()
+    for _, file in _needs(registry, users):
         needs.setdefault(file.name, file)
     files = [file for file in needs.values() if file.state != "shipped"]
     if out is not None:
@@ -134,27 +143,38 @@ def _line(file: DataFile) -> str:
     return f"{file.name}: {file.state}{source}{problem}{size}{terms}"
 
 
-def _needs(registry: Registry, patterns: Iterable[str]) -> Iterator[tuple[str, DataFile]]:
-    """Yield the data files of tasks and studies, each with the name of the task or study."""
+def _users(
+    registry: Registry, patterns: Iterable[str]
+) -> Iterator[tuple[str, Document, Mapping[str, Table]]]:
+    """Yield the name, the file and the tables of tasks and studies."""
     from harness.errors import InvalidFile
     from harness.run.tasks import ALL, select
     from harness.study.study_file import StudyFile
-    from harness.task import data_files
 
     chosen = list(patterns) or [ALL]
     studies = [name for name in chosen if name in registry.study_files]
     tasks = [name for name in chosen if name not in registry.study_files]
     if ALL in chosen:
         studies = list(registry.study_files)
-    users = []
     for entry in select(registry, tasks) if tasks else []:
-        users.append((entry.file.name, entry.document, entry.file.tables))
+        yield entry.file.name, entry.document, entry.file.tables
     for name in studies:
         document = registry.study_files[name]
         try:
-            users.append((name, document, document.validate(StudyFile).tables))
+            tables = document.validate(StudyFile).tables
         except InvalidFile as error:
             registry.leave_out(error)
+        else:
+            yield name, document, tables
+
+
+def _needs(
+    registry: Registry, users: Iterable[tuple[str, Document, Mapping[str, Table]]]
+) -> Iterator[tuple[str, DataFile]]:
+    """Yield the data files of tasks and studies, each with the name of the task or study."""
+    from harness.errors import InvalidFile
+    from harness.task import data_files
+
     for name, document, tables in users:
         try:
             for file in data_files.of_tables(tables, document).values():

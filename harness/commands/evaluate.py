@@ -86,6 +86,7 @@ def command(debug: bool, /, **options: Any) -> int:
             overwrite=options["overwrite"],
             samples=options["samples"],
             include=list(options["include"]),
+            trust=list(options["trust"]),
             exclude=options["exclude"],
             limit=options["limit"],
             any_language=options["any_language"],

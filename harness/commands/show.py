@@ -32,9 +32,15 @@ def _completions(ctx: click.Context, parameter: click.Parameter, incomplete: str
 @click.argument("name", required=False, metavar="NAME", shell_complete=_completions)
 @click.option("--scenario", help="Show only this scenario of a task.")
 @arguments.include
+@arguments.trust
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 def command(
-    kind: str, name: str | None, as_json: bool, scenario: str | None, include: tuple[Path, ...]
+    kind: str,
+    name: str | None,
+    as_json: bool,
+    scenario: str | None,
+    include: tuple[Path, ...],
+    trust: tuple[Path, ...],
 ) -> int:
     """Show all facts about one model, mitigator, metric, task, concept, study or benchmark.
 
@@ -43,7 +49,7 @@ def command(
     from harness.commands import output
     from harness.registry.registry import Registry
 
-    registry = Registry(include=include)
+    registry = Registry(include=include, trust=trust)
     if kind not in kinds.SHOWN or name is None:
         raise _no_kind(registry, kind)
     facts = describe(registry, kind, name)

@@ -40,6 +40,7 @@ command.add_command(listing.command.commands["studies"], "list")
 )
 @click.option("--engine", help="Name of the engine that encodes: local, or ray?actors=4.")
 @arguments.include
+@arguments.trust
 @click.option("--overwrite", is_flag=True, help="Run again what is recorded.")
 @arguments.as_json
 def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options: Any) -> int:

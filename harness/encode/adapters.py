@@ -6,7 +6,7 @@ import contextlib
 import re
 import tempfile
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,11 @@ import numpy as np
 
 from harness.arrays import Vectors
 from harness.digest import digest
-from harness.embedder import ModelInfo
+from harness.embedder import ModelInfo, Role
 from harness.encode import identity
+from harness.encode.identity import UNNAMED
+from harness.errors import ModelError, one_line
 from harness.folders import Place
-
-UNNAMED = "unnamed-"
-"""Prefix of the fingerprint of an object of which nothing identifies the vectors."""
 
 
 class ObjectEmbedder:
@@ -33,32 +32,87 @@ class ObjectEmbedder:
     ----------
     model
         The object or function. If it has a method `encode`, that is called.
+    routes
+        Name of the encoder of each role; by default all texts have one.
+    encoders
+        Functions from texts to vectors, by name.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(
+        self,
+        model: Any,
+        *,
+        routes: Mapping[Role, str] | None = None,
+        encoders: Mapping[str, Callable[[list[str]], Any]] | None = None,
+    ) -> None:
         self.model = model
-        self._encode = model.encode if callable(getattr(model, "encode", None)) else model
+        own = model.encode if callable(getattr(model, "encode", None)) else model
+        self._routes, self._encoders = routes or {"text": "encode"}, encoders or {"encode": own}
         name, known = name_of(model), identity.of_model(model)
-        fingerprint = f"object-{digest([name, known])}" if known else UNNAMED + uuid.uuid4().hex
-        self.info = ModelInfo(name=name, kind="text", fingerprint=fingerprint)
+        stated = f"object-{digest([name, known])}" if known else None
+        self.info = ModelInfo(
+            name=name,
+            kind="text",
+            routes=self._routes if len(self._routes) > 1 else {},
+            fingerprint=stated or unnamed(),
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
         """That its results cannot be used again, and how to change that."""
-        if not self.info.fingerprint.startswith(UNNAMED):
-            return ()
-        return (
-            f"{self.info.name}: its results and vectors cannot be used by a later run, because "
-            "nothing identifies this object; give it a text 'fingerprint' that changes whenever "
-            "its vectors do, or an 'info' (a harness.ModelInfo)",
-        )
+        return notes(self.info)
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of texts as a float32 array."""
-        vectors = self._encode(list(texts))
-        if hasattr(vectors, "detach"):  # a tensor, which may be on another device
-            vectors = vectors.detach().float().cpu()
-        return np.asarray(vectors, dtype=np.float32)
+    def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
+        """Return the vectors of texts of one role as an array.
+
+        Whole numbers of a list are floats. Bytes, bits and other numbers are returned as they are,
+        and refused by `harness.encode.one_batch.checked`.
+
+        Raises
+        ------
+        ModelError
+            If the object returns no array of numbers.
+        """
+        found = self._encoders[self._routes.get(role, self._routes["text"])](list(texts))
+        try:
+            array = _array(found)
+            is_wide = array.dtype.kind in "iu" and array.dtype.itemsize > 1
+            return array.astype(np.float32) if is_wide or array.dtype.hasobject else array
+        except (TypeError, ValueError) as error:
+            raise ModelError(
+                f"model '{self.info.name}' returned {type(found).__name__}, which is no array of "
+                f"a vector for each text ({one_line(error)})"
+            ) from None
+
+
+def _array(found: Any) -> np.ndarray[Any, Any]:
+    """Return an array, tensor, sparse matrix, or iterable of vectors as an array."""
+    if isinstance(found, Iterator):
+        found = list(found)
+    if isinstance(found, list | tuple) and any(hasattr(row, "detach") for row in found):
+        found = [_array(row) for row in found]
+    if hasattr(found, "detach"):  # a tensor, which may be on another device
+        found = found.detach().to_dense().cpu()
+        found = found.float() if found.is_floating_point() else found
+    if callable(getattr(found, "toarray", None)):  # a sparse matrix of scipy
+        found = found.toarray()
+    return np.asarray(found)
+
+
+def unnamed() -> str:
+    """Return a new fingerprint for an object that nothing identifies."""
+    return UNNAMED + uuid.uuid4().hex
+
+
+def notes(info: ModelInfo) -> tuple[str, ...]:
+    """Return the note of an unnamed object; none for others."""
+    if not info.fingerprint.startswith(UNNAMED):
+        return ()
+    return (
+        f"{info.name}: its results and vectors cannot be used by a later run, because "
+        "nothing identifies this object; give it a text 'fingerprint' that changes whenever "
+        "its vectors do, or an 'info' (a harness.ModelInfo)",
+    )
 
 
 def name_of(model: Any) -> str:

@@ -68,6 +68,11 @@ def settle(
     -------
     list of str
         Lines for the user: that another model answers, or that none could be asked.
+
+    Raises
+    ------
+    ModelError
+        If the canaries have one vector, or vectors of bytes; see `harness.encode.admission`.
     """
     info = embedder.info
     if not info.hosted:
@@ -80,6 +85,7 @@ def settle(
     if isinstance(seen, str):
         _become(embedder, known.last)
         return [f"{info.name}: not compared with earlier runs ({seen}); those vectors are used"]
+    _check_numbers(info.name, seen)
     fingerprint = known.find(seen)
     notices = []
     if fingerprint is None:
@@ -222,6 +228,16 @@ def _encoded(embedder: Embedder) -> Canaries | str:
         if i not in result.reasons
     }
     return canaries or result.reasons[0]
+
+
+def _check_numbers(name: str, canaries: Canaries) -> None:
+    import numpy as np
+
+    from harness.encode.admission import check_numbers
+
+    rows = [row for row in canaries.values() if np.isfinite(row).all()]
+    if rows:
+        check_numbers(name, np.stack(rows))
 
 
 def _width(canaries: Canaries) -> int:

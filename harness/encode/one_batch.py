@@ -18,6 +18,18 @@ if TYPE_CHECKING:
     from harness.embedder import Embedder
 
 
+_FURTHER_FLOATS = ("bfloat16",)
+"""Floating-point numbers of other packages, which numpy does not count among its own."""
+_NUMBER_HINTS = {
+    "b": " (bits are no vectors: write them as 0.0 and 1.0 if they are meant)",
+    "u": " (packed bits must be unpacked, and quantised numbers be divided by their scale)",
+    "i": " (quantised numbers must be divided by their scale; counts be written as floats)",
+    "c": " (the real part alone is another vector)",
+    "O": " (rows of unequal lengths, texts or None are no vectors)",
+}
+"""What is likely wrong, by the kind of an array's numbers."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """Why a batch has no vectors, and whether memory was the reason."""
@@ -87,13 +99,22 @@ def checked(embedder: Embedder, texts: Sequence[str], vectors: Any) -> Vectors:
     """
     name = embedder.info.name
     array = np.asarray(vectors)
-    if not np.issubdtype(array.dtype, np.floating):
-        raise ModelError(f"model '{name}' returned an array of {array.dtype}; expected floats")
-    d = embedder.info.dimensions or (array.shape[1] if array.ndim == 2 else 0)
+    if not (np.issubdtype(array.dtype, np.floating) or array.dtype.name in _FURTHER_FLOATS):
+        raise ModelError(
+            f"model '{name}' returned an array of {array.dtype}; expected floats"
+            f"{_NUMBER_HINTS.get(array.dtype.kind, '')}"
+        )
+    declared = embedder.info.dimensions
+    d = declared or (array.shape[1] if array.ndim == 2 else 0)
     if array.shape != (len(texts), d):
+        hint = ""
+        if array.ndim == 3:
+            hint = ": it has a vector for each token, which must be pooled into one for each text"
+        elif array.ndim == 2 and len(array) == len(texts):
+            hint = f", since it declares {declared} dimensions"
         raise ModelError(
             f"model '{name}' returned an array of shape {array.shape} for {len(texts)} texts; "
-            f"expected ({len(texts)}, {d or 'd'})"
+            f"expected ({len(texts)}, {d or 'd'}){hint}"
         )
     with np.errstate(over="ignore"):  # an overflow becomes infinite, which is checked later
         return array.astype(np.float32, copy=False)

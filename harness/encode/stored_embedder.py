@@ -132,6 +132,17 @@ class StoredEmbedder(StoredVectors):
             return None
         return by_word
 
+    def unlike(self, words: Sequence[str]) -> str | None:
+        """Return why the embedder lacks most of `words`; None if it does not say."""
+        unlike = getattr(self.embedder, "unlike", None)
+        if not callable(unlike):
+            return None
+        try:
+            reason: str | None = unlike(words)
+        except PLUGIN_ERRORS:  # scores do not depend on this
+            return None
+        return reason
+
     def truncated(self, texts: Sequence[str]) -> list[bool] | None:
         """Return whether the embedder truncates each text; None if it does not say."""
         truncated = getattr(self.embedder, "truncated", None)

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from harness import names, options
+from harness import names, options, user_files
 from harness.concept import Concept
 from harness.errors import (
     PLUGIN_ERRORS,
     HarnessError,
+    InvalidFile,
     UsageError,
     one_line,
 )
@@ -52,6 +53,9 @@ class Registry:
         Plugins that register specs; by default the installed ones.
     include
         Further folders of tasks, or task files.
+    trust
+        Files of somebody else that may run code, and name keys, addresses and paths anywhere. A
+        folder stands for all files in it.
 
     Attributes
     ----------
@@ -65,13 +69,19 @@ class Registry:
     """
 
     def __init__(
-        self, plugins: discovery.Plugins | None = None, include: Iterable[Path] = ()
+        self,
+        plugins: discovery.Plugins | None = None,
+        include: Iterable[Path] = (),
+        trust: Iterable[Path] = (),
     ) -> None:
         self.plugins = plugins or discovery.installed()
         self._files = TaskFolders(self.plugins, tuple(include))
         self.data = DataFiles()
         self.name_errors: list[str] = []
         self.own_metrics: dict[str, Metric] = {}
+        self._trusted = tuple(trust)
+        for path in self._trusted:
+            user_files.check(path)
 
     @functools.cached_property
     def embedders(self) -> Catalogue[EmbedderSpec]:
@@ -144,6 +154,16 @@ class Registry:
             self.engines,
         )
         return cast("tuple[Catalogue[Any], ...]", specs)
+
+    def trusts(self, path: Path) -> bool:
+        """Return whether a file is of an installed plugin, or one that the user trusts."""
+        is_named = any(user_files.is_inside(path, place) for place in self._trusted)
+        return is_named or self.is_installed(path)
+
+    def is_installed(self, path: Path) -> bool:
+        """Return whether a file is in a folder of an installed plugin."""
+        folders = self.plugins.results("harness_task_folders")
+        return any(user_files.is_inside(path, Path(folder)) for _, folder in folders)
 
     @property
     def notices(self) -> list[str]:
@@ -257,7 +277,19 @@ class Registry:
         """
         from harness.task.resolving import resolve
 
+        self.check_task(document)
         return resolve(document, self, limit=limit)
+
+    def check_task(self, document: yaml_files.Document) -> None:
+        """Raise InvalidFile if a valid task asks for what a file of somebody else may not."""
+        from harness.registry import trust
+
+        if not self.is_installed(document.path):
+            try:
+                gate = trust.of_task(document, self)
+            except InvalidFile:  # nothing of it is read or fetched
+                return
+            gate.check()
 
     load = staticmethod(loading.load)
 

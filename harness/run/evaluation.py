@@ -24,7 +24,7 @@ from harness.run.mitigators import Row
 from harness.run.run import Run
 from harness.run.run_file import RunFile
 from harness.run.same_models import distinct
-from harness.run.settings import FALLBACK_CONCEPT, Settings
+from harness.run.settings import FALLBACK_CONCEPT, Settings, paths
 from harness.task.yaml_files import Document
 
 Task: TypeAlias = str | Path | Mapping[str, Any]
@@ -44,6 +44,7 @@ def evaluate(
     overwrite: bool = False,
     samples: bool = False,
     include: Path | str | Iterable[Path | str] = (),
+    trust: Path | str | Iterable[Path | str] = (),
     exclude: str | Path | Iterable[str | Path] = (),
     limit: int | None = None,
     any_language: bool = False,
@@ -96,6 +97,8 @@ def evaluate(
         `Record.read_samples` and in `results`. What is recorded without is run again.
     include
         Further folders of tasks, concepts, studies and benchmarks.
+    trust
+        Task files, or folders of them, that may name addresses, keys and paths anywhere.
     exclude
         Tasks to leave out, written as in `tasks`.
     limit
@@ -160,7 +163,7 @@ def evaluate(
         progress=progress,
         debug=debug,
     )
-    registry = registry or Registry(include=settings.include)
+    registry = registry or Registry(include=settings.include, trust=paths(trust, "trust"))
     models_ = models.as_list(model, registry)
     patterns, rows = _patterns(tasks), mitigators_.rows(mitigators)
     registry, added = added_metrics.resolve(metrics, registry)

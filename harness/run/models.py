@@ -72,11 +72,13 @@ def _adapted(model: object, registry: Registry) -> Embedder | None:
             continue
         adapter = registry.load(registry.adapters[name], f"adapter '{name}'")
         try:
-            return cast("Callable[[object], Embedder | None]", adapter)(model)
+            embedder = cast("Callable[[object], Embedder | None]", adapter)(model)
         except HarnessError:
             raise
         except PLUGIN_ERRORS as error:
             raise ModelError(
                 f"this {name} cannot be used as a model ({one_line(error)})"
             ) from error
+        if embedder is not None:
+            return embedder
     return None

@@ -105,6 +105,7 @@ def score(
             *(f"{metric} gives no samples" for metric in without_samples),
             *frequency.notices(ordered, info.name),
             *missing_words(jobs, info.name),
+            *unlike(ordered, vectors),
             *notes(jobs, pool.notes),
         ),
     )
@@ -127,6 +128,25 @@ def notes(jobs: Sequence[Job], elsewhere: Mapping[int, tuple[str, ...]]) -> list
             *elsewhere.get(i, ()),
             *(note for chain in job.chains for note in chain.notes),
         )
+    ]
+
+
+def unlike(records: Iterable[Record], vectors: StoredEmbedder) -> list[str]:
+    """Return the likely reason why a model lacks half of the words of some tasks, in one line."""
+    missing: dict[str, None] = {}
+    tasks: dict[str, None] = {}
+    for record in records:
+        coverage = record.coverage
+        if coverage.asked and coverage.asked >= 2 * coverage.found:
+            missing |= dict.fromkeys(coverage.missing)
+            tasks[record.task.name] = None
+    reason = vectors.unlike(list(missing)) if missing else None
+    if reason is None:
+        return []
+    listed = ", ".join(list(tasks)[: frequency.SHOWN])
+    more = f" and {len(tasks) - frequency.SHOWN} more" if len(tasks) > frequency.SHOWN else ""
+    return [
+        f"{vectors.info.name}: half of the words of {listed}{more} or more have no vector; {reason}"
     ]
 
 

@@ -184,7 +184,7 @@ class Run:
         encoded, unplanned, seconds = 0, 0, 0.0  # mitigators may need texts beyond the plan
         if plan.jobs:
             if self.file and self.results:
-                self.file.write(self.results, self.id)
+                self.file.write(self.results, self.id, self.registry)
             if self.shared:
                 self.shared.send()
             with self.vectors(embedder, name) as vectors:

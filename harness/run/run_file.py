@@ -1,20 +1,24 @@
 """A run as a YAML file: models, mitigators, tasks and options, as users type them.
 
 `harness eval -c FILE` runs it. A run that computes something writes the file that repeats it. The
-file does not say where records and vectors are kept.
+file does not say where records and vectors are kept. It is data, as a file of somebody else is:
+what it may not ask for has to be typed again.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from pathlib import Path
+import shlex
+from collections.abc import Container, Sequence
+from pathlib import Path, PurePath
 from typing import Any, Self
 
 from pydantic import Field, StrictBool, StrictInt, field_validator
 
 import harness
-from harness import folders, labels, limits
+from harness import folders, labels, limits, names
+from harness.registry.registry import Registry
+from harness.registry.trust import Gate
 from harness.run.settings import Settings
 from harness.task import yaml_files
 from harness.task.table_schema import Strict
@@ -104,8 +108,19 @@ class RunFile(Strict):
             {key: value for key, value in values.items() if value not in is_default}
         )
 
-    def write(self, results: Path, run: str) -> Path:
-        """Write the file into a results folder and return its path; `run` identifies the run.
+    def write(self, results: Path, run: str, registry: Registry | None = None) -> Path:
+        """Write the file into a results folder and return its path.
+
+        A comment lists what a file may not ask for, which is to be typed again.
+
+        Parameters
+        ----------
+        results
+            The results folder.
+        run
+            Identifies the run.
+        registry
+            Where names are looked up; by default the installed plugins.
 
         Raises
         ------
@@ -115,12 +130,32 @@ class RunFile(Strict):
         import yaml
 
         path = results / FOLDER / f"{run}.yaml"
-        content = yaml.safe_dump(
-            self.model_dump(mode="json", exclude_unset=True), sort_keys=False, allow_unicode=True
-        )
-        head = f"# Run {run} of harness {harness.__version__}; harness eval -c repeats it.\n"
-        folders.write_atomically(path, (head + content).encode())
+        values = self.model_dump(mode="json", exclude_unset=True)
+        head = [f"Run {run} of harness {harness.__version__}; harness eval -c repeats it."]
+        gate = asked(yaml_files.Document(path, values, {}), registry or Registry())
+        again = [(key, request) for key, request in gate.requests if request.needs_trust]
+        if again:
+            head.append("It is repeated with --trust and the path of this file, or if you type:")
+        for key in dict.fromkeys(key for key, _ in again):
+            value = values[str(key[0])]
+            value = value[key[1]] if len(key) > 1 else value
+            why = ", ".join(dict.fromkeys(str(request) for at, request in again if at == key))
+            head.append(f"    {OPTIONS[str(key[0])]} {shlex.quote(value)}    ({why})")
+        content = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+        lines = "".join(f"# {' '.join(line.splitlines())}\n" for line in head)
+        folders.write_atomically(path, (lines + content).encode())
         return path
+
+
+OPTIONS = {
+    "models": "--model",
+    "mitigators": "--mitigator",
+    "tasks": "--tasks",
+    "exclude": "--exclude",
+    "folders": "--include",
+    "engine": "--engine",
+}
+"""Option of the command line by key, for the keys that name something."""
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -142,6 +177,42 @@ def read(path: Path) -> dict[str, Any]:
     if (results := _results_of(path)) is not None:
         options["results"] = results
     return options
+
+
+def asked(
+    document: yaml_files.Document, registry: Registry, overridden: Container[str] = ()
+) -> Gate:
+    """Return what a run file asks for: code, keys, addresses, paths, downloads.
+
+    Parameters
+    ----------
+    document
+        The parsed file.
+    registry
+        Where names are looked up.
+    overridden
+        Keys whose values the user has typed in place of the file's.
+    """
+    file = document.validate(RunFile)
+    gate = Gate(document, registry, OPTIONS)
+    values = {key: getattr(file, key) for key in OPTIONS if key not in overridden}
+    for i, model in enumerate(values.get("models", ())):
+        gate.model(model, ("models", i))
+    for i, mitigator in enumerate(values.get("mitigators", ())):
+        gate.mitigator(mitigator, ("mitigators", i))
+    for key in ("tasks", "exclude", "folders"):
+        for i, named in enumerate(values.get(key, ())):
+            paths = [named] if key == "folders" else filter(_is_path, names.split(named))
+            for path in paths:
+                gate.path(path, (key, i))
+    if values.get("engine"):
+        engine = names.engine(values["engine"])
+        gate.options(registry.engines.get(engine.name), engine.options, ("engine",))
+    return gate
+
+
+def _is_path(task: str) -> bool:
+    return labels.is_local(task) or PurePath(task).suffix in (".yaml", ".yml")
 
 
 def _results_of(path: Path) -> Path | None:

@@ -124,8 +124,10 @@ def _not_whole(name: str, value: object, least: int) -> InvalidOption:
     return InvalidOption(f"{name}={value}: expected a whole number from {least}, below 2^63")
 
 
-def paths(include: Path | str | Iterable[Path | str]) -> tuple[Path, ...]:
-    """Return the paths of `include`, which may be one path.
+def paths(
+    include: Path | str | Iterable[Path | str], argument: str = "include"
+) -> tuple[Path, ...]:
+    """Return the paths of `include`, or of another argument, which may be one path.
 
     Raises
     ------
@@ -136,5 +138,5 @@ def paths(include: Path | str | Iterable[Path | str]) -> tuple[Path, ...]:
     several = [include] if is_single else list(cast("Iterable[Path | str]", include))
     for path in several:
         if not isinstance(path, str | Path):
-            raise InvalidOption(f"include={include}: expected a path, or a list of paths")
+            raise InvalidOption(f"{argument}={include}: expected a path, or a list of paths")
     return tuple(Path(cast("Path | str", path)) for path in several)

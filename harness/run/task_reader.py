@@ -111,6 +111,7 @@ class TaskReader:
         files: list[DataFile] = []
         for entry in entries:
             with contextlib.suppress(InvalidFile):
+                self.registry.check_task(entry.document)
                 files += data_files.of_tables(entry.file.tables, entry.document).values()
         self.registry.data.fetch(files)
 

@@ -78,8 +78,6 @@ def candidate(source: StudyDocument, label: str) -> Candidate:
         with document.pointing_at((*key, "grid")):
             chain = registry.mitigator(name)
             _set(chain, stages, setting)
-        for stage in chain.mitigators:
-            document.check_options(stage.settings.values(), key)
         settings.append(dict(setting))
         chains.append(chain)
     return Candidate(label, shown, tuple(settings), tuple(chains), use.normalize)

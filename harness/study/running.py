@@ -44,6 +44,7 @@ def run_study(
     workers: int = 1,
     engine: str | None = None,
     include: Path | str | Iterable[Path | str] = (),
+    trust: Path | str | Iterable[Path | str] = (),
     overwrite: bool = False,
     progress: bool | Progress = False,
 ) -> StudyRun:
@@ -64,6 +65,9 @@ def run_study(
         on the cluster of an engine that has one.
     include
         Further folders of concepts and studies.
+    trust
+        Files whose wishes count as if you had typed them: they may run models' own code, and name
+        keys, addresses, and paths outside of their folders. A folder stands for all files in it.
     overwrite
         Whether to run again what is recorded.
     progress
@@ -84,7 +88,7 @@ def run_study(
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise InvalidOption(f"workers={workers}: expected a whole number from 1")
     folders_ = paths(include)
-    registry = Registry(include=folders_)
+    registry = Registry(include=folders_, trust=paths(trust, "trust"))
     registry.data.progress = shown(progress)
     document = files.find(registry.study_files, study)
     study_ = resolved(registry, document)

@@ -12,6 +12,7 @@ from harness.concept import Concept
 from harness.digest import digest
 from harness.errors import suggestion
 from harness.registry.registry import Registry
+from harness.registry.trust import Gate
 from harness.study import candidates, measures
 from harness.study.candidates import Candidate
 from harness.study.measures import Measure
@@ -108,6 +109,7 @@ def resolve(document: yaml_files.Document, registry: Registry) -> Study:
         If its data is missing.
     """
     file = document.validate(StudyFile)
+    asked(document, file, registry).check()
     with document.pointing_at(("concept",)):
         concept = registry.concept(file.concept)
     _check_folds(document, file, len(getattr(concept, file.folded)))
@@ -137,6 +139,21 @@ def resolve(document: yaml_files.Document, registry: Registry) -> Study:
     study = Study(file, concept, (*added_rows, *own_rows), tuple(columns), unit_row)
     _check_names(document, study)
     return study
+
+
+def asked(document: yaml_files.Document, file: StudyFile, registry: Registry) -> Gate:
+    """Return what a study asks for: code, keys, addresses, paths, downloads."""
+    gate = Gate(document, registry)
+    for i, model in enumerate(file.models):
+        gate.model(model, ("models", i))
+    for label, use in file.mitigators.items():
+        grids = [use.grid] if isinstance(use.grid, dict) else use.grid
+        gate.mitigator(use.mitigator or label, ("mitigators", label), grids)
+    for label, measure in file.measures.items():
+        metric = registry.metrics.get(measure.metric)
+        gate.options(metric, measure.options, ("measures", label, "options"))
+    gate.tables(file.tables)
+    return gate
 
 
 def _check_names(document: yaml_files.Document, study: Study) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,9 @@ from harness.task.schema import InputFile, ScenarioFile, Source, VocabularyPart
 from harness.task.table_files import Row
 from harness.task.tables import Tables
 from harness.task.yaml_files import KeyPath
+
+_MOST_MISTAKES = 20
+"""Mistakes that are shown of a column."""
 
 
 @dataclass(frozen=True)
@@ -168,12 +172,14 @@ class Inputs:
         items: list[str] = []
         clusters: list[int] = []
         for part, key in zip(parts, keys, strict=True):
-            rows = self._rows(part, key)
+            rows = self._rows(part, key, templates)
             if self._limit is not None:
                 rows = smoke_rows.first(rows, self._limit, self._labels.get(part.table or "", ()))
             offset = clusters[-1] + 1 if clusters else 0
             for i, row in enumerate(rows):
                 filled = self._fill(part, row, key, templates)
+                if not number and not all(text.strip() for text in filled):
+                    raise self.document.error("an empty text; remove it", key)
                 size.add(filled)
                 values += filled
                 items.append(str(row.get(part.column, row.get("text"))))
@@ -214,32 +220,67 @@ class Inputs:
             vocabulary=part.vocabulary,
         )
 
-    def _rows(self, source: Source, key: KeyPath) -> Sequence[Row]:
+    def _rows(self, source: Source, key: KeyPath, templates: Mapping[str, Any]) -> Sequence[Row]:
         if source.words is not None:
             return [{"text": word} for word in source.words]
         if source.set is not None:
             return [{"text": word} for word in self._set(source.set, key)]
         rows = self._tables.rows(source.table or "", (*key, "table"))
+        mistakes = Collector()
         for column in (source.column, *source.where):
             place = (*key, "column" if column == source.column else "where")
-            if rows and column not in rows[0]:
+            if rows and not any(column in row for row in rows):
                 raise self.document.error(
                     f"table '{source.table}' has no column '{column}'{suggestion(column, rows[0])}",
                     place,
                 )
-            for i, row in enumerate(rows, start=1):
-                if row.get(column) is None:
-                    problem = f"row {i} of table '{source.table}' has no value in '{column}'"
-                    raise self.document.error(problem, place)
+            problems = ((i, "no value") for i, row in enumerate(rows) if row.get(column) is None)
+            self._collect(mistakes, source, column, problems, place)
+        mistakes.check()
         # Compared as text: the cells of a file are text, but YAML has numbers.
         allowed = {
             column: {str(value) for value in (values if isinstance(values, tuple) else (values,))}
             for column, values in source.where.items()
         }
-        kept = [row for row in rows if all(str(row[c]) in allowed[c] for c in allowed)]
+        kept = {
+            i: row for i, row in enumerate(rows) if all(str(row[c]) in allowed[c] for c in allowed)
+        }
         if not kept:
             raise self.document.error("empty set: no row of the table fits 'where'", key)
-        return kept
+        for column in self._used_columns(source, templates, rows[0]):
+            is_item = column == source.column
+            wrong = _not_a_number if source.number else _not_an_item if is_item else _not_a_text
+            problems = (
+                (i, problem) for i, row in kept.items() if (problem := wrong(row.get(column)))
+            )
+            place = (*key, "column" if is_item else "template")
+            self._collect(mistakes, source, column, problems, place)
+        mistakes.check()
+        return list(kept.values())
+
+    def _used_columns(
+        self, source: Source, templates: Mapping[str, Any], row: Row
+    ) -> Sequence[str]:
+        """Return the columns whose cells become texts, parts of texts, or numbers."""
+        if source.number or source.template is None:
+            return (source.column,)
+        return templates_.columns(templates.get(source.template, ()), row, source.column)
+
+    def _collect(
+        self,
+        mistakes: Collector,
+        source: Source,
+        column: str,
+        problems: Iterable[tuple[int, str]],
+        place: KeyPath,
+    ) -> None:
+        """Collect the first mistakes of a column; `problems` has them with their rows."""
+        first = dict(itertools.islice(problems, _MOST_MISTAKES))
+        if not first:
+            return
+        for mistake in self._tables.mistakes(source.table or "", first, column, place):
+            with mistakes.collecting():
+                raise mistake
 
     def _set(self, name: str, key: KeyPath) -> Sequence[str]:
         known: dict[str, Sequence[str]] = dict(self.file.sets)
@@ -282,3 +323,30 @@ class Inputs:
         if not np.isfinite(numbers).all():
             raise self.document.error("expected finite numbers", place)
         return numbers
+
+
+def _not_a_text(cell: Any) -> str | None:
+    """Return why a cell cannot be put into a text."""
+    if isinstance(cell, str):
+        empty = "empty, but a text is needed; fill it in, or remove the row"
+        return None if cell.strip() else empty
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return None
+    kinds = {dict: "an object", list: "a list", bool: "a truth value", type(None): "no value"}
+    return f"{kinds.get(type(cell), type(cell).__name__)}, but a text is needed"
+
+
+def _not_an_item(cell: Any) -> str | None:
+    """Return why a cell cannot be a text of its own."""
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return "a number, but a text is needed; put it in quotes"
+    return _not_a_text(cell)
+
+
+def _not_a_number(cell: Any) -> str | None:
+    """Return why a cell cannot be a finite number."""
+    try:
+        is_finite = math.isfinite(float(cell))
+    except (TypeError, ValueError, OverflowError):
+        is_finite = False
+    return None if is_finite else f"{str(cell)[:40]!r}, but a number is needed"

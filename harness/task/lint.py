@@ -1,7 +1,8 @@
 """Warnings for task and concept files, which `harness validate` prints.
 
 A word that is listed twice in a set counts twice. An input or template that nothing uses may be a
-misspelt name; included files are not checked for that, since other tasks may use their parts.
+misspelt name; included files are not checked for that, since other tasks may use their parts. The
+byte order mark of a table is left out, but other tools take it for a part of the first column.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from harness.concept import Concept
+from harness.errors import InvalidFile
+from harness.task import data_files, table_files
 from harness.task.schema import TaskFile
 from harness.task.task import Task
 from harness.task.yaml_files import Document, KeyPath
@@ -40,6 +43,7 @@ def of_task(document: Document, task: Task) -> list[str]:
     }
     return [
         *_repeated(document, _sets_of_task(file)),
+        *_byte_order_marks(document, file),
         *(
             _notice(document, warning, key)
             for key, warning in unused.items()
@@ -50,6 +54,13 @@ def of_task(document: Document, task: Task) -> list[str]:
 
 def _notice(document: Document, warning: str, key: KeyPath) -> str:
     return str(document.error(f"notice: {warning}", key))
+
+
+def _byte_order_marks(document: Document, file: TaskFile) -> Iterator[str]:
+    for name, data in data_files.of_tables(file.tables, document).items():
+        if data.path and table_files.has_byte_order_mark(file.tables[name], data.path):
+            problem = "notice: a byte order mark at the beginning is left out"
+            yield str(InvalidFile(problem, path=data.path, line=1))
 
 
 def _repeated(document: Document, sets: Sets) -> list[str]:

@@ -77,17 +77,21 @@ class Table(Strict):
     under this path in the cache."""
     sha256: Sha256 | None = None
     """SHA-256 of the file that is read, after decompression; required for a download."""
+    optional: tuple[str, ...] = ()
+    """Further columns of a text table, after the others, whose cells a row may lack. A row with
+    more or fewer cells than it has columns is a mistake."""
     delimiter: str | None = None
     """Delimiter of a text table: by default a tab, or a comma for `.csv`; `.jsonl` needs none. If
-    there are several characters, each of them separates cells, unless cells are quoted."""
-    quoted: bool = False
-    """Whether double quotes enclose cells."""
+    there are several characters, each of them separates cells."""
+    quoted: bool | None = None
+    """Whether double quotes enclose cells: by default yes for `.csv`, as RFC 4180 says, and no for
+    others, whose quotes are text. A cell in quotes may hold delimiters and line breaks."""
     comment: str | None = None
-    """Lines that begin with this are skipped."""
+    """Lines that begin with this are skipped, but for those inside a cell in quotes."""
     section: str | None = None
     """A further column. A line `: NAME` sets its cell to NAME in the rows below that line."""
     encoding: str = "utf-8"
-    """Encoding of the file."""
+    """Encoding of the file. A byte order mark is no part of the first column's name."""
 
     @property
     def place(self) -> str | None:
@@ -137,6 +141,13 @@ class Table(Strict):
             raise ValueError(f"unknown encoding '{encoding}'; expected one such as 'utf-8'")
         return encoding
 
+    @field_validator("delimiter")
+    @classmethod
+    def _is_inside_a_line(cls, delimiter: str | None) -> str | None:
+        if delimiter is not None and not {"\r", "\n"}.isdisjoint(delimiter):
+            raise ValueError("a line break cannot be a delimiter: it ends the row")
+        return delimiter
+
     @field_validator("package")
     @classmethod
     def _is_a_package(cls, package: str | None) -> str | None:
@@ -167,6 +178,10 @@ class Table(Strict):
             raise ValueError("'local' of a 'url' is kept decompressed: leave '.gz' out of it")
         if not self.url and (self.member or self.size):
             raise ValueError("'member' and 'size' require 'url'")
+        columns = [*self.columns, *self.optional, *filter(None, [self.section])]
+        repeated = [name for i, name in enumerate(columns) if name in columns[:i]]
+        if repeated:
+            raise ValueError(f"two columns have the name '{repeated[0]}'")
         for row in self.rows or ():
             if len(row) != len(self.columns):
                 raise ValueError(

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness import options
 from harness.concept import Concept
-from harness.errors import suggestion
+from harness.errors import InvalidFile, suggestion
 from harness.task import table_files
 from harness.task.schema import TaskFile
 from harness.task.table_files import Row
@@ -81,6 +81,37 @@ class Tables:
             else:
                 self._known[name] = table_files.parse(table, self.paths[name])
         return self._known[name]
+
+    def mistakes(
+        self, name: str, problems: Mapping[int, str], column: str, key: KeyPath
+    ) -> Iterator[InvalidFile]:
+        """Yield the error for cells of a column, at the line of a file or the key of a row.
+
+        Parameters
+        ----------
+        name
+            The table.
+        problems
+            What is wrong with the cell, by row from 0.
+        column
+            The column.
+        key
+            The place in the task file that uses it, for tables that are made.
+        """
+        table = self.file.tables.get(name)
+        lines: Sequence[int] = ()
+        if table is not None and not table.made_from and table.rows is None:
+            lines = table_files.lines(table, self.paths[name])
+        for i, problem in problems.items():
+            if lines:
+                text = f"column '{column}': {problem} (row {i + 1} of table '{name}')"
+                yield InvalidFile(text, path=self.paths[name], line=lines[i])
+            elif table is not None and table.rows is not None:
+                cell: KeyPath = ("tables", name, "rows", i, table.columns.index(column))
+                yield self.document.error(f"column '{column}': {problem}", cell)
+            else:
+                text = f"row {i + 1} of table '{name}', column '{column}': {problem}"
+                yield self.document.error(text, key)
 
     def _made(self, table: Table, place: KeyPath) -> Sequence[Row]:
         source = (*place, "made_from")

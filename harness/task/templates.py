@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness import limits
@@ -26,6 +27,29 @@ def fields(text: str, cells: Mapping[str, Any], contexts: Mapping[str, str]) -> 
     known = {"text": text} | {name: str(cell) for name, cell in cells.items()}
     known |= {name.capitalize(): cell[:1].upper() + cell[1:] for name, cell in known.items()}
     return known | {f"context.{name}": sentence for name, sentence in contexts.items()}
+
+
+def columns(template: str | Sequence[str], row: Mapping[str, Any], column: str) -> list[str]:
+    """Return the columns of a row that a template, or one of a list, puts into its text.
+
+    Parameters
+    ----------
+    template
+        The template, or list of templates.
+    row
+        A row of the table.
+    column
+        The column that `{text}` stands for.
+    """
+    by_field = {"text": column} | {name: name for name in row}
+    by_field |= {field.capitalize(): name for field, name in by_field.items()}
+    found: dict[str, None] = {}
+    for variant in [template] if isinstance(template, str) else template:
+        with contextlib.suppress(ValueError):  # `fill` says what is wrong with it
+            for _, field, _, _ in string.Formatter().parse(variant):
+                if field in by_field:
+                    found[by_field[field]] = None
+    return list(found)
 
 
 def fill(template: str, known: Mapping[str, str], document: Document, place: KeyPath) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -62,18 +62,6 @@ class Document:
         self._check_inside(path, name, key)
         return path
 
-    def check_options(self, values: Iterable[Any], key: KeyPath) -> None:
-        """Check that no option of a mitigator, such as `texts=PATH`, names a file elsewhere.
-
-        Raises
-        ------
-        InvalidFile
-            If a value is the path of a file that lies outside of the roots.
-        """
-        for value in values:
-            if isinstance(value, str) and user_files.exists(user_files.typed(value)):
-                self._check_inside(user_files.typed(value), value, key)
-
     def _check_inside(self, path: Path, name: str, key: KeyPath) -> None:
         roots = self.roots or (self.path.parent,)
         if not any(user_files.is_inside(path, root) for root in roots):
@@ -82,11 +70,18 @@ class Document:
 
     def error(self, problem: str, key: KeyPath = ()) -> InvalidFile:
         """Return an error that points at `key`, or at the nearest key above it."""
+        path, line = self._place(key)
+        return InvalidFile(problem, path=path, line=line, key=dotted(key))
+
+    def file_of(self, key: KeyPath) -> Path:
+        """Return the file that has a key, or the nearest key above it: this or an included one."""
+        return self._place(key)[0]
+
+    def _place(self, key: KeyPath) -> tuple[Path, int | None]:
         for end in range(len(key), -1, -1):
             if key[:end] in self.places:
-                path, line = self.places[key[:end]]
-                return InvalidFile(problem, path=path, line=line, key=dotted(key))
-        return InvalidFile(problem, path=self.path, key=dotted(key))
+                return self.places[key[:end]]
+        return self.path, None
 
     def validate(self, schema: type[Model]) -> Model:
         """Return the data as `schema`.

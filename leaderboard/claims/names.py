@@ -4,18 +4,23 @@ One fingerprint is one model or one mitigator, whatever its records call it, and
 most of them. A name, or a label of a mitigator, that several have belongs to one of them; the
 others get the end of their fingerprint. The kind of embedder is no such fact: a record of another
 kind stands on another board, and takes nothing with it.
+
+A later harness may give the same weights another fingerprint. Fingerprints with one name and one
+revision, which both are stated, are one model if no two of their scores contradict each other.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import polars as pl
 
 from harness import labels
+from harness.leaderboard.claims import conflicts
 from harness.leaderboard.claims.frame import TEXT
+from harness.leaderboard.claims.identities import identities
 from harness.names import without_options
 
 _OF_MODEL = (
@@ -30,7 +35,8 @@ def unified(frame: pl.DataFrame, registered: Collection[str] | None = None) -> p
 
     Of several names of a fingerprint, a registered one is chosen whose own records are mostly of
     this fingerprint; else the one with most records, then the oldest. The others become aliases. Of
-    several fingerprints with a name, that with most records keeps it, then the oldest.
+    several fingerprints with a name, that with most records keeps it, then the oldest. It replaces
+    the others of its revision that agree with it; ids follow.
 
     Parameters
     ----------
@@ -42,6 +48,7 @@ def unified(frame: pl.DataFrame, registered: Collection[str] | None = None) -> p
     frame = _usual(frame, "fingerprint", _OF_MODEL)
     frame = _usual(frame, "mitigator_fingerprint", _OF_MITIGATOR)
     frame = _with_one_name(frame, registered)
+    frame = _with_one_fingerprint(frame)
     frame = _distinct(frame, "model", "fingerprint")
     return _distinct(frame, "label", "method")
 
@@ -89,6 +96,31 @@ def _with_one_name(frame: pl.DataFrame, registered: Collection[str] | None) -> p
     )
 
 
+def _with_one_fingerprint(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return records with one fingerprint for each name and revision, where they agree."""
+    stated = frame.filter(pl.col("revision").cast(pl.String) != "")
+    uses = _uses(stated, "fingerprint", "model", "revision")
+    several = uses.filter(pl.len().over("model", "revision") > 1)
+    replaced: dict[str, str] = {}
+    for _, lines in several.group_by("model", "revision", maintain_order=True):
+        own, *others = lines["fingerprint"].to_list()
+        for other in others:
+            same = {print_: own for print_, kept in replaced.items() if kept == own} | {other: own}
+            records = frame.filter(pl.col("fingerprint").is_in([own, *same]))
+            if not conflicts.of_equal_ids(_of_fingerprints(records, same))[1]:
+                replaced = replaced | same
+    if not replaced:
+        return frame
+    return _usual(_of_fingerprints(frame, replaced), "fingerprint", _OF_MODEL)
+
+
+def _of_fingerprints(frame: pl.DataFrame, replaced: Mapping[str, str]) -> pl.DataFrame:
+    """Return records with other fingerprints, and the ids that follow from them."""
+    print_ = pl.col("fingerprint").cast(pl.String).replace(replaced).cast(TEXT)
+    frame = frame.with_columns(print_.alias("fingerprint"))
+    return frame.with_columns(identities(frame).alias("id"))
+
+
 def _distinct(frame: pl.DataFrame, name: str, key: str) -> pl.DataFrame:
     """Add the end of the key to a name of several keys, except to the key with most records."""
     uses = _uses(frame.filter(pl.col(key) != ""), key, name)
@@ -107,13 +139,13 @@ def _distinct(frame: pl.DataFrame, name: str, key: str) -> pl.DataFrame:
     )
 
 
-def _uses(frame: pl.DataFrame, key: str, name: str) -> pl.DataFrame:
-    """Return each pair of a key and a name, that with most records first, then the oldest."""
+def _uses(frame: pl.DataFrame, key: str, *names: str) -> pl.DataFrame:
+    """Return each combination of a key and names, that with most records first, then the oldest."""
+    texts = [pl.col(column).cast(pl.String) for column in (key, *names)]
     return (
-        frame.group_by(key, name)
+        frame.group_by(key, *names)
         .agg(n=pl.len(), since=pl.col("created").cast(pl.String).min())
         .sort(
-            pl.col("n"), pl.col("since"), pl.col(key).cast(pl.String), pl.col(name).cast(pl.String),
-            descending=[True, False, False, False],
+            pl.col("n"), pl.col("since"), *texts, descending=[True, False, *(False for _ in texts)]
         )
-    )  # fmt: skip
+    )

@@ -3,10 +3,14 @@
 A record that is there is not added again. A record whose id is there with another value is a
 conflict: both stay, in two files, and neither counts until `withdrawn.yaml` decides. A record goes
 where its model, fingerprint and run say, whatever the name of the file that it comes from.
+
+The entry of a run is written before its records. A merge that was killed is completed by the same
+command: it finds records that are missing, and entries of records that are there.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -161,23 +165,34 @@ def _merge_folder(merged: Merged, folder: Path, runs: Iterable[Path]) -> None:
             reason = "its submission.json has no entry for this run; not merged"
             merged.problems.append(Aside(str(run), 0, reason))
             continue
-        lines = record_lines.read(run)
-        merged.problems += lines.problems
+        content = record_lines.read(run)
+        merged.problems += content.problems
         records = {}
-        for number, record in lines.records.items():
+        for number, record in content.records.items():
             if reason := merged.reason(record, run, entries[run.stem]):
                 merged.problems.append(Aside(str(run), number, reason, record.id))
             else:
                 records[number] = record
-        for file, new in merged.new(records, run).items():
+        new = merged.new(records, run)
+        for file in sorted({merged.into / _place(record) for record in records.values()}):
             known = merged.entries_of(file.parent)
-            known[file.stem] = entries[run.stem]
-            content = file.read_bytes() if file.exists() else b""
-            if content and not content.endswith(b"\n"):  # a torn line stays a line of its own
-                content += b"\n"
-            folders.write_atomically(file, content + "".join(new).encode())
-            submission.write(file.parent, known)
-            merged.added[file] += len(new)
+            if file.stem not in known and (file in new or file.exists()):
+                known[file.stem] = entries[run.stem]
+                _remove_leftovers(submission.write(file.parent, known))
+        for file, lines in new.items():
+            before = file.read_bytes() if file.exists() else b""
+            if before and not before.endswith(b"\n"):  # a torn line stays a line of its own
+                before += b"\n"
+            folders.write_atomically(file, before + "".join(lines).encode())
+            _remove_leftovers(file)
+            merged.added[file] += len(lines)
+
+
+def _remove_leftovers(file: Path) -> None:
+    """Remove what a killed merge left of a file that is whole now."""
+    for leftover in file.parent.glob(f".{file.name[:40]}.*.tmp"):
+        with contextlib.suppress(OSError):
+            leftover.unlink()
 
 
 def _place(record: Record) -> PurePosixPath:

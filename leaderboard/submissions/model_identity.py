@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 
-from harness.encode.adapters import UNNAMED
+from harness.encode.identity import UNNAMED
 from harness.results.record_parts import ModelPart
 
 _HASH = re.compile(r"(^|-)[0-9a-f]{32,64}$")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import functools
 import gzip
+import io
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -142,7 +143,7 @@ def read_names(path: Path, *, most: int = NAMES) -> Collection[str]:
         If the file cannot be read, or a count is not a number.
     """
     counts: dict[str, int] = {}
-    for i, row in enumerate(csv.reader(read_text(path).splitlines()), start=1):
+    for i, row in enumerate(csv.reader(io.StringIO(read_text(path))), start=1):
         if len(row) < 3:
             counts.update({row[0].strip(): 1} if row and row[0].strip() else {})
             continue

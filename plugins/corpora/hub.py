@@ -18,7 +18,7 @@ from harness.plugins.corpora.rows import Row
 PREFIX = "hf://"
 SECONDS = 30.0
 """How long the hub may take to say that it is there."""
-_NAME = r"[\w.-]+"
+_NAME = r"\w[\w.-]*"
 _SOURCE = re.compile(rf"{PREFIX}(?P<name>{_NAME}/{_NAME})(@(?P<revision>{_NAME}))?")
 
 

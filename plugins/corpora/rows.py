@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from harness.errors import InvalidFile
 from harness.plugins.corpora.lines import Line
+from harness.task.table_files import without_repeated_keys
 
 STSB_COLUMNS = ("genre", "filename", "year", "id", "score", "sentence1", "sentence2")
 """Columns of the STS Benchmark's files, which have no header; further ones name licences."""
@@ -42,15 +43,17 @@ def of_objects(name: str, lines: Iterator[Line]) -> Iterator[Row]:
         if not line.strip():
             continue
         try:
-            item = json.loads(line)
-        except (ValueError, RecursionError):
-            raise InvalidFile("invalid JSON", path=name, line=i) from None
+            item = json.loads(line, object_pairs_hook=without_repeated_keys)
+        except (ValueError, RecursionError) as error:
+            raise InvalidFile(f"invalid JSON ({error})", path=name, line=i) from None
         if not isinstance(item, Mapping):
             raise InvalidFile("expected a JSON object", path=name, line=i)
         yield Row(i, item)
 
 
-def of_table(name: str, lines: Iterator[Line], header: Sequence[str] = ()) -> Iterator[Row]:
+def of_table(
+    name: str, lines: Iterator[Line], header: Sequence[str] = (), *, may_have_more: bool = False
+) -> Iterator[Row]:
     """Yield the rows of a table: cells between tabs, without quotes.
 
     Parameters
@@ -61,7 +64,15 @@ def of_table(name: str, lines: Iterator[Line], header: Sequence[str] = ()) -> It
         Its lines.
     header
         Names of the columns if the first line is a row; else the first line names them. A row may
-        have fewer or more cells; cells without a name are left out.
+        have fewer cells.
+    may_have_more
+        Whether cells without a name are left out, as the STS Benchmark has them.
+
+    Raises
+    ------
+    InvalidFile
+        If two columns have one name, or a row has a cell without one: a text that has a tab in it
+        would end there.
     """
     columns = list(header)
     for i, line in lines:
@@ -71,6 +82,10 @@ def of_table(name: str, lines: Iterator[Line], header: Sequence[str] = ()) -> It
             if len(set(columns)) < len(columns):
                 raise InvalidFile("two columns have one name", path=name, line=i)
         elif line.strip():
+            if len(cells) > len(columns) and not may_have_more:
+                problem = f"expected {len(columns)} cells ({', '.join(columns)}), but found"
+                problem += f" {len(cells)}: {cells[len(columns)][:40]!r} has no column"
+                raise InvalidFile(problem, path=name, line=i)
             yield Row(i, dict(zip(columns, cells, strict=False)))
 
 
@@ -100,4 +115,5 @@ def of_objects_or_table(
     if first.text.lstrip().startswith("{"):
         return of_objects(name, every)
     has_header = not set(columns).isdisjoint(first.text.split("\t"))
-    return of_table(name, every, () if has_header or not columns else columns)
+    header = () if has_header or not columns else columns
+    return of_table(name, every, header, may_have_more=True)

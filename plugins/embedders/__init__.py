@@ -13,6 +13,7 @@
 `transformers/`     encoders and language models of transformers
 `vectors/`          word vectors, from files and packages
 `hosted/`           models behind an OpenAI-compatible endpoint
+`wrapped_objects`   objects of other libraries, such as LangChain and scikit-learn
 `infersent/`        a BiLSTM with max pooling over word vectors
 ==================  ==============================================================
 """
@@ -28,6 +29,7 @@ PROVIDERS = (
         target=f"{_HERE}.transformers.sentence_transformer:SentenceTransformersEmbedder",
         summary="a model folder, or an id on the hub",
         recognises=f"{_HERE}.transformers.hub:recognises",
+        sensitive={"reference": "hub", "trust_remote_code": "code"},
         provider=True,
     ),
     EmbedderSpec(
@@ -36,6 +38,7 @@ PROVIDERS = (
         summary="language models: a folder, a GGUF file, or an id on the hub",
         recognises=f"{_HERE}.transformers.gguf_file:recognises",
         neutral=("device_map",),
+        sensitive={"reference": "hub", "trust_remote_code": "code"},
         provider=True,
     ),
     EmbedderSpec(
@@ -43,25 +46,29 @@ PROVIDERS = (
         target=f"{_HERE}.infersent.infersent:InferSentEmbedder",
         summary="a folder with a BiLSTM and max pooling over word vectors",
         recognises=f"{_HERE}.infersent.files:recognises",
+        sensitive={"reference": "path", "vectors": "model"},
         provider=True,
     ),
     EmbedderSpec(
         name="vectors",
         target=f"{_HERE}.vectors.vectors_file:vectors_file",
-        summary="a file of word vectors: GloVe, word2vec, safetensors",
+        summary="a file of word vectors: GloVe, word2vec, fastText, safetensors",
         recognises=f"{_HERE}.vectors.vectors_file:recognises",
+        sensitive={"reference": "path"},
         provider=True,
     ),
     EmbedderSpec(
         name="spacy",
         target=f"{_HERE}.vectors.spacy_vectors:spacy_vectors",
         summary="word vectors of an installed pipeline of spaCy",
+        sensitive={"reference": "package"},
         provider=True,
     ),
     EmbedderSpec(
         name="gensim",
         target=f"{_HERE}.vectors.gensim_data:gensim_data",
         summary="word vectors of gensim-data",
+        sensitive={"reference": "download"},
         provider=True,
     ),
     EmbedderSpec(
@@ -72,12 +79,14 @@ PROVIDERS = (
             *("key", "batch_texts", "batch_tokens", "parallel", "encoding", "timeout", "retries"),
             *("max_wait", "rpm", "tpm", "price"),
         ),
+        sensitive={"reference": "plain", "key": "key", "base_url": "address"},
         provider=True,
     ),
     EmbedderSpec(
         name="bag-of-words",
         target=f"{_HERE}.vectors.bag_of_words:BagOfWords",
         summary="mean of word vectors",
+        sensitive={"reference": "model"},
         provider=True,
     ),
 )
@@ -96,8 +105,16 @@ _ADAPTERS = {
     ),
     "gensim.KeyedVectors": (f"{_HERE}.vectors.objects:of_keyed_vectors", "word vectors"),
     "gensim.Word2Vec": (f"{_HERE}.vectors.objects:of_word2vec", "the word vectors of a model"),
+    "gensim.Doc2Vec": (f"{_HERE}.wrapped_objects:of_interface", "no model: a line says why"),
+    "spacy.Language": (f"{_HERE}.vectors.spacy_vectors:of_pipeline", "its word vectors"),
+    "pandas.DataFrame": (f"{_HERE}.vectors.objects:of_frame", "a row of numbers by word"),
+    "torch.Module": (f"{_HERE}.wrapped_objects:of_torch_module", "a module with `encode`"),
     "builtins.dict": (f"{_HERE}.vectors.objects:of_mapping", "a vector by word"),
     "builtins.tuple": (f"{_HERE}.vectors.objects:of_pair", "words and an array of vectors"),
+    "builtins.object": (
+        f"{_HERE}.wrapped_objects:of_interface",
+        "an object of LangChain, LlamaIndex, fastembed, scikit-learn or mteb",
+    ),
 }
 """Import path and summary of each adapter, by package and class of the objects."""
 

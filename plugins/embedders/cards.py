@@ -170,4 +170,5 @@ def _spec(
         options=({} if reference is None else {"reference": reference}) | model.options,
         card=model.card(name, sources),
         neutral=provider.neutral if provider else (),
+        sensitive=provider.sensitive if provider else {},
     )

@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness import user_files
+from harness import limits, user_files
 from harness.errors import InvalidFile, ModelError, shown
 
-LARGEST = 16 * 2**20
-"""Bytes of a file; the largest of published models, an index of shards, has about two million."""
 _LONGEST_VALUE = 60
 
 
@@ -34,7 +32,7 @@ def read(path: Path, name: str, place: str = "") -> Any:
     """
     place = place or path.name
     try:
-        return json.loads(user_files.read(path, LARGEST).decode("utf-8"))
+        return json.loads(user_files.read(path, limits.MODEL_CONFIG_BYTES).decode("utf-8"))
     except InvalidFile as error:
         raise ModelError(f"'{name}': {place} {_predicate(error.problem)}") from None
     except RecursionError:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.embedder import Embedder
+from harness.encode import admission
 from harness.encode.batch_size import batch_size
 from harness.encode.batches import encode_batches
 from harness.encode.engine import OnDone, Report
@@ -36,6 +37,7 @@ class LocalEngine:
                 "use engine 'devices' for several"
             )
         self.devices, self.measure = tuple(devices), measure
+        self._checked: set[str] = set()  # folders of stores
 
     def encode(
         self,
@@ -47,6 +49,9 @@ class LocalEngine:
         name: str | None,
     ) -> Report:
         """Encode `texts` into the store; see `harness.encode.engine.Engine`."""
+        if str(store.folder) not in self._checked:
+            admission.admit(embedder, store, texts)
+            self._checked.add(str(store.folder))
         device = self.devices[0] if self.devices else default_device()
         size = batch_size(embedder, device, measure=self.measure)
         with store.writer() as writer:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.embedder import Embedder
-from harness.encode import canary
+from harness.encode import admission, canary
 from harness.encode.batch_size import BatchSize, batch_size
 from harness.encode.batches import encode_batches
 from harness.encode.engine import Report
@@ -70,8 +70,10 @@ class Encoder:
     def __init__(self, job: Job, embedder: Embedder | None = None) -> None:
         self._job, self._embedder = job, embedder
         self._left = contextlib.ExitStack()
+        self._store: Store | None = None
         self._writer: Writer | None = None
         self._size: BatchSize | None = None
+        self._is_checked = False
 
     def make(self) -> Ready | Unusable:
         """Make the embedder, compare it with the one of the driver, and open the store."""
@@ -92,8 +94,8 @@ class Encoder:
                     f"(fingerprint {own}, expected {self._job.fingerprint})"
                 )
             self._size = batch_size(self._embedder, self._job.device)
-            store = Store(self._job.place, own)
-            self._writer = self._left.enter_context(store.writer())
+            self._store = Store(self._job.place, own)
+            self._writer = self._left.enter_context(self._store.writer())
         except PLUGIN_ERRORS as error:  # a model may raise anything, and a store be out of reach
             return Unusable(str(error) or type(error).__name__)
         atexit.register(self._left.close)  # a Ray actor that is ended by SIGTERM writes, too
@@ -102,12 +104,16 @@ class Encoder:
     def encode(self, unit: Unit) -> Report | Raised | Unwritable:
         """Encode a unit; its vectors are written some time later."""
         assert self._embedder is not None  # noqa: S101  # `make` was called
+        assert self._store is not None  # noqa: S101
         assert self._writer is not None  # noqa: S101
         assert self._size is not None  # noqa: S101
         if "torch" in sys.modules:
             torch = sys.modules["torch"]
             torch.set_num_threads(min(self._job.threads, torch.get_num_threads()))
         try:
+            if not self._is_checked:
+                admission.admit(self._embedder, self._store, unit.texts)
+                self._is_checked = True
             if unit.suspect:
                 self._writer.flush()
             return encode_batches(

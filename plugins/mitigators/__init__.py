@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from harness.specs import MitigatorSpec, hookimpl
 
 
@@ -23,7 +25,17 @@ def harness_mitigators() -> list[MitigatorSpec]:
             "ContextInjection",
             "adds a sentence that says the group is unknown",
         ),
-        _mitigator("anonymize", "Anonymize", "removes names from texts, or replaces them"),
+        _mitigator(
+            "anonymize",
+            "Anonymize",
+            "removes names from texts, or replaces them",
+            sensitive={
+                "engine=llm": "key",
+                "key": "key",
+                "base_url": "address",
+                "model": "package",
+            },
+        ),
         _mitigator("hard-debias", "HardDebias", "neutralises and equalises, with word pairs"),
         _mitigator(
             "multiclass-hard-debias", "MulticlassHardDebias", "hard debiasing of several groups"
@@ -40,13 +52,16 @@ def harness_mitigators() -> list[MitigatorSpec]:
         _mitigator("leace", "Leace", "least-squares erasure of a concept"),
         _mitigator("sent-debias", "SentDebias", "projection of a subspace of sentences"),
         _mitigator("swap-average", "SwapAverage", "mean of a text and its swapped version"),
-        _mitigator("whitening", "Whitening", "equal variance in all directions, no concept"),
+        _mitigator(
+            "whitening",
+            "Whitening",
+            "equal variance in all directions, no concept",
+            sensitive={"texts": "path"},
+        ),
     ]
 
 
-def _mitigator(
-    name: str, class_name: str, summary: str, *, unit_length: bool = False
-) -> MitigatorSpec:
+def _mitigator(name: str, class_name: str, summary: str, **fields: Any) -> MitigatorSpec:
     """Describe a mitigator whose module has its name."""
     target = f"harness.plugins.mitigators.{name.replace('-', '_')}:{class_name}"
-    return MitigatorSpec(name=name, target=target, summary=summary, unit_length=unit_length)
+    return MitigatorSpec(name=name, target=target, summary=summary, **fields)

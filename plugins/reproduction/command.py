@@ -48,6 +48,7 @@ def _papers(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> 
 @arguments.results
 @arguments.cache
 @arguments.include
+@arguments.trust
 @arguments.as_json
 def command(**options: Any) -> int:
     """Show what papers print beside what comes out here, row by row.
@@ -78,6 +79,7 @@ class Options:
     results: Path
     cache: Place | None
     include: tuple[Path, ...]
+    trust: tuple[Path, ...]
     as_json: bool
 
 
@@ -90,7 +92,7 @@ def run(options: Options) -> int:
 
     if options.model and (options.no_run or options.record or options.out):
         raise UsageError("--model compares a model of yours: omit --no-run, --record and --out")
-    registry = Registry(include=options.include)
+    registry = Registry(include=options.include, trust=options.trust)
     try:
         known = rows.read(registry, options.include)
     except InvalidFile as error:
@@ -138,6 +140,7 @@ def _findings(options: Options, papers: Sequence[PaperFile]) -> Findings:
         results=options.results,
         cache=options.cache,
         include=options.include,
+        trust=options.trust,
         progress=progress.for_terminal(),
     )
     studies = running.studies(papers, options.results)

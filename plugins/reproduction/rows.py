@@ -13,6 +13,7 @@ from harness.plugins.reproduction import selection
 from harness.plugins.reproduction.schema import Paper, Row
 from harness.plugins.reproduction.selection import Selection
 from harness.plugins.reproduction.standing import standing
+from harness.registry import trust
 from harness.registry.files import files, load
 from harness.task.mistakes import Collector
 
@@ -80,6 +81,7 @@ def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, PaperFil
             if paper.name in papers:
                 problem = f"the paper '{paper.name}' has another file, {papers[paper.name].path}"
                 raise document.error(problem, ("name",))
+            trust.of_rows(document, registry).check()
             selections: dict[str, Selection] = {}
             for i, row in enumerate(paper.rows):
                 with mistakes.collecting():

@@ -58,6 +58,7 @@ def scores(
     cache: Place | None,
     progress: bool | Progress,
     include: Iterable[Path] = (),
+    trust: Iterable[Path] = (),
 ) -> Findings:
     """Return the values of the rows that select a score, by running only the tasks they select.
 
@@ -69,7 +70,7 @@ def scores(
         Model of all rows, in place of their own.
     results
         Folder of the records; what is recorded there is not run again.
-    cache, include, progress
+    cache, include, trust, progress
         As in `harness.evaluate`.
     """
     jobs: dict[tuple[str, str], list[tuple[str, ScoreSelection]]] = defaultdict(list)
@@ -89,6 +90,7 @@ def scores(
                     results=results,
                     cache=cache,
                     include=include,
+                    trust=trust,
                     progress=progress,
                 )
         except (UsageError, DiskError):

@@ -81,12 +81,14 @@ if TYPE_CHECKING:
 )
 @click.option("--dry-run", is_flag=True, help="With --recipe: only list its steps.")
 @arguments.include
+@arguments.trust
 @arguments.as_json
 @click.pass_context
 def command(
     ctx: click.Context,
     /,
     include: tuple[Path, ...],
+    trust: tuple[Path, ...],
     as_json: bool,
     recipe: str | None,
     dry_run: bool,
@@ -111,7 +113,9 @@ def command(
             for name, value in options.items()
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         }
-        return recipe_command.run(recipe, typed, include=include, dry_run=dry_run, as_json=as_json)
+        return recipe_command.run(
+            recipe, typed, include=include, trust=trust, dry_run=dry_run, as_json=as_json
+        )
     for name in ("base", "corpus", "out"):
         if options[name] is None:
             raise click.MissingParameter(param_hint=f"--{name}", param_type="option", ctx=ctx)

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 )
 @arguments.cache
 @arguments.include
+@arguments.trust
 @arguments.as_json
 def command(**options: Any) -> int:
     """Check whether a metric sees planted bias, and what it shows by chance.
@@ -79,6 +80,7 @@ class Options:
     out: Path | None
     cache: Place | None
     include: tuple[Path, ...]
+    trust: tuple[Path, ...]
     as_json: bool
 
 
@@ -90,7 +92,7 @@ def run(options: Options) -> int:
     from harness.plugins.validity import measuring, page, table
     from harness.registry.registry import Registry
 
-    registry = Registry(include=options.include)
+    registry = Registry(include=options.include, trust=options.trust)
     skipped: list[str] = []
     if options.recorded:
         if options.record:

@@ -16,7 +16,7 @@ import socket
 import struct
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -25,9 +25,10 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from loopback import Fault, Loopback, expected, vector
+from loopback import DIMENSIONS, Fault, Loopback, expected, vector
 
 from harness import limits
+from harness.embedder import ModelInfo
 from harness.errors import HarnessError
 from harness.plugins.embedders.hosted import retrying
 from harness.registry.registry import Registry
@@ -175,6 +176,16 @@ def shortened(item: dict[str, Any]) -> dict[str, Any]:
     return item | {"embedding": base64.b64encode(row.tobytes()).decode()}
 
 
+def packed(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return a function that sends the numbers of an item in base64 as another type."""
+
+    def change(item: dict[str, Any]) -> dict[str, Any]:
+        row = np.frombuffer(base64.b64decode(item["embedding"]), dtype="<f4").astype(kind)
+        return item | {"embedding": base64.b64encode(row.tobytes()).decode()}
+
+    return change
+
+
 NUMBERS = vector("a").tolist()
 BOMB = gzip.compress(b" " * 30_000_000)
 HALF = base64.b64encode(b"key=" + SECRET.encode()).decode()
@@ -187,6 +198,15 @@ CASES = [
     Case("strings for numbers", first(list(map(str, NUMBERS))), "list of numbers", fails_once=True),
     Case("numbers beyond any float", first([10**400] * 8), "list of numbers", fails_once=True),
     Case("integers beyond 64 bits in index", each(lambda item: item | {"index": 2**70}), "indices"),
+    Case("one vector has infinity", first([float("-inf")] * 8), "infinity", fails_once=True),
+    Case("a sparse vector", first({"indices": [1], "values": [0.5]}), "sparse", fails_once=True),
+    Case("a vector for each token", first([NUMBERS]), "for each token", fails_once=True),
+    Case("quantised vectors", each(lambda item: item | {"embedding": [3, 200]}), "quantised"),
+    Case("doubles in mid-run", each(packed("<f8")), "not of float32"),
+    Case("halves in mid-run", each(packed("<f2")), "not of float32"),
+    Case("the other byte order in mid-run", each(packed(">f4")), "not of float32"),
+    Case("index as text", each(lambda item: item | {"index": str(item["index"])}), "indices"),
+    Case("one index twice", each(lambda item: item | {"index": 0}), "indices"),
     Case("base64 is cut", first("AAAAAAA"), "not a list of numbers", fails_once=True),
     Case("a vector too few", data(lambda items: items[:-1]), "vectors for"),
     Case("no vectors", data(list.clear), "0 vectors"),
@@ -227,6 +247,7 @@ CASES = [
     # Status
     Case("500", status(500), "500: on demand"),
     Case("503", status(503), "503: on demand"),
+    Case("400 for base64", status(400, "base64 is not supported"), "400: base64 is not"),
     Case("429 with Retry-After 0", status(429, retry_after="0"), "429: on demand"),
     Case("429 with Retry-After 0.02", status(429, retry_after="0.02"), "429: on demand"),
     Case(
@@ -367,3 +388,80 @@ def test_a_server_that(
     assert len(loopback.answered) == len(TEXTS)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert not any(SECRET.encode() in path.read_bytes() for path in files)
+
+
+class LocalModel:
+    """Computes the vectors of the server's model in this process."""
+
+    info = ModelInfo(name="local", kind="text", dimensions=DIMENSIONS, fingerprint="local")
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        return expected(texts)
+
+
+def in_base64(fault: Fault) -> Callable[[Mapping[str, Any]], Fault | None]:
+    """Return a function for `always` that has the fault where base64 is asked for."""
+    return lambda body: fault if body["encoding_format"] == "base64" else None
+
+
+HABITS: dict[str, Callable[[Mapping[str, Any]], Fault | None]] = {
+    "doubles in base64": in_base64(each(packed("<f8"))),
+    "halves in base64": in_base64(each(packed("<f2"))),
+    "the other byte order in base64": in_base64(each(packed(">f4"))),
+    "base64 is refused": in_base64(status(400, "base64 encoding is not currently supported")),
+    "base64 is refused without a word of it": in_base64(status(422, "invalid")),
+    "another order, with index": lambda _: data(list.reverse),
+    "two texts at most": lambda body: status(422, "too large") if len(body["input"]) > 2 else None,
+}
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_a_score_is_the_right_one_whatever_the_habits_of_its_server(
+    habit: str, loopback: Loopback, tmp_path: Path, registry: Registry
+) -> None:
+    loopback.always = HABITS[habit]
+    task = tmp_path / "tiny.yaml"
+    task.write_text(TASK)
+    served = f"openai:toy?base_url={loopback.url}&retries=0"
+    records = evaluate(
+        [LocalModel(), served], task, results=None, cache=tmp_path / "cache", registry=registry
+    )
+    right, score = (r.value for r in records if (r.metric, r.score) == ("weat", "effect_size"))
+    assert score == right
+
+
+SPOILT: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "null for a text": (lambda text: [None] * DIMENSIONS if text == "c3" else None, "c3"),
+    "NaN for a text": (lambda text: [float("nan")] * DIMENSIONS if text == "c3" else None, "c3"),
+    "one vector for all texts": (lambda text: NUMBERS, "all texts have the same vector"),
+    "uint8 for all texts": (lambda text: [ord(text[0]), len(text)], "quantised"),
+}
+
+
+@pytest.mark.parametrize("habit", SPOILT)
+def test_there_is_no_score_without_a_vector_for_each_text(
+    habit: str, loopback: Loopback, tmp_path: Path, registry: Registry
+) -> None:
+    embedding, fact = SPOILT[habit]
+
+    def twist(answer: dict[str, Any]) -> None:
+        for item, text in zip(answer["data"], loopback.requests[-1]["input"], strict=True):
+            item["embedding"] = embedding(text) or item["embedding"]
+
+    loopback.always = lambda _: Fault(twist=twist)
+    task = tmp_path / "tiny.yaml"
+    task.write_text(TASK)
+    served = f"openai:toy?base_url={loopback.url}&retries=0&parallel=1"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", NotRunWarning)
+        try:
+            records = evaluate(
+                served, task, results=None, cache=tmp_path / "cache", registry=registry
+            )
+        except HarnessError as error:
+            lines = [str(error)]
+        else:
+            assert all(record.value is None for record in records)
+            lines = [*records.notices, *(entry.reason for entry in records.not_run)]
+            lines += [record.reason or "" for record in records]
+    assert fact in "\n".join([*lines, *(str(warning.message) for warning in caught)])

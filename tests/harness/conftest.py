@@ -75,12 +75,12 @@ def toy(install, monkeypatch):
 def registry_with(toy):
     """Make a registry of the toy plugin, the built-in engines, and further entry points."""
 
-    def make(*points, include=()):
+    def make(*points, include=(), trust=()):
         always = [
             EntryPoint("toy", "toy_plugin", "harness"),
             EntryPoint("engines", "harness.plugins.engines", "harness"),
         ]
-        return Registry(discovery.Plugins([*always, *points]), include=include)
+        return Registry(discovery.Plugins([*always, *points]), include=include, trust=trust)
 
     return make
 

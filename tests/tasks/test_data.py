@@ -16,8 +16,9 @@ from harness.errors import Unavailable
 from harness.registry.files import files, find, load
 from harness.registry.registry import Registry
 from harness.study import study
-from harness.task import each
+from harness.task import each, table_files
 from harness.task.schema import TaskFile
+from harness.task.table_schema import Table
 
 FOLDER = Path(tasks.__file__).parent
 TESTS = Path(__file__).parents[1] / "reference" / "data"
@@ -80,6 +81,21 @@ def test_a_shipped_file_has_its_source_licence_and_checksum(path):
         assert (path.parent / text).stat().st_size > 1000
     content = gzip.decompress(path.read_bytes())
     assert hashlib.sha256(content).hexdigest() == sha256
+
+
+CSV = sorted({(FOLDER / table["file"] if "package" in table else path.parent / table["file"])
+              : Table.model_validate(table)
+              for _, path, table in TABLES if ".csv" in table.get("file", "")}.items())  # fmt: skip
+
+
+def test_every_shipped_csv_is_a_table_of_a_task():
+    assert {path for path, _ in CSV} == set(FOLDER.rglob("*.csv*"))
+
+
+@pytest.mark.parametrize(("path", "table"), CSV, ids=lambda value: getattr(value, "name", ""))
+def test_a_shipped_csv_is_read_as_the_csv_module_reads_it(path, table):
+    with gzip.open(path, "rt", encoding=table.encoding, newline="") as file:
+        assert list(table_files.parse(table, path)) == list(csv.DictReader(file))
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)

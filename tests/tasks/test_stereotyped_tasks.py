@@ -73,7 +73,7 @@ def test_the_parts_of_a_pair_are_those_of_its_sentences(of_type, scenarios):
     (found,) = scenarios(f"crows-pairs-{of_type}").values()
     data = rows("bias_score/data/crows_pairs_anonymized.csv.gz")
     words = [
-        tuple(sorted(row[name].replace("\n", "").split()) for name in ("sent_more", "sent_less"))
+        tuple(sorted(row[name].split()) for name in ("sent_more", "sent_less"))
         for row in data
         if row["bias_type"] == of_type
     ]

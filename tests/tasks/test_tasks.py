@@ -141,13 +141,15 @@ def test_a_task_has_the_name_of_its_file_title_source_licence_and_description(pa
 
 
 def test_no_input_is_empty_and_no_text_is_blank(resolved):
-    for scenario in (scenario for loaded in resolved for scenario in loaded.scenarios):
+    for loaded, scenario in ((task, scenario) for task in resolved for scenario in task.scenarios):
+        # Documents of the web have paragraphs.
+        has_line_breaks = loaded.name.startswith("retrieval-grep-biasir")
         for item in scenario.inputs.values():
             assert len(item) > 0 or item.vocabulary, f"{scenario.name}: {item.name}"
             for text in item.texts or ():
                 assert text.strip(), f"{scenario.name}: {item.name}"
                 assert not re.search(r"\{\w*\}", text), text
-                assert "\n" not in text, text
+                assert has_line_breaks or "\n" not in text, text
 
 
 def test_every_input_is_used_by_a_metric(resolved):

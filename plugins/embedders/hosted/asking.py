@@ -4,12 +4,16 @@ A refused request is split in halves; a text that is refused alone is reported. 
 texts in a row, a probe finds out whether the endpoint accepts any text. Once it is unavailable,
 nothing more is sent.
 
+Vectors are asked for in base64, which is a quarter of the bytes. If the endpoint refuses that, or
+its first vectors are not float32 numbers, they are asked for as lists from then on.
+
 With `watch`, each request of several texts also has one whose vector is known. If its vector is
 another one, another model answers, or the vectors are in another order: then none of them is used.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -24,6 +28,8 @@ from harness.plugins.embedders.hosted.request_texts import RequestTexts
 
 PROBE = "a"
 """Text sent to find out whether an endpoint refuses some texts or all of them."""
+ENCODING = "encoding_format"
+"""Field of a request."""
 PATIENCE = 5  # refused texts in a row before the probe is sent
 
 
@@ -37,7 +43,7 @@ class Asking:
     texts
         Makes the fields of a request from its texts.
     request
-        Fields that every request has.
+        Fields that every request has, `ENCODING` among them.
     batch_texts, batch_tokens
         Most texts and tokens of a request.
     length
@@ -49,6 +55,8 @@ class Asking:
         Why nothing more is sent; None while requests are sent.
     has_succeeded
         Whether a request had valid vectors.
+    as_list
+        Why vectors are no longer asked for in base64; None while they are as the user said.
     """
 
     def __init__(
@@ -61,11 +69,13 @@ class Asking:
         batch_tokens: int,
         length: int | None,
     ) -> None:
-        self._endpoint, self._texts, self._request = endpoint, texts, request
+        self._endpoint, self._texts, self._request = endpoint, texts, dict(request)
         self._most_texts, self._most_tokens = batch_texts, batch_tokens
         self.length = self._stated = length
         self.unavailable: HarnessError | None = None
         self.has_succeeded = False
+        self.as_list: str | None = None
+        self._lock = threading.Lock()
         self._refused_in_a_row = 0
         self._takes_several = False
         self._watched: str | None = None
@@ -101,12 +111,15 @@ class Asking:
         """Return the vector of each text of a request, or the error."""
         if self.unavailable is not None:
             return dict.fromkeys(texts, self.unavailable)
+        encoding = self._request[ENCODING]
         try:
             rows = self._send(texts, retries, role)
-        except Unavailable as error:
-            self.unavailable = error
-            return dict.fromkeys(texts, error)
-        except Refused as error:
+        except (Unavailable, Refused) as error:
+            if _is_of_encoding(error) and self._asks_for_lists(encoding, error):
+                return self.encode(texts, retries, role=role)
+            if isinstance(error, Unavailable):
+                self.unavailable = error
+                return dict.fromkeys(texts, error)
             if error.broken:
                 # Most likely it fails on one of these texts, and will again.
                 retries = min(1, self._endpoint.retrying.retries)
@@ -118,6 +131,8 @@ class Asking:
             self._refused_in_a_row += 1
             if self._refused_in_a_row >= PATIENCE:
                 self._probe(error, retries)
+                if encoding != self._request[ENCODING] and self.unavailable is None:
+                    return self.encode(texts, retries, role=role)
             return {texts[0]: self.unavailable or error}
         self.has_succeeded, self._refused_in_a_row = True, 0
         return dict(zip(texts, rows, strict=True))
@@ -140,16 +155,20 @@ class Asking:
     def _probe(self, error: Refused, retries: int | None) -> None:
         """Find out whether the endpoint accepts any text, and give it up if not."""
         self._refused_in_a_row = 0
+        encoding = self._request[ENCODING]
         try:
             self._send([PROBE], retries)
         except Unavailable as unavailable:
             self.unavailable = unavailable
-        except Refused:
+        except Refused as refused:
+            if self._asks_for_lists(encoding, refused):  # its message need not say that this is why
+                self._probe(error, retries)
+                return
             self.unavailable = ModelError(f"{self._endpoint.address} refuses every text ({error})")
 
     def _send(
         self, texts: list[str], retries: int | None, role: Role | None = None
-    ) -> list[Row | HarnessError]:
+    ) -> list[Row | Refused]:
         """Return the vectors of one request; raise Refused if none of them is valid."""
         watched: list[str] = []
         if role and self._watched is not None and self._is_watching:
@@ -159,16 +178,19 @@ class Asking:
         answer = self._endpoint.embeddings(**body, retries=retries, tokens=tokens)
         items = answers.in_order(answer, len(texts) + len(watched))
         self._takes_several |= len(items) > 1
-        rows = [answers.vector(item) for item in items]
-        if role and watched:
-            self._compare(rows, role)
-            del rows[-1]
+        rows = answers.vectors(items, self.length)
         if self.length is None:
-            lengths = Counter(len(row) for row in rows if not isinstance(row, HarnessError))
+            lengths = Counter(len(row) for row in rows if not isinstance(row, Refused))
             self.length = lengths.most_common(1)[0][0] if lengths else None
         checked = [self._checked(row) for row in rows]
         invalid = [row for row in checked if isinstance(row, Refused)]
-        if len(invalid) == len(checked):
+        is_packed = len(invalid) == len(checked) and answers.are_packed(items)
+        if is_packed and self._asks_for_lists(body[ENCODING], invalid[0]):
+            return self._send(texts, retries, role)
+        if role and watched:
+            self._compare(rows, role)
+            checked.pop()
+        if all(isinstance(row, Refused) for row in checked):
             raise invalid[0]
         return checked
 
@@ -187,7 +209,22 @@ class Asking:
             "vectors; what it sent is not used: run the same command again"
         )
 
-    def _checked(self, row: Row | Refused) -> Row | HarnessError:
+    def _asks_for_lists(self, encoding: str, problem: HarnessError) -> bool:
+        """Return whether to send a request again, for lists of numbers instead of base64.
+
+        Once an answer was right, all others are of its type.
+        """
+        with self._lock:
+            if encoding == "base64" == self._request[ENCODING] and not self.has_succeeded:
+                self._request[ENCODING], self.as_list = "float", str(problem)
+            return bool(encoding != self._request[ENCODING])
+
+    def _checked(self, row: Row | Refused) -> Row | Refused:
         if isinstance(row, Refused) or len(row) == self.length:
             return row
         return Refused(f"its vector has {len(row)} dimensions, not {self.length}")
+
+
+def _is_of_encoding(error: HarnessError) -> bool:
+    """Return whether an endpoint's message may be about the format of the vectors."""
+    return any(word in str(error).lower() for word in ("base64", "encoding"))

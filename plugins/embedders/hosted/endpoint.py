@@ -86,6 +86,8 @@ class Endpoint:
         Host and path, for messages.
     identity
         Host and path, for fingerprints.
+    stated_model
+        Name of the model in an answer, if it is another one than was asked for; else empty.
     retrying
         Repeats requests; its `say` shows a line while a run waits.
 
@@ -122,6 +124,7 @@ class Endpoint:
         self.timeout = timeout
         self.retrying = Retrying(Limiter(rpm, tpm, clock), retries, max_wait)
         self.usage = Usage()
+        self.stated_model = ""
 
     def embeddings(
         self, *, tokens: int = 0, retries: int | None = None, **body: Any
@@ -187,7 +190,12 @@ class Endpoint:
             return Problem(
                 Refused("the text cannot be sent: it has characters that UTF-8 cannot encode")
             )
-        return self._read(reply.http_response.content)
+        answer = self._read(reply.http_response.content)
+        stated = None if isinstance(answer, Problem) else answer.get("model")
+        # Endpoints add an owner, a version or a tag to a name.
+        if isinstance(stated, str) and _base(model) not in stated.casefold():
+            self.stated_model = self._safe(stated)
+        return answer
 
     @functools.cached_property
     def _client(self) -> OpenAI:
@@ -273,6 +281,10 @@ class Endpoint:
     def _tries(self) -> str:
         retries = self.retrying.retries
         return f"after up to {retries + 1} requests" if retries else "after 1 request"
+
+
+def _base(model: str) -> str:
+    return model.rpartition("/")[2].casefold()
 
 
 def _message(body: object) -> str:

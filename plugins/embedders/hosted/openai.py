@@ -62,7 +62,8 @@ class OpenAIEmbedder:
     parallel
         Number of concurrent requests, 1 or more.
     encoding
-        Format requested for vectors, `base64` or `float`; answers may use either.
+        Format requested for vectors, `base64` or `float`; answers may use either. If base64 is
+        refused, or is not of float32 numbers, `float` is requested from then on.
     timeout
         Seconds to wait for a connection, and for a whole answer; above 0.
     retries
@@ -172,8 +173,14 @@ class OpenAIEmbedder:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """One line on the tokens that the endpoint counted; none without a request."""
-        return usage_notes(self.info.name, self._endpoint.usage, self.info.price)
+        """Lines on the tokens that the endpoint counted, and on what it did that was not asked."""
+        name, asking, stated = self.info.name, self._asking, self._endpoint.stated_model
+        lines = list(usage_notes(name, self._endpoint.usage, self.info.price))
+        if asking.as_list is not None and asking.has_succeeded:
+            lines.append(f"{name}: asked with encoding=float instead of base64 ({asking.as_list})")
+        if stated:
+            lines.append(f"{name}: the endpoint says that the model '{stated}' answers")
+        return tuple(lines)
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
         """Return (n, d) float32 vectors of `n` texts of one role.

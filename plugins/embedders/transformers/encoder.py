@@ -52,6 +52,11 @@ class TransformerEncoder:
         self._added = added
         self._counters: dict[Role, TextLengths] = {}
 
+    @property
+    def precision(self) -> str | None:
+        """Precision of weights and arithmetic; None for an export, which has its own."""
+        return self._options.precision if self._folder.backend == "torch" else None
+
     def lengths(self, texts: Sequence[str], *, role: Role = "text") -> Sequence[int]:
         """Return the number of tokens of each text, for batches of even cost.
 

@@ -7,6 +7,7 @@ settings. It cannot be that of a folder then, which covers the bytes of the file
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.digest import digest, json_like
+from harness.digest import digest
 from harness.embedder import Embedder, ModelInfo, Role
 from harness.encode import adapters, identity
 from harness.encode.code_identity import Unidentified
@@ -41,34 +42,43 @@ class LoadedSentenceTransformer:
         The object.
     name
         What it is reported as.
+    fingerprint
+        Its fingerprint; by default a hash of its content.
+
+    Raises
+    ------
+    Unidentified
+        If its content is unknown, and no fingerprint is stated.
     """
 
-    def __init__(self, model: Any, name: str) -> None:
+    def __init__(self, model: Any, name: str, *, fingerprint: str | None = None) -> None:
         self._model, self._prompts = model, _role_prompts(model, name)
         self._routes = _routes(model)
         weights = sum(weight.numel() for weight in model.parameters())
-        identity = [_identity(model), self._prompts]
-        if self._routes.names:
-            identity.append(self._routes.names)
+        if fingerprint is None:
+            content = [_identity(model), self._prompts]
+            if self._routes.names:
+                content.append(self._routes.names)
+            fingerprint = f"sentence-transformer-object-{digest(content)}"
         self.info = ModelInfo(
             name=name,
             kind="text",
-            max_tokens=model.max_seq_length,
+            max_tokens=_limit(model),
             n_parameters=weights or None,
             prompts=_stated_prompts(model),
             role_prompts=self._prompts,
             routes=self._routes.names,
-            fingerprint=f"sentence-transformer-object-{digest(identity)}",
+            fingerprint=fingerprint,
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user may not expect of the model's reading of texts, a line for each."""
+        """What a user may not expect: of its reading of texts, and that nothing identifies it."""
         lines = [
             *self._routes.notices(),
             *prompts.notices(_stated_prompts(self._model), self._prompts),
         ]
-        return tuple(f"{self.info.name}: {line}" for line in lines)
+        return (*adapters.notes(self.info), *(f"{self.info.name}: {line}" for line in lines))
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
         """Return (n, d) float32 vectors of `n` texts of one role, encoded as one batch."""
@@ -88,10 +98,11 @@ def adapt(model: Any) -> Embedder:
     source = _source(model)
     named = isinstance(getattr(model, "name", None), str)
     name = adapters.name_of(model) if named else _name(source)
+    model.eval()  # as its `encode` does; a model in training has other vectors
     try:
         return _of_folder(model, source, name) or LoadedSentenceTransformer(model, name)
     except Unidentified:  # parts that are known to nobody: nothing can be used again
-        return adapters.ObjectEmbedder(model)
+        return LoadedSentenceTransformer(model, name, fingerprint=adapters.unnamed())
 
 
 def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
@@ -101,7 +112,7 @@ def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
     try:
         path, _ = hub.folder(source)
         options: dict[str, Any] = {
-            "max_length": model.max_seq_length,
+            "max_length": _limit(model),
             "precision": str(getattr(model, "dtype", "float32")).removeprefix("torch."),
             "name": name,
         }
@@ -132,23 +143,9 @@ def _identity(model: Any) -> str:
     Unidentified
         If its weights are not in memory.
     """
-    parts = []
-    for name, part in model.named_children():
-        settings = part.get_config_dict() if hasattr(part, "get_config_dict") else {}
-        config = getattr(_transformer(part), "config", None)
-        parts.append(
-            {
-                "name": name,
-                "class": identity.of_class(type(part)),
-                "settings": json_like(settings),
-                "config": None if config is None else identity.content(config),
-                "content": identity.content(part),
-                "tokenizer": identity.content(getattr(part, "tokenizer", None)),
-            }
-        )
     return digest(
         {
-            "parts": parts,
+            "content": identity.content(model, without=("prompts", "default_prompt_name")),
             "max_length": model.max_seq_length,
             "dimensions": model.truncate_dim,
         }
@@ -187,6 +184,12 @@ def _routes(model: Any) -> Routes:
             for setting in TASK_SETTINGS
         ),
     )
+
+
+def _limit(model: Any) -> int | None:
+    """Return the longest input of a model in tokens; None if it reads all of a text."""
+    limit = model.max_seq_length
+    return None if limit is None or math.isinf(limit) else int(limit)
 
 
 def _transformer(part: Any) -> Any:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness import limits
 from harness.embedder import Role
 from harness.errors import ModelError
 from harness.plugins.embedders import config_files, weight_files
@@ -74,7 +75,6 @@ _OTHER_FORMATS = re.compile(
     re.IGNORECASE,
 )
 """Weights that neither sentence-transformers nor transformers opens in a folder."""
-_MOST_FILES = 20_000
 _SUFFIXES = (".json", ".safetensors", ".bin", ".txt", ".model")
 """Ends of names that only files have."""
 
@@ -93,12 +93,15 @@ class Module:
         The class with its module, as the file names it.
     routes
         The steps of each route, by its name; empty unless the module is a router.
+    router
+        Which route a text takes; None unless the module is a router.
     """
 
     kind: str
     folder: Path
     type: str = ""
     routes: Mapping[str, tuple[Module, ...]] = field(default_factory=dict)
+    router: Router | None = None
 
     def within(self) -> Iterator[Module]:
         """Yield the module and those of its routes, at any depth."""
@@ -277,32 +280,28 @@ class ModelFolder:
     def _module(self, type_: str, parent: Path, path: object, file: str) -> Module:
         folder = self._inside(parent, path, file)
         kind = type_.rpartition(".")[2]
-        routes = self._routes(folder) if kind in _ROUTERS else {}
-        return Module(kind, folder, type_, routes)
+        return self._router(type_, folder) if kind in _ROUTERS else Module(kind, folder, type_)
 
-    def _routes(self, folder: Path) -> dict[str, tuple[Module, ...]]:
-        """Return the steps of each route of a router."""
+    def _router(self, type_: str, folder: Path) -> Module:
+        """Return a module with routes, and the steps of each route."""
         file = _router_file(folder)
         settings = config_files.read_object(file, self.name, self._relative(file))
         try:
+            router = Router.of_config(settings)
             steps = {
-                str(key): self._module(str(type_), folder, key, file.name)
-                for key, type_ in settings["types"].items()
+                str(key): self._module(str(class_), folder, key, file.name)
+                for key, class_ in settings["types"].items()
             }
             routes = {
-                str(route): tuple(steps[key] for key in keys)
-                for route, keys in settings["structure"].items()
+                route: tuple(steps[key] for key in keys) for route, keys in router.routes.items()
             }
-            default = settings["parameters"].get("default_route")
-        except (TypeError, KeyError, AttributeError):
-            routes, default = {}, None
-        if not routes or (default is not None and default not in routes):
+        except (KeyError, TypeError, ValueError, SyntaxError, AttributeError) as error:
             raise ModelError(
-                f"'{self.name}': {self._relative(file)} must have 'types' (the class of each step "
-                "by its folder), 'structure' (the steps of each route) and 'parameters' (with a "
-                "default_route that is one of them, or none)"
-            )
-        return routes
+                f"'{self.name}': {self._relative(file)} does not state routes ({error}); it must "
+                "have 'types' (the class of each step by its folder), 'structure' (the steps of "
+                "each route) and 'parameters' (with a default_route that is one of them, or none)"
+            ) from None
+        return Module(type_.rpartition(".")[2], folder, type_, routes, router)
 
     @property
     def is_plain(self) -> bool:
@@ -399,20 +398,10 @@ class ModelFolder:
         first = self.modules[0]
         return {route: steps[0] for route, steps in first.routes.items()} or {"": first}
 
-    @functools.cached_property
+    @property
     def _routers(self) -> list[Router]:
         """What each module that has routes says of them."""
-        routers = []
-        for module in (module for module in self.modules if module.kind in _ROUTERS):
-            file = _router_file(module.folder)
-            try:
-                routers.append(Router.of_config(config_files.read_object(file, self.name)))
-            except (KeyError, TypeError, ValueError, SyntaxError, AttributeError) as error:
-                raise ModelError(
-                    f"'{self.name}': {file.name} does not state routes ({error}); expected "
-                    "'structure', with the modules of each route, and 'parameters'"
-                ) from None
-        return routers
+        return [module.router for module in self.modules if module.router]
 
     @functools.cached_property
     def is_padded_anew(self) -> bool:
@@ -632,11 +621,12 @@ class ModelFolder:
                 continue
             for entry in entries:
                 try:
-                    mode = entry.stat().st_mode
+                    found = entry.stat()
                 except FileNotFoundError:  # a link to nothing, which nothing can open
                     continue
                 except OSError as error:
                     raise self._unreadable(entry, error) from None
+                mode = found.st_mode
                 if stat.S_ISDIR(mode) and entry.suffix in _SUFFIXES:
                     raise ModelError(
                         f"'{self.name}': {self._relative(entry)} is a folder; expected a file"
@@ -655,11 +645,14 @@ class ModelFolder:
                         f"'{self.name}': '{self._relative(entry)}' cannot be read (permission "
                         "denied)"
                     )
+                if entry.suffix == ".json" and found.st_size > limits.MODEL_JSON_BYTES:
+                    size = limits.too_many(found.st_size, limits.MODEL_JSON_BYTES)
+                    raise ModelError(f"'{self.name}': {self._relative(entry)} is a file of {size}")
                 n += 1
-                if n > _MOST_FILES:
+                if n > limits.MODEL_FILES:
                     raise ModelError(
-                        f"'{self.name}' has more than {_MOST_FILES:,} files; expected the folder "
-                        "of one model"
+                        f"'{self.name}' has more than {limits.MODEL_FILES:,} files; expected the "
+                        "folder of one model"
                     )
                 yield entry
 

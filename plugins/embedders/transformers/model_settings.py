@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from harness import limits
 from harness.errors import ModelError, suggestion
 from harness.plugins.embedders import config_files, weight_files
 from harness.plugins.embedders.config_files import expect, is_count, is_texts
 
 POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
-LONGEST_PROMPT = 100_000
-"""Characters of a prompt: it is put before each text, and read with it."""
 _VOCABULARIES = re.compile(r"tokenizer\.json|vocab\.\w+|.*\.(model|tiktoken|bpe)|tekken\.json")
 _OF_BYTES = ("ByT5Tokenizer", "CanineTokenizer", "PerceiverTokenizer")
 """Tokenizers without a vocabulary: each byte or character is a token."""
@@ -63,10 +62,10 @@ def check_model(settings: Mapping[str, Any], *, name: str) -> None:
         expect(
             text is None or isinstance(text, str), "a text", key=f"prompts.{key}", value=text, **at
         )
-        if text is not None and len(text) > LONGEST_PROMPT:
+        if text is not None and len(text) > limits.PROMPT_CHARACTERS:
             raise ModelError(
-                f"'{name}': config_sentence_transformers.json: prompts.{key} has {len(text):,} "
-                f"characters; at most {LONGEST_PROMPT:,} are allowed"
+                f"'{name}': config_sentence_transformers.json: prompts.{key} has "
+                + limits.too_many(len(text), limits.PROMPT_CHARACTERS, "characters")
             )
     expect(
         default is None or isinstance(default, str),

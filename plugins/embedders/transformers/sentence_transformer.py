@@ -220,6 +220,18 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         """How the tokens' states become one vector; empty for a model without a pooling step."""
         return self._poolings
 
+    @property
+    def batch_fault(self) -> str:
+        """What lets a text's vector depend on its batch, with what would be right; or nothing."""
+        if getattr(self._model.tokenizer, "padding_side", "right") != "left":
+            return ""
+        pooled = " and the first token, which is then padding, is pooled"
+        return (
+            "its tokenizer pads on the left, which shifts the tokens of short texts"
+            f"{pooled if 'cls' in self._poolings else ''}: 'padding_side' in "
+            "tokenizer_config.json must be 'right'"
+        )
+
     def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
         """Return the states of each text's tokens before pooling, encoded as one batch.
 

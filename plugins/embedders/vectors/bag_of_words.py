@@ -76,6 +76,11 @@ class BagOfWords:
             fingerprint=f"bag-of-words-{digest(identity)}",
         )
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of the word vectors."""
+        return tuple(getattr(self._embedder, "notes", ()))
+
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return (n, d) float32, a row of NaN for each text without a known word."""
         words_of = [WORD.findall(text) for text in texts]

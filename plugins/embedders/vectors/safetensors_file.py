@@ -6,18 +6,14 @@ words.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from harness.errors import InvalidFile
-from harness.plugins.embedders.vectors.word_vectors import (
-    Table,
-    first_not_finite,
-    first_of_each,
-    free_memory,
-)
+from harness.plugins.embedders.vectors.table_builder import TableBuilder
+from harness.plugins.embedders.vectors.word_vectors import Table, first_of_each, free_memory
 from harness.store import segment
 
 BLOCK = 2**16  # rows checked at a time
@@ -83,13 +79,13 @@ def shape(path: Path) -> Shape:
     return Shape(n, d, text, start)
 
 
-def read(path: Path) -> Table:
-    """Return the table in a file.
+def read(path: Path, table: TableBuilder) -> Table:
+    """Return the table in a file; words and vectors that cannot be read are reported to `table`.
 
     Raises
     ------
     InvalidFile
-        If a word is not UTF-8 text, or a number is NaN or infinite.
+        If a word is not UTF-8 text, or a number is NaN or infinite, and such entries are errors.
     """
     header = shape(path)
     n, d = header.n, header.d
@@ -101,15 +97,21 @@ def read(path: Path) -> Table:
     starts = np.concatenate([[0], ends[:-1]])
     if (ends < starts).any() or starts[0] < 0 or ends[-1] != header.text:
         raise InvalidFile("the positions of its words are not in order", path=path)
-    try:
-        words = [text[a:b].decode() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
-    except UnicodeDecodeError:
-        raise InvalidFile("a word is not UTF-8 text", path=path) from None
+    places = zip(starts.tolist(), ends.tolist(), strict=True)
+    words = [table.word(text[a:b], f"word {i}") for i, (a, b) in enumerate(places, start=1)]
     vectors = np.memmap(path, "<f4", mode="r", offset=header.start + 8 * n, shape=(n, d))
     for first in range(0, n, BLOCK):
-        row = first_not_finite(vectors[first : first + BLOCK])
-        if row is not None:
-            word = words[first + row]
-            raise InvalidFile(f"the vector of '{word}' is not finite", path=path)
+        finite = np.isfinite(vectors[first : first + BLOCK]).all(axis=1)
+        for row in (first + np.flatnonzero(~finite)).tolist():
+            if words[row] is not None:
+                table.reject(f"the vector of '{words[row]}', word {row + 1}, is not finite")
+                words[row] = None
         free_memory(vectors)
-    return first_of_each(words, vectors)
+    kept = [row for row, word in enumerate(words) if word is not None]
+    if len(kept) == n:
+        whole = first_of_each([word for word in words if word is not None], vectors)
+        return replace(whole, notes=(*table.notes, *whole.notes))
+    for first in range(0, len(kept), BLOCK):
+        rows = kept[first : first + BLOCK]
+        table.add([word for row in rows if (word := words[row]) is not None], vectors[rows])
+    return table.table()

@@ -13,13 +13,13 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.digest import digest
 from harness.embedder import Card
-from harness.errors import ModelError, Unavailable
+from harness.errors import ModelError, Unavailable, UsageError
 from harness.plugins.embedders import file_hashes, model_info, packages
 from harness.plugins.embedders.vectors.word_vectors import Table, WordVectors
 
@@ -100,6 +100,32 @@ def en_core_web_md(*, name: str = "en-core-web-md", card: Card | None = None) ->
     for file, sha256 in PUBLISHED.items():
         packages.check(folder / file, sha256)
     return _word_vectors(folder, PUBLISHED, name, card)
+
+
+def of_pipeline(pipeline: Any) -> WordVectors:
+    """Return the word vectors of a pipeline of spaCy in memory.
+
+    Raises
+    ------
+    UsageError
+        If it has none by word.
+    """
+    vectors = pipeline.vocab.vectors
+    name = "_".join(str(pipeline.meta.get(key) or "") for key in ("lang", "name")).strip("_")
+    if not vectors.size or not len(vectors.key2row):
+        raise UsageError(
+            f"this {type(pipeline).__name__} '{name}' has no list of word vectors; give a function "
+            "such as lambda texts: [doc.vector for doc in nlp.pipe(texts)]"
+        )
+    strings = pipeline.vocab.strings
+    rows = {key: int(row) for key, row in vectors.key2row.items() if row >= 0 and key in strings}
+    table = _table({strings[key]: row for key, row in rows.items()}, _in_memory(vectors.data), name)
+    return WordVectors.of_table(table, name=name)
+
+
+def _in_memory(vectors: Any) -> Vectors:
+    """Return vectors that may be on a GPU."""
+    return np.asarray(vectors.get() if hasattr(vectors, "get") else vectors, dtype=np.float32)
 
 
 def hashes(words: Sequence[str]) -> NDArray[np.uint64]:
@@ -189,11 +215,16 @@ def _load(folder: Path) -> Table:
     words = dict(zip(hashes(strings).tolist(), strings, strict=True)) | SYMBOLS
     # In order of frequency. A key without a text is a symbol of spaCy's that is not listed here.
     row_of = {words[key]: row for key, row in rows.items() if key in words and row >= 0}
+    return _table(row_of, vectors, str(folder))
+
+
+def _table(row_of: dict[str, int], vectors: Vectors, name: str) -> Table:
+    """Return the words and vectors of a table by word, the first of each row first."""
     first: dict[int, str] = {}
     for word, row in row_of.items():
         first.setdefault(row, word)
     if not first or max(first) >= len(vectors):
-        raise ModelError(f"'{folder}': its vectors of shape {vectors.shape} do not match its keys")
+        raise ModelError(f"'{name}': its vectors of shape {vectors.shape} do not match its keys")
     if sorted(first) != list(range(len(vectors))):
         kept = sorted(first)
         place = {row: i for i, row in enumerate(kept)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import mmap
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ import numpy as np
 from harness.digest import SIZE, text_keys
 from harness.embedder import ModelInfo
 from harness.errors import ModelError
+from harness.plugins.embedders.vectors import unlike_words
 from harness.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 SELECTION = 10_000
 """A vocabulary of fewer words is taken for a selection."""
+
+SHOWN = 5
+"""Most words that a notice shows."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +43,22 @@ class Table:
     aliases
         Row by word, for words without a row of their own. They are found by a look-up, but are not
         in the vocabulary.
+    notes
+        What the user should know of the source, a line each.
     """
 
     words: Sequence[str]
     vectors: Vectors
     aliases: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class WordVectors:
     """A word embedder.
 
-    A word is looked up as it is, then lower-cased, then with `_` for spaces, then both. An unknown
-    word gives a row of NaN. A zero vector is returned as it is; the harness counts it as missing.
+    A word is looked up as it is, then lower-cased, then with `_` for spaces, then both; then all of
+    these with composed accents (NFC) and with decomposed ones (NFD). An unknown word gives a row of
+    NaN. A zero vector is returned as it is; the harness counts it as missing.
 
     Parameters
     ----------
@@ -61,7 +70,7 @@ class WordVectors:
 
     def __init__(self, info: ModelInfo, load: Callable[[], Table]) -> None:
         self.info = info
-        self._load = load
+        self.load = load
 
     @classmethod
     def of(cls, words: Iterable[str], vectors: Reals, *, name: str = "word-vectors") -> WordVectors:
@@ -72,12 +81,27 @@ class WordVectors:
         ModelError
             If the shapes do not match or a value is NaN or infinite.
         """
-        table = first_of_each(list(words), np.asarray(vectors, dtype=np.float32))
+        return cls.of_table(
+            first_of_each(list(words), np.asarray(vectors, dtype=np.float32)), name=name
+        )
+
+    @classmethod
+    def of_table(cls, table: Table, *, name: str) -> WordVectors:
+        """Make an embedder from a table in memory.
+
+        Raises
+        ------
+        ModelError
+            If a value is NaN or infinite.
+        """
         row = first_not_finite(table.vectors)
         if row is not None:
             raise ModelError(f"{name}: the vector of '{table.words[row]}' is not finite")
         content = hashlib.blake2b(text_keys(table.words), digest_size=SIZE)
         content.update(np.ascontiguousarray(table.vectors).tobytes())
+        for word, place in sorted(table.aliases.items()):
+            if table.words[place] != word:
+                content.update(f"{word}\n{place}\n".encode("utf-8", "surrogatepass"))
         info = ModelInfo(
             name=name,
             kind="word",
@@ -120,16 +144,29 @@ class WordVectors:
 
         return Vocabulary(self.words, rows)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of the source; nothing before it is read."""
+        table = self.__dict__.get("_table")
+        return table.notes if isinstance(table, Table) else ()
+
+    def unlike(self, words: Sequence[str]) -> str:
+        """Return words of the vocabulary, and the likely reason why it lacks most of `words`."""
+        return unlike_words.reason(words, self.words)
+
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return (n, d) float32 vectors, with a row of NaN for each unknown word."""
         row_list = [self._row(text) for text in texts]
-        rows = np.array(row_list, dtype=np.intp)
         if -1 not in row_list:  # a fast path, because many calls have a few known words
-            return self._plain[rows]
-        known = rows >= 0
-        vectors = np.full((len(texts), self._plain.shape[1]), np.nan, dtype=np.float32)
-        vectors[known] = self._plain[rows[known]]
+            return self._known(row_list)
+        known = self._known([row for row in row_list if row >= 0])
+        vectors = np.full((len(texts), known.shape[1]), np.nan, dtype=np.float32)
+        vectors[np.array(row_list) >= 0] = known
         return vectors
+
+    def _known(self, rows: Sequence[int]) -> Vectors:
+        """Return the (len(rows), d) vectors of rows of the vocabulary."""
+        return self._plain[np.array(rows, dtype=np.intp)]
 
     def ranks(self, words: Sequence[str]) -> list[int] | None:
         """Return the place of each word in the vocabulary, from 1; 0 for a word without a row.
@@ -159,12 +196,16 @@ class WordVectors:
 
     @functools.cached_property
     def _table(self) -> Table:
-        return self._load()
+        return self.load()
 
     @functools.cached_property
     def _rows(self) -> dict[str, int]:
         rows = {word: row for row, word in enumerate(self.words)}
-        return {**self._table.aliases, **rows} if self._table.aliases else rows
+        return {**self._aliases, **rows} if self._aliases else rows
+
+    @property
+    def _aliases(self) -> Mapping[str, int]:
+        return self._table.aliases
 
     def _row(self, text: str) -> int:
         """Return the row of a word, -1 if it is unknown."""
@@ -172,14 +213,68 @@ class WordVectors:
         if row is not None:
             return row
         lower = text.lower()
-        for form in (lower, text.replace(" ", "_"), lower.replace(" ", "_")):
+        forms = (lower, text.replace(" ", "_"), lower.replace(" ", "_"))
+        for form in forms:
             if form in self._rows:
                 return self._rows[form]
+        if text.isascii():
+            return -1
+        for normal in ("NFC", "NFD"):
+            for form in (text, *forms):
+                row = self._rows.get(unicodedata.normalize(normal, form))
+                if row is not None:
+                    return row
         return -1
 
 
+class ComposedVectors(WordVectors):
+    """Word vectors in which unknown words have a vector that is made of their parts, as fastText's.
+
+    A text with a space is no word, so that it has none.
+
+    Parameters
+    ----------
+    info, load
+        As of `WordVectors`.
+    compose
+        Returns the vector of an unknown word; None if it has none.
+    """
+
+    def __init__(
+        self,
+        info: ModelInfo,
+        load: Callable[[], Table],
+        compose: Callable[[str], Vectors | None],
+    ) -> None:
+        super().__init__(info, load)
+        self._compose_one = compose
+        self._composed: dict[str, None] = {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of the source, and how many words were made of their parts."""
+        words = list(self._composed)
+        if not words:
+            return super().notes
+        listed, more = ", ".join(map(repr, words[:SHOWN])), " …" if len(words) > SHOWN else ""
+        are = "1 word is" if len(words) == 1 else f"{len(words):,} words are"
+        line = f"{self.info.name}: {are} composed from n-grams, as fastText does: {listed}{more}"
+        return (*super().notes, line)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return (n, d) float32 vectors, with a row of NaN for each word without known parts."""
+        vectors = super().encode(texts)
+        for i, text in enumerate(texts):
+            if self._row(text) < 0 and text.strip() and len(text.split()) == 1:
+                vector = self._compose_one(text)
+                if vector is not None and vector.any():
+                    vectors[i] = vector
+                    self._composed[text] = None
+        return vectors
+
+
 def _plain_form(text: str) -> str:
-    return text.lower().replace("_", " ")
+    return unicodedata.normalize("NFC", text.lower().replace("_", " "))
 
 
 def first_of_each(words: list[str], vectors: Vectors) -> Table:
@@ -199,7 +294,17 @@ def first_of_each(words: list[str], vectors: Vectors) -> Table:
         first.setdefault(word, row)
     if len(first) == len(words):
         return Table(words, vectors)
-    return Table(list(first), vectors[np.fromiter(first.values(), dtype=np.intp)])
+    rows = np.fromiter(first.values(), dtype=np.intp)
+    repeated = [word for row, word in enumerate(words) if first[word] != row]
+    return Table(list(first), vectors[rows], notes=(duplicates(len(repeated), repeated),))
+
+
+def duplicates(n: int, first: Sequence[str]) -> str:
+    """Return a line on `n` words that are left out because they stood there before."""
+    are = "duplicate word is" if n == 1 else "duplicate words are"
+    listed = ", ".join(repr(word[:40]) for word in first[:SHOWN])
+    more = " …" if n > SHOWN else ""
+    return f"{n:,} {are} left out, since the first of equal words counts: {listed}{more}"
 
 
 def free_memory(vectors: Vectors) -> None:

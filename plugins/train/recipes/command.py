@@ -17,6 +17,7 @@ def run(
     options: Mapping[str, Any],
     *,
     include: Iterable[Path] = (),
+    trust: Iterable[Path] = (),
     dry_run: bool = False,
     as_json: bool = False,
 ) -> int:
@@ -31,6 +32,8 @@ def run(
         one of its name; the others replace what the file says.
     include
         Further folders of recipes, tasks and concepts.
+    trust
+        Files that may run code, and name keys, addresses and paths anywhere.
     dry_run
         Whether only to list the steps.
     as_json
@@ -54,7 +57,7 @@ def run(
     from harness.registry.registry import Registry
 
     shown = progress.for_terminal()
-    registry = Registry(include=tuple(include))
+    registry = Registry(include=tuple(include), trust=tuple(trust))
     registry.data.progress = shown
     try:
         resolved = recipe.resolve(

@@ -14,6 +14,7 @@ from harness.plugins.corpora.entries import Kind
 from harness.plugins.train.recipes.recipe_file import RecipeFile, RowFile
 from harness.plugins.train.recipes.summary import Group
 from harness.plugins.train.settings import TrainSettings
+from harness.registry import trust
 from harness.registry.registry import Registry
 from harness.task import yaml_files
 from harness.task.mistakes import Collector
@@ -104,8 +105,9 @@ def resolve(
         If an override is wrong.
     """
     file = document.validate(RecipeFile)
-    _Checks(document, file, registry).all()
     overrides = overrides or Overrides()
+    trust.of_recipe(document, registry, vars(overrides)).check()
+    _Checks(document, file, registry).all()
     _check_overrides(overrides, registry)
     update = {
         key: value
@@ -175,7 +177,7 @@ class _Checks:
         if row.base:
             self._check((*key, "base"), lambda: registry.models.find(row.base))
         if row.mitigator:
-            self._check((*key, "mitigator"), lambda: self._mitigator(row, (*key, "mitigator")))
+            self._check((*key, "mitigator"), lambda: registry.mitigator(row.mitigator))
             self._check((*key, "concept"), lambda: registry.concept_files.find(row.concept))
         other = row.compared_with
         if other and other not in file.rows:
@@ -186,10 +188,6 @@ class _Checks:
                 break
             if _content(same, file) == _content(row, file):
                 self._mistake(key, f"is the same as '{before}'")
-
-    def _mitigator(self, row: RowFile, key: yaml_files.KeyPath) -> None:
-        for stage in self.registry.mitigator(row.mitigator).mitigators:
-            self.document.check_options(stage.settings.values(), key)
 
     def _check(self, key: yaml_files.KeyPath, look_up: Callable[[], object]) -> None:
         with self.collector.collecting(), self.document.pointing_at(key):

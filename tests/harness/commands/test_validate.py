@@ -162,6 +162,47 @@ scenarios:
     assert ["template" in text for text in texts] == [False, False, True, True]
 
 
+TABLE = TASK.replace("{words: [village, farm]}", "{table: t, column: a}").replace(
+    "{words: [city, street]}", "{table: t, column: b}"
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "fact"),
+    [
+        ("a,b\nvillage,city\nfarm,street,\n", 3, "3"),
+        ("a,b\nvillage,city\nfarm\n", 3, "'b'"),
+        ("a,b\nvillage,city\n,street\n", 3, "'a'"),
+        ("a,a\nvillage,city\nfarm,street\n", 1, "'a'"),
+        ('a,b\nvillage,city\nfarm,"street\n', 3, "'b'"),
+        ("a,b\nvillage,city\0\nfarm,street\n", 2, "'b'"),
+    ],
+)
+def test_a_mistake_in_a_table_is_found_before_anything_is_encoded(
+    harness, toy, write, content, line, fact
+):
+    write("t.csv", content)
+    path = write("mine.yaml", f"{TABLE}tables: {{t: {{file: t.csv}}}}\n")
+    for said in (
+        harness("validate", path),
+        harness("eval", "--model", "toy-letters", "--tasks", path),
+    ):
+        assert said.code == 2
+        place = f"{path.parent / 't.csv'}:{line}: "
+        found = [text for text in (said.out + said.err).splitlines() if place in text]
+        assert len(found) == 1
+        assert fact in found[0]
+    assert toy == []
+
+
+def test_the_byte_order_mark_of_a_table_gives_a_notice(harness, toy, write):
+    table = write("t.csv", "\ufeffa,b\nvillage,city\nfarm,street\n")
+    path = write("mine.yaml", f"{TABLE}tables: {{t: {{file: t.csv}}}}\n")
+    said = harness("validate", path)
+    assert said.code == 0
+    assert f"{table}:1: notice: a byte order mark" in said.out
+
+
 def test_an_included_template_may_be_unused_and_a_notice_is_shown_once(harness, toy, write):
     write("_shared.yaml", "templates: {said: 'a {text}'}\nsets: {jobs: [nurse, nurse]}\n")
     paths = [write(f"{name}.yaml", f"include: _shared.yaml\n{TASK}") for name in "ab"]

@@ -8,7 +8,7 @@ import pytest
 from harness.embedder import ModelInfo, gaussian_vectors
 from harness.encode import canary
 from harness.encode.canary import VARIANT, follow, remember, settle
-from harness.errors import PartlyEncoded, Unavailable
+from harness.errors import ModelError, PartlyEncoded, Unavailable
 from harness.registry.quantized import Quantized
 from harness.store.store import Store
 
@@ -158,3 +158,24 @@ def test_other_facts_in_the_file_are_kept(tmp_path):
     content = json.loads((store.folder / "model.json").read_text())
     assert content["revision"] == "s"
     assert set(content["canaries"]) == {"hosted-1"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "fact"),
+    [
+        (lambda vectors: np.ones_like(vectors), "one vector for 4 different texts"),
+        (lambda vectors: (127 * vectors).round(), "whole numbers"),
+    ],
+)
+def test_a_model_whose_numbers_are_no_vectors_is_refused_without_another_request(
+    tmp_path, answer, fact
+):
+    class Wrong(Hosted):
+        def encode(self, texts):
+            return answer(super().encode(texts))
+
+    model = Wrong()
+    with pytest.raises(ModelError, match=fact):
+        settle(model, tmp_path)
+    assert model.asked == [canary.TEXTS]
+    assert list(tmp_path.iterdir()) == []

@@ -203,7 +203,9 @@ def test_attributes_and_the_code_of_inner_modules_count():
     found = [identity.of_model(model) for model in models]
     assert None not in found
     assert len(set(found)) == len(models)
-    tokenizer.enable_truncation(3)  # as each call of a tokenizer does
+    tokenizer.enable_truncation(3)  # nothing sets it again when the model encodes
+    assert identity.of_model(models[3]) not in (None, found[3])
+    tokenizer.no_truncation()
     assert identity.of_model(models[3]) == found[3]
     assert identity.of_model(Nested(Network(0), helper=object())) is None
 

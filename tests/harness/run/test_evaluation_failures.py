@@ -31,9 +31,9 @@ def test_a_model_that_cannot_be_had_does_not_stop_the_others(evaluate, registry_
 @pytest.mark.parametrize(
     ("returned", "fact"),
     [
-        (lambda n: np.ones((n, 3)), "(6, 3) for 6 texts"),
-        (lambda n: np.ones((n + 1, 4)), "(7, 4) for 6 texts"),
-        (lambda n: np.ones(n), "(6,) for 6 texts"),
+        (lambda n: np.ones((n, 3)), "(5, 3) for 5 texts"),
+        (lambda n: np.ones((n + 1, 4)), "(6, 4) for 5 texts"),
+        (lambda n: np.ones(n), "(5,) for 5 texts"),
         (lambda n: np.ones((n, 4), dtype=int), "int64"),
         (lambda n: None, "floats"),
         (lambda n: 1 / 0, "6 texts"),

@@ -11,6 +11,7 @@ import pytest
 import harness
 from harness.commands import main
 from harness.embedder import MockEmbedder
+from harness.encode import admission
 from harness.errors import HarnessError
 from harness.registry.registry import Registry
 
@@ -78,7 +79,8 @@ def value(records):
 def test_each_text_is_encoded_once_in_each_of_its_roles(task, tmp_path):
     model = Asymmetric()
     records = evaluate(model, task(), tmp_path)
-    assert sorted(model.encoded) == [
+    encoded = [pair for pair in model.encoded if pair[1] not in admission.TEXTS]
+    assert sorted(encoded) == [
         ("document", "he is a nurse"),
         ("document", "he is kind"),
         ("document", "she is a nurse"),

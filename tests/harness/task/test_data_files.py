@@ -39,6 +39,12 @@ def no_data(monkeypatch):
 
 
 @pytest.fixture
+def registry(registry_with, tmp_path):
+    """A registry that trusts the tasks of these tests: they name addresses."""
+    return registry_with(trust=[tmp_path])
+
+
+@pytest.fixture
 def read(registry, write):
     """Read a task with tables; return the texts of its inputs."""
 

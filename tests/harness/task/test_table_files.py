@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness import limits
 from harness.errors import HarnessError, InvalidFile, Unavailable
+from harness.task import table_files
 from harness.task.table_schema import Table
 
 TASK = """\
@@ -69,6 +73,20 @@ def mistake(texts, tmp_path):
          "columns: [word, more]"),
         ("a.jsonl", "a\t1\nb\t2\n", "file: a.jsonl, columns: [word, side]"),
         ("sub/a.tsv", "word\tside\tmore\na\t1\tx\nb\t2\ty\n", "file: sub/a.tsv"),
+        ("a.csv", 'word,side\n"a","1"\n"b","2"\n', "file: a.csv"),
+        ("a.csv", "word,side\ra,1\rb,2\r", "file: a.csv"),
+        ("a.tsv", "word\tside\ra\t1\rb\t2\r", "file: a.tsv"),
+        ("a.tsv", "\ufeffword\tside\na\t1\nb\t2\n", "file: a.tsv"),
+        ("a.csv", '\ufeff"word","side"\r\n"a","1"\r\n"b","2"\r\n', "file: a.csv"),
+        ("a.jsonl", '\ufeff{"word": "a", "side": "1"}\n{"word": "b", "side": "2"}\n',
+         "file: a.jsonl"),
+        ("a.csv", ",word,side\n0,a,1\n1,b,2\n", "file: a.csv"),
+        ("A.CSV", 'word,side\n"a",1\nb,2\n', "file: A.CSV"),
+        ("a.csv", 'word|side;more\n"a"|1;"x|y;z"\nb|"2"|\n', "file: a.csv, delimiter: '|;'"),
+        ("a.csv", "word,side,more\na,1\nb,2,x\n",
+         "file: a.csv, columns: [word, side], optional: [more], comment: word"),
+        ("a.csv", ': 1\n"a",": x"\n: 2\nb,y\n', "file: a.csv, section: side, "
+         "columns: [word, more]"),
     ],
 )  # fmt: skip
 def test_a_file_beside_the_task_is_read(texts, write, name, content, table):
@@ -203,6 +221,8 @@ def test_an_invalid_sha256_is_an_error(mistake, write, sha256):
         ("columns: [word, side], rows: [[a]]", "", ["['a']", "1 cells", "2 columns"]),
         ("columns: [word, side], rows: [[no, '1']]", ".rows[0][0]", ["false", "quotes"]),
         ("columns: [word, side], rows: [[~, '1']]", ".rows[0][0]", ["null"]),
+        ("columns: [word, side, word], file: a.tsv", "", ["'word'", "two columns"]),
+        ("columns: [word], optional: [word], file: a.tsv", "", ["'word'", "two columns"]),
         ("file: absent.tsv", "", ["'absent.tsv'"]),
         ("package: json", "", ["'package'", "'file'"]),
     ],
@@ -226,9 +246,8 @@ def test_a_mistake_in_a_table_is_reported_with_its_key(mistake, table, key, fact
          ["'klingon'"]),
         ("a.tsv", ROWS, "file: a.tsv, encoding: punycode", "mine.yaml:11: tables.t.encoding",
          ["'punycode'"]),
-        ("a.tsv", ROWS, "file: a.tsv, delimiter: '||', quoted: true", "a.tsv", ["delimiter"]),
-        ("a.csv", '"a,1\n', "file: a.csv, quoted: true, columns: [word, side]", "a.csv:1",
-         ["2 cells"]),
+        ("a.csv", '"a,1\n', "file: a.csv, columns: [word, side]", "a.csv:1",
+         ["'word'", "quote", "not closed"]),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_file_is_reported_with_its_line(
@@ -240,11 +259,191 @@ def test_a_mistake_in_a_file_is_reported_with_its_line(
 
 def test_text_in_another_encoding_is_an_error(mistake, tmp_path):
     (tmp_path / "a.tsv").write_bytes("wörd\tside\n".encode("latin-1"))
-    mistake("file: a.tsv", at="a.tsv: ", of=["'utf-8'"])
+    mistake("file: a.tsv", at="a.tsv:1: ", of=["'utf-8'", "'encoding'"])
 
 
 @pytest.mark.parametrize("second", ['{"side": "1"}', '{"word": null, "side": "1"}'])
 def test_a_missing_cell_in_a_later_row_is_an_error(mistake, write, second):
     write("a.jsonl", '{"word": "a", "side": "1"}\n{"word": "b", "side": "2"}\n' + second + "\n")
-    mistake("file: a.jsonl", at="mine.yaml:8: inputs.targets_1.column: ",
-            of=["row 3", "'t'", "'word'"])  # fmt: skip
+    mistake("file: a.jsonl", at="a.jsonl:3: ", of=["row 3", "'t'", "'word'"])
+
+
+@pytest.fixture
+def cells(tmp_path):
+    """Return the rows of a file, each a list of cells."""
+
+    def read(content, name="a.csv", **settings):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return [list(row.values()) for row in table_files.parse(Table(file=name, **settings), path)]
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('a,b\n"He is a doctor, and tall",x\n', [["He is a doctor, and tall", "x"]]),
+        ('a,b\n"gets sick.\nUnfortunately",x\n', [["gets sick.\nUnfortunately", "x"]]),
+        ('a,b\r\n"one\r\ntwo",x\r\n', [["one\r\ntwo", "x"]]),
+        ('a,b\r"one\rtwo",x\r', [["one\rtwo", "x"]]),
+        ('a,b\n"one\n\n  \ntwo",x\n', [["one\n\n  \ntwo", "x"]]),
+        ('a,b\n"one\n# two\n: three",x\n# a comment\n', [["one\n# two\n: three", "x"]]),
+        ('a,b\n"she said ""no""",""\n', [['she said "no"', ""]]),
+        ('a,b\nshe said "no",5"\n', [['she said "no"', '5"']]),
+        ('a,b\n"x","y"', [["x", "y"]]),
+        ('"a\nb",c\nx,y\n', [["x", "y"]]),
+        ("a,b\n x , y\n", [[" x ", " y"]]),
+        ("a,b\nx\u2028y,z\x85\n", [["x\u2028y", "z\x85"]]),
+    ],
+)
+def test_a_csv_is_read_as_rfc_4180_says(cells, content, expected):
+    assert cells(content, comment="#") == expected
+
+
+def test_quotes_are_text_in_a_tsv_and_in_a_csv_that_says_so(cells):
+    assert cells('a\tb\n"x, y\tz"\n', "a.tsv") == [['"x, y', 'z"']]
+    assert cells('a\tb\n"x\ty"\tz\n', "a.tsv", quoted=True) == [["x\ty", "z"]]
+    assert cells('a,b\n"x, y"\n', quoted=False) == [['"x', ' y"']]
+    assert cells('a\tb\n"x"\t"\n', delimiter="\t", quoted=False) == [['"x"', '"']]
+
+
+@given(
+    st.lists(
+        st.lists(st.text(alphabet='ab ,"\n\r\té', max_size=6), min_size=2, max_size=2).filter(
+            lambda row: "".join(row).strip()
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_what_the_csv_module_writes_is_read_cell_by_cell(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("csv") / "a.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["one", "two"], *rows])
+    assert [list(row.values()) for row in table_files.parse(Table(file="a.csv"), path)] == rows
+
+
+@pytest.mark.parametrize(
+    ("encoding", "python"),
+    [
+        ("latin-1", "latin-1"),
+        ("mac_roman", "mac_roman"),
+        ("utf-16", "utf-16"),
+        ("utf-16-le", "utf-16-le"),
+        ("utf-8", "utf-8-sig"),
+        ("utf-8-sig", "utf-8-sig"),
+    ],
+)
+def test_a_csv_is_read_in_its_encoding(cells, encoding, python):
+    content = 'größe,b\r\n"é\r\nè",x\r\n'
+    assert cells(content.encode(python), encoding=encoding) == [["é\r\nè", "x"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "encoding", "line", "facts"),
+    [
+        ("a,b\nx,y\n".encode("utf-16"), "a.csv", "utf-8", 1, ["utf-16", "encoding"]),
+        (b"\xef\xbb\xbfa,b\nx,y\n", "a.csv", "latin-1", 1, ["utf-8", "iso8859-1"]),
+        ("a,b\nx,y\n".encode("utf-16-le"), "a.csv", "utf-8", 1, ["NUL", "utf-16-le"]),
+        (b"a,b\nx,y\0\n", "a.csv", "utf-8", 2, ["column 'b'", "NUL"]),
+        (b"a\tb\nx\ty\0\n", "a.tsv", "utf-8", 2, ["column 'b'", "NUL"]),
+        ("a,b\nx,y\n\ufeffx,y\n".encode(), "a.csv", "utf-8", 3, ["column 'a'", "byte order"]),
+        ("a,b\nx,é\n".encode("latin-1"), "a.csv", "utf-8", 2, ["'utf-8'", "encoding"]),
+        (b"a,b\nx,y,z\n", "a.csv", "utf-8", 2, ["2 cells (a, b)", "found 3", "'z'", "quotes"]),
+        (b"a\tb\nx\ty\tz\n", "a.tsv", "utf-8", 2, ["2 cells (a, b)", "found 3", "'z'"]),
+        (b'a,b\n"x\n\ny",z\nx,y,\n', "a.csv", "utf-8", 5, ["2 cells (a, b)", "found 3"]),
+        (b"a,b\n\n\nx\n", "a.csv", "utf-8", 4, ["2 cells (a, b)", "found 1", "'b'"]),
+        (b"a,a\nx,y\n", "a.csv", "utf-8", 1, ["column", "'a'", "second"]),
+        (b"# note\na\tb\ta\nx\ty\tz\n", "a.tsv", "utf-8", 2, ["cell 3", "'a'"]),
+        (b"a,b,\nx,y,z\n", "a.csv", "utf-8", 1, ["cell 3", "empty", "header"]),
+        (b"a, ,b\nx,y,z\n", "a.csv", "utf-8", 1, ["cell 2", "empty", "header"]),
+        (b'a,b\nx,"y\nx,y\n', "a.csv", "utf-8", 2, ["column 'b'", "not closed"]),
+        (b'a,b\nx,"y""\n', "a.csv", "utf-8", 2, ["column 'b'", "not closed"]),
+        (b'a,b\nx,y\n"x" y,z\n', "a.csv", "utf-8", 3, ["column 'a'", "' y,z"]),
+        (b'a,b\n"x,y\nx,y\n"x",y\n', "a.csv", "utf-8", 2, ["column 'a'", "closing quote"]),
+        (b'a,b\n"x,y\n' + b"x,y\n" * 9 + b'x",y\n', "a.csv", "utf-8", 2,
+         ["column 'a'", "11 lines that look like rows"]),
+        (b'a,b\nx,"y\n' + b"x\n" * 99_999 + b'"\n', "a.csv", "utf-8", 2,
+         ["column 'b'", "characters", "131,072"]),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_text_table_has_its_line_and_column(
+    cells, content, name, encoding, line, facts
+):
+    with pytest.raises(InvalidFile) as caught:
+        cells(content, name, comment="#", encoding=encoding)
+    assert caught.value.line == line
+    for fact in facts:
+        assert fact in caught.value.problem
+
+
+def test_all_rows_with_a_mistake_are_shown_at_once(cells):
+    with pytest.raises(InvalidFile) as caught:
+        cells("a,b\nx,y,z\nx,y\nx\n")
+    assert [mistake.line for mistake in caught.value.mistakes] == [2, 4]
+    with pytest.raises(InvalidFile) as caught:
+        cells("a,b\n" + "x\n" * 999)
+    assert len(caught.value.mistakes) == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place", "facts"),
+    [
+        ("a.csv", "word,side\na,1\n,2\n", "a.csv:3", ["'word'", "empty"]),
+        ("a.csv", 'word,side\na,1\n" \t",2\n', "a.csv:3", ["'word'", "empty"]),
+        ("a.csv", 'word,side\na,1\n"b\n\nc",2\n"",2\n', "a.csv:6", ["'word'", "empty"]),
+        ("a.tsv", "word\tside\na\t1\n\t2\n", "a.tsv:3", ["'word'", "empty", "row 2"]),
+        ("a.jsonl", '{"word": "", "side": 1}\n', "a.jsonl:1", ["'word'", "empty"]),
+        ("a.jsonl", '\n{"word": 3, "side": 1}\n', "a.jsonl:2", ["'word'", "number", "quotes"]),
+        ("a.jsonl", '{"word": true, "side": 1}\n', "a.jsonl:1", ["'word'", "truth value"]),
+        ("a.jsonl", '{"word": ["b"], "side": 1}\n', "a.jsonl:1", ["'word'", "list"]),
+        ("a.jsonl", '{"side": 1}\n{"word": "a", "side": 2}\n', "a.jsonl:1",
+         ["'word'", "no value"]),
+        ("a.jsonl", '{"word": "b", "word": "c", "side": 1}\n', "a.jsonl:1", ["'word'", "twice"]),
+        ("a.jsonl", '{"word": "b", "side": 1, "x": [{"y": 1, "y": 2}]}\n', "a.jsonl:1",
+         ["'y'", "twice"]),
+    ],
+)  # fmt: skip
+def test_a_cell_that_is_no_text_where_one_is_needed_is_a_mistake(
+    mistake, write, name, content, place, facts
+):
+    write(name, content)
+    mistake(f"file: {name}", at=f"{place}: ", of=facts)
+
+
+def test_a_cell_of_a_row_in_the_task_file_that_is_no_text_has_its_key(mistake):
+    mistake('columns: [word, side], rows: [[a, "1"], ["", "2"]]',
+            at="mine.yaml:11: tables.t.rows[1][0]: ", of=["'word'", "empty"])  # fmt: skip
+    mistake('columns: [word, side], rows: [[a, "1"], [3, "2"]]',
+            at="mine.yaml:11: tables.t.rows[1][0]: ", of=["'word'", "number"])  # fmt: skip
+
+
+def test_a_cell_may_be_empty_where_no_text_is_made_of_it(texts, write):
+    write("a.csv", "word,side,more\na,1,\nb,2,\n,3,x\n")
+    assert texts("file: a.csv") == (("a",), ("b",))
+
+
+@pytest.mark.parametrize(("field", "is_used"), [("more", True), ("More", True), ("word", False)])
+def test_an_empty_cell_that_a_template_needs_is_a_mistake(registry, write, field, is_used):
+    write("a.csv", "word,side,more\na,1,\nb,2,x\n")
+    task = TASK.replace("column: word,", "column: word, template: t,")
+    task = task.replace("tables:\n", f"templates: {{t: 'a {{{field}}} of {{text}}'}}\ntables:\n")
+    path = write("mine.yaml", f"{task}  t: {{file: a.csv}}\n")
+    if is_used:
+        with pytest.raises(InvalidFile, match=r"a\.csv:2: column 'more': empty"):
+            registry.task_file(path)
+    else:
+        assert registry.task_file(path).scenarios[0].inputs["targets_1"].texts == ("a a of a",)
+
+
+def test_a_word_of_spaces_is_a_mistake(registry, write):
+    task = TASK.replace('{table: t, column: word, where: {side: "1"}}', '{words: [a, " "]}')
+    write("a.tsv", ROWS)
+    with pytest.raises(InvalidFile, match=r"mine\.yaml:8: inputs\.targets_1: an empty text"):
+        registry.task_file(write("mine.yaml", f"{task}  t: {{file: a.tsv}}\n"))
+
+
+def test_a_line_break_cannot_be_a_delimiter(mistake, write):
+    write("a.tsv", ROWS)
+    mistake('file: a.tsv, delimiter: "\\n"', at="mine.yaml:11: tables.t.delimiter: ")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from pathlib import Path
 
 import pytest
+from disk import failing, power_cuts
 from submission_records import changed, good_records, write
 
 from harness.commands.main import run
@@ -174,3 +176,58 @@ def test_wrong_places_are_one_line(board, tmp_path, capsys):
     assert "absent" in capsys.readouterr().err
     assert merge(board, into=board / submission.ROOT) == 2
     assert "name the repository" in capsys.readouterr().err
+
+
+# Killed merges
+
+
+@pytest.fixture
+def submitted(tmp_path: Path) -> Path:
+    """A new model, and further records of one that is there, each with who submitted it."""
+    folder = tmp_path / "submitted"
+    write(folder, good_records(tasks=5))
+    write(folder, good_records("model-b", tasks=3), submitted_by="Bob Example")
+    return folder
+
+
+def test_a_merge_that_fails_at_any_step_is_completed_by_the_next(board, submitted, tmp_path):
+    whole = tmp_path / "whole"
+    shutil.copytree(board, whole)
+    assert merge(submitted, into=whole) == 0
+    for k in itertools.count():
+        into = tmp_path / "failed"
+        shutil.rmtree(into, ignore_errors=True)
+        shutil.copytree(board, into)
+        with failing(k) as disk:
+            merge(submitted, into=into)
+        if disk.failed is None:
+            break
+        assert merge(submitted, into=into) == 0
+        assert files(into) == files(whole), disk.failed
+    assert k > 20
+
+
+@pytest.mark.posix
+def test_a_merge_that_is_killed_at_any_step_is_completed_by_the_next(board, submitted, tmp_path):
+    into, whole = tmp_path / "into", tmp_path / "whole"
+    shutil.copytree(board, whole)
+    assert merge(submitted, into=whole) == 0
+    shutil.copytree(board, into)
+    states = power_cuts(into, lambda: merge(submitted, into=into))
+    cuts = [cut for cut in states if cut.state in ("whole", "synced")]
+    assert len(cuts) > 10
+    for cut in cuts:
+        killed = cut.restore(tmp_path / "killed")
+        assert merge(submitted, into=killed) in (0, 1)
+        assert files(killed) == files(whole), cut
+
+
+def test_records_without_who_submitted_them_get_it_with_the_next_merge(board, submitted, tmp_path):
+    """As a merge of an older version left them, which wrote the records first."""
+    assert merge(submitted, into=board) == 0
+    whole = files(board)
+    (file,) = (f for f in board.rglob("submission.json") if "model-b" in str(f))
+    file.unlink()
+    assert merge(submitted, into=board) == 0
+    assert files(board) == whole
+    assert check([board]).problems == ()

@@ -117,6 +117,8 @@ def test_the_sts_benchmark_is_read_with_and_without_a_header(tmp_path):
         ("a\tb\n\n1\t2\n", "tsv", ("c",), r"corpus:3: c: "),
         ("a\ta\n1\t2\n", "tsv", ("a",), r"corpus:1: "),
         ("a\tb\nx\n", "tsv", ("b",), r"corpus:2: b: "),
+        ("text\tlabel\nHe left\tx\nShe\tleft\ty\n", "tsv", (), r"corpus:3: .*2 cells.*3: 'y'"),
+        ('{"text": "a", "text": "b"}\n', "jsonl", (), r"corpus:1: .*'text' stands twice"),
         ("x\n", "tsv", ("2",), r"corpus:1: .*\b2\b.*\b1\b"),
         (b"fine\n\xff\n", "text", (), r"corpus:2: .*UTF-8"),
         (json.dumps(SNLI | {"gold_label": "neutrl"}), "snli", (), r"corpus:1: label: .*'neutral'"),

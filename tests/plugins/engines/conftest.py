@@ -10,14 +10,15 @@ from pathlib import Path
 
 from harness import EmbedderSpec, hookimpl
 from harness.embedder import MockEmbedder
+from harness.encode.admission import TEXTS
 
 
 class Troubled(MockEmbedder):
-    """Raises, dies or returns wrong shapes if a text says so."""
+    """Raises, dies or returns wrong shapes if a text says so. Logs the texts of a run."""
 
     def __init__(
         self, *, device="cpu", dimensions: int = 4, fails_on="", once="", log="", sleep=0.0,
-        meet="", budget: int | None = None, differs="",
+        meet="", budget: int | None = None, differs="", sorts="",
     ):
         if device == fails_on:
             raise ValueError(f"there is no {device}")
@@ -26,13 +27,18 @@ class Troubled(MockEmbedder):
             dimensions += 1
         super().__init__(dimensions=dimensions)
         self.once, self.log, self.sleep, self.meet = once, log, float(sleep), meet
-        self.batch_tokens, self.n_texts = budget, 0
+        self.batch_tokens, self.n_texts, self.sorts = budget, 0, sorts
 
     @property
     def notes(self):
         return [f"{self.n_texts} texts"] if self.log else []
 
     def encode(self, texts):
+        if set(texts) <= set(TEXTS):  # the check before the first vector is stored
+            if self.sorts:
+                Path(self.sorts, str(os.getpid())).touch()
+                texts = sorted(texts)
+            return super().encode(texts)
         self.n_texts += len(texts)
         if self.log:
             with open(self.log, "a") as file:

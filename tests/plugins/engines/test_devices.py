@@ -1,6 +1,7 @@
 """The engine `devices`: several processes, and models that die, raise, or work."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -150,6 +151,27 @@ def test_one_process_and_several_report_the_same_failed_texts(tmp_path, plugin, 
 def test_a_model_that_returns_the_wrong_shape_is_a_model_error(tmp_path, plugin):
     with pytest.raises(ModelError, match=r"shape \(\d+, 2\)"):
         encode(tmp_path, ["wrong", *texts_of(5)])
+
+
+def test_a_model_that_is_refused_is_checked_by_the_workers_and_nothing_is_stored(tmp_path, plugin):
+    checked = tmp_path / "checked"
+    checked.mkdir()
+    for _ in range(2):
+        with pytest.raises(ModelError, match="another order"):
+            encode(tmp_path, texts_of(300), name=f"troubled?sorts={checked}")
+    assert Store(tmp_path / "store", "mock-text-4").info().rows == 0
+    workers = {path.name for path in checked.iterdir()}
+    assert 2 <= len(workers) <= 4
+    assert str(os.getpid()) not in workers
+
+
+def test_processes_of_one_store_may_check_a_model_at_once_and_later_ones_need_not(tmp_path, plugin):
+    encode(tmp_path, texts_of(300), name=f"troubled?log={tmp_path / 'log'}&meet=yes")
+    facts = json.loads(next((tmp_path / "store").rglob("model.json")).read_text())
+    assert len(facts["admitted"]) == 1
+    (tmp_path / "none").mkdir()
+    encode(tmp_path, [f"more {i}" for i in range(9)], name=f"troubled?sorts={tmp_path / 'none'}")
+    assert list((tmp_path / "none").iterdir()) == []
 
 
 def test_a_device_that_cannot_be_used_leaves_the_work_to_the_others(tmp_path, plugin):

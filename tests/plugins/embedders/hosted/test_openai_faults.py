@@ -1,13 +1,16 @@
 """Hosted text encoders whose server misbehaves or refuses texts."""
 
+import base64
+import json
+
 import numpy as np
 import pytest
-from loopback import BROKEN, BUSY, DIMENSIONS, TOO_MANY, Fault, Loopback, expected
+from loopback import BROKEN, BUSY, DIMENSIONS, TOO_MANY, Fault, Loopback, expected, vector
 
 from harness.encode.batch_size import BatchSize, batch_size
 from harness.encode.batches import encode_batches
 from harness.errors import ModelError, PartlyEncoded, Unavailable
-from harness.plugins.embedders.hosted.asking import PROBE
+from harness.plugins.embedders.hosted.asking import PATIENCE, PROBE
 from harness.store.store import Store
 
 TEXTS = [f"text number {i}" for i in range(10)]
@@ -177,6 +180,103 @@ def test_a_missing_vector_is_reported(loopback, embedder, encode):
     _, report = encode(embedder(), TEXTS)
     assert list(report.failed) == [TEXTS[5]]
     assert "0 vectors" in report.failed[TEXTS[5]]
+
+
+# Base64
+
+
+def repacked(change):
+    """Return a function that answers with other bytes where base64 is asked for."""
+
+    def twist(answer):
+        for item in answer["data"]:
+            row = np.frombuffer(base64.b64decode(item["embedding"]), dtype="<f4")
+            item["embedding"] = base64.b64encode(change(row).tobytes()).decode()
+
+    return lambda body: Fault(twist=twist) if body["encoding_format"] == "base64" else None
+
+
+OTHER_BYTES = {
+    "doubles": lambda row: row.astype("<f8"),
+    "halves": lambda row: row.astype("<f2"),
+    "bfloat16": lambda row: (row.view("<u4") >> 16).astype("<u2"),
+    "the other byte order": lambda row: row.astype(">f4"),
+    "int8": lambda row: np.rint(row * 127).astype("i1"),
+    "packed bits": lambda row: np.packbits(row > 0),
+}
+
+
+@pytest.mark.parametrize("dimensions", [None, DIMENSIONS])
+@pytest.mark.parametrize("kind", OTHER_BYTES)
+def test_other_numbers_than_float32_in_base64_are_asked_for_as_a_list(
+    loopback, embedder, kind, dimensions
+):
+    loopback.always = repacked(OTHER_BYTES[kind])
+    encoder = embedder(dimensions=dimensions, batch_texts=5)
+    np.testing.assert_array_equal(encoder.encode(TEXTS), expected(TEXTS))
+    formats = [request["encoding_format"] for request in loopback.requests]
+    assert formats == ["base64", "float", "float"]
+    assert any("encoding=float instead of base64" in note for note in encoder.notes)
+
+
+def test_other_numbers_are_refused_if_they_are_sent_for_a_list_too(loopback, embedder):
+    def twist(answer):
+        for item, text in zip(answer["data"], loopback.requests[-1]["input"], strict=True):
+            content = vector(text).astype("<f8").tobytes()
+            item["embedding"] = base64.b64encode(content).decode()
+
+    loopback.always = lambda body: Fault(twist=twist)
+    for options in ({}, {"encoding": "float"}):
+        with pytest.raises(ModelError, match=r"not of float32 numbers.*encoding=float"):
+            embedder(**options).encode(TEXTS)
+
+
+@pytest.mark.parametrize("kind", OTHER_BYTES)
+def test_another_type_than_in_the_first_answer_is_refused(loopback, embedder, encode, kind):
+    encoder = embedder()
+    encode(encoder, TEXTS[:7])
+    loopback.always = repacked(OTHER_BYTES[kind])
+    store, report = encode(encoder, TEXTS[7:])
+    assert list(report.failed) == TEXTS[7:]
+    assert store.missing(TEXTS) == TEXTS[7:]
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "base64 encoding is not currently supported"),
+        (422, "body.encoding_format: Input should be 'float'"),
+        (501, "encoding 'base64' is not implemented"),
+        (400, "invalid request"),
+    ],
+)
+@pytest.mark.parametrize("parallel", [1, 3])
+def test_an_endpoint_that_refuses_base64_is_asked_for_lists(
+    loopback, embedder, encode, status, message, parallel
+):
+    fault = Fault(status=status, body=json.dumps({"error": {"message": message}}).encode())
+    loopback.always = lambda body: fault if body["encoding_format"] == "base64" else None
+    texts = [f"text number {i}" for i in range(20)]
+    store, report = encode(embedder(parallel=parallel, batch_texts=4), texts)
+    answered = [text for text in texts if text not in report.failed]
+    np.testing.assert_array_equal(store.get(answered), expected(answered))
+    # Without a word of base64, some texts are refused before a probe finds out.
+    assert len(report.failed) <= (PATIENCE * parallel if message == "invalid request" else 0)
+    formats = [request["encoding_format"] for request in loopback.requests]
+    assert formats.count("float") >= 5
+
+
+def test_the_name_of_another_model_in_the_answer_is_told(loopback, embedder):
+    def answers_as(name):
+        loopback.always = lambda body: Fault(twist=lambda answer: answer.update(model=name))
+        encoder = embedder()
+        encoder.encode(TEXTS)
+        return [note for note in encoder.notes if "says that the model" in note]
+
+    assert answers_as("owner/Toy-v2:latest") == []
+    assert answers_as(None) == []
+    (note,) = answers_as("other\nmodel")
+    assert "'other model' answers" in note
 
 
 # Endpoints that refuse everything

@@ -108,6 +108,71 @@ def test_a_changed_model_has_a_fingerprint_of_its_own_that_lasts(model, change):
     assert embedder.info.name == model.name
 
 
+def with_adapters(folder):
+    """Return a model with two adapters."""
+    peft = pytest.importorskip("peft")
+    loaded = load(folder)
+    for seed, name in enumerate(("plain", "debiased")):
+        torch.manual_seed(seed)
+        config = peft.LoraConfig(
+            r=2, lora_alpha=99, target_modules=["dense", "value"], init_lora_weights=False
+        )
+        loaded.add_adapter(config, adapter_name=name)
+    return loaded
+
+
+def scaled(loaded):
+    for part in loaded.modules():
+        if hasattr(part, "lora_alpha"):
+            part.scaling["debiased"] *= 2
+
+
+def test_each_active_adapter_has_a_fingerprint_of_its_own_that_lasts(model):
+    changes = {
+        "plain": lambda loaded: loaded.set_adapter("plain"),
+        "debiased": lambda loaded: loaded.set_adapter("debiased"),
+        "none": lambda loaded: loaded.disable_adapters(),
+        "scaled": scaled,
+    }
+    found, vectors = {}, {}
+    for name, change in changes.items():
+        embedders = []
+        for _ in range(2):
+            loaded = with_adapters(model)
+            change(loaded)
+            embedders.append(adapted(loaded))
+        assert fingerprint(embedders[0]) == fingerprint(embedders[1])
+        assert embedders[0].notes == ()
+        found[name], vectors[name] = fingerprint(embedders[0]), embedders[0].encode(TEXTS)
+    assert len(set(found.values())) == len(found)
+    assert np.allclose(vectors["none"], of_folder(model).encode(TEXTS), atol=1e-6)
+    assert not np.allclose(vectors["plain"], vectors["debiased"], atol=1e-3)
+
+
+def test_scores_of_one_adapter_are_not_those_of_another(model, tmp_path):
+    loaded, values = with_adapters(model), []
+    for name in ("plain", "debiased", "plain"):
+        loaded.set_adapter(name)
+        results = harness.evaluate(loaded, "name-triplets", results=tmp_path / "results")
+        values.append({record.id: record.value for record in results})
+    assert values[0] == values[2]
+    assert not values[0].keys() & values[1].keys()
+
+
+def test_a_model_that_nothing_identifies_keeps_its_name_and_prompts(model):
+    loaded, lock = load(model), iter([1])
+    loaded[0].model.register_forward_hook(lambda m, a, o: o if lock else None)
+    embedder = adapted(loaded)
+    assert embedder.info.name == model.name
+    assert embedder.info.role_prompts == of_folder(model).info.role_prompts
+    assert fingerprint(embedder) != fingerprint(adapted(loaded))
+    assert "nothing identifies" in embedder.notes[0]
+
+
+def test_a_model_in_training_is_read_as_it_encodes(model):
+    assert fingerprint(adapted(load(model).train())) == fingerprint(of_folder(model))
+
+
 def test_a_model_whose_folder_is_gone_has_a_fingerprint_of_its_own(model):
     loaded = load(model)
     model.rename(model.with_name("moved"))

@@ -50,7 +50,7 @@ def change_weights(folder, change):
         ("{", "cannot be read"),
         ("", "cannot be read"),
         ('{"a":' * 100_000, "is nested too deeply"),
-        ('{"a": "' + "x" * 2**24 + '"}', "at most 16,777,216 are allowed"),
+        ('{"a": "' + "x" * 2**24 + '"}', "at most 16,000,000 are allowed"),
     ],
     ids=["list", "null", "number", "broken", "empty", "deep", "large"],
 )
@@ -263,6 +263,12 @@ def test_weights_without_a_header_are_refused(model, content):
 def test_a_broken_tokenizer_is_refused(model, content):
     (model / "tokenizer.json").write_text(content)
     assert "tokenizer.json cannot be read" in refused(model)
+
+
+def test_an_enormous_tokenizer_is_refused(model):
+    with (model / "tokenizer.json").open("r+b") as file:
+        file.truncate(10**10)  # takes no place on the disk
+    assert "tokenizer.json is a file of 10,000,000,000 bytes; at most 200,000,000" in refused(model)
 
 
 def test_a_model_without_a_tokenizer_is_refused(model):

@@ -1,0 +1,294 @@
+"""The admission check, which finds out whether the vectors of a text encoder may be stored.
+
+Scores compare vectors of texts that were encoded in different batches. So the vector of a text must
+depend on nothing but the text. Before the first vector of a fingerprint is stored, the process that
+has the model encodes a few fixed texts as one batch, each alone, and one of them again: at most
+`MOST_TEXTS` texts. `harness.encode.one_batch` looks at the number type and shape of what is
+returned. A model that cannot take the fixed texts is checked with texts of the run.
+
+That a model passed is kept in `model.json` of its store, for this version of the check and of the
+libraries that run models. That it was refused is not kept, since a library may be the cause.
+
+Word embedders are not checked: they look their vectors up. Of hosted models the canaries are looked
+at (`harness.encode.canary`), so that nothing is asked twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.metadata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.arrays import Vectors
+from harness.encode import roles
+from harness.encode.one_batch import Failure, attempt
+from harness.encode.without_vector import without_vector
+from harness.errors import DiskError, ModelError
+from harness.store import model_file
+
+if TYPE_CHECKING:
+    from harness.embedder import Embedder
+    from harness.store.store import Store
+
+VERSION = 1
+"""Changes with the texts and with what is checked: models are then checked again."""
+TEXTS = (
+    "the doctor",
+    "My neighbour reads the newspaper in the garden every morning before she goes to work.",
+    "She is a nurse.",
+    "An old teacher who had lived abroad for many years came back to the town where both of them "
+    "went to school, and he was surprised by how few of the houses were still there.",
+    "seven and five",
+)
+"""The fixed texts, of unequal lengths: in one batch the short ones are padded."""
+MOST_TEXTS = 12
+"""Most texts that a check encodes."""
+PADDING_TOLERANCES = {"float32": 0.01}
+"""Largest distance of a text's vectors alone and in a batch, relative to their length, by the
+precision that a model states. Measured: 1e-6 in float32 (1e-3 with the TF32 of a GPU)."""
+PADDING_TOLERANCE = 0.1
+"""That of models in half precision, in eight bits, or in one that they do not state. Measured: 1e-3
+in float16 and 9e-3 in bfloat16 (6 layers), 2.4e-2 in bfloat16 (18 layers). It is a cosine of .995.
+"""
+REPEAT_TOLERANCE = 0.045
+"""That of two calls with one text: a cosine of .999, since an object may ask a server."""
+CONSTANT = 1e-6
+"""Largest relative distance of vectors that count as one."""
+
+_ADMITTED = "admitted"
+_LIBRARIES = ("sentence-transformers", "torch", "transformers")
+_ORDERS = ((0,), (1, 0), (1, 2, 0), (1, 3, 0, 2), (2, 1, 4, 3, 0))
+"""The order in a batch of 1 to 5 texts: from 3 on, no sorting by length or alphabet gives it."""
+
+Positions = npt.NDArray[np.int64]
+
+
+def admit(embedder: Embedder, store: Store, keys: Sequence[str]) -> None:
+    """Check a text encoder, unless its store says that it passed.
+
+    Parameters
+    ----------
+    embedder
+        The embedder, in the process that encodes.
+    store
+        Its store.
+    keys
+        What will be encoded: texts, or keys of texts in their roles.
+
+    Raises
+    ------
+    ModelError
+        If its vectors may not be stored: the message says why.
+    HarnessError
+        If the embedder raises one.
+    """
+    info = embedder.info
+    if info.kind != "text" or info.hosted:
+        return
+    stated = model_file.read(store.files).get(_ADMITTED)
+    passed = [str(version) for version in stated] if isinstance(stated, list) else []
+    if _version() in passed:
+        return
+    # Quantised vectors hide small differences, and have large ones where a level ends.
+    if _is_sound(getattr(embedder, "unquantized", embedder), keys):
+        facts = {"fingerprint": store.fingerprint, "name": info.name, "kind": info.kind}
+        with contextlib.suppress(DiskError):  # the vectors will say so
+            model_file.update(store.files, {**facts, _ADMITTED: [*passed, _version()]})
+
+
+def check_numbers(name: str, vectors: Vectors) -> None:
+    """Check the (n, d) finite vectors of n different texts, whoever encoded them.
+
+    Raises
+    ------
+    ModelError
+        If they are one vector, or whole numbers that fill a byte.
+    """
+    if len(vectors) < 2:
+        return
+    if _differ(vectors, vectors[:1]).max() <= CONSTANT:
+        raise ModelError(
+            f"model '{name}' returned one vector for {len(vectors)} different texts; likely its "
+            "weights or its tokenizer do not belong to it, or it does not read the texts"
+        )
+    least, most = float(vectors.min()), float(vectors.max())
+    is_of_bytes = least >= -128 and most <= 255 and bool((vectors == np.round(vectors)).all())
+    # Counts of words or letters are whole, too, but most of them are small.
+    if is_of_bytes and vectors.shape[1] >= 8 and float(np.median(np.abs(vectors))) >= 16:
+        raise ModelError(
+            f"model '{name}' returned whole numbers from {least:.0f} to {most:.0f}: bytes, such as "
+            "packed bits or quantised vectors; expected floats (unpack the bits; divide quantised "
+            "numbers by their scale)"
+        )
+
+
+def _is_sound(embedder: Embedder, keys: Sequence[str]) -> bool:
+    """Return whether the check could be done; ModelError if its vectors may not be stored."""
+    n_left = MOST_TEXTS
+    seen: list[Vectors] = []  # of texts that have a vector
+    n_invalid = 0
+    for is_fixed in (True, False):
+        texts = _fixed(embedder, keys) if is_fixed else _spread(keys, (n_left - 1) // 2)
+        n_left -= len(texts)
+        batch = _in_one_batch(embedder, texts)
+        if batch is None:
+            continue
+        is_finite = np.isfinite(batch).all(axis=1)
+        usable, rest = np.flatnonzero(is_finite), np.flatnonzero(~is_finite)
+        n_invalid += without_vector(embedder, [texts[i] for i in rest]).count(False)
+        seen += list(batch[usable])
+        if len(usable) > 1 and _differ(batch[usable], batch[usable[:1]]).max() > CONSTANT:
+            check_numbers(embedder.info.name, batch[usable])
+            return _is_same_alone(embedder, [texts[i] for i in usable], batch[usable])
+    if len(seen) > 1 and len({row.shape for row in seen}) == 1:
+        check_numbers(embedder.info.name, np.stack(seen))
+    if n_invalid > 1 and not seen:
+        raise ModelError(
+            f"model '{embedder.info.name}' returned NaN or infinity for each of {n_invalid} texts; "
+            "likely its weights are damaged, or its precision is too low (try float32)"
+        )
+    return False  # it fails on these texts: the loop over batches reports why
+
+
+def _in_one_batch(embedder: Embedder, texts: Sequence[str]) -> Vectors | None:
+    """Return the (n, d) vectors of texts that are encoded together, or None if it fails.
+
+    An embedder may say how many texts a batch has at most.
+    """
+    order = list(_ORDERS[len(texts) - 1])
+    most = getattr(embedder, "batch_texts", None) or len(texts)
+    parts = []
+    for start in range(0, len(texts), most):
+        result = attempt(embedder, [texts[i] for i in order[start : start + most]])
+        if isinstance(result, Failure):
+            return None
+        parts.append(result.vectors)
+    _check_widths(embedder, parts)
+    vectors = np.concatenate(parts)
+    batch = np.empty_like(vectors)
+    batch[order] = vectors
+    return batch
+
+
+def _is_same_alone(embedder: Embedder, texts: Sequence[str], batch: Vectors) -> bool:
+    """Compare the vectors of texts in a batch with those of each text alone.
+
+    Returns whether there was anything to compare; ModelError if they differ.
+    """
+    rows = []
+    for text in [*texts, texts[0]]:
+        result = attempt(embedder, [text])
+        if isinstance(result, Failure) or not np.isfinite(result.vectors).all():
+            return False
+        rows.append(result.vectors)
+    _check_widths(embedder, [batch, *rows])
+    name, alone, again = embedder.info.name, np.concatenate(rows[:-1]), rows[-1][0]
+    if _differ(again[None], alone[:1]).max() > REPEAT_TOLERANCE:
+        training = "it is in training mode, so call its eval()"
+        cause = training if _is_training(embedder) else "likely dropout is on or weights are random"
+        raise ModelError(
+            f"model '{name}' is not deterministic: two calls with the text {_shown(texts[0])} gave "
+            f"vectors with a cosine of {_cosine(again, alone[0])}; {cause}"
+        )
+    precision = str(getattr(embedder, "precision", None))
+    tolerance = PADDING_TOLERANCES.get(precision, PADDING_TOLERANCE)
+    distances = _differ(batch, alone)
+    if distances.max() <= tolerance:
+        return True
+    if source := _permutation(batch, alone, tolerance):
+        raise ModelError(
+            f"model '{name}' returned the vectors of a batch in another order than its texts: "
+            f"that of text {source[0] + 1} as that of text {source[1] + 1}; row i must be the "
+            "vector of text i (likely it sorts the texts by length and does not sort back)"
+        )
+    i = int(distances.argmax())
+    cause = getattr(embedder, "batch_fault", "") or (
+        "likely padding is not masked, the tokenizer pads on the left where the first token is "
+        "pooled, or a step such as normalisation is over the batch and not over each vector"
+    )
+    raise ModelError(
+        f"model '{name}' gives a text another vector in a batch with other texts than alone: the "
+        f"two of {_shown(texts[i])} have a cosine of {_cosine(batch[i], alone[i])} and lengths of "
+        f"{np.linalg.norm(batch[i]):.3g} and {np.linalg.norm(alone[i]):.3g}; {cause}"
+    )
+
+
+def _check_widths(embedder: Embedder, batches: Sequence[Vectors]) -> None:
+    widths = list(dict.fromkeys(batch.shape[1] for batch in batches))
+    if len(widths) > 1:
+        raise ModelError(
+            f"model '{embedder.info.name}' returned vectors of {widths[0]} dimensions for one "
+            f"batch and of {widths[1]} for another; expected the same number for all texts"
+        )
+
+
+def _permutation(batch: Vectors, alone: Vectors, tolerance: float) -> tuple[int, int] | None:
+    """Return a text and the text whose place its vector has, if all rows are in other places."""
+    places = [int(_differ(batch, row[None]).argmin()) for row in alone]
+    near = [_differ(batch[j][None], alone[i][None])[0] for i, j in enumerate(places)]
+    if max(near) > tolerance or len(set(places)) < len(places):
+        return None
+    return next((i, j) for i, j in enumerate(places) if i != j)
+
+
+def _fixed(embedder: Embedder, keys: Sequence[str]) -> list[str]:
+    """Return the keys of the fixed texts: in each role that the model has a reading of.
+
+    Some models have no way to encode a plain text, so there is one only if the run has any.
+    """
+    readings = embedder.info.readings
+    named = [role for role in ("query", "document") if readings.get(role) is not None]
+    if not named:
+        return list(TEXTS)
+    n_plain = int(any(roles.text_of(key) == key for key in keys))
+    of_roles = TEXTS[: len(TEXTS) - n_plain]
+    fixed: list[str] = []
+    for role, start in zip(named, (0, 2), strict=False):
+        stop = 2 if role != named[-1] else None
+        fixed += roles.keys(of_roles[start:stop], role, readings)
+    return [*fixed, *TEXTS[len(of_roles) :]]
+
+
+def _spread(keys: Sequence[str], most: int) -> list[str]:
+    """Return at most so many keys of texts of all lengths."""
+    distinct = sorted(dict.fromkeys(keys), key=len)
+    positions = np.linspace(0, len(distinct) - 1, min(most, len(distinct))).round().astype(int)
+    return [distinct[i] for i in positions.tolist()]
+
+
+def _differ(a: Vectors, b: Vectors) -> npt.NDArray[np.float64]:
+    """Return the (n,) distances of vectors, relative to the longer one of each two."""
+    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    longer = np.maximum(np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1))
+    distances: npt.NDArray[np.float64] = np.linalg.norm(x - y, axis=1)
+    return distances / np.where(longer > 0, longer, 1)
+
+
+def _is_training(embedder: Embedder) -> bool:
+    held: Any = getattr(embedder, "model", embedder)
+    return getattr(held, "training", False) is True
+
+
+def _cosine(a: Vectors, b: Vectors) -> str:
+    from harness.encode.canary import cosine
+
+    return f"{cosine(a, b):.3f}"
+
+
+def _shown(key: str) -> str:
+    return f"{roles.text_of(key)[:30]!r}"
+
+
+@functools.cache
+def _version() -> str:
+    """Return the version of the check and of the libraries that run most models."""
+    versions = [f"check {VERSION}"]
+    for library in _LIBRARIES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions.append(f"{library} {importlib.metadata.version(library)}")
+    return ", ".join(versions)

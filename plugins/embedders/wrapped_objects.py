@@ -1,0 +1,249 @@
+"""Objects of other libraries that turn texts into vectors by methods of other names than `encode`.
+
+Each is known by its methods, so that an object of the user with the same ones is a model, too.
+Objects that cannot be models are refused with a line that says what to write instead.
+
+=============  ==========================================================================
+LangChain      `embed_documents(texts)`, `embed_query(text)`
+LlamaIndex     `get_text_embedding_batch(texts)`, `get_query_embedding(text)`
+fastembed      `embed(texts)`, `query_embed(texts)`, `passage_embed(texts)`: generators
+scikit-learn   `transform(texts)`, which may return a sparse matrix
+mteb           `encode(texts, task_name=…)` of mteb 1, `encode(batches, task_metadata=…)` of mteb 2
+=============  ==========================================================================
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+
+from harness.embedder import Embedder
+from harness.encode.adapters import ObjectEmbedder
+from harness.encode.code_identity import is_of_user
+from harness.errors import UsageError
+
+REFUSED = {
+    "sentence_transformers.CrossEncoder": "a cross-encoder, which scores pairs of texts and gives "
+    "no vector for a text; give a SentenceTransformer",
+    "sentence_transformers.MultiVectorEncoder": "a multi-vector model, which gives several vectors "
+    "for a text; give a SentenceTransformer",
+    "sentence_transformers.SparseEncoder": "a sparse encoder, whose vectors are not compared by "
+    "cosine; give a SentenceTransformer",
+    "fastembed.LateInteractionTextEmbedding": "a multi-vector model, which gives several vectors "
+    "for a text; give a TextEmbedding",
+    "fastembed.SparseTextEmbedding": "a sparse encoder, whose vectors are not compared by cosine; "
+    "give a TextEmbedding",
+    "gensim.Doc2Vec": "a model of documents; give its word vectors (model.wv), or a function such "
+    "as lambda texts: [model.infer_vector(text.split()) for text in texts]",
+    "transformers.Pipeline": "a pipeline, which gives a vector for each token; give a "
+    "SentenceTransformer of its model, or a function from texts to one vector for each",
+    "transformers.PreTrainedTokenizerBase": "a tokenizer, which gives no vectors; give a "
+    "SentenceTransformer",
+    "tokenizers.Tokenizer": "a tokenizer, which gives no vectors; give a SentenceTransformer",
+}
+"""What objects of a class are and what to write instead, by package and class."""
+
+
+def of_torch_module(model: Any) -> None:
+    """Refuse a torch module of a library that takes no texts; leave any other as it is.
+
+    Raises
+    ------
+    UsageError
+        If it has no `encode` and takes tokens or numbers.
+    """
+    _refuse(model)
+    is_users = any(map(is_of_user, type(model).__mro__)) or is_of_user(type(model).forward)
+    if callable(getattr(model, "encode", None)) or is_users:
+        return
+    raise UsageError(
+        f"this {type(model).__name__} is a torch module without encode(texts): it takes numbers, "
+        "and no texts; save it with its tokenizer in a folder and give the folder's path, or give "
+        "a SentenceTransformer"
+    )
+
+
+def of_interface(model: Any) -> Embedder | None:
+    """Return an object with the methods of a known library as an embedder; None for another.
+
+    Raises
+    ------
+    UsageError
+        If it is not ready, or has only a part of the methods.
+    """
+    _refuse(model)
+    if callable(getattr(model, "encode", None)):
+        return _of_mteb(model)
+    for interface in (_of_langchain, _of_llama_index, _of_fastembed, _of_scikit_learn):
+        embedder = interface(model)
+        if embedder is not None:
+            return embedder
+    return None
+
+
+def _refuse(model: Any) -> None:
+    """Raise UsageError for an object that is no model, with what to write instead."""
+    if isinstance(model, np.ndarray) and model.dtype.kind not in "OUS":  # an array of names is none
+        raise UsageError("this array has no words; give a pair: (words, array)")
+    for class_ in type(model).__mro__:
+        what = REFUSED.get(f"{class_.__module__.partition('.')[0]}.{class_.__name__}")
+        if what is not None:
+            raise UsageError(f"this {type(model).__name__} is {what}")
+
+
+def _of_langchain(model: Any) -> Embedder | None:
+    if not _has(model, "embed_documents", "embed_query"):
+        return None
+    return ObjectEmbedder(
+        model,
+        routes={"text": "embed_documents", "query": "embed_query", "document": "embed_documents"},
+        encoders={
+            "embed_documents": model.embed_documents,
+            "embed_query": lambda texts: [model.embed_query(text) for text in texts],
+        },
+    )
+
+
+def _of_llama_index(model: Any) -> Embedder | None:
+    text, query = "get_text_embedding_batch", "get_query_embedding"
+    if not _has(model, text, query):
+        return None
+    return ObjectEmbedder(
+        model,
+        routes={"text": text, "query": query, "document": text},
+        encoders={
+            text: model.get_text_embedding_batch,
+            query: lambda texts: [model.get_query_embedding(each) for each in texts],
+        },
+    )
+
+
+def _of_fastembed(model: Any) -> Embedder | None:
+    names = ("embed", "query_embed", "passage_embed")
+    if not _has(model, *names):
+        return None
+    text, query, document = names
+    return ObjectEmbedder(
+        model,
+        routes={"text": text, "query": query, "document": document},
+        encoders={name: getattr(model, name) for name in names},
+    )
+
+
+def _of_scikit_learn(model: Any) -> Embedder | None:
+    """Return a fitted vectoriser or pipeline."""
+    sklearn = sys.modules.get("sklearn.base")
+    if isinstance(model, type) or sklearn is None or not isinstance(model, sklearn.BaseEstimator):
+        return None
+    from sklearn.utils.validation import check_is_fitted
+
+    if not _has(model, "transform"):
+        raise UsageError(
+            f"this {type(model).__name__} has no transform(texts), so it gives no vectors; give a "
+            "vectoriser or a pipeline that ends in a transformer"
+        )
+    try:
+        check_is_fitted(model)
+    except ValueError:  # scikit-learn's NotFittedError
+        raise UsageError(
+            f"this {type(model).__name__} is not fitted; call its fit(texts) before"
+        ) from None
+    return ObjectEmbedder(
+        model, routes={"text": "transform"}, encoders={"transform": model.transform}
+    )
+
+
+class PromptType(enum.StrEnum):
+    """What a text is, by the words of mteb."""
+
+    query = "query"
+    passage = "passage"
+    document = "document"
+
+
+def _of_mteb(model: Any) -> Embedder | None:
+    """Return a model with the interface of mteb; None if its `encode` has another."""
+    try:
+        parameters = inspect.signature(model.encode).parameters
+    except (TypeError, ValueError):  # a function of an extension
+        return None
+    if "task_metadata" in parameters:
+        call: Callable[..., Any] = _call_of_mteb_2(model)
+        document = "document"
+    elif "task_name" in parameters:
+        call, document = _call_of_mteb_1(model), "passage"
+    else:
+        return None
+    return ObjectEmbedder(
+        model,
+        routes={"text": "encode", "query": "query", "document": document},
+        encoders={
+            "encode": lambda texts: call(texts, None),
+            "query": lambda texts: call(texts, "query"),
+            document: lambda texts: call(texts, document),
+        },
+    )
+
+
+def _call_of_mteb_1(model: Any) -> Callable[[Sequence[str], str | None], Any]:
+    def call(texts: Sequence[str], kind: str | None) -> Any:
+        return model.encode(texts, task_name="harness", prompt_type=_prompt_type(kind))
+
+    return call
+
+
+def _call_of_mteb_2(model: Any) -> Callable[[Sequence[str], str | None], Any]:
+    def call(texts: Sequence[str], kind: str | None) -> Any:
+        from torch.utils.data import DataLoader
+
+        batches: Any = DataLoader(cast("Any", _Texts(texts)), batch_size=max(1, len(texts)))
+        return model.encode(
+            batches,
+            task_metadata=SimpleNamespace(
+                name="harness",
+                type="Retrieval" if kind else "STS",
+                prompt=None,
+                languages=[],
+                modalities=["text"],
+            ),
+            hf_split="test",
+            hf_subset="default",
+            prompt_type=_prompt_type(kind),
+        )
+
+    return call
+
+
+def _prompt_type(kind: str | None) -> Any:
+    """Return mteb's own word for queries or documents; None for other texts."""
+    if kind is None:
+        return None
+    for module in ("mteb.types", "mteb.encoder_interface"):
+        own = getattr(sys.modules.get(module), "PromptType", None)
+        if own is not None and kind in own.__members__:
+            return own[kind]
+    return PromptType[kind]
+
+
+class _Texts:
+    """Texts as a data set of mteb: each is a dictionary with the key `text`."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self.features = {"text": "string"}
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __getitem__(self, row: int) -> dict[str, str]:
+        return {"text": self._texts[row]}
+
+
+def _has(model: Any, *names: str) -> bool:
+    return not isinstance(model, type) and all(callable(getattr(model, n, None)) for n in names)
