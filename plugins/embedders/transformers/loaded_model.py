@@ -143,9 +143,11 @@ def _identity(model: Any) -> str:
     Unidentified
         If its weights are not in memory.
     """
+    with padding.settled(model):  # as it encodes
+        content = identity.content(model, without=("prompts", "default_prompt_name"))
     return digest(
         {
-            "content": identity.content(model, without=("prompts", "default_prompt_name")),
+            "content": content,
             "max_length": model.max_seq_length,
             "dimensions": model.truncate_dim,
         }
