@@ -448,7 +448,11 @@ class ModelFolder:
         code
             Whether the model's own Python files are run.
         """
-        return {
+        # Imported here, because `hub` asks this module what a model is.
+        from harness.plugins.embedders.transformers import hub
+
+        others = self._repositories_of_code() if code else []
+        return {path: file for name in others for path, file in hub.code(name).items()} | {
             path: file
             for path, file in self._tree.items()
             if file in self._opened
@@ -457,6 +461,25 @@ class ModelFolder:
                 or (not code and (self._is_aside(file) or self._is_unread(file)))
             )
         }
+
+    def _repositories_of_code(self) -> list[str]:
+        """Return the repositories, other than the model's own, whose code it asks to run."""
+        stated = [module.type for module in self.all_modules]
+        for folder in {module.folder for module in self.all_modules}:
+            for file in ("config.json", "tokenizer_config.json", "processor_config.json"):
+                classes = self._optional(folder / file).get("auto_map")
+                for value in classes.values() if isinstance(classes, dict) else ():
+                    stated += value if isinstance(value, list) else [value]
+        named = {
+            text.partition("--")[0] for text in stated if isinstance(text, str) and "--" in text
+        }
+        for name in named:
+            if not weight_files.is_inside(name) or Path(name).exists():
+                raise ModelError(
+                    f"'{self.name}' asks to run the code in '{name}', outside its folder; copy it "
+                    "into the folder"
+                )
+        return sorted(named)
 
     @functools.cached_property
     def _opened(self) -> set[Path]:
