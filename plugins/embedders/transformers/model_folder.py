@@ -39,6 +39,8 @@ _WITH_WEIGHTS = (
     *("WeightedLayerPooling", "CLIPModel"),
 )
 _LIBRARY = "sentence_transformers."
+_MOST_STEPS, _DEEPEST = 100, 3
+"""Steps of a model or router, and routers in routers; models have about ten, and none."""
 _ROUTERS = ("Router", "Asym")
 """Modules that have modules: one row of them for each kind of text."""
 _TRANSFORMER_SETTINGS = (
@@ -184,7 +186,7 @@ class ModelFolder:
         for file in weights:
             weight_files.check(file, self.name)
         if self.is_model2vec:
-            model2vec.check(self.path, self.name)
+            model2vec.check(self.path, self.config, self.name)
             return
         is_loaded = self.backend == "torch" or module.folder != self.transformer
         place = self._relative(module.folder)
@@ -248,6 +250,11 @@ class ModelFolder:
                 f"'{self.name}': modules.json must be a list of the model's steps, each with "
                 "'name', 'type' and 'path'"
             )
+        if len(listed) > _MOST_STEPS:
+            raise ModelError(
+                f"'{self.name}': modules.json has "
+                + limits.too_many(len(listed), _MOST_STEPS, "steps")
+            )
         modules = []
         for i, entry in enumerate(listed):
             for key in ("path", "type", "name"):
@@ -266,20 +273,30 @@ class ModelFolder:
         """The steps in order, each router followed by the steps of its routes."""
         return [step for module in self.modules for step in module.within()]
 
-    def _module(self, type_: str, parent: Path, path: object, file: str) -> Module:
+    def _module(
+        self, type_: str, parent: Path, path: object, file: str, *, depth: int = 0
+    ) -> Module:
         folder = self._inside(parent, path, file)
         kind = type_.rpartition(".")[2]
-        routes = self._routes(folder) if kind in _ROUTERS else {}
+        if depth > _DEEPEST:
+            raise ModelError(f"'{self.name}': {file} has routers in routers without end")
+        routes = self._routes(folder, depth) if kind in _ROUTERS else {}
         return Module(kind, folder, type_, routes)
 
-    def _routes(self, folder: Path) -> dict[str, tuple[Module, ...]]:
+    def _routes(self, folder: Path, depth: int) -> dict[str, tuple[Module, ...]]:
         """Return the steps of each route of a router."""
         own = folder / "router_config.json"
         file = own if own.is_file() else folder / "config.json"
         settings = config_files.read_object(file, self.name, self._relative(file))
+        n = len(settings["types"]) if isinstance(settings.get("types"), dict) else 0
+        if n > _MOST_STEPS:
+            raise ModelError(
+                f"'{self.name}': {self._relative(file)} has "
+                + limits.too_many(n, _MOST_STEPS, "steps")
+            )
         try:
             steps = {
-                str(key): self._module(str(type_), folder, key, file.name)
+                str(key): self._module(str(type_), folder, key, file.name, depth=depth + 1)
                 for key, type_ in settings["types"].items()
             }
             routes = {
@@ -522,6 +539,12 @@ class ModelFolder:
                 except OSError as error:
                     raise self._unreadable(entry, error) from None
                 mode = found.st_mode
+                n += 1
+                if n > limits.MODEL_FILES:
+                    raise ModelError(
+                        f"'{self.name}' has more than {limits.MODEL_FILES:,} files; expected the "
+                        "folder of one model"
+                    )
                 if stat.S_ISDIR(mode) and entry.suffix in _SUFFIXES:
                     raise ModelError(
                         f"'{self.name}': {self._relative(entry)} is a folder; expected a file"
@@ -543,12 +566,6 @@ class ModelFolder:
                 if entry.suffix == ".json" and found.st_size > limits.MODEL_JSON_BYTES:
                     size = limits.too_many(found.st_size, limits.MODEL_JSON_BYTES)
                     raise ModelError(f"'{self.name}': {self._relative(entry)} is a file of {size}")
-                n += 1
-                if n > limits.MODEL_FILES:
-                    raise ModelError(
-                        f"'{self.name}' has more than {limits.MODEL_FILES:,} files; expected the "
-                        "folder of one model"
-                    )
                 yield entry
 
     def _is_used(self, folder: Path) -> bool:
