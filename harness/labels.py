@@ -32,7 +32,7 @@ _IN_OPTION = re.compile(
 )
 LONGEST = 8
 """Numbers of an array that a label shows."""
-_SUFFIX = re.compile(r"(\.[A-Za-z]{2,12})?(\.gz)?$")
+_SUFFIX = re.compile(r"(\.[A-Za-z]{2,12})?(\.(?:gz|bz2|xz))?$")
 """Suffix of a file, as in `vectors.txt.gz`; the `.50d` of `glove.50d` is none."""
 
 

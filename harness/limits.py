@@ -41,6 +41,17 @@ take 255 bytes."""
 FILE_NAME_BYTES = 255
 """Bytes of a name in a path of a task, as file systems have it."""
 
+# Files of models
+
+MODEL_CONFIG_BYTES = 16_000_000
+"""Bytes of a configuration of a model; an index of the shards of a large one has two million."""
+MODEL_JSON_BYTES = 200_000_000
+"""Bytes of another JSON file of a model; the largest `tokenizer.json` has 40 million."""
+MODEL_FILES = 20_000
+"""Files below the folder of a model."""
+PROMPT_CHARACTERS = 100_000
+"""Characters of a prompt in the files of a model: it is read with each text."""
+
 # Texts of a task
 
 TEXT_CHARACTERS = 1_000_000

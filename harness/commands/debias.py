@@ -71,7 +71,8 @@ def report(debiased: Debiased, *, as_json: bool) -> None:
     from harness.commands import output
 
     if as_json:
-        output.as_json(vars(debiased))
+        facts = vars(debiased)
+        output.as_json({key: facts[key] for key in facts if key != "notes" or debiased.notes})
         return
     output.table(
         ["file", "format", "words", "dimensions", "bytes", "missing words"],
@@ -91,3 +92,5 @@ def report(debiased: Debiased, *, as_json: bool) -> None:
         click.echo(f"not in the vocabulary: {', '.join(debiased.missing)}")
     if debiased.format == "gensim":
         click.echo(f"its vectors are beside it, in {debiased.path.name}.vectors.npy", err=True)
+    for note in debiased.notes:
+        click.echo(note, err=True)

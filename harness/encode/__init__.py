@@ -2,7 +2,7 @@
 
 ====================  ==============================================================
 `adapters`            an object with `encode(texts)`, or a function, as an embedder
-`identity`            what identifies an object: hashes of its weights, arrays and code
+`identity`            what identifies an object: hashes of all its state, and its code
 `code_identity`       hashes of functions and classes, with what they use
 `engine`              what an engine is, and its report
 `batches`             encodes texts in batches within a token budget, longest first

@@ -63,7 +63,7 @@ class ObjectEmbedder:
         return notes(self.info)
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
-        """Return the vectors of texts of one role as a float32 array.
+        """Return the vectors of texts of one role as an array.
 
         Whole numbers of a list are floats. Bytes, bits and other numbers are returned as they are,
         and refused by `harness.encode.one_batch.checked`.
@@ -75,7 +75,9 @@ class ObjectEmbedder:
         """
         found = self._encoders[self._routes.get(role, self._routes["text"])](list(texts))
         try:
-            return _array(found)
+            array = _array(found)
+            is_wide = array.dtype.kind in "iu" and array.dtype.itemsize > 1
+            return array.astype(np.float32) if is_wide or array.dtype.hasobject else array
         except (TypeError, ValueError) as error:
             raise ModelError(
                 f"model '{self.info.name}' returned {type(found).__name__}, which is no array of "
@@ -83,7 +85,7 @@ class ObjectEmbedder:
             ) from None
 
 
-def _array(found: Any) -> Vectors:
+def _array(found: Any) -> np.ndarray[Any, Any]:
     """Return an array, tensor, sparse matrix, or iterable of vectors as an array."""
     if isinstance(found, Iterator):
         found = list(found)
@@ -94,9 +96,7 @@ def _array(found: Any) -> Vectors:
         found = found.float() if found.is_floating_point() else found
     if callable(getattr(found, "toarray", None)):  # a sparse matrix of scipy
         found = found.toarray()
-    array = np.asarray(found)
-    is_byte = array.dtype.kind in "iu" and array.dtype.itemsize == 1
-    return array if is_byte or array.dtype.kind in "bc" else np.asarray(array, dtype=np.float32)
+    return np.asarray(found)
 
 
 def unnamed() -> str:

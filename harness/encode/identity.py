@@ -21,8 +21,10 @@ import functools
 import hashlib
 import inspect
 import json
+import logging
 import re
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterable, Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -41,11 +43,13 @@ from harness.encode.code_identity import (
     package_of,
     patches,
 )
+from harness.errors import PLUGIN_ERRORS, one_line
 
 UNNAMED = "unnamed-"
 """Prefix of the fingerprint of an object of which nothing identifies the vectors."""
 NEUTRAL: Mapping[str, tuple[str, ...]] = {
     "gensim": ("lifecycle_events", "mapfile_path", "norms", "random"),
+    "model2vec": ("base_model_name", "language"),
     "peft": ("_caches", "base_model_name_or_path", "kwargs", "peft_version"),
     "sentence_transformers": (
         *("_chat_template_suffix_cache", "_method_signature_cache", "_prompt_length_mapping"),
@@ -64,7 +68,7 @@ NEUTRAL: Mapping[str, tuple[str, ...]] = {
 }
 """Attributes of a package's objects that change no vector: where, when and how an object was
 loaded, what it remembers, and what its training needs."""
-STATEFUL = (*LIBRARIES, *NEUTRAL, "collections", "model2vec", "pandas", "scipy", "tokenizers")
+STATEFUL = (*LIBRARIES, *NEUTRAL, "collections", "pandas", "scipy", "tokenizers")
 """Packages whose objects are no more than their attributes."""
 EXTENSIONS = ("scipy", "sklearn", "tokenizers")
 """Packages whose objects in C tell all that they hold when they are copied."""
@@ -74,6 +78,8 @@ _PLAIN = (
     *(decimal.Decimal, fractions.Fraction),
 )
 """Types whose text says all that they hold."""
+_WITHOUT_STATE = (logging.Logger, type(threading.Lock()), type(threading.RLock()))
+"""Types whose state changes no vector."""
 _CONTAINERS = (
     *(dict, list, tuple, set, frozenset, collections.deque),
     *(collections.OrderedDict, collections.defaultdict, collections.Counter),
@@ -133,22 +139,28 @@ def content(value: Any, *, without: Iterable[str] = ()) -> Any:
     """
     try:
         return _Content(value, frozenset(without)).of(value)
-    except RecursionError:
-        raise Unidentified(f"{name_of_class(type(value))}, which is nested too deep") from None
+    except Unidentified:
+        raise
+    except PLUGIN_ERRORS as error:  # an attribute that cannot be read, or too deep a nesting
+        raise Unidentified(f"{name_of_class(type(value))} ({one_line(error)})") from None
 
 
 def _of_content(model: Any) -> str | None:
     """Return a digest of an object's arrays, weights and state; None if it has no array."""
     if isinstance(model, MethodType):
-        inner = _of_content(model.__self__)
-        return None if inner is None else digest([inner, model.__func__.__qualname__])
+        owner, function = model.__self__, model.__func__
+        inner = _of_content(owner)
+        if inner is None:
+            return None
+        is_own = getattr(type(owner), function.__name__, None) is function
+        return digest([inner, function.__qualname__ if is_own else of_function(function)])
     if isinstance(model, FunctionType | BuiltinFunctionType | functools.partial | type):
         return None
     walk = _Content(model)
     try:
         code = walk.code.of_class(type(model))
         found = walk.of_state(model)
-    except (Unidentified, RecursionError):
+    except PLUGIN_ERRORS:  # Unidentified, or an attribute that cannot be read
         return None
     # A vectoriser of scikit-learn may be no more than its options, and tells them all.
     is_whole = package_of(type(model)) == "sklearn" and not walk.has_functions
@@ -183,6 +195,8 @@ class _Content:
             return _of_text(value)
         if value is None or isinstance(value, bool | int | float):
             return value
+        if isinstance(value, _WITHOUT_STATE):
+            return name_of_class(type(value))
         if isinstance(value, _PLAIN):
             return [name_of_class(type(value)), repr(value)]
         torch = sys.modules.get("torch")
@@ -279,7 +293,8 @@ class _Content:
         class_ = type(value)
         if _has_hidden_state(class_):
             raise Unidentified(name_of_class(class_))
-        for base in class_.__mro__:
+        # Of the root the code is hashed, also that of a library. Of a part of it only the name is.
+        for base in class_.__mro__ if value is not self._root else ():
             is_known = is_of_user(base) or package_of(base) in STATEFUL or base in _BUILTINS
             if not is_known and not dataclasses.is_dataclass(base):
                 raise Unidentified(name_of_class(class_))

@@ -1,13 +1,14 @@
 """Which texts a model reads alike, such as a word in upper and in lower case.
 
-A word embedder looks a word up as it is, then lower-cased, then with `_` for spaces; an uncased
-encoder lower-cases every text. Other models read the same texts as different ones. The leak checks
-of runs and of studies compare texts by this.
+A word embedder looks a word up as it is, then lower-cased, then with `_` for spaces, then with
+composed and decomposed accents; an uncased encoder lower-cases every text. Other models read the
+same texts as different ones. The leak checks of runs and of studies compare texts by this.
 """
 
 from __future__ import annotations
 
 import itertools
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,8 +39,8 @@ class Spellings:
     def of(cls, texts: Iterable[str], encode: Callable[[Sequence[str]], Vectors]) -> Spellings:
         """Return which of `texts` a model reads alike.
 
-        Only texts that differ in nothing but case, or `_` for a space, are compared, by their
-        vectors. Where these cannot be computed the texts count as alike.
+        Only texts that differ in nothing but case, `_` for a space, or how accents are encoded, are
+        compared, by their vectors. Where these cannot be computed the texts count as alike.
 
         Parameters
         ----------
@@ -50,7 +51,8 @@ class Spellings:
         """
         groups: dict[str, list[str]] = {}
         for text in dict.fromkeys(texts):
-            groups.setdefault(text.casefold().replace("_", " "), []).append(text)
+            form = unicodedata.normalize("NFC", text.casefold().replace("_", " "))
+            groups.setdefault(form, []).append(text)
         suspected = [group for group in groups.values() if len(group) > 1]
         if not suspected:
             return cls({})

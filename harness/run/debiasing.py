@@ -47,6 +47,8 @@ class Debiased:
         Number of words, length of a vector, and size on disk.
     missing
         Words of the mitigator's fit that the model does not have.
+    notes
+        What the model says of its source, such as words that were left out.
     """
 
     path: Path
@@ -58,6 +60,7 @@ class Debiased:
     dimensions: int
     bytes: int
     missing: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def debias(
@@ -154,6 +157,7 @@ def debias(
         missing=tuple(
             dict.fromkeys(word for stage in chain.mitigators for word in stage.missing_words)
         ),
+        notes=tuple(getattr(embedder, "notes", ())),
     )
 
 

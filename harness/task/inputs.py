@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -246,25 +247,22 @@ class Inputs:
         }
         if not kept:
             raise self.document.error("empty set: no row of the table fits 'where'", key)
-        for column in self._text_columns(source, templates, rows[0]):
+        for column in self._used_columns(source, templates, rows[0]):
             is_item = column == source.column
+            wrong = _not_a_number if source.number else _not_an_item if is_item else _not_a_text
             problems = (
-                (i, problem)
-                for i, row in kept.items()
-                if (problem := _not_a_text(row.get(column), or_number=not is_item))
+                (i, problem) for i, row in kept.items() if (problem := wrong(row.get(column)))
             )
             place = (*key, "column" if is_item else "template")
             self._collect(mistakes, source, column, problems, place)
         mistakes.check()
         return list(kept.values())
 
-    def _text_columns(
+    def _used_columns(
         self, source: Source, templates: Mapping[str, Any], row: Row
     ) -> Sequence[str]:
-        """Return the columns whose cells become texts, or parts of texts."""
-        if source.number:
-            return ()
-        if source.template is None:
+        """Return the columns whose cells become texts, parts of texts, or numbers."""
+        if source.number or source.template is None:
             return (source.column,)
         return templates_.columns(templates.get(source.template, ()), row, source.column)
 
@@ -327,12 +325,28 @@ class Inputs:
         return numbers
 
 
-def _not_a_text(cell: Any, *, or_number: bool) -> str | None:
-    """Return why a cell cannot be a text, or part of one, which may be a number, too."""
+def _not_a_text(cell: Any) -> str | None:
+    """Return why a cell cannot be put into a text."""
     if isinstance(cell, str):
         empty = "empty, but a text is needed; fill it in, or remove the row"
         return None if cell.strip() else empty
     if isinstance(cell, int | float) and not isinstance(cell, bool):
-        return None if or_number else "a number, but a text is needed; put it in quotes"
+        return None
     kinds = {dict: "an object", list: "a list", bool: "a truth value", type(None): "no value"}
     return f"{kinds.get(type(cell), type(cell).__name__)}, but a text is needed"
+
+
+def _not_an_item(cell: Any) -> str | None:
+    """Return why a cell cannot be a text of its own."""
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return "a number, but a text is needed; put it in quotes"
+    return _not_a_text(cell)
+
+
+def _not_a_number(cell: Any) -> str | None:
+    """Return why a cell cannot be a finite number."""
+    try:
+        is_finite = math.isfinite(float(cell))
+    except (TypeError, ValueError, OverflowError):
+        is_finite = False
+    return None if is_finite else f"{str(cell)[:40]!r}, but a number is needed"

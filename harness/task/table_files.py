@@ -85,7 +85,7 @@ def _numbered(table: Table, path: Path) -> Iterator[tuple[int, Row]]:
             f"{path} is not the file that the task was made for: expected sha256 {table.sha256}"
         )
     text = _decoded(content, table, path)
-    suffix = PurePath(path.name.removesuffix(".gz")).suffix
+    suffix = PurePath(path.name.lower().removesuffix(".gz")).suffix
     if suffix == ".jsonl" and not table.columns:
         return _objects(text, table, path)
     return _rows(_TextTable(text, table, path, suffix))
@@ -93,7 +93,7 @@ def _numbered(table: Table, path: Path) -> Iterator[tuple[int, Row]]:
 
 def _decompressed(path: Path, largest: int) -> bytes:
     content = user_files.read(path, largest)
-    if path.suffix == ".gz":
+    if path.suffix.lower() == ".gz":
         with gzip.open(io.BytesIO(content)) as file:
             content = file.read(largest + 1)
         if len(content) > largest:
@@ -236,11 +236,11 @@ def _rows(file: _TextTable) -> Iterator[tuple[int, Row]]:
         if n_rows > limits.TABLE_ROWS:
             problem = f"more than {limits.TABLE_ROWS:,} rows, which is the limit"
             raise InvalidFile(problem, path=path, line=row.line)
-        problem = _problem(row, file)
-        if problem is not None:
+        mistake = _mistake(row, file)
+        if mistake is not None:
             n_wrong += 1
             with mistakes.collecting():
-                raise problem
+                raise mistake
             if n_wrong == _MOST_MISTAKES:
                 break
         columns = (*file.columns, *table.optional)
@@ -274,7 +274,7 @@ def _odd_character(cell: str) -> str | None:
     return None
 
 
-def _problem(row: _TextRow, file: _TextTable) -> InvalidFile | None:
+def _mistake(row: _TextRow, file: _TextTable) -> InvalidFile | None:
     """Return what is wrong with a row, if anything is."""
     fewest, most = len(file.columns), len(file.columns) + len(file.table.optional)
     n = len(row.cells)

@@ -178,6 +178,10 @@ class Table(Strict):
             raise ValueError("'local' of a 'url' is kept decompressed: leave '.gz' out of it")
         if not self.url and (self.member or self.size):
             raise ValueError("'member' and 'size' require 'url'")
+        columns = [*self.columns, *self.optional, *filter(None, [self.section])]
+        repeated = [name for i, name in enumerate(columns) if name in columns[:i]]
+        if repeated:
+            raise ValueError(f"two columns have the name '{repeated[0]}'")
         for row in self.rows or ():
             if len(row) != len(self.columns):
                 raise ValueError(

@@ -52,7 +52,7 @@ PROVIDERS = (
     EmbedderSpec(
         name="vectors",
         target=f"{_HERE}.vectors.vectors_file:vectors_file",
-        summary="a file of word vectors: GloVe, word2vec, safetensors",
+        summary="a file of word vectors: GloVe, word2vec, fastText, safetensors",
         recognises=f"{_HERE}.vectors.vectors_file:recognises",
         sensitive={"reference": "path"},
         provider=True,

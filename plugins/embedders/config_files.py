@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness import user_files
+from harness import limits, user_files
 from harness.errors import InvalidFile, ModelError, shown
 
-LARGEST = 16 * 2**20
-"""Bytes of a file; the largest of published models, an index of shards, has about two million."""
 _LONGEST_VALUE = 60
 
 
-def read(path: Path, name: str) -> Any:
+def read(path: Path, name: str, place: str = "") -> Any:
     """Return the content of a JSON file.
 
     Parameters
@@ -24,27 +22,31 @@ def read(path: Path, name: str) -> Any:
         The file.
     name
         What errors call the model.
+    place
+        What errors call the file; its name by default.
 
     Raises
     ------
     ModelError
         If it is missing, no regular file, too large, no JSON, or nested too deeply.
     """
+    place = place or path.name
     try:
-        return json.loads(user_files.read(path, LARGEST).decode("utf-8"))
+        return json.loads(user_files.read(path, limits.MODEL_CONFIG_BYTES).decode("utf-8"))
     except InvalidFile as error:
-        raise ModelError(f"'{name}': {path.name} {_without_verb(error.problem)}") from None
+        raise ModelError(f"'{name}': {place} {_predicate(error.problem)}") from None
     except RecursionError:
-        raise ModelError(f"'{name}': {path.name} is nested too deeply") from None
+        raise ModelError(f"'{name}': {place} is nested too deeply") from None
     except ValueError as error:
-        raise ModelError(f"'{name}': {path.name} cannot be read ({error})") from None
+        raise ModelError(f"'{name}': {place} cannot be read ({error})") from None
 
 
-def read_object(path: Path, name: str) -> dict[str, Any]:
+def read_object(path: Path, name: str, place: str = "") -> dict[str, Any]:
     """Return the object in a JSON file; see `read`."""
-    content = read(path, name)
+    content = read(path, name, place)
     if not isinstance(content, dict):
-        raise ModelError(f"'{name}': {path.name} is {_described(content)}; expected a JSON object")
+        found = _described(content)
+        raise ModelError(f"'{name}': {place or path.name} is {found}; expected a JSON object")
     return content
 
 
@@ -77,5 +79,8 @@ def _described(value: object) -> str:
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
 
 
-def _without_verb(problem: str) -> str:
-    return "is missing" if problem == "no such file or folder" else problem
+def _predicate(problem: str) -> str:
+    """Return what is wrong with a file as the end of a sentence that begins with the file."""
+    if problem == "no such file or folder":
+        return "is missing"
+    return f"is {problem}" if problem.startswith("a file of") else problem

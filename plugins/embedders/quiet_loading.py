@@ -9,6 +9,9 @@ from typing import Any
 
 from harness.errors import HarnessError, ModelError
 
+_LONGEST = 500
+"""Characters of a library's reason."""
+
 
 @contextlib.contextmanager
 def loading(name: str) -> Iterator[None]:
@@ -33,8 +36,7 @@ def loading(name: str) -> Iterator[None]:
     except (torch.OutOfMemoryError, HarnessError):
         raise
     except Exception as error:  # the libraries raise exceptions of many types
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise ModelError(f"'{name}' cannot be loaded: {reason}") from error
+        raise ModelError(f"'{name}' cannot be loaded: {_reason(error)}") from error
     finally:
         logging.set_verbosity(verbosity)
         if bars_enabled:
@@ -46,3 +48,18 @@ def loading_gguf(name: str) -> Iterator[None]:
     """As `loading`; stderr is silent, since the bar of converted weights has no other switch."""
     with loading(name), contextlib.redirect_stderr(io.StringIO()):
         yield
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of an error, with those that it announces: the names of weights."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return type(error).__name__
+    reason = lines[0]
+    for line in lines[1:]:
+        if not reason.endswith(":") or len(reason) > _LONGEST:
+            break
+        reason = f"{reason} {line}"
+    if isinstance(error, KeyError):
+        reason = f"{reason} is missing"
+    return reason if len(reason) <= _LONGEST else f"{reason[: _LONGEST - 1]}…"

@@ -25,11 +25,7 @@ _LFS_POINTER = b"version https://git-lfs"
 
 def check(file: Path, name: str) -> None:
     """Raise ModelError if a file of the model `name` is a Git LFS pointer or is damaged."""
-    with file.open("rb") as opened:
-        if opened.read(len(_LFS_POINTER)) == _LFS_POINTER:
-            raise ModelError(
-                f"'{name}': {file.name} is a Git LFS pointer; run 'git lfs pull' in its folder"
-            )
+    check_pointer(file, name)
     if file.suffix == ".bin":
         _check_pickle(file, name)
     if file.suffix != ".safetensors":
@@ -42,6 +38,15 @@ def check(file: Path, name: str) -> None:
         raise ModelError(
             f"'{name}': {file.name} is damaged: {file.stat().st_size} bytes, expected {expected}"
         )
+
+
+def check_pointer(file: Path, name: str) -> None:
+    """Raise ModelError if a file of the model `name` is a Git LFS pointer."""
+    with file.open("rb") as opened:
+        if opened.read(len(_LFS_POINTER)) == _LFS_POINTER:
+            raise ModelError(
+                f"'{name}': {file.name} is a Git LFS pointer; run 'git lfs pull' in its folder"
+            )
 
 
 def _check_pickle(file: Path, name: str) -> None:
@@ -93,6 +98,11 @@ def exported(folder: Path, backend: Backend, name: str) -> list[Path]:
                 for file in place.iterdir()
                 if file.name != main_file and EXPORTED[backend].fullmatch(file.name)
             }
+            weights = place / "openvino_model.bin"
+            if backend == "openvino" and not weights.is_file():
+                raise ModelError(
+                    f"'{name}': {main_file} is there, but its weights, {weights.name}, are missing"
+                )
             if backend == "onnx":
                 others.update(_external(place / main_file, name))
             return [place / main_file, *sorted(others)]

@@ -19,7 +19,7 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -202,8 +202,9 @@ def _call_of_mteb_2(model: Any) -> Callable[[Sequence[str], str | None], Any]:
     def call(texts: Sequence[str], kind: str | None) -> Any:
         from torch.utils.data import DataLoader
 
+        batches: Any = DataLoader(cast("Any", _Texts(texts)), batch_size=max(1, len(texts)))
         return model.encode(
-            DataLoader(_Texts(texts), batch_size=max(1, len(texts))),
+            batches,
             task_metadata=SimpleNamespace(
                 name="harness",
                 type="Retrieval" if kind else "STS",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import functools
 import gzip
 import io
 import json
+import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,6 +104,7 @@ def _run(path: Path) -> None:
     from harness.run import run_file
 
     run_file.read(path)
+    run_file.asked(_load(path), _registry()).check()
 
 
 def _paper(path: Path) -> None:
@@ -210,9 +213,7 @@ def _answer(path: Path) -> None:
 def _vectors(path: Path) -> None:
     from harness.plugins.embedders.vectors import vectors_file
 
-    layout = vectors_file.inspect(path)
-    if layout:
-        vectors_file.load(path, layout)
+    vectors_file.vectors_file(str(path)).encode(["he"])
 
 
 def _shipped(pattern: str, most: int = 20_000) -> Callable[[], Iterator[bytes]]:
@@ -253,6 +254,18 @@ def _binary_vectors() -> Iterator[bytes]:
     yield binary.getvalue()
     yield b"2 3\nhe 1 2 3\nshe 4 5 6\n"
     yield b"he 1 2 3\nshe 4 5 6\n"
+    yield b"he\t1,2,3\nshe\t4,5,6"
+    yield bz2.compress(b"he 1 2 3\nshe 4 5 6\n")
+    yield _fasttext_model()
+
+
+def _fasttext_model() -> bytes:
+    """Return a model of two words, four n-grams and three dimensions."""
+    header = struct.pack("<2i12id", 793712314, 12, 3, 5, 5, 1, 5, 1, 2, 2, 4, 3, 6, 100, 1e-4)
+    words = b"".join(word + struct.pack("<qb", 9, 0) for word in (b"he\0", b"she\0"))
+    matrix = struct.pack("<?2q", False, 6, 3) + np.ones(18, dtype="<f4").tobytes()
+    outputs = struct.pack("<?2q", False, 2, 3) + np.ones(6, dtype="<f4").tobytes()
+    return header + struct.pack("<3i2q", 2, 2, 0, 18, -1) + words + matrix + outputs
 
 
 KINDS = {

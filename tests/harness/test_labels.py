@@ -118,7 +118,13 @@ def test_a_relative_path_is_recognised_if_the_file_exists(tmp_path, monkeypatch)
 
 @pytest.mark.parametrize(
     ("file", "name"),
-    [("a.txt", "a"), ("a.txt.gz", "a"), ("glove.6B.50d", "glove.6B.50d"), ("w.300d.vec", "w.300d")],
+    [
+        ("a.txt", "a"),
+        ("a.txt.gz", "a"),
+        ("a.vec.bz2", "a"),
+        ("glove.6B.50d", "glove.6B.50d"),
+        ("w.300d.vec", "w.300d"),
+    ],
 )
 def test_the_stem_of_a_file_is_its_name_without_the_suffix(file, name):
     assert labels.stem(f"/nowhere/{file}") == name

@@ -26,7 +26,7 @@ from typing import Any
 
 from harness import folders, user_files
 from harness.errors import HarnessError, ModelError, suggestion, unreadable
-from harness.plugins.embedders import weight_files
+from harness.plugins.embedders import config_files, weight_files
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 PREFIX = "enc_lstm."
@@ -65,11 +65,14 @@ class Config:
 
 def recognises(reference: str) -> bool:
     """Return whether a text is a folder whose config.json describes an InferSent model."""
-    try:
-        stated = json.loads((user_files.typed(reference) / CONFIG).read_text("utf-8"))
-    except (OSError, ValueError):
+    file = user_files.typed(reference) / CONFIG
+    if not user_files.is_file(file):
         return False
-    return isinstance(stated, dict) and stated.get("model_type") == "infersent"
+    try:
+        stated = config_files.read_object(file, reference)
+    except ModelError:
+        return False
+    return stated.get("model_type") == "infersent"
 
 
 def read_config(folder: Path) -> Config:
@@ -84,12 +87,9 @@ def read_config(folder: Path) -> Config:
     """
     if not folder.exists():
         raise unreadable(folder)
-    try:
-        stated = json.loads((folder / CONFIG).read_text("utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"'{folder}' is not a model folder: {CONFIG} is missing") from None
-    except (OSError, ValueError) as error:
-        raise ModelError(f"'{folder}': {CONFIG} cannot be read ({error})") from None
+    if not (folder / CONFIG).exists():
+        raise ModelError(f"'{folder}' is not a model folder: {CONFIG} is missing")
+    stated = config_files.read(folder / CONFIG, str(folder))
     if not isinstance(stated, dict) or stated.pop("model_type", None) != "infersent":
         raise ModelError(f'\'{folder}\': {CONFIG} must state "model_type": "infersent"')
     types: dict[str, Any] = {

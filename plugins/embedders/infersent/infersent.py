@@ -122,6 +122,11 @@ class InferSentEmbedder:
                 vectors[i] = states.max(axis=0)
         return vectors
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of the word vectors."""
+        return tuple(getattr(self._words, "notes", ()))
+
     def lacks(self, texts: Sequence[str]) -> list[bool]:
         """Return whether each text has no known word."""
         return [not len(states) for _, states in self._states(texts)]

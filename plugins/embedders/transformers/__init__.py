@@ -10,6 +10,10 @@
 `hub`                     a model of the Hugging Face hub as a local folder
 `model_folder`            what the files of a model say, without loading it
 `routes`                  the way that texts of each role take through an asymmetric model
+`model_kind`              refuses sparse, multi-vector and cross-encoders
+`model_settings`          checks settings of a model, and sizes against its weights
+`loading_report`          refuses missing and left-over weights when they are loaded
+`model2vec`               static models of that package
 `gguf_file`               a language model in a GGUF file: what its header says
 `exported_backend`        runs a transformer that was exported to ONNX or OpenVINO
 `exported_transformer`    that transformer as a module of sentence-transformers

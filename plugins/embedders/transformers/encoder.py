@@ -5,15 +5,17 @@ It runs no model; `sentence_transformer.py` and `last_token.py` do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from harness import labels
 from harness.digest import digest
 from harness.embedder import ModelInfo, Role
-from harness.plugins.embedders import file_hashes, model_info
+from harness.plugins.embedders import file_hashes, model_info, quiet_loading
+from harness.plugins.embedders.transformers import text_lengths
 from harness.plugins.embedders.transformers.encoder_options import EncoderOptions
-from harness.plugins.embedders.transformers.model_folder import ModelFolder
+from harness.plugins.embedders.transformers.model_folder import ModelFolder, Module
 from harness.plugins.embedders.transformers.text_lengths import TextLengths
 
 
@@ -47,7 +49,8 @@ class TransformerEncoder:
         self._prompts = options.role_prompts(folder)
         self._routes = folder.routes
         self._max_length = options.token_limit(folder)
-        self._lengths = TextLengths(folder.tokenizer, limit=self._max_length, added=added)
+        self._added = added
+        self._counters: dict[Role, TextLengths] = {}
 
     @property
     def precision(self) -> str | None:
@@ -57,14 +60,14 @@ class TransformerEncoder:
     def lengths(self, texts: Sequence[str], *, role: Role = "text") -> Sequence[int]:
         """Return the number of tokens of each text, for batches of even cost.
 
-        It needs no weights. If the tokenizer's file cannot be read on its own, the lengths are
-        estimated from the number of characters.
+        It needs no weights. If the tokenizer cannot be read, the lengths are estimated from the
+        number of characters.
         """
-        return self._lengths.lengths(texts, self._prompt(role))
+        return self._lengths_of(role).lengths(texts, self._prompt(role))
 
     def truncated(self, texts: Sequence[str], *, role: Role = "text") -> Sequence[bool]:
         """Return whether each text is longer than the model reads, so that its end is cut off."""
-        return self._lengths.truncated(texts, self._prompt(role))
+        return self._lengths_of(role).truncated(texts, self._prompt(role))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -79,9 +82,49 @@ class TransformerEncoder:
         """Free the weights; they are loaded again when needed."""
         self.__dict__.pop("_model", None)
 
+    def _lengths_of(self, role: Role) -> TextLengths:
+        """Return what counts the tokens of texts of a role."""
+        if role not in self._counters:
+            self._counters[role] = self._counter(self._folder.input_module(role), role)
+        return self._counters[role]
+
+    def _counter(self, module: Module, role: Role, *, lowercase: bool = False) -> TextLengths:
+        counts_by_file = self._folder.counts_by_file(module)
+        return TextLengths(
+            module.folder / "tokenizer.json" if counts_by_file else None,
+            limit=self._limit(role),
+            added=self._added,
+            lowercase=lowercase,
+            own=functools.partial(self._own_count, module, lowercase=lowercase),
+        )
+
+    def _own_count(self, module: Module, *, lowercase: bool) -> text_lengths.Count:
+        return text_lengths.by_tokenizer(self._tokenizer_of(module), lowercase=lowercase)
+
+    def _limit(self, role: Role) -> int | None:
+        """Return the number of tokens after which texts of a role are cut; None for no limit."""
+        return self._max_length
+
+    def _tokenizer_of(self, module: Module) -> Any:
+        """Return a module's tokenizer of transformers."""
+        from transformers import AutoTokenizer
+
+        with quiet_loading.loading(self._folder.name):
+            return AutoTokenizer.from_pretrained(
+                str(module.folder),
+                trust_remote_code=self._runs_own_code,
+                local_files_only=not self._runs_own_code,
+            )
+
     def _prompt(self, role: Role = "text") -> str:
         """Return the prompt put before each text of a role; empty for none."""
         return self._prompts.get(role, self._prompts.get("text", ""))
+
+    @property
+    def _longest_input(self) -> int | None:
+        roles: Iterable[Role] = self._routes.names or ("text",)
+        limits = [self._limit(role) for role in roles]
+        return None if None in limits else max(filter(None, limits), default=None)
 
     def _described(
         self, *, provider: str, revision: str | None, own_dimensions: int | None, **settings: Any
@@ -118,7 +161,7 @@ class TransformerEncoder:
             kind="text",
             fingerprint=f"{provider}-{digest(identity)}",
             dimensions=self._dimensions or own_dimensions,
-            max_tokens=self._max_length,
+            max_tokens=self._longest_input,
             n_parameters=self._folder.n_parameters,
             revision=revision,
             prompts=options.prompts(self._folder) or None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.errors import InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders import quiet_loading, weight_files
-from harness.plugins.embedders.transformers import padding
+from harness.plugins.embedders.transformers import model_settings, padding
 from harness.plugins.embedders.weight_files import Backend
 
 if TYPE_CHECKING:
@@ -81,6 +81,13 @@ def load(
 
     from harness.plugins.embedders.transformers.exported_transformer import ExportedTransformer
 
+    kinds = [step.kind for step in folder.all_modules]
+    if kinds[0] != "Transformer" or kinds.count("Transformer") > 1:
+        raise ModelError(
+            f"'{folder.name}' does not begin with its only transformer, so that only backend=torch "
+            "can run it"
+        )
+    model_settings.check_tokenizer(folder.transformer, folder.name)
     file = weight_files.exported(folder.transformer, folder.backend, folder.name)[0]
     open_file = {"onnx": _onnx, "openvino": _openvino}[folder.backend]
     with quiet_loading.loading(folder.name):

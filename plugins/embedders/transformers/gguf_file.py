@@ -17,11 +17,11 @@ import struct
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness import user_files
 from harness.errors import InvalidOption, ModelError, Unavailable
-from harness.plugins.embedders.transformers import hub
+from harness.plugins.embedders.transformers import hub, model_settings
 from harness.plugins.embedders.transformers.model_folder import ModelFolder, Module
 
 SUFFIX = ".gguf"
@@ -30,6 +30,22 @@ _STRING, _ARRAY = 8, 9
 _NUMBERS = dict(enumerate("BbHhIif?", start=0)) | {10: "Q", 11: "q", 12: "d"}
 """Format of a number, as in the module `struct`, by the type that the file states."""
 _SPLIT = "split.count"
+_SIZES = {
+    "num_hidden_layers": "block_count",
+    "hidden_size": "embedding_length",
+    "intermediate_size": "feed_forward_length",
+    "max_position_embeddings": "context_length",
+    "num_attention_heads": "attention.head_count",
+}
+"""Sizes that a header states, by the names of a config.json."""
+# ggml.h of github.com/ggml-org/ggml; of another type only the begin is known
+_BYTES = {
+    1: {0: 4, 1: 2, 24: 1, 25: 2, 26: 4, 27: 8, 28: 8, 30: 2},
+    32: {2: 18, 3: 20, 6: 22, 7: 24, 8: 34, 20: 18},
+    256: {10: 84, 11: 110, 12: 144, 13: 176, 14: 210, 15: 292, 23: 136},
+}
+_BLOCKS = {kind: (n, size) for n, sizes in _BYTES.items() for kind, size in sizes.items()}
+"""Weights and bytes of a block by the type of a tensor, such as 14 for Q6_K."""
 
 
 class GgufFile(ModelFolder):
@@ -58,8 +74,9 @@ class GgufFile(ModelFolder):
         self.file = file
         try:
             self._facts, self._shapes = header(file)
-        except (OSError, ValueError, KeyError, struct.error) as error:
+        except (OSError, ValueError, KeyError, struct.error, RecursionError) as error:
             raise ModelError(f"'{name}' is no GGUF file, or is damaged ({error})") from None
+        self._check_sizes()
         if int(self._facts.get(_SPLIT, 1)) > 1:
             raise ModelError(
                 f"'{name}' is one of {self._facts[_SPLIT]} parts; join them with "
@@ -71,6 +88,26 @@ class GgufFile(ModelFolder):
                     f"'{name}' needs the package '{package}': "
                     'pip install "embedding-bias-harness[gguf]"'
                 )
+
+    def _check_sizes(self) -> None:
+        kind = self._facts.get("general.architecture")
+        model_settings.check_numbers(
+            {key: self._facts.get(f"{kind}.{stated}") for key, stated in _SIZES.items()},
+            n=len(self._shapes),
+            largest=max((max(shape, default=0) for shape in self._shapes), default=0),
+            name=self.name,
+            file="its header",
+        )
+
+    @property
+    def is_one_file(self) -> bool:
+        """That its tokenizer is inside."""
+        return True
+
+    @property
+    def reads_pooler(self) -> bool:
+        """That its tokens' states are read."""
+        return False
 
     @functools.cached_property
     def loading(self) -> Mapping[str, Any]:
@@ -187,8 +224,28 @@ def header(file: Path) -> tuple[dict[str, Any], list[tuple[int, ...]]]:
                 raise ValueError(f"version {version}; expected 2 or 3")
             n_tensors, n_facts = reader.number("Q"), reader.number("Q")
             facts = {reader.string(): reader.value() for _ in range(n_facts)}
-            shapes = [reader.shape() for _ in range(n_tensors)]
-    return facts, shapes
+            tensors = [reader.tensor() for _ in range(n_tensors)]
+            alignment = int(facts.get("general.alignment") or 32)
+            start = -(-reader.at // alignment) * alignment
+            for tensor in tensors:
+                if start + tensor.end > len(content):
+                    raise ValueError(
+                        f"it ends early: {len(content):,} bytes, expected {start + tensor.end:,} "
+                        "or more"
+                    )
+    return facts, [tensor.shape for tensor in tensors]
+
+
+class _Tensor(NamedTuple):
+    shape: tuple[int, ...]
+    type: int
+    offset: int
+
+    @property
+    def end(self) -> int:
+        """Number of bytes from the begin of all weights to the end of these."""
+        block, size = _BLOCKS.get(self.type, (1, 0))
+        return self.offset + math.prod(self.shape) // block * size
 
 
 class _Reader:
@@ -196,6 +253,11 @@ class _Reader:
 
     def __init__(self, content: mmap.mmap) -> None:
         self._content, self._at = content, len(_MAGIC)
+
+    @property
+    def at(self) -> int:
+        """The place of the next byte."""
+        return self._at
 
     def number(self, format: str) -> Any:  # noqa: A002 -- as in the module struct
         (value,) = struct.unpack_from(f"<{format}", self._content, self._at)
@@ -225,8 +287,7 @@ class _Reader:
                 self.value(of)
         return None
 
-    def shape(self) -> tuple[int, ...]:
+    def tensor(self) -> _Tensor:
         self.string()
         shape = tuple(self.number("Q") for _ in range(self.number("I")))
-        self.number("I"), self.number("Q")  # the type and the place of the tensor
-        return shape
+        return _Tensor(shape, self.number("I"), self.number("Q"))

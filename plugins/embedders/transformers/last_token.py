@@ -18,9 +18,15 @@ import numpy as np
 from harness.embedder import Card, Role
 from harness.errors import InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders import quiet_loading
-from harness.plugins.embedders.transformers import gguf_file, matryoshka, word_alignment
+from harness.plugins.embedders.transformers import (
+    gguf_file,
+    loading_report,
+    matryoshka,
+    word_alignment,
+)
 from harness.plugins.embedders.transformers.encoder import TransformerEncoder
 from harness.plugins.embedders.transformers.encoder_options import EncoderOptions, Precision
+from harness.plugins.embedders.transformers.model_folder import Module
 from harness.plugins.embedders.transformers.pooling import Pooling, pool
 
 if TYPE_CHECKING:
@@ -125,6 +131,11 @@ class LastTokenEmbedder(TransformerEncoder):
         if folder.config.get("is_encoder_decoder"):
             raise ModelError(
                 f"'{reference}' has an encoder and a decoder; to use its encoder, write "
+                f"'sentence-transformers:{reference}'"
+            )
+        if folder.routes.names:
+            raise ModelError(
+                f"'{reference}' has routes for queries and documents; to use them, write "
                 f"'sentence-transformers:{reference}'"
             )
         super().__init__(folder, options, added=int(eos))
@@ -233,11 +244,14 @@ class LastTokenEmbedder(TransformerEncoder):
         states = outputs.last_hidden_state
         return states, mask.to(states.device)
 
+    def _tokenizer_of(self, module: Module) -> Any:
+        return self._tokenizer
+
     @functools.cached_property
     def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        with self._loading(self._folder.name):
+        with self._loading(self._folder.name), loading_report.checked(self._folder):
             tokenizer = AutoTokenizer.from_pretrained(
                 str(self._folder.transformer),
                 **self._folder.loading,
@@ -252,22 +266,18 @@ class LastTokenEmbedder(TransformerEncoder):
         import torch
         from transformers import AutoModel
 
-        with self._loading(self._folder.name):
-            model, report = AutoModel.from_pretrained(
+        with self._loading(self._folder.name), loading_report.checked(self._folder):
+            model = AutoModel.from_pretrained(
                 str(self._folder.transformer),
                 **self._folder.loading,
                 dtype=getattr(torch, self._options.precision),
                 device_map=self._device_map,
                 trust_remote_code=self._runs_own_code,
                 local_files_only=not self._runs_own_code,
-                output_loading_info=True,
             )
-            missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
-            if missing:
-                raise ModelError(
-                    f"'{self._folder.name}': {len(missing)} of its weights are missing, such as "
-                    f"'{missing[0]}'"
-                )
+            rows = getattr(model.get_input_embeddings(), "num_embeddings", None)
+            if rows is not None:
+                loading_report.check_tokens(self._folder.name, self._tokenizer, rows)
             if self._device_map is None:
                 model = model.to(self._options.device or _best_device())
         return model.eval()

@@ -130,6 +130,7 @@ def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
         same = SentenceTransformersEmbedder(str(path), **options)
     except (HarnessError, OSError, ValueError):  # no such folder, or one that is read otherwise
         return None
+    padding.settle_all(model)
     same.__dict__["_model"] = model
     return same
 
@@ -165,8 +166,8 @@ def _routes(model: Any) -> Routes:
     """Return the routes of a model by role, as those of a folder are read."""
     from sentence_transformers.base.modules import Router as Module
 
-    modules = list(model)
-    routers = [module for module in modules if isinstance(module, Module)]
+    modules: list[Any] = list(model)
+    routers: list[Any] = [module for module in modules if isinstance(module, Module)]
     inputs = [steps[0] for router in routers for steps in router.sub_modules.values()]
     return Routes.of(
         [

@@ -77,9 +77,8 @@ def _unknown(tokenizer: Any) -> int | None:
     """Return the id of the token that stands for unknown words; None without one."""
     model = json.loads(tokenizer.to_str())["model"]
     token = model.get("unk_token")
-    if model.get("type") == "Unigram":
-        return model.get("unk_id")  # type: ignore[no-any-return]
-    return None if token is None else tokenizer.token_to_id(token)  # type: ignore[no-any-return]
+    unknown: int | None = model.get("unk_id") if token is None else tokenizer.token_to_id(token)
+    return unknown
 
 
 @functools.cache

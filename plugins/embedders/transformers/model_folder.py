@@ -17,10 +17,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness import limits
 from harness.embedder import Role
 from harness.errors import ModelError
 from harness.plugins.embedders import config_files, weight_files
-from harness.plugins.embedders.transformers import model2vec, model_kind, model_settings, padding
+from harness.plugins.embedders.transformers import (
+    model2vec,
+    model_kind,
+    model_settings,
+    padding,
+    text_lengths,
+)
 from harness.plugins.embedders.transformers.routes import TASK_SETTINGS, Router, Routes
 from harness.plugins.embedders.weight_files import Backend
 
@@ -32,8 +39,6 @@ _POOLINGS = {  # names in files of sentence-transformers before version 6: names
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
-_ROUTERS = ("Router", "Asym")  # modules that have modules: one row of them for each route
-# The library's settings of a transformer are in `sentence_KIND_config.json`, the first of these.
 _WITHOUT_LIMIT = 10**6  # tokenizers write 10**30 for no limit
 # Models that number positions from their padding token's id + 1: two positions are never used.
 _OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl")
@@ -70,7 +75,8 @@ _OTHER_FORMATS = re.compile(
     re.IGNORECASE,
 )
 """Weights that neither sentence-transformers nor transformers opens in a folder."""
-_MOST_FILES = 20_000
+_SUFFIXES = (".json", ".safetensors", ".bin", ".txt", ".model")
+"""Ends of names that only files have."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +202,7 @@ class ModelFolder:
         if module.kind == "Transformer":
             config = self._config_of(module)
             model_settings.check_transformer(
-                module.folder, config, self._settings_of(module.folder), name=self.name
+                module.folder, config, self._settings_of(module), name=self.name
             )
             if is_loaded and weights:
                 model_settings.check_sizes(config, weights, name=self.name)
@@ -213,13 +219,25 @@ class ModelFolder:
         """Return the config.json of a transformer, which must have one."""
         return config_files.read_object(module.folder / "config.json", self.name)
 
-    def _settings_of(self, folder: Path) -> Mapping[str, Any]:
+    def _settings_of(self, module: Module) -> Mapping[str, Any]:
         """Return the settings of sentence-transformers for a transformer; empty without any."""
         for kind in _TRANSFORMER_SETTINGS:
-            stated = self._optional(folder / f"sentence_{kind}_config.json")
+            stated = self._optional(module.folder / f"sentence_{kind}_config.json")
             if stated:
                 return stated
         return {}
+
+    @property
+    def is_one_file(self) -> bool:
+        """Whether the model is one file, with its tokenizer inside."""
+        return False
+
+    @property
+    def reads_pooler(self) -> bool:
+        """Whether a transformer's own pooler makes the vectors, which is seldom so."""
+        stated = self.transformer_settings.get("modality_config")
+        by_kind = stated.values() if isinstance(stated, dict) else ()
+        return any("pooler" in str(how) for how in by_kind)
 
     @property
     def loading(self) -> Mapping[str, Any]:
@@ -251,7 +269,7 @@ class ModelFolder:
                     )
                 if key == "path":
                     self._inside(self.path, entry["path"], "modules.json")
-            modules.append(self._module(entry["type"], self.path, entry["path"]))
+            modules.append(self._module(entry["type"], self.path, entry["path"], "modules.json"))
         return modules
 
     @functools.cached_property
@@ -259,20 +277,19 @@ class ModelFolder:
         """The steps in order, each router followed by the steps of its routes."""
         return [step for module in self.modules for step in module.within()]
 
-    def _module(self, type_: str, parent: Path, path: object) -> Module:
-        folder = self._inside(parent, path, "modules.json")
+    def _module(self, type_: str, parent: Path, path: object, file: str) -> Module:
+        folder = self._inside(parent, path, file)
         kind = type_.rpartition(".")[2]
         return self._router(type_, folder) if kind in _ROUTERS else Module(kind, folder, type_)
 
     def _router(self, type_: str, folder: Path) -> Module:
         """Return a module with routes, and the steps of each route."""
-        file = folder / "router_config.json"
-        file = file if file.is_file() else folder / "config.json"
-        settings = config_files.read_object(file, self.name)
+        file = _router_file(folder)
+        settings = config_files.read_object(file, self.name, self._relative(file))
         try:
             router = Router.of_config(settings)
             steps = {
-                str(key): self._module(str(class_), folder, key)
+                str(key): self._module(str(class_), folder, key, file.name)
                 for key, class_ in settings["types"].items()
             }
             routes = {
@@ -280,9 +297,9 @@ class ModelFolder:
             }
         except (KeyError, TypeError, ValueError, SyntaxError, AttributeError) as error:
             raise ModelError(
-                f"'{self.name}': {file.name} does not state routes ({error}); expected 'types', "
-                "the class of each step by its folder, 'structure', the steps of each route, and "
-                "'parameters'"
+                f"'{self.name}': {self._relative(file)} does not state routes ({error}); it must "
+                "have 'types' (the class of each step by its folder), 'structure' (the steps of "
+                "each route) and 'parameters' (with a default_route that is one of them, or none)"
             ) from None
         return Module(type_.rpartition(".")[2], folder, type_, routes, router)
 
@@ -361,42 +378,42 @@ class ModelFolder:
     @functools.cached_property
     def routes(self) -> Routes:
         """Which way texts of each role go; empty for a model that treats all alike."""
-        inputs = [self.modules[0].folder, *self._inputs.values()]
         differs = any(
-            self._settings_of(folder).get(key) is not None
-            for folder in inputs
+            self._settings_of(module).get(key) is not None
+            for module in self.input_modules.values()
             for key in TASK_SETTINGS
         )
-        return Routes.of([router for _, router in self._routers], differs=differs)
+        return Routes.of(self._routers, differs=differs)
 
-    def input_folder(self, role: Role = "text") -> Path:
-        """Return the folder of the module that reads the texts of a role, with its tokenizer."""
-        if not self._inputs:
-            first = self.modules[0]
-            return first.folder if first.kind != "Transformer" else self.transformer
-        route = self._routers[0][1].route(self.routes.tasks.get(role))
-        return self._inputs[route or next(iter(self._inputs))]
+    def input_module(self, role: Role) -> Module:
+        """Return the module that splits the texts of a role into tokens."""
+        if len(self.input_modules) == 1:
+            return next(iter(self.input_modules.values()))
+        route = self._routers[0].route(self.routes.tasks.get(role))
+        return self.input_modules[route or next(iter(self.input_modules))]
 
     @functools.cached_property
-    def _inputs(self) -> Mapping[str, Path]:
-        """The first module's folder by route; empty for a model that reads all texts alike."""
-        if self.modules[0].kind not in _ROUTERS:
-            return {}
-        folder, router = self._routers[0]
-        return {route: folder / steps[0] for route, steps in router.routes.items()}
+    def input_modules(self) -> Mapping[str, Module]:
+        """The first module by route; a model that reads all texts alike has one."""
+        first = self.modules[0]
+        return {route: steps[0] for route, steps in first.routes.items()} or {"": first}
 
     @property
-    def _routers(self) -> list[tuple[Path, Router]]:
-        """The folder and routes of each module that has routes."""
-        return [(module.folder, module.router) for module in self.modules if module.router]
+    def _routers(self) -> list[Router]:
+        """What each module that has routes says of them."""
+        return [module.router for module in self.modules if module.router]
 
     @functools.cached_property
     def is_padded_anew(self) -> bool:
         """Whether its files pad texts on a side that would change their vectors."""
-        return any(map(self._pads_wrongly, {*self._inputs.values(), self.input_folder()}))
+        return any(
+            self._pads_wrongly(module)
+            for module in self.input_modules.values()
+            if module.kind == "Transformer"
+        )
 
-    def _pads_wrongly(self, folder: Path) -> bool:
-        settings = self._settings_of(folder)
+    def _pads_wrongly(self, module: Module) -> bool:
+        folder, settings = module.folder, self._settings_of(module)
         if settings.get("transformer_task") in padding.GENERATING:
             return False
         if not padding.shifts_positions(self._optional(folder / "config.json")):
@@ -434,6 +451,10 @@ class ModelFolder:
             elif module.kind == "LSTM":
                 stated = self._optional(module.folder / "lstm_config.json")
                 size = stated.get("hidden_dim", 0) * (1 + stated.get("bidirectional", True)) or None
+            elif module.kind == "CNN":
+                stated = self._optional(module.folder / "cnn_config.json")
+                kernels = stated.get("kernel_sizes") or ()
+                size = stated.get("out_channels", 0) * len(kernels) or None
             elif module.kind in ("StaticEmbedding", "WordEmbeddings"):
                 shapes = [s for f in self._weights(module) for s in weight_files.shapes(f)]
                 size = next((shape[-1] for shape in shapes if len(shape) > 1), None)
@@ -442,8 +463,16 @@ class ModelFolder:
             elif module.kind == "Pooling" and size is not None:
                 size *= poolings
             elif module.routes:
-                widths = {self._width(way, size, poolings) for way in module.routes.values()}
-                size = widths.pop() if len(widths) == 1 else None
+                widths = {
+                    route: self._width(way, size, poolings) for route, way in module.routes.items()
+                }
+                if len(set(filter(None, widths.values()))) > 1:
+                    listed = ", ".join(f"{route}: {width}" for route, width in widths.items())
+                    raise ModelError(
+                        f"'{self.name}' has routes whose vectors differ in length ({listed}), so "
+                        "that queries and documents cannot be compared"
+                    )
+                size = next(iter(widths.values())) if None not in widths.values() else None
         return size
 
     @functools.cached_property
@@ -452,18 +481,76 @@ class ModelFolder:
         if self.is_model2vec:
             longest = self.config.get("max_length", model2vec.MAX_TOKENS)
             return None if longest is None else int(longest)
-        stated = self.transformer_settings.get("max_seq_length")
+        if len(self.input_modules) > 1:
+            limits = [self.longest_input(role) for role in self.routes.names]
+            return None if None in limits else max(filter(None, limits), default=None)
+        return self._max_tokens_of(Module("Transformer", self.transformer))
+
+    def _max_tokens_of(self, module: Module) -> int | None:
+        stated = self._settings_of(module).get("max_seq_length")
         if stated:
             return int(stated)
-        tokenizer = self._optional(self.transformer / "tokenizer_config.json")
-        limits = [tokenizer.get("model_max_length"), self.config.get("max_position_embeddings")]
+        config = self._optional(module.folder / "config.json")
+        tokenizer = self._optional(module.folder / "tokenizer_config.json")
+        limits = [tokenizer.get("model_max_length"), config.get("max_position_embeddings")]
         known = [int(n) for n in limits if isinstance(n, (int, float)) and 0 < n < _WITHOUT_LIMIT]
         return min(known, default=None)
+
+    def longest_input(self, role: Role) -> int | None:
+        """Return the number of tokens after which texts of a role are cut; None for no limit."""
+        module = self.input_module(role)
+        settings = self._settings_of(module)
+        task = self.routes.tasks.get(role)
+        stated = [
+            ((settings.get("processing_kwargs") or {}).get("text") or {}).get("max_length"),
+            (settings.get("query_expansion") or {}).get("length") if task == "query" else None,
+            settings.get(f"{task}_length"),
+        ]
+        for limit in stated:
+            if isinstance(limit, int) and limit > 0:
+                return limit
+        if module.kind == "StaticEmbedding" and not self.is_model2vec:
+            return text_lengths.stated_limit(module.folder / "tokenizer.json")
+        if module.kind == "WordEmbeddings":
+            limit = self.words_settings(module).get("max_seq_length")
+            return limit if isinstance(limit, int) and 0 < limit < _WITHOUT_LIMIT else None
+        one_way = len(self.input_modules) == 1
+        return self.max_tokens if one_way else self._max_tokens_of(module)
+
+    def words_settings(self, module: Module) -> Mapping[str, Any]:
+        """Return the settings of an encoder of word vectors."""
+        return self._optional(module.folder / "wordembedding_config.json")
+
+    def chat_template(self, module: Module) -> str:
+        """Return the chat template that a module puts texts into; empty for none."""
+        settings = self._settings_of(module)
+        if module.kind != "Transformer":
+            return ""
+        if not self.is_plain and "message" not in (settings.get("modality_config") or {}):
+            return ""
+        file = module.folder / "chat_template.jinja"
+        if file.is_file():
+            return file.read_text("utf-8", "replace")
+        return str(
+            self._optional(module.folder / "tokenizer_config.json").get("chat_template") or ""
+        )
+
+    def counts_by_file(self, module: Module) -> bool:
+        """Return whether a module's tokenizer.json says all about the tokens of a text.
+
+        Tokenizers of some language models get tokens at the ends by `tokenizer_config.json`.
+        """
+        config = self._optional(module.folder / "tokenizer_config.json")
+        return not (config.get("add_bos_token") or config.get("add_eos_token"))
+
+    def lowercases(self, module: Module) -> bool:
+        """Return whether sentence-transformers lower-cases the texts of a module."""
+        return bool(self._settings_of(module).get("do_lower_case"))
 
     @functools.cached_property
     def transformer_settings(self) -> Mapping[str, Any]:
         """The settings of sentence-transformers for the transformer; empty if there are none."""
-        return self._settings_of(self.transformer)
+        return self._settings_of(Module("Transformer", self.transformer))
 
     @functools.cached_property
     def max_positions(self) -> int | None:
@@ -534,11 +621,16 @@ class ModelFolder:
                 continue
             for entry in entries:
                 try:
-                    mode = entry.stat().st_mode
+                    found = entry.stat()
                 except FileNotFoundError:  # a link to nothing, which nothing can open
                     continue
                 except OSError as error:
                     raise self._unreadable(entry, error) from None
+                mode = found.st_mode
+                if stat.S_ISDIR(mode) and entry.suffix in _SUFFIXES:
+                    raise ModelError(
+                        f"'{self.name}': {self._relative(entry)} is a folder; expected a file"
+                    )
                 if stat.S_ISDIR(mode):
                     if not _OF_TOOLS.fullmatch(entry.name) or self._is_used(entry):
                         folders.append((entry, above | {identity}))
@@ -553,11 +645,14 @@ class ModelFolder:
                         f"'{self.name}': '{self._relative(entry)}' cannot be read (permission "
                         "denied)"
                     )
+                if entry.suffix == ".json" and found.st_size > limits.MODEL_JSON_BYTES:
+                    size = limits.too_many(found.st_size, limits.MODEL_JSON_BYTES)
+                    raise ModelError(f"'{self.name}': {self._relative(entry)} is a file of {size}")
                 n += 1
-                if n > _MOST_FILES:
+                if n > limits.MODEL_FILES:
                     raise ModelError(
-                        f"'{self.name}' has more than {_MOST_FILES:,} files; expected the folder "
-                        "of one model"
+                        f"'{self.name}' has more than {limits.MODEL_FILES:,} files; expected the "
+                        "folder of one model"
                     )
                 yield entry
 
@@ -601,11 +696,6 @@ class ModelFolder:
     def transformer(self) -> Path:
         """The folder of the transformer; the model's own folder if it has none."""
         return next((m.folder for m in self.all_modules if m.kind == "Transformer"), self.path)
-
-    @property
-    def tokenizer(self) -> Path:
-        """The tokenizer's file as the `tokenizers` library reads it; it may be missing."""
-        return self.transformer / "tokenizer.json"
 
     @functools.cached_property
     def _settings(self) -> Mapping[str, Any]:
@@ -690,6 +780,11 @@ class ModelFolder:
         return config_files.read_object(path, self.name) if path.is_file() else {}
 
 
+def _router_file(folder: Path) -> Path:
+    own = folder / "router_config.json"
+    return own if own.is_file() else folder / "config.json"
+
+
 def _normalizes(modules: Iterable[Module]) -> bool:
     return any(
         module.kind == "Normalize"
@@ -699,7 +794,8 @@ def _normalizes(modules: Iterable[Module]) -> bool:
 
 
 def _hidden_size(config: Mapping[str, Any]) -> int | None:
-    for key in ("hidden_size", "d_model", "dim", "n_embd"):
+    # OPT projects its states: `word_embed_proj_dim` is the length that comes out.
+    for key in ("word_embed_proj_dim", "hidden_size", "d_model", "dim", "n_embd"):
         if isinstance(config.get(key), int):
             return int(config[key])
     return None

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from harness import limits
 from harness.errors import ModelError, suggestion
 from harness.plugins.embedders import config_files, weight_files
 from harness.plugins.embedders.config_files import expect, is_count, is_texts
 
 POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
-LONGEST_PROMPT = 100_000
-"""Characters of a prompt: it is put before each text, and read with it."""
-_TOKENIZER_FILES = re.compile(
-    r"tokenizer\.json|tokenizer_config\.json|vocab\.\w+|.*\.(model|tiktoken|bpe)|.*tokenizer.*"
-)
+_VOCABULARIES = re.compile(r"tokenizer\.json|vocab\.\w+|.*\.(model|tiktoken|bpe)|tekken\.json")
+_OF_BYTES = ("ByT5Tokenizer", "CanineTokenizer", "PerceiverTokenizer")
+"""Tokenizers without a vocabulary: each byte or character is a token."""
+_DTYPE = re.compile(r"(torch\.)?(auto|b?float16|float(32|64)|float8_\w+|half|double|u?int\d+)")
 _OTHER_FILES = (
     *("variant", "use_safetensors", "gguf_file", "state_dict", "adapter_kwargs"),
     *("tokenizer_file", "vocab_file", "merges_file", "spm_file", "sp_model_kwargs"),
@@ -36,7 +36,8 @@ _SIZES = re.compile(
     r".*(vocab|hidden|intermediate|embedding|input|output|ffn)_?(size|dim)|d_\w+|dim|n_embd|n_inner"
 )
 _POSITIONS = re.compile(r".*(position_embeddings|positions|n_ctx|seq_length|max_distance)")
-_MOST_LAYERS, _MOST_PARTS, _LARGEST_SIZE, _MOST_POSITIONS = 256, 65_536, 65_536, 20_000_000
+_POSITION_MATRIX = re.compile(r"(.*\.)?(position_embeddings|wpe|embed_positions)\.weight")
+_MOST_LAYERS, _MOST_PARTS, _LARGEST_SIZE, _MOST_POSITIONS = 256, 65_536, 4_096, 20_000_000
 """What is never too many, whatever the weights are: some settings have no weights of their own."""
 
 
@@ -61,10 +62,10 @@ def check_model(settings: Mapping[str, Any], *, name: str) -> None:
         expect(
             text is None or isinstance(text, str), "a text", key=f"prompts.{key}", value=text, **at
         )
-        if text is not None and len(text) > LONGEST_PROMPT:
+        if text is not None and len(text) > limits.PROMPT_CHARACTERS:
             raise ModelError(
-                f"'{name}': config_sentence_transformers.json: prompts.{key} has {len(text):,} "
-                f"characters; at most {LONGEST_PROMPT:,} are allowed"
+                f"'{name}': config_sentence_transformers.json: prompts.{key} has "
+                + limits.too_many(len(text), limits.PROMPT_CHARACTERS, "characters")
             )
     expect(
         default is None or isinstance(default, str),
@@ -109,6 +110,9 @@ def check_transformer(
     ModelError
         If a setting has the wrong type or names other files.
     """
+    for entry in folder.iterdir():
+        if _VOCABULARIES.fullmatch(entry.name) and entry.is_file():
+            weight_files.check_pointer(entry, name)
     architectures = config.get("architectures")
     expect(
         architectures is None or is_texts(architectures),
@@ -128,6 +132,16 @@ def check_transformer(
                 key=key,
                 value=value,
             )
+    for key in ("torch_dtype", "dtype"):
+        value = config.get(key)
+        expect(
+            value is None or (isinstance(value, str) and _DTYPE.fullmatch(value) is not None),
+            "a type of numbers such as float32",
+            name=name,
+            file="config.json",
+            key=key,
+            value=value,
+        )
     file = "sentence_bert_config.json"
     longest = settings.get("max_seq_length")
     expect(
@@ -153,20 +167,61 @@ def check_transformer(
 
 
 def check_tokenizer(folder: Path, name: str) -> None:
-    """Check that a transformer's folder has a tokenizer.
+    """Check that a transformer's folder has the files of a tokenizer.
 
-    A copy in a cache may lack it until it is needed, so this is checked when the model is loaded.
+    Without them transformers makes a tokenizer that knows no word, and says nothing. A copy in a
+    cache may lack them until they are needed, so this is checked when the model is loaded.
 
     Raises
     ------
     ModelError
-        If there is none.
+        If one is missing.
     """
-    if not any(_TOKENIZER_FILES.fullmatch(entry.name) for entry in folder.iterdir()):
+    files = {entry.name for entry in folder.iterdir()}
+    stated: Mapping[str, Any] = {}
+    if "tokenizer_config.json" in files:
+        stated = config_files.read_object(folder / "tokenizer_config.json", name)
+    if stated.get("tokenizer_class") in _OF_BYTES or "auto_map" in stated:
+        return
+    if not any(map(_VOCABULARIES.fullmatch, files)):
         raise ModelError(
-            f"'{name}' has no tokenizer: expected tokenizer.json, or the files of another "
-            "tokenizer of transformers, beside config.json"
+            f"'{name}' has no tokenizer: tokenizer.json is missing, and there is no other "
+            "vocabulary, such as vocab.txt"
         )
+    others = [file for file in files if _VOCABULARIES.fullmatch(file) and file != "vocab.json"]
+    if "vocab.json" in files and not others and "merges.txt" not in files:
+        raise ModelError(
+            f"'{name}' has half a tokenizer: vocab.json is there, but neither merges.txt nor "
+            "tokenizer.json"
+        )
+
+
+def explain_tokenizer(folder: Path, name: str) -> None:
+    """Raise ModelError if the tokenizer of a transformer that could not be loaded is the reason.
+
+    The messages of transformers do not name the file, and list all that a processor could be.
+    """
+    from tokenizers import Tokenizer
+
+    file = folder / "tokenizer.json"
+    if file.is_file():
+        try:
+            Tokenizer.from_file(str(file))
+        except Exception as error:  # the library raises no narrower type
+            raise ModelError(f"'{name}': tokenizer.json cannot be read ({error})") from None
+
+
+def check_activation(config: Mapping[str, Any], name: str) -> None:
+    """Raise ModelError if a config.json names an activation that transformers does not know."""
+    from transformers.activations import ACT2FN
+
+    for key in ("hidden_act", "hidden_activation", "activation_function"):
+        value = config.get(key)
+        if isinstance(value, str) and value not in ACT2FN:
+            raise ModelError(
+                f"'{name}': config.json: {key} is '{value}', which transformers does not know"
+                f"{suggestion(value, ACT2FN)}"
+            )
 
 
 def _check_other_files(settings: Mapping[str, Any], *, name: str, file: str) -> None:
@@ -259,10 +314,24 @@ def check_layer(kind: str, folder: Path, weights: list[Path], *, name: str, plac
     ModelError
         If a setting is missing, or does not fit the weights.
     """
+    if kind in _MATRICES:
+        _check_matrix(_MATRICES[kind], weights, name=name)
+    if kind == "WordEmbeddings":
+        shown = f"{place}/wordembedding_config.json".removeprefix("./")
+        config = _settings(folder / "wordembedding_config.json", name=name, place=shown)
+        class_ = config.get("tokenizer_class")
+        expect(
+            isinstance(class_, str),
+            "the class of its tokenizer",
+            name=name,
+            file=shown,
+            key="tokenizer_class",
+            value=class_,
+        )
     if kind not in _LAYER_SETTINGS:
         return
     file, required, tensor = _LAYER_SETTINGS[kind]
-    shown = f"{place}/{file}"
+    shown = f"{place}/{file}".removeprefix("./")
     config = _settings(folder / file, name=name, place=shown)
     sizes = []
     for keys in required:
@@ -301,9 +370,31 @@ _LAYER_SETTINGS: dict[str, tuple[str, list[tuple[str, ...]], str]] = {
         [("embedding_dimension", "word_embedding_dimension"), ("hidden_dim",)],
         "encoder.weight_ih_l0",
     ),
+    "CNN": (
+        "cnn_config.json",
+        [("in_embedding_dimension", "in_word_embedding_dimension"), ("out_channels",)],
+        "convs.0.weight",
+    ),
     "LayerNorm": ("config.json", [("dimension",)], "norm.weight"),
 }
 """File, required settings (by their names in new and old versions), and first weight of a step."""
+
+
+_MATRICES = {
+    "StaticEmbedding": ("embedding.weight", "embeddings"),
+    "WordEmbeddings": ("emb_layer.weight",),
+}
+"""Names of the matrix of a step that looks its tokens up."""
+
+
+def _check_matrix(names: tuple[str, ...], weights: list[Path], *, name: str) -> None:
+    for path in weights:
+        if path.suffix == ".safetensors":
+            shapes = weight_files.named_shapes(path)
+            if not any(len(shapes.get(key, ())) == 2 for key in names):
+                raise ModelError(
+                    f"'{name}': {path.name} has no matrix '{names[0]}', the row of each token"
+                )
 
 
 def _sizes(required: list[tuple[str, ...]], sizes: list[int]) -> str:
@@ -320,22 +411,61 @@ def check_sizes(config: Mapping[str, Any], weights: list[Path], *, name: str) ->
     ModelError
         If there are more layers than weights, or a length that no weight has.
     """
+    rows: int | None = None  # of a matrix of positions; some models compute positions instead
     if any(file.suffix == ".safetensors" for file in weights):
-        shapes = [s for file in weights for s in weight_files.named_shapes(file).values()]
-        n, largest = len(shapes), max((max(shape, default=0) for shape in shapes), default=0)
+        shapes = {k: s for file in weights for k, s in weight_files.named_shapes(file).items()}
+        n = len(shapes)
+        largest = max((max(shape, default=0) for shape in shapes.values()), default=0)
+        rows = next((s[0] for k, s in shapes.items() if _POSITION_MATRIX.fullmatch(k)), None)
     else:
         n = sum(map(weight_files.n_pickled, weights))
         largest = sum(file.stat().st_size for file in weights)
+    check_numbers(config, n=n, largest=largest, rows=rows, name=name, file="config.json")
+
+
+def check_numbers(
+    config: Mapping[str, Any],
+    *,
+    n: int,
+    largest: int,
+    rows: int | None = None,
+    name: str,
+    file: str,
+) -> None:
+    """Check sizes against the number of weights, and the largest length of one.
+
+    Parameters
+    ----------
+    config
+        The sizes, by the names of a config.json.
+    n
+        Number of arrays of weights.
+    largest
+        The largest length of one.
+    rows
+        Number of positions that the weights have; None if they have none.
+    name, file
+        What errors call the model and the file.
+
+    Raises
+    ------
+    ModelError
+        If one is absurd.
+    """
     limits = (
         (_LAYERS, max(n, _MOST_LAYERS), f"the model has {n:,} weights"),
         (_PARTS, max(n, largest, _MOST_PARTS), f"the model has {n:,} weights"),
         (_SIZES, max(largest, _LARGEST_SIZE), f"no weight is longer than {largest:,}"),
-        (_POSITIONS, max(largest, _MOST_POSITIONS), f"no weight is longer than {largest:,}"),
+        (
+            _POSITIONS,
+            max(largest, _MOST_POSITIONS) if rows is None else rows,
+            f"the weights have {largest if rows is None else rows:,} positions",
+        ),
     )
     for key, value in _numbers(config):
         for pattern, most, why in limits:
             if pattern.fullmatch(key.rpartition(".")[2]) and value > most:
-                raise ModelError(f"'{name}': config.json: {key} is {value}, but {why}")
+                raise ModelError(f"'{name}': {file}: {key} is {value}, but {why}")
 
 
 def _numbers(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, int]]:
@@ -349,5 +479,5 @@ def _numbers(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
 
 def _settings(file: Path, *, name: str, place: str) -> dict[str, Any]:
     if not file.is_file():
-        raise ModelError(f"'{name}': {place} is missing; modules.json lists this step")
-    return config_files.read_object(file, name)
+        raise ModelError(f"'{name}': {place} is missing; the model has this step")
+    return config_files.read_object(file, name, place)

@@ -3,8 +3,8 @@
 A tokenizer may pad on the left. A model that counts positions from the start of a row then reads
 other positions than it does for the text alone, whatever its pooling. Such texts are padded on the
 right; the mask hides the padding there. Models whose positions are relative, or are counted from
-the mask, are left as they are. A tokenizer without a padding token pads with any token: the mask
-hides that, too.
+the mask, are left as they are. A tokenizer without a padding token, or with one that the model has
+no vector for, pads with any token: the mask hides that, too.
 """
 
 from __future__ import annotations
@@ -76,8 +76,10 @@ def stated_side(tokenizer: Path, *settings: Mapping[str, Any]) -> str:
 
 def settle(tokenizer: Any, config: Mapping[str, Any]) -> None:
     """Set how a tokenizer of transformers pads for the model of a `config.json`."""
-    if tokenizer.pad_token_id is None:
-        tokenizer.pad_token = _any_token(tokenizer, config.get("pad_token_id"))
+    size = config.get("vocab_size")
+    size = size if isinstance(size, int) else len(tokenizer)
+    if tokenizer.pad_token_id is None or tokenizer.pad_token_id >= size:
+        tokenizer.pad_token = _any_token(tokenizer, config, size)
     if shifts_positions(config):
         tokenizer.padding_side = "right"
 
@@ -124,12 +126,13 @@ def _transformers(model: Any) -> Iterator[Any]:
             yield part
 
 
-def _any_token(tokenizer: Any, stated: Any) -> str:
+def _any_token(tokenizer: Any, config: Mapping[str, Any], size: int) -> str:
     """Return a token to pad with: the one that the model knows as such, else a special one."""
-    if isinstance(stated, int) and 0 <= stated < len(tokenizer):
-        return str(tokenizer.convert_ids_to_tokens(stated))
-    special = (tokenizer.eos_token, tokenizer.unk_token, tokenizer.bos_token)
-    return next((str(token) for token in special if token), tokenizer.convert_ids_to_tokens(0))
+    special = (tokenizer.eos_token_id, tokenizer.unk_token_id, tokenizer.bos_token_id)
+    for known in (config.get("pad_token_id"), *special):
+        if isinstance(known, int) and 0 <= known < min(size, len(tokenizer)):
+            return str(tokenizer.convert_ids_to_tokens(known))
+    return str(tokenizer.convert_ids_to_tokens(0))
 
 
 def _options_of_texts(part: Any) -> dict[str, Any]:

@@ -19,14 +19,17 @@ from harness.plugins.embedders import quiet_loading
 from harness.plugins.embedders.transformers import (
     exported_backend,
     hub,
+    loading_report,
     matryoshka,
     model2vec,
     padding,
+    text_lengths,
     word_alignment,
 )
 from harness.plugins.embedders.transformers.encoder import TransformerEncoder
 from harness.plugins.embedders.transformers.encoder_options import EncoderOptions, Precision
-from harness.plugins.embedders.transformers.model_folder import ModelFolder
+from harness.plugins.embedders.transformers.model_folder import ModelFolder, Module
+from harness.plugins.embedders.transformers.text_lengths import TextLengths
 from harness.plugins.embedders.weight_files import Backend
 
 if TYPE_CHECKING:
@@ -128,6 +131,12 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         super().__init__(folder, options)
         if pooling is not None and not folder.poolings:
             raise InvalidOption(f"pooling={pooling}: '{reference}' has no pooling step")
+        if pooling is not None and len(folder.input_modules) > 1:
+            raise InvalidOption(f"pooling={pooling}: '{reference}' pools in each of its routes")
+        if backend != "torch" and folder.routes.names:
+            raise ModelError(
+                f"'{reference}' has routes for queries and documents; only backend=torch has them"
+            )
         self._poolings = folder.poolings if pooling is None else (pooling,)
         own_dimensions = folder.dimensions(len(self._poolings))
         self._dimensions = options.kept_dimensions(own_dimensions, folder)
@@ -167,6 +176,29 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             **self._task(role),
         )
         return np.asarray(vectors, dtype=np.float32)
+
+    def _counter(self, module: Module, role: Role, **_: bool) -> TextLengths:
+        folder, limit = self._folder, self._limit(role)
+        if module.kind == "WordEmbeddings":
+            settings = folder.words_settings(module)
+            own = functools.partial(text_lengths.by_words, module.folder, settings)
+            return TextLengths(None, limit=limit, own=own)
+        if module.kind == "StaticEmbedding":
+            return TextLengths(module.folder / "tokenizer.json", limit=limit, special=False)
+        if template := folder.chat_template(module):
+            own = functools.partial(
+                text_lengths.by_chat_template,
+                module.folder,
+                is_plain=folder.is_plain,
+                trusted=self._runs_own_code,
+            )
+            return TextLengths(None, limit=limit, around=len(template), own=own)
+        return super()._counter(module, role, lowercase=folder.lowercases(module))
+
+    def _limit(self, role: Role) -> int | None:
+        if self._options.max_length is not None:
+            return self._options.max_length
+        return self._folder.longest_input(role)
 
     def _task(self, role: Role) -> dict[str, str]:
         """Return what the library is told of a role: a model with routes needs it.
@@ -262,7 +294,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
                 max_length=self._max_length,
                 device=self._options.device,
             )
-        with quiet_loading.loading(self._folder.name):
+        with quiet_loading.loading(self._folder.name), loading_report.checked(self._folder):
             model = SentenceTransformer(
                 str(self._folder.path),
                 device=self._options.device,
@@ -270,9 +302,11 @@ class SentenceTransformersEmbedder(TransformerEncoder):
                 local_files_only=not self._runs_own_code,  # the code may be in another repository
                 model_kwargs={"torch_dtype": getattr(torch, self._options.precision)},
             )
+            loading_report.check_steps(self._folder.name, model)
         if self._poolings != self._folder.poolings or self._folder.is_plain:
             _set_pooling(model, self._poolings[0], self._folder.name)
-        if self._max_length is not None:
+        own = len(self._folder.input_modules) > 1  # each route has its own limit
+        if self._max_length is not None and not (own and self._options.max_length is None):
             model.max_seq_length = self._max_length
         padding.settle_all(model)
         return model.eval()

@@ -7,8 +7,11 @@
 `vectors_file`       `vectors:PATH`: recognises the format of a file
 `text_file`          reads GloVe's and word2vec's text formats
 `binary_file`        reads word2vec's binary format
+`fasttext_file`      reads fastText's binary format, and composes unknown words
 `safetensors_file`   reads the safetensors that `harness debias` writes
-`table_builder`      collects words and vectors while a file is read
+`table_builder`      collects words and vectors while a file is read, and what is wrong with some
+`compression`        opens gzip, bzip2 and xz as streams, with limits
+`unlike_words`       why a vocabulary lacks most of the words of a task
 `gensim_data`        `gensim:NAME`, word vectors from gensim's downloader
 `glove`              `glove-6b-50d`, from a Python package
 `spacy_vectors`      `en-core-web-md`, from a Python package

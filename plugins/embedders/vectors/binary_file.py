@@ -145,10 +145,12 @@ def _strange(vectors: Vectors) -> npt.NDArray[np.bool_]:
     None, if there are many: then such numbers are usual in the file.
     """
     first = np.abs(vectors[:, 0])
-    strange = (first > 0) & (first < 1 / _STRANGE)
+    strange: npt.NDArray[np.bool_] = (first > 0) & (first < 1 / _STRANGE)
     if max(vectors.max(), -vectors.min()) > _STRANGE:
         strange |= np.abs(vectors).max(axis=1) > _STRANGE
-    return strange & (len(vectors) >= _MANY) & (strange.mean() < 2 / _MANY)
+    if len(vectors) < _MANY or strange.mean() >= 2 / _MANY:
+        strange[:] = False
+    return strange
 
 
 def _enough(size: int) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import mmap
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -146,7 +146,7 @@ class FastTextFile(ComposedVectors):
         return model
 
     @property
-    def _aliases(self) -> _Arguments:
+    def _aliases(self) -> Mapping[str, int]:
         return {}
 
     def _known(self, rows: Sequence[int]) -> Vectors:
@@ -157,6 +157,9 @@ class FastTextFile(ComposedVectors):
         return vectors
 
     def _vectors_of(self, start: int, stop: int) -> Vectors:
+        table = self.__dict__.get("_table")  # all vectors, if they were computed
+        if isinstance(table, Table):
+            return np.array(table.vectors[start:stop])
         return self._known(range(start, min(stop, len(self.words))))
 
     def _compose(self, text: str) -> Vectors | None:

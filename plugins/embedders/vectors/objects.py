@@ -31,7 +31,8 @@ def of_keyed_vectors(vectors: Any) -> WordVectors:
     ngrams = getattr(vectors, "vectors_ngrams", None)
     if ngrams is None or not getattr(vectors, "bucket", 0):
         return words
-    parts = hashlib.blake2b(np.ascontiguousarray(ngrams).tobytes(), digest_size=SIZE).hexdigest()
+    numbers = np.ascontiguousarray(ngrams).reshape(-1).view(np.uint8)
+    parts = hashlib.blake2b(numbers.data, digest_size=SIZE).hexdigest()
     fingerprint = digest([words.info.fingerprint, parts, vectors.min_n, vectors.max_n])
     info = dataclasses.replace(words.info, fingerprint=f"words-{fingerprint}")
 

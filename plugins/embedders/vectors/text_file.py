@@ -31,6 +31,7 @@ LONGEST_LINE = 2**20
 """Bytes of a line; 50,000 numbers have less."""
 _WIDE = 5_000  # numbers in a line, from which on polars takes longer than Python
 _FRACTION = re.compile(rb"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
+_SEPARATOR = re.compile(rb"[ \t,]")
 _CUT = "the file ends without a line end: it may be cut off"
 
 
@@ -145,7 +146,7 @@ def _by_lines(
         problem, row = _row(fields, layout.dimensions)
         if row is None and not raw.endswith(b"\n"):
             problem += f"; {_CUT}"
-        if row is None or (b"\r" in fields[0] and b" " in fields[0]):
+        if row is None or (b"\r" in fields[0] and _SEPARATOR.search(fields[0])):
             table.reject(problem or "a carriage return stands inside the line", line=line)
             continue
         word = table.word(fields[0], "the word", line=line)
@@ -154,7 +155,8 @@ def _by_lines(
         if not np.isfinite(row).all():
             table.reject(f"the vector of '{word}' is not finite", line=line)
             continue
-        if _FRACTION.fullmatch(fields[0].rpartition(b" ")[2]) and b" " in fields[0]:
+        parts = _SEPARATOR.split(fields[0])
+        if len(parts) > 1 and _FRACTION.fullmatch(parts[-1]):
             numbered.append(f"'{word[:60]}' (line {line})")
         words.append(word)
         rows.append(row)

@@ -91,7 +91,8 @@ def _likely(words: Sequence[str], vocabulary: Sequence[str]) -> str:
         if best.reason == _MANNERS[1].reason and prefix:
             return _conceptnet(wanted, vocabulary)
         return f"its words {best.reason}; {best.advice}"
-    if sum(_CONCEPTNET.match(word) is not None for word in vocabulary[:1000]) > 500:
+    named = [_CONCEPTNET.match(word) is not None for word in vocabulary[:1000]]
+    if 2 * sum(named) > len(named):
         return _conceptnet(wanted, vocabulary)
     if all(word.isdigit() for word in vocabulary[:1000]):
         return "its words are numbers, perhaps rows of a list of words that is another file"

@@ -224,6 +224,14 @@ def inspect(path: Path, format: Format = "auto") -> Layout:  # noqa: A002 -- as 
     layout = Layout("word2vec", dimensions, n_words, mark + len(first) + 1, packed)
     if format == "word2vec-binary":
         return replace(layout, format=format)
+    stated = {_separators(line) for line in rest.split(b"\n", _FIRST_LINES)[:-1] if line.strip()}
+    own = stated.pop() if len(stated) == 1 and rest.strip().count(b"\n") else None
+    if own is not None and own.dimensions > dimensions + 1:  # by 1: words may end in a number
+        raise InvalidFile(
+            f"the line has a word and {own.dimensions} numbers, the header states {dimensions}",
+            path=path,
+            line=2,
+        )
     separators = _separators(rest.partition(b"\n")[0], dimensions)
     if separators is not None:
         return replace(layout, after_word=separators.after_word, between=separators.between)
@@ -315,12 +323,14 @@ def _glove(path: Path, head: bytes, mark: int, packed: Compression | None) -> La
     common, n = most[0]
     first = found.get(texts[0][0], common)
     if first != common and n > 1 and n == len(found) - 1:
-        raise InvalidFile(
-            f"the line has a word and {first.dimensions} numbers, the lines below it have "
-            f"{common.dimensions}",
-            path=path,
-            line=texts[0][0],
-        )
+        if first.dimensions >= common.dimensions:
+            raise InvalidFile(
+                f"the line has {first.dimensions} numbers, the lines below it have "
+                f"{common.dimensions}, or their numbers are separated in another way",
+                path=path,
+                line=texts[0][0],
+            )
+        first = common  # the reader finds the line too short
     if _numbers_columns(texts[0][1], first):
         raise InvalidFile(
             "the first line numbers the columns and has no vector; remove it", path=path, line=1

@@ -6,6 +6,7 @@ import collections
 import dataclasses
 import enum
 import functools
+import logging
 import os
 import re
 import socket
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import threading
 import types
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -165,7 +167,7 @@ def test_what_cannot_be_hashed_leaves_an_object_unidentified(tmp_path):
     file = (tmp_path / "file").open("w")
     connection = socket.socket()
     unknown = [
-        *(file, connection, threading.Lock(), numbers(), map(str, []), iter([1]), object()),
+        *(file, connection, weakref.ref(Model()), numbers(), map(str, []), iter([1]), object()),
         *(np.random.default_rng(0), np.random.RandomState(0), torch.Generator(), memoryview(b"a")),
         *(torch.empty(2, device="meta"), torch.nn.Linear(1, 1, device="meta"), Path("a")),
         *(subprocess, subprocess.run, os.environ),
@@ -175,6 +177,37 @@ def test_what_cannot_be_hashed_leaves_an_object_unidentified(tmp_path):
         assert identity.of_model(Model(_state=[{"a": value}])) is None, value
     file.close()
     connection.close()
+
+
+class Unreadable(Model):
+    """An object with an attribute that cannot be read."""
+
+    @property
+    def fingerprint(self):
+        raise ValueError("not yet")
+
+
+def test_an_attribute_that_cannot_be_read_leaves_an_object_unidentified():
+    deep = []
+    for _ in range(10_000):
+        deep = [deep]
+    assert identity.of_model(Model(state=Unreadable())) is None
+    assert identity.of_model(Model(state=deep)) is None
+
+
+def test_locks_and_loggers_do_not_matter():
+    found = identity.of_model(Model(lock=threading.Lock(), log=logging.getLogger("a")))
+    assert found
+    assert identity.of_model(Model(lock=threading.Lock(), log=logging.getLogger("b"))) == found
+
+
+def test_a_function_that_is_bound_to_an_object_counts():
+    model = Model()
+    found = [
+        identity.of_model(types.MethodType(function, model)) for function in (plain, negated(plain))
+    ]
+    assert None not in found
+    assert len({*found, identity.of_model(model.encode)}) == 3
 
 
 class Asking(Model):
@@ -266,8 +299,8 @@ def test_each_change_of_a_module_of_a_library_gives_another_identity():
 
 
 def test_a_hook_that_cannot_be_hashed_leaves_a_module_unidentified():
-    model, lock = network(), threading.Lock()
-    model.first.register_forward_hook(lambda m, a, o: lock.locked() or o)
+    model, steps = network(), numbers()
+    model.first.register_forward_hook(lambda m, a, o: o * next(steps))
     assert identity.of_model(model) is None
 
 

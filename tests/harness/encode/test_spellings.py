@@ -25,6 +25,12 @@ def test_a_space_is_like_an_underscore():
     assert Spellings.of(names, WORDS.encode).like(["new_york"]) == set(names)
 
 
+def test_composed_and_decomposed_accents_are_alike():
+    words = WordVectors.of(["caf\u00e9", "cafe"], np.eye(2))
+    forms = ["caf\u00e9", "cafe\u0301", "cafe"]
+    assert Spellings.of(forms, words.encode).like([forms[0]]) == set(forms[:2])
+
+
 def test_words_without_a_vector_are_like_nothing_else():
     for words in (["unknown", "Unknown"], ["zero", "Zero"]):
         assert Spellings.of(words, WORDS.encode).like(words[:1]) == {words[0]}

@@ -76,6 +76,17 @@ def test_a_record_has_the_model_task_score_and_environment(measured):
     assert said["created"].endswith("+00:00")
 
 
+def test_routes_are_stated_by_models_that_have_them(measured):
+    (record, *_) = measured()
+    assert "routes" not in first([record])["model"]
+    routes = {"text": "document", "query": "query", "document": "document"}
+    model = record.model.model_copy(update={"routes": routes})
+    routed = record.model_copy(update={"model": model})
+    assert first([routed])["model"]["routes"] == routes
+    assert Record.model_validate_json(routed.line()) == routed
+    assert routed.id == record.id
+
+
 @given(st.floats())
 def test_a_number_is_finite_or_none(value):
     assert finite(value) == (value if math.isfinite(value) else None)

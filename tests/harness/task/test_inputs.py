@@ -172,13 +172,22 @@ def test_a_scenario_replaces_inputs_and_templates(registry):
     assert marked.inputs["probes"].texts == ("calm", "loud")
 
 
-def test_a_cell_that_is_a_list_is_no_number(mistake, write):
-    write("levels.jsonl", '{"level": 1}\n{"level": [2]}\n')
+@pytest.mark.parametrize("cell", ["[2]", '"x"', '""', "NaN", "1e999"])
+def test_a_cell_that_is_no_number_is_a_mistake_where_one_is_needed(inputs, write, cell):
+    write("levels.jsonl", f'{{"level": 1}}\n{{"level": {cell}}}\n')
+    with pytest.raises(InvalidFile, match=r"levels\.jsonl:2: column 'level': .*a number"):
+        inputs(
+            ["a: {table: levels, column: level, number: true}"],
+            "tables: {levels: {file: levels.jsonl}}\n",
+        )
+
+
+def test_a_cell_in_the_task_file_that_is_no_number_has_its_key(mistake):
     mistake(
-        ["a: {table: levels, column: level, number: true}"],
-        "tables: {levels: {file: levels.jsonl}}\n",
-        at="11: inputs.a",
-        of=["numbers", "'list'"],
+        ["a: {table: people, column: who, number: true}"],
+        TABLE,
+        at="16: tables.people.rows[0][0]",
+        of=["'who'", "'ada'", "number"],
     )
 
 
@@ -192,7 +201,6 @@ def test_a_cell_that_is_a_list_is_no_number(mistake, write):
             ["'people'", "'plaice'", "'place'"],
         ),
         ("a: {table: people, column: who, where: {place: moon}}", "", ["empty"]),
-        ("a: {table: people, column: who, number: true}", "", ["numbers", "'ada'"]),
         ("a: {words: [nan], number: true}", "", ["finite"]),
         ("a: [{words: [x]}, {words: ['1'], number: true}]", "", ["numbers and texts"]),
         ("a: [{words: [x]}, {words: [y], original: true}]", "", ["original"]),

@@ -133,6 +133,18 @@ def test_a_wrapped_model_that_holds_its_weights_is_identified():
     assert not found[0].startswith(identity.UNNAMED)
 
 
+def test_a_model_of_an_abstract_class_of_a_library_is_identified():
+    base = named("langchain_core.embeddings", "Embeddings", LangChain)
+
+    class Model(base):
+        def __init__(self, rows):
+            self.rows = rows
+
+    found = [embedder(Model(rows)).info.fingerprint for rows in (np.eye(2), np.eye(2), np.eye(3))]
+    assert found[0] == found[1] != found[2]
+    assert not found[0].startswith(identity.UNNAMED)
+
+
 def test_the_words_of_mteb_are_used_if_it_is_loaded(monkeypatch):
     import enum
 

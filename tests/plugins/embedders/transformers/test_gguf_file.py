@@ -200,3 +200,27 @@ def test_without_the_package_the_error_names_the_extra(file, monkeypatch):
     )
     with pytest.raises(Unavailable, match=r"\[gguf\]"):
         embedder(file)
+
+
+def test_a_file_whose_weights_end_early_is_refused(file):
+    content = file.read_bytes()
+    for lost in (1_000, len(content) // 2):
+        file.write_bytes(content[:-lost])
+        with pytest.raises(ModelError, match="it ends early") as caught:
+            embedder(file)
+        assert str(file) in str(caught.value)
+
+
+def test_an_absurd_size_in_the_header_is_refused_before_the_model_is_built(file):
+    content = file.read_bytes()
+    at = content.index(b"llama.block_count") + len(b"llama.block_count") + 4  # behind its type
+    file.write_bytes(content[:at] + (10_000_000).to_bytes(4, "little") + content[at + 4 :])
+    with pytest.raises(ModelError, match="num_hidden_layers is 10000000, but the model has"):
+        embedder(file)
+
+
+def test_a_weight_that_the_file_lacks_is_named(file):
+    content = file.read_bytes()
+    file.write_bytes(content.replace(b"blk.1.attn_q.weight", b"blk.1.attn_x.weight"))
+    with pytest.raises(ModelError, match=r"layers\.1\.self_attn\.q_proj\.weight"):
+        embedder(file).encode(["the"])

@@ -268,3 +268,22 @@ def test_weights_beside_an_exported_graph_are_part_of_the_model(model):
     content = file.read_bytes()
     file.write_bytes(content.replace(b"any.name", b"../aname"))
     assert "'../aname', outside its folder" in refused(model, backend="onnx")
+
+
+def test_a_router_is_run_by_torch_only(router):
+    pytest.importorskip("onnxruntime")
+    onnx = pytest.importorskip("onnx")
+    folder = router / "query_0_Transformer" / "onnx"
+    folder.mkdir()
+    onnx.save_model(
+        onnx.helper.make_model(onnx.helper.make_graph([], "g", [], [])), folder / "model.onnx"
+    )
+    with pytest.raises(ModelError, match="only backend=torch"):
+        embedder(router, backend="onnx").encode(["hello"])
+
+
+def test_an_export_without_its_weights_is_refused(model):
+    pytest.importorskip("openvino")
+    (model / "openvino").mkdir()
+    (model / "openvino" / "openvino_model.xml").write_text("<net/>")
+    assert "openvino_model.bin, are missing" in refused(model, backend="openvino")

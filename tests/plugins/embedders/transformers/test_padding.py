@@ -56,7 +56,7 @@ def language_model(folder, kind, **options):
     """Save a language model of transformers with random weights; return its folder."""
     torch.manual_seed(0)
     size = {"vocab_size": 16, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
-    config = transformers.AutoConfig.for_model(kind, **size, **options)
+    config = transformers.AutoConfig.for_model(kind, **size | options)
     model = transformers.AutoModelForCausalLM.from_config(config)
     for weights in model.parameters():
         torch.nn.init.normal_(weights, std=0.3)
@@ -132,6 +132,23 @@ def test_a_tokenizer_without_a_padding_token_pads_with_any_token(tmp_path, speci
     tokenizer_of(folder, padding_side=side, **special)
     encoder = embedder(folder, pooling=pooling)
     np.testing.assert_allclose(encoder.encode(TEXTS), without_padding(folder, pooling), atol=1e-5)
+
+
+def test_a_padding_token_without_a_vector_is_replaced(tmp_path):
+    folder = language_model(tmp_path, "gpt2", n_positions=32, vocab_size=11)
+    tokenizer_of(folder, eos_token="<end>", pad_token="<pad>")
+    side = json.loads((folder / "tokenizer_config.json").read_text())
+    encoder = embedder(folder)
+    tokenizer = encoder._model.tokenizer
+    assert (side["pad_token"], tokenizer.pad_token) == ("<pad>", "<end>")
+    np.testing.assert_allclose(encoder.encode(TEXTS), without_padding(folder, "mean"), atol=1e-5)
+
+
+def test_an_object_that_equals_its_folder_is_padded_right(model):
+    change(model / "tokenizer_config.json", padding_side="left")
+    encoder = loaded_model.adapt(SentenceTransformer(str(model), device="cpu"))
+    assert encoder.info.fingerprint == embedder(model).info.fingerprint
+    np.testing.assert_allclose(encoder.encode(TEXTS), alone(model), atol=1e-6)
 
 
 def test_an_object_in_memory_is_padded_right_and_stays_as_it_was(tmp_path):

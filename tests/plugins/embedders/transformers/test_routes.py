@@ -11,7 +11,7 @@ from sentence_transformers.base.modules import Router, Transformer
 from sentence_transformers.sentence_transformer.modules import Dense, Pooling
 
 import harness
-from harness.errors import ModelError
+from harness.errors import InvalidOption, ModelError
 from harness.plugins.embedders.transformers import loaded_model
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
@@ -72,6 +72,7 @@ def test_texts_of_each_role_take_the_route_of_the_library(model, saved, default)
     assert_as_the_library(encoder, library)
     text = default or "query"  # the first route is the default of a router that states none
     assert encoder.info.routes == {"text": text, "query": "query", "document": "document"}
+    assert encoder.info.dimensions == 16
     assert encoder.notes == ()
 
 
@@ -84,11 +85,24 @@ def test_routes_may_be_named_by_mappings(model, saved):
     assert_as_the_library(encoder, SentenceTransformer(str(folder), device="cpu"))
 
 
+def test_what_routes_cannot_be_combined_with_is_an_error_of_one_line(model, saved):
+    folder = saved(two_ways(model))
+    with pytest.raises(InvalidOption, match="pools in each of its routes"):
+        embedder(folder, pooling="cls")
+
+
 def test_a_router_behind_the_transformer_is_followed(model, saved):
     ways = {route: [Dense(16, 4)] for route in ("query", "document")}
     folder = saved(step(model, 1), Pooling(16), Router(ways, default_route="document"))
     encoder = embedder(folder)
     assert_as_the_library(encoder, SentenceTransformer(str(folder), device="cpu"))
+
+
+def test_routes_whose_vectors_differ_in_length_are_refused(model, saved):
+    short = [step(model, 1), Pooling(16), Dense(16, 4)]
+    folder = saved(Router({"query": short, "document": [step(model, 2), Pooling(16)]}))
+    with pytest.raises(ModelError, match=r"query: 4, document: 16"):
+        embedder(folder)
 
 
 def test_a_config_of_older_versions_states_the_routes_too(model, saved):

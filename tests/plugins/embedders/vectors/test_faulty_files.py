@@ -1,0 +1,375 @@
+"""Files of word vectors with a fault: read right with a line about it, or refused in one line."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import resource
+import time
+import unicodedata
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+
+import harness
+from harness.errors import InvalidFile, InvalidOption
+from harness.plugins.embedders.vectors.vectors_file import vectors_file
+from harness.registry.registry import Registry
+
+D = 20
+WORDS = [f"w{i}" for i in range(30)] + ["he", "she"]
+VECTORS = np.random.default_rng(0).standard_normal((len(WORDS), D)).round(4).astype(np.float32)
+OF = dict(zip(WORDS, VECTORS, strict=True))
+
+
+def line(word, vector, first=" ", between=" "):
+    return f"{word}{first}{between.join(f'{x:.4f}' for x in vector)}\n"
+
+
+def record(word, vector, end=b""):
+    raw = word if isinstance(word, bytes) else word.encode()
+    return raw + b" " + vector.astype("<f4").tobytes() + end
+
+
+TEXT = "".join(line(*item) for item in OF.items()).encode()
+HEADER = f"{len(WORDS)} {D}\n".encode()
+BINARY = HEADER + b"".join(record(*item) for item in OF.items())
+
+
+def read(tmp_path, content, **options):
+    (tmp_path / "v.txt").write_bytes(content)
+    embedder = vectors_file(str(tmp_path / "v.txt"), **options)
+    _ = embedder.vectors
+    return embedder
+
+
+def refused(tmp_path, content, **options):
+    with pytest.raises(InvalidFile) as caught:
+        read(tmp_path, content, **options)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def assert_right(embedder, words=WORDS):
+    assert list(embedder.words) == list(words)
+    known = [word for word in words if word in OF]
+    np.testing.assert_array_equal(embedder.encode(known), [OF[word] for word in known])
+
+
+@pytest.mark.parametrize("header", [b"", HEADER], ids=["no-header", "header"])
+@pytest.mark.parametrize(
+    ("first", "between"),
+    [("\t", " "), ("\t", "\t"), (" ", "\t"), (" ", ","), ("\t", ","), (",", ",")],
+)
+def test_tabs_and_commas_stand_for_spaces(tmp_path, header, first, between):
+    text = "".join(line(*item, first, between) for item in OF.items())
+    assert_right(read(tmp_path, header + text.encode()))
+    spaced = line("New York", OF["he"], first, between) + line("a,b", OF["she"], first, between)
+    if " " in (first + between) or "," in (first + between):
+        return
+    words = [*WORDS, "New York", "a,b"]
+    n = header and f"{len(words)} {D}\n".encode()
+    assert_right(read(tmp_path, n + (text + spaced).encode()), words)
+
+
+def test_a_word_with_a_space_is_read_also_with_a_tab_after_it_or_in_the_first_line(tmp_path):
+    text = line("at name@domain.com", OF["he"], "\t").encode()
+    rest = "".join(line(*item, "\t") for item in OF.items()).encode()
+    assert_right(read(tmp_path, rest + text), [*WORDS, "at name@domain.com"])
+    text = line(". . .", OF["he"]).encode()
+    assert_right(read(tmp_path, text + TEXT), [". . .", *WORDS])
+
+
+def test_separators_that_were_once_read_as_words_change_the_fingerprint(tmp_path):
+    plain = read(tmp_path, TEXT).info.fingerprint
+    tabs = read(tmp_path, TEXT.replace(b" ", b"\t"))
+    (tmp_path / "v.txt").write_bytes(TEXT)
+    assert vectors_file(str(tmp_path / "v.txt"), on_bad="error").info.fingerprint == plain
+    assert vectors_file(str(tmp_path / "v.txt"), on_bad="skip").info.fingerprint != plain
+    assert tabs.info.fingerprint != plain
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("content", [TEXT, HEADER + TEXT, BINARY], ids=["glove", "text", "binary"])
+def test_compressed_files_are_known_by_their_first_bytes(tmp_path, compress, content):
+    assert_right(read(tmp_path, compress(content)))
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_files_that_are_cut_or_damaged_are_refused(tmp_path, compress):
+    whole = compress(TEXT)
+    assert "damaged or cut off" in refused(tmp_path, whole[:-20]).problem
+    middle = len(whole) // 2
+    changed = whole[:middle] + bytes([whole[middle] ^ 255]) + whole[middle + 1 :]
+    assert "damaged or cut off" in refused(tmp_path, changed).problem
+
+
+BAD_LINES = [
+    (b" " + TEXT.split(b" ", 1)[1].split(b"\n")[0] + b"\n", "the word is empty"),
+    (line("caf", OF["he"]).encode().replace(b"caf", b"\xe4f"), "not UTF-8"),
+    (b"short 1 2 3\n", "4 fields"),
+    (line("x", OF["he"]).encode().replace(b".", b",", 1), "decimal point"),
+    (b"x" + b" 0x1p3" * D + b"\n", "0x1p3"),
+    (b"x" + b" NAN" * D + b"\n", "'x' is not finite"),
+    (b"x" + b" 1e60" * D + b"\n", "'x' is not finite"),
+]
+
+
+@pytest.mark.parametrize(("bad", "fact"), BAD_LINES)
+@pytest.mark.parametrize("header", [b"", f"{len(WORDS) + 1} {D}\n".encode()])
+def test_a_bad_line_is_an_error_or_left_out_and_counted(tmp_path, header, bad, fact):
+    first, rest = TEXT[: TEXT.index(b"\n") + 1], TEXT[TEXT.index(b"\n") + 1 :]
+    content = header + first + bad + rest
+    number = 3 if header else 2
+    for options in ({}, {"on_bad": "error"}):
+        error = refused(tmp_path, content, **options)
+        assert error.line == number
+        assert fact in error.problem
+        assert "?on_bad=skip" in error.problem
+    embedder = read(tmp_path, content, on_bad="skip")
+    assert_right(embedder)
+    (note,) = embedder.notes
+    assert note.startswith("v.txt: 1 entry is left out")
+    assert f"line {number}" in note
+    assert fact in note
+
+
+def test_bytes_that_are_not_utf8_are_replaced_and_counted(tmp_path):
+    bad = line("XX", OF["he"]).encode().replace(b"XX", b"\xe4ther")
+    embedder = read(tmp_path, TEXT + bad, on_bad="replace")
+    assert_right(embedder, [*WORDS, "\ufffdther"])
+    assert "1 entry is replaced" in embedder.notes[0]
+    assert f"line {len(WORDS) + 1}" in embedder.notes[0]
+    short = read(tmp_path, b"short 1 2\n" + TEXT, on_bad="replace")
+    assert_right(short)
+    assert "1 entry is left out" in short.notes[0]
+
+
+def test_a_word_cut_inside_a_character_is_left_out_and_counted(tmp_path):
+    cut = "\u043f\u0440\u0438".encode()[:-1]
+    content = BINARY.replace(HEADER, f"{len(WORDS) + 1} {D}\n".encode()) + record(cut, OF["he"])
+    embedder = read(tmp_path, content)
+    assert_right(embedder)
+    assert "word 33" in embedder.notes[0]
+    assert "word 33" in refused(tmp_path, content, on_bad="error").problem
+    assert_right(read(tmp_path, content, on_bad="skip"))
+    assert_right(read(tmp_path, content, on_bad="replace"), [*WORDS, "\u043f\u0440\ufffd"])
+
+
+def test_bad_words_and_vectors_of_a_binary_file_are_left_out_and_counted(tmp_path):
+    bad = record("x", np.full(D, np.nan)) + record(b"\xffz", OF["he"])
+    content = f"{len(WORDS) + 2} {D}\n".encode() + bad + BINARY[len(HEADER) :]
+    assert "'x', word 1, is not finite" in refused(tmp_path, content).problem
+    embedder = read(tmp_path, content, on_bad="skip")
+    assert_right(embedder)
+    assert "2 entries are left out" in embedder.notes[0]
+    assert_right(read(tmp_path, content, on_bad="replace"), ["\ufffdz", *WORDS])
+
+
+def test_duplicates_are_counted(tmp_path):
+    text = TEXT + "".join(line(word, -OF[word]) for word in WORDS[:8]).encode()
+    for content in (text, f"{len(WORDS) + 8} {D}\n".encode() + text):
+        embedder = read(tmp_path, content)
+        assert_right(embedder)
+        assert "8 duplicate words" in embedder.notes[0]
+    assert read(tmp_path, TEXT).notes == ()
+
+
+def test_what_was_found_is_told_also_under_a_bag_of_words_and_when_a_file_is_written(tmp_path):
+    (tmp_path / "v.txt").write_bytes(TEXT + TEXT[: TEXT.index(b"\n") + 1])
+    bag = Registry().embedder(f"bag-of-words:{tmp_path / 'v.txt'}")
+    assert bag.notes == ()
+    bag.encode(["he and she"])
+    assert "1 duplicate word is left out" in bag.notes[0]
+    written = harness.debias(str(tmp_path / "v.txt"), "none", tmp_path / "d.bin")
+    assert "1 duplicate word is left out" in written.notes[0]
+
+
+def test_a_file_that_ends_inside_a_number_is_refused(tmp_path):
+    error = refused(tmp_path, TEXT[:-4])
+    assert error.line == len(WORDS)
+    assert "cut off" in error.problem
+    assert_right(read(tmp_path, TEXT[:-4], on_bad="skip"), WORDS[:-1])
+    assert "cut off" in refused(tmp_path, TEXT[:-40]).problem
+    assert "cut off" in refused(tmp_path, HEADER + TEXT[:-4]).problem
+
+
+def test_whether_a_last_line_without_an_end_is_whole_is_told(tmp_path):
+    whole = read(tmp_path, TEXT[:-1])  # all of its numbers have as many digits
+    assert_right(whole)
+    assert whole.notes == ()
+    unsure = read(tmp_path, b"a 1.5 2.25\nb 3.25 4.5")
+    assert "may be cut off" in unsure.notes[0]
+    assert "'b'" in unsure.notes[0]
+
+
+def test_a_header_that_states_another_number_of_words_is_refused_or_told(tmp_path):
+    content = f"40 {D}\n".encode() + TEXT
+    assert "40 words, but 32 follow" in refused(tmp_path, content).problem
+    embedder = read(tmp_path, content, on_bad="skip")
+    assert_right(embedder)
+    assert "40 words, but 32 follow" in embedder.notes[0]
+
+
+def test_lone_carriage_returns_are_refused(tmp_path):
+    for content in (TEXT.replace(b"\n", b"\r"), (HEADER + TEXT).replace(b"\n", b"\r")):
+        assert "carriage return" in refused(tmp_path, content).problem
+    lines = TEXT.split(b"\n")
+    error = refused(tmp_path, b"\n".join(lines[:5]) + b"\r" + b"\n".join(lines[5:]))
+    assert error.line == 5
+    assert "carriage return" in error.problem
+    tabs = [line.replace(b" ", b"\t") for line in lines]
+    error = refused(tmp_path, b"\n".join(tabs[:5]) + b"\r" + b"\n".join(tabs[5:]))
+    assert "carriage return" in error.problem
+    assert_right(read(tmp_path, TEXT.replace(b"\n", b"\r\n")))
+
+
+@pytest.mark.parametrize("word", ["\u00a0", "\u2009", "\u3000", "king\u00a0", "\u2028", "\x85"])
+def test_words_that_look_like_spaces_are_words(tmp_path, word):
+    content = f"{len(WORDS) + 1} {D}\n{line(word, OF['he'])}".encode() + TEXT
+    assert_right(read(tmp_path, content), [word, *WORDS])
+
+
+PHRASES = ["New York", "a b", "the cat", "York City Hall", ". . .", "at name@domain.com"]
+
+
+@pytest.mark.parametrize("at", [0, 7, len(WORDS)])
+@pytest.mark.parametrize("phrase", PHRASES)
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
+def test_a_word_with_a_space_in_a_binary_file_is_read_or_refused(tmp_path, phrase, at, end):
+    items = [*OF.items()]
+    items.insert(at, (phrase, OF["he"]))
+    rows = b"".join(record(*item, end) for item in items)
+    content = f"{len(items)} {D}\n".encode() + rows
+    if end:  # the places of line ends prove where a word ends
+        embedder = read(tmp_path, content)
+        assert_right(embedder, [word for word, _ in items])
+        np.testing.assert_array_equal(embedder.encode([phrase]), [OF["he"]])
+    else:
+        error = refused(tmp_path, content)
+        assert f"word {at + 1} seems to have a space" in error.problem
+
+
+def test_a_binary_file_with_phrases_that_gensim_wrote_is_refused(tmp_path):
+    keyed = KeyedVectors(D)
+    keyed.add_vectors([*WORDS, "New York", "Amy Ann"], np.vstack([VECTORS, VECTORS[:2]]))
+    keyed.save_word2vec_format(str(tmp_path / "p.bin"), binary=True)
+    with pytest.raises(InvalidFile, match=r"space .*save the vectors"):
+        _ = vectors_file(str(tmp_path / "p.bin"), on_bad="skip").vectors
+
+
+COLUMNS = b"word," + b",".join(b"%d" % i for i in range(D)) + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "fact"),
+    [
+        (TEXT.replace(b".", b","), "decimal comma"),
+        (TEXT.decode().encode("utf-16"), "UTF-16"),
+        (TEXT.decode().encode("utf-16-le"), "UTF-16"),
+        ((HEADER + TEXT).decode().encode("utf-16-be"), "UTF-16"),
+        (COLUMNS + TEXT.replace(b" ", b","), "numbers the columns"),
+        (b"word vector\n" + TEXT, "2 fields"),
+        (b"2 99999999999999999999\n" + TEXT, "the line has 2 fields"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(100), "HDF5"),
+        (b"SQLite format 3\0" + bytes(100), "database"),
+        (b"<!DOCTYPE html>\n<html></html>", "web page"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "Git LFS"),
+        (b"PAR1" + bytes(100), "Parquet"),
+        (b"\x28\xb5\x2f\xfd" + bytes(100), "zstd"),
+        (bytes(257) + b"ustar" + bytes(100), "tar archive"),
+    ],
+)
+def test_other_content_is_refused_by_name(tmp_path, content, fact):
+    assert fact in refused(tmp_path, content).problem
+
+
+def test_a_header_read_as_a_word_is_refused(tmp_path):
+    error = refused(tmp_path, HEADER + TEXT, format="glove")
+    assert error.line == 1
+    assert "20 numbers, but the line has 2 fields" in error.problem
+
+
+def test_a_header_that_states_fewer_numbers_than_there_are_is_refused(tmp_path):
+    error = refused(tmp_path, f"{len(WORDS)} 10\n".encode() + TEXT)
+    assert error.line == 2
+    assert "20 numbers, the header states 10" in error.problem
+    error = refused(tmp_path, f"{len(WORDS)} 25\n".encode() + TEXT)
+    assert "25 numbers, but the line has 21 fields" in error.problem
+    phrases = f"3 {D}\n{line('Apollo 11', OF['he'])}{line('Apollo 13', OF['she'])}"
+    words = ["Apollo 11", "Apollo 13", "he"]
+    assert_right(read(tmp_path, (phrases + line("he", OF["he"])).encode()), words)
+
+
+def test_a_number_too_many_is_told(tmp_path):
+    embedder = read(tmp_path, TEXT + line("x", [0.5, *OF["he"]]).encode())
+    assert "1 word ends in a number" in embedder.notes[0]
+    assert "line 33" in embedder.notes[0]
+
+
+def test_accents_are_found_composed_and_decomposed(tmp_path):
+    for form, other in (("NFC", "NFD"), ("NFD", "NFC")):
+        word = unicodedata.normalize(form, "café")
+        embedder = read(tmp_path, line(word, OF["he"]).encode() + TEXT)
+        queries = [unicodedata.normalize(other, text) for text in ("café", "Café", "CAFÉ")]
+        np.testing.assert_array_equal(embedder.encode(queries), [OF["he"]] * 3)
+
+
+NUMBERBATCH = "".join(
+    line(f"/c/{language}/{word}", OF[word] * sign)
+    for language, sign in (("de", -1), ("en", 1))
+    for word in WORDS
+).encode()
+
+
+def test_the_words_of_one_language_are_read_of_conceptnet_numberbatch(tmp_path):
+    english = read(tmp_path, NUMBERBATCH, language="en")
+    assert_right(english)
+    assert english.info.languages == ("en",)
+    german = read(tmp_path, f"{2 * len(WORDS)} {D}\n".encode() + NUMBERBATCH, language="de")
+    np.testing.assert_array_equal(german.encode(["he"]), [-OF["he"]])
+    assert english.info.fingerprint != read(tmp_path, NUMBERBATCH).info.fingerprint
+    assert "'/c/fr/'" in refused(tmp_path, NUMBERBATCH, language="fr").problem
+
+
+def test_the_options_are_typed_behind_the_name(tmp_path):
+    (tmp_path / "v.txt").write_bytes(b"short 1 2\n" + TEXT)
+    embedder = Registry().embedder(f"{tmp_path / 'v.txt'}?on_bad=skip")
+    assert embedder.info.name == "v?on_bad=skip"
+    assert_right(embedder)
+    with pytest.raises(InvalidOption, match="on_bad"):
+        Registry().embedder(f"{tmp_path / 'v.txt'}?on_bad=ignore")
+
+
+HOSTILE = {
+    "wide header, text": b"2 999999999\n" + TEXT,
+    "wide header, binary": b"2 999999999\n" + BINARY[len(HEADER) :],
+    "wide header, gzip": gzip.compress(b"2 999999999\n" + TEXT),
+    "262,144 numbers, gzip": gzip.compress(b"2 262144\n" + BINARY[len(HEADER) :]),
+    "long header, text": b"999999999 20\n" + TEXT,
+    "long header, binary": b"999999999 20\n" + BINARY[len(HEADER) :],
+    "first line without end": gzip.compress(b"he" + b" 0.5" * 2**25, 1),
+    "second line without end": gzip.compress(TEXT + b"he" + b" 0.5" * 2**25, 1),
+    "expands": lzma.compress(TEXT + b"he" + b" 0" * D + b"\n" * 2**25, preset=0),
+    "binary without a space": bz2.compress(HEADER + b"x" * 2**25, 1),
+}
+
+
+@pytest.mark.skipif(not hasattr(resource, "RUSAGE_SELF"), reason="needs the use of memory")
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_files_are_refused_at_once_with_little_memory(tmp_path, content):
+    read(tmp_path, TEXT)  # imports
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started = time.process_time()
+    refused(tmp_path, content)
+    assert time.process_time() - started < 1
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000  # kB
+
+
+def test_a_pipe_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "v.txt")
+    with pytest.raises(InvalidFile, match="pipe"):
+        vectors_file(str(tmp_path / "v.txt"))
