@@ -32,7 +32,7 @@ from harness.errors import DiskError, ModelError
 from harness.store import model_file
 
 if TYPE_CHECKING:
-    from harness.embedder import Embedder
+    from harness.embedder import Embedder, Role
     from harness.store.store import Store
 
 VERSION = 1
@@ -242,7 +242,8 @@ def _fixed(embedder: Embedder, keys: Sequence[str]) -> list[str]:
     Some models have no way to encode a plain text, so there is one only if the run has any.
     """
     readings = embedder.info.readings
-    named = [role for role in ("query", "document") if readings.get(role) is not None]
+    stated: tuple[Role, ...] = ("query", "document")
+    named = [role for role in stated if readings.get(role) is not None]
     if not named:
         return list(TEXTS)
     n_plain = int(any(roles.text_of(key) == key for key in keys))

@@ -327,6 +327,25 @@ def test_each_role_is_checked(tmp_path):
     assert {role for batch in searching.batches for role, _ in batch} == {"query", "document"}
 
 
+@pytest.mark.parametrize("route", ["query", "document"])
+def test_each_route_of_an_asymmetric_model_is_checked(tmp_path, route):
+    class Router(Model):
+        def __init__(self, wrong=""):
+            super().__init__(routes={"query": "left", "document": "right"})
+            self.wrong = wrong
+
+        def encode(self, texts, *, role):  # there is no route for plain texts
+            self.batches.append([(role, text) for text in texts])
+            vectors = hashed([role + text for text in texts])
+            return vectors[::-1] if role == self.wrong else vectors
+
+    texts = ["\x1fquery\x1fwho is a nurse", "\x1fdocument\x1fshe is a nurse"]
+    model = Router()
+    encode(tmp_path, model, texts)
+    assert model.n_encoded == 11 + len(texts)
+    assert "order" in refused(tmp_path / "2", Router(route), texts)
+
+
 def test_a_quantised_model_is_checked_as_it_is_before(tmp_path):
     from harness.registry.quantized import Quantized
 
