@@ -28,6 +28,7 @@ from harness.plugins.embedders.transformers.encoder import TransformerEncoder
 from harness.plugins.embedders.transformers.encoder_options import EncoderOptions, Precision
 from harness.plugins.embedders.transformers.model_folder import Module
 from harness.plugins.embedders.transformers.pooling import Pooling, pool
+from harness.plugins.embedders.transformers.routes import Routes
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -133,12 +134,13 @@ class LastTokenEmbedder(TransformerEncoder):
                 f"'{reference}' has an encoder and a decoder; to use its encoder, write "
                 f"'sentence-transformers:{reference}'"
             )
-        if folder.routes.names:
+        if len(folder.input_modules) > 1:
             raise ModelError(
                 f"'{reference}' has routes for queries and documents; to use them, write "
                 f"'sentence-transformers:{reference}'"
             )
         super().__init__(folder, options, added=int(eos))
+        self._routes = Routes()  # settings by role are for sentence-transformers
         self._dimensions = options.kept_dimensions(folder.hidden_size, folder)
         self._pooling, self._eos, self._device_map = pooling, eos, device_map
         is_gguf = isinstance(folder, gguf_file.GgufFile)

@@ -158,6 +158,9 @@ def test_a_limit_of_queries_cuts_queries_alone(model, saved):
     encoder = embedder(saved(transformer, Pooling(16)))
     assert encoder.truncated(["good " * 5], role="query") == [True]
     assert encoder.truncated(["good " * 5], role="document") == [False]
+    plain = LastTokenEmbedder(encoder._folder.path.as_posix(), device="cpu")
+    assert plain.info.routes == {}
+    assert plain.truncated(["good " * 5], role="query") == [False]
 
 
 def test_options_of_the_library_may_state_the_limit(model):
