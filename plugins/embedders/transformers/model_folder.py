@@ -424,7 +424,7 @@ class ModelFolder:
 
     @functools.cached_property
     def is_padded_anew(self) -> bool:
-        """Whether its files pad texts on a side that would change their vectors."""
+        """Whether its files pad texts in a way that would change their vectors."""
         return any(
             self._pads_wrongly(module)
             for module in self.input_modules.values()
@@ -435,13 +435,16 @@ class ModelFolder:
         folder, settings = module.folder, self._settings_of(module)
         if settings.get("transformer_task") in padding.GENERATING:
             return False
+        tokenizer = self._optional(folder / "tokenizer_config.json")
+        if padding.MASK not in (tokenizer.get("model_input_names") or [padding.MASK]):
+            return True
         if not padding.shifts_positions(self._optional(folder / "config.json")):
             return False
         side = padding.stated_side(
             folder / "tokenizer.json",
             (settings.get("processing_kwargs") or {}).get("text") or {},
             settings.get("processor_kwargs") or settings.get("tokenizer_args") or {},
-            self._optional(folder / "tokenizer_config.json"),
+            tokenizer,
         )
         return side == "left"
 

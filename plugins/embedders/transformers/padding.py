@@ -4,7 +4,7 @@ A tokenizer may pad on the left. A model that counts positions from the start of
 other positions than it does for the text alone, whatever its pooling. Such texts are padded on the
 right; the mask hides the padding there. Models whose positions are relative, or are counted from
 the mask, are left as they are. A tokenizer without a padding token, or with one that the model has
-no vector for, pads with any token: the mask hides that, too.
+no vector for, pads with any token, which the mask hides; one that makes no mask is told to.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import Any
 
 GENERATING = ("text-generation", "any-to-any")
 """Tasks of a transformer that the library pads on the left."""
+MASK = "attention_mask"
+"""What says which tokens are padding. Without it each token of a batch counts."""
 _START = 4096  # bytes of tokenizer.json that have its padding: the vocabulary stands behind it
 _DIRECTION = re.compile(r'"padding"\s*:\s*\{.{0,200}?"direction"\s*:\s*"(\w+)"', re.DOTALL)
 _RELATIVE = re.compile("rope|rotary|alibi|relative_attention_num")
@@ -82,6 +84,8 @@ def settle(tokenizer: Any, config: Mapping[str, Any]) -> None:
         tokenizer.pad_token = _any_token(tokenizer, config, size)
     if shifts_positions(config):
         tokenizer.padding_side = "right"
+    if MASK not in tokenizer.model_input_names:
+        tokenizer.model_input_names = [*tokenizer.model_input_names, MASK]
 
 
 def settle_all(model: Any) -> None:
@@ -96,15 +100,21 @@ def settle_all(model: Any) -> None:
 def settled(model: Any) -> Iterator[None]:
     """Set how a `SentenceTransformer` that belongs to the user pads, for a while."""
     before = [
-        (part, part.tokenizer.padding_side, part.tokenizer.pad_token, {**_options_of_texts(part)})
+        (
+            part,
+            part.tokenizer.padding_side,
+            part.tokenizer.pad_token,
+            part.tokenizer.model_input_names,
+            {**_options_of_texts(part)},
+        )
         for part in _transformers(model)
     ]
     settle_all(model)
     try:
         yield
     finally:
-        for part, side, token, options in before:
-            part.tokenizer.padding_side = side
+        for part, side, token, names, options in before:
+            part.tokenizer.padding_side, part.tokenizer.model_input_names = side, names
             if part.tokenizer.pad_token != token:
                 part.tokenizer.pad_token = token
             _options_of_texts(part).update(options)

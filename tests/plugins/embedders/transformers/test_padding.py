@@ -160,6 +160,21 @@ def test_an_object_in_memory_is_padded_right_and_stays_as_it_was(tmp_path):
     assert (library.tokenizer.padding_side, library.tokenizer.pad_token) == ("left", None)
 
 
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_a_tokenizer_that_makes_no_mask_is_told_to(model, pooling):
+    change(model / "tokenizer_config.json", model_input_names=["input_ids"])
+    change(model / "1_Pooling" / "config.json", pooling_mode=pooling)
+    right = alone(model)
+    assert np.abs(SentenceTransformer(str(model), device="cpu").encode(TEXTS) - right).max() > 1e-3
+    encoder = embedder(model)
+    np.testing.assert_allclose(encoder.encode(TEXTS), right, atol=1e-6)
+    assert encoder._folder.is_padded_anew
+    library = SentenceTransformer(str(model), device="cpu")
+    of_object = loaded_model.LoadedSentenceTransformer(library, "x")
+    np.testing.assert_allclose(of_object.encode(TEXTS), right, atol=1e-6)
+    assert library.tokenizer.model_input_names == ["input_ids"]
+
+
 def test_each_route_of_a_router_is_padded_right(model, tmp_path):
     change(model / "tokenizer_config.json", padding_side="left")
     ways = {way: [Transformer(str(model)), Pooling(16, "cls")] for way in ("query", "document")}
