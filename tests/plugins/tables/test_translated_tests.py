@@ -33,7 +33,9 @@ def test_a_file_of_the_form_of_the_repository_is_read(tmp_path):
     # Blank pairs, a column for another gender, two more of Russian, no line break at the end.
     file = tmp_path / "vocab_en_de.csv"
     file.write_text("math,Mathe,\n,,\nnurse,Pfleger,Pflegerin\nrose,,,\nart,Kunst,,", "utf-8")
-    table = Table(columns=tuple(TASK["tables"]["vocabulary"]["columns"]), file=file.name)
+    vocabulary = TASK["tables"]["vocabulary"]
+    columns = {key: tuple(vocabulary[key]) for key in ("columns", "optional")}
+    table = Table(**columns, file=file.name)
     rows = table_files.parse(table, file)
     made = translated_tests(rows, tests={"weat7": {"targets_1": ("math", "rose", "art")}})
     assert made[0]["words"] == "Mathe|Kunst"
