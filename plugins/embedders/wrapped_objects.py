@@ -8,6 +8,7 @@ LangChain      `embed_documents(texts)`, `embed_query(text)`
 LlamaIndex     `get_text_embedding_batch(texts)`, `get_query_embedding(text)`
 fastembed      `embed(texts)`, `query_embed(texts)`, `passage_embed(texts)`: generators
 scikit-learn   `transform(texts)`, which may return a sparse matrix
+others         `encode(texts)`, `encode_query(texts)`, `encode_document(texts)`
 mteb           `encode(texts, task_name=…)` of mteb 1, `encode(batches, task_metadata=…)` of mteb 2
 =============  ==========================================================================
 """
@@ -29,12 +30,6 @@ from harness.encode.code_identity import is_of_user
 from harness.errors import UsageError
 
 REFUSED = {
-    "sentence_transformers.CrossEncoder": "a cross-encoder, which scores pairs of texts and gives "
-    "no vector for a text; give a SentenceTransformer",
-    "sentence_transformers.MultiVectorEncoder": "a multi-vector model, which gives several vectors "
-    "for a text; give a SentenceTransformer",
-    "sentence_transformers.SparseEncoder": "a sparse encoder, whose vectors are not compared by "
-    "cosine; give a SentenceTransformer",
     "fastembed.LateInteractionTextEmbedding": "a multi-vector model, which gives several vectors "
     "for a text; give a TextEmbedding",
     "fastembed.SparseTextEmbedding": "a sparse encoder, whose vectors are not compared by cosine; "
@@ -48,6 +43,13 @@ REFUSED = {
     "tokenizers.Tokenizer": "a tokenizer, which gives no vectors; give a SentenceTransformer",
 }
 """What objects of a class are and what to write instead, by package and class."""
+
+
+OTHER_METHODS = (
+    *("embed_documents", "embed_texts", "embed_batch", "embed", "get_text_embeddings"),
+    *("get_embeddings", "encode_text", "encode_texts", "transform"),
+)
+"""Methods by which objects may give vectors, of which too little is known to call them."""
 
 
 def of_torch_module(model: Any) -> None:
@@ -78,13 +80,34 @@ def of_interface(model: Any) -> Embedder | None:
         If it is not ready, or has only a part of the methods.
     """
     _refuse(model)
+    if isinstance(model, type):
+        return None
     if callable(getattr(model, "encode", None)):
-        return _of_mteb(model)
+        return _of_mteb(model) or _of_encode(model)
     for interface in (_of_langchain, _of_llama_index, _of_fastembed, _of_scikit_learn):
         embedder = interface(model)
         if embedder is not None:
             return embedder
+    method = next((name for name in OTHER_METHODS if _has(model, name)), None)
+    if method is not None and not callable(model):
+        raise UsageError(
+            f"this {type(model).__name__} has no encode(texts); give a function such as "
+            f"lambda texts: model.{method}(texts), if that returns a vector for each text"
+        )
     return None
+
+
+def _of_encode(model: Any) -> Embedder | None:
+    """Return an object with methods for queries and documents as sentence-transformers has them."""
+    names = ("encode", "encode_query", "encode_document")
+    if not _has(model, *names):
+        return None
+    text, query, document = names
+    return ObjectEmbedder(
+        model,
+        routes={"text": text, "query": query, "document": document},
+        encoders={name: getattr(model, name) for name in names},
+    )
 
 
 def _refuse(model: Any) -> None:

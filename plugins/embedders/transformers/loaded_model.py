@@ -21,7 +21,7 @@ from harness.encode import adapters, identity
 from harness.encode.code_identity import Unidentified
 from harness.errors import HarnessError
 from harness.plugins.embedders import prompts
-from harness.plugins.embedders.transformers import hub, padding
+from harness.plugins.embedders.transformers import hub, model_kind, padding
 from harness.plugins.embedders.transformers.routes import TASK_SETTINGS, Router, Routes
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
@@ -95,6 +95,7 @@ class LoadedSentenceTransformer:
 
 def adapt(model: Any) -> Embedder:
     """Return a `SentenceTransformer` as an embedder, under its `name` if it has one."""
+    model_kind.check_steps(model)
     source = _source(model)
     named = isinstance(getattr(model, "name", None), str)
     name = adapters.name_of(model) if named else _name(source)

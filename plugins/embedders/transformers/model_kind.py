@@ -168,6 +168,24 @@ def check_object(model: object) -> NoReturn:
     raise ModelError(f"this {name} is no embedding encoder")
 
 
+def check_steps(model: Any) -> None:
+    """Check the steps of a `SentenceTransformer` in memory, which may be those of another kind.
+
+    Raises
+    ------
+    ModelError
+        If it is no embedding encoder.
+    """
+    for step in model.modules():
+        class_ = type(step)
+        path = f"{class_.__module__}.{class_.__name__}"
+        problem = next((p for package, p in _BY_PACKAGE.items() if path.startswith(package)), None)
+        if problem is None and path.startswith(_LIBRARY):
+            problem = _BY_STEP.get(class_.__name__)
+        if problem is not None:
+            raise ModelError(f"this {type(model).__name__} {problem}")
+
+
 def _check_architecture(
     name: str, architectures: list[str], config: Mapping[str, Any], *, is_pooled: bool
 ) -> None:

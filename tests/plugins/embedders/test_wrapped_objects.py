@@ -88,6 +88,18 @@ class FastEmbed:
         yield from self.embed(texts)
 
 
+class Encoder:
+    """An encoder with the methods of sentence-transformers."""
+
+    def encode(self, texts):
+        return lengths(texts)
+
+    def encode_query(self, texts):
+        return lengths(texts, -1.0)
+
+    encode_document = encode
+
+
 class Mteb1:
     """An encoder with the interface of mteb 1."""
 
@@ -109,7 +121,7 @@ class Mteb2:
         return torch.tensor(lengths(texts, sign))
 
 
-@pytest.mark.parametrize("class_", [LangChain, LlamaIndex, FastEmbed, Mteb1, Mteb2])
+@pytest.mark.parametrize("class_", [LangChain, LlamaIndex, FastEmbed, Encoder, Mteb1, Mteb2])
 def test_queries_and_documents_have_the_vectors_of_their_methods(class_):
     made = embedder(class_())
     assert made.info.kind == "text"
@@ -273,9 +285,18 @@ def test_objects_that_are_no_models_say_what_to_write():
         (named("transformers.pipelines.base", "Pipeline")(), "SentenceTransformer"),
         ({"mine": LangChain(), "other": Mteb1()}, "list"),
         (object(), "encode(texts)"),
+        (SimpleNamespace(embed=lengths), "lambda texts: model.embed(texts)"),
         (3, "encode(texts)"),
     ]:
         assert advice in refused(model), model
+
+
+def test_a_sentence_transformer_of_the_steps_of_a_sparse_encoder_is_refused():
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sparse_encoder.modules import SpladePooling
+
+    model = SentenceTransformer(modules=[static_embedding()[0], SpladePooling()], device="cpu")
+    assert "sparse" in refused(model)
 
 
 def test_a_torch_module_of_the_user_that_takes_texts_is_a_model():
