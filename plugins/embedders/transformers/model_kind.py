@@ -154,7 +154,7 @@ def check_folder(
     ):
         _refuse(
             name,
-            "has no step that makes one vector of a text, such as Pooling, in modules.json; a "
+            "has no pooling step in modules.json, nor another that makes one vector of a text; a "
             "model with a vector for each token is no embedding encoder",
         )
 

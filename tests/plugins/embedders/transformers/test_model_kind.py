@@ -91,7 +91,7 @@ def test_a_step_of_another_kind_is_refused(model, type_, kind):
 def test_a_model_without_a_pooling_step_is_refused(model):
     steps = json.loads((model / "modules.json").read_text())
     (model / "modules.json").write_text(json.dumps(steps[:1]))
-    with pytest.raises(ModelError, match="no step that makes one vector"):
+    with pytest.raises(ModelError, match="no pooling step"):
         SentenceTransformersEmbedder(str(model))
 
 
