@@ -63,10 +63,10 @@ class ObjectEmbedder:
         return notes(self.info)
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
-        """Return the vectors of texts of one role as an array.
+        """Return the vectors of texts of one role as a float32 array.
 
-        Whole numbers of a list are floats. Bytes, bits and other numbers are returned as they are,
-        and refused by `harness.encode.one_batch.checked`.
+        Bytes, bits and complex numbers are returned as they are, and refused by
+        `harness.encode.one_batch.checked`.
 
         Raises
         ------
@@ -76,8 +76,12 @@ class ObjectEmbedder:
         found = self._encoders[self._routes.get(role, self._routes["text"])](list(texts))
         try:
             array = _array(found)
-            is_wide = array.dtype.kind in "iu" and array.dtype.itemsize > 1
-            return array.astype(np.float32) if is_wide or array.dtype.hasobject else array
+            if array.dtype.kind in "bc" or (array.dtype.kind in "iu" and array.dtype.itemsize == 1):
+                return array
+            if array.dtype.kind in "US":
+                raise TypeError("texts")
+            with np.errstate(over="ignore"):  # an overflow becomes infinite, which is checked later
+                return array.astype(np.float32, copy=False)
         except (TypeError, ValueError) as error:
             raise ModelError(
                 f"model '{self.info.name}' returned {type(found).__name__}, which is no array of "

@@ -65,7 +65,7 @@ _LIBRARIES = ("sentence-transformers", "torch", "transformers")
 _ORDERS = ((0,), (1, 0), (1, 2, 0), (1, 3, 0, 2), (2, 1, 4, 3, 0))
 """The order in a batch of 1 to 5 texts: from 3 on, no sorting by length or alphabet gives it."""
 
-_NAMED_ROLES: tuple[Role, ...] = ("query", "document")
+Positions = npt.NDArray[np.int64]
 
 
 def admit(embedder: Embedder, store: Store, keys: Sequence[str]) -> None:
@@ -242,7 +242,8 @@ def _fixed(embedder: Embedder, keys: Sequence[str]) -> list[str]:
     Some models have no way to encode a plain text, so there is one only if the run has any.
     """
     readings = embedder.info.readings
-    named = [role for role in _NAMED_ROLES if readings.get(role) is not None]
+    stated: tuple[Role, ...] = ("query", "document")
+    named = [role for role in stated if readings.get(role) is not None]
     if not named:
         return list(TEXTS)
     n_plain = int(any(roles.text_of(key) == key for key in keys))

@@ -77,10 +77,10 @@ class GgufFile(ModelFolder):
         except (OSError, ValueError, KeyError, struct.error, RecursionError) as error:
             raise ModelError(f"'{name}' is no GGUF file, or is damaged ({error})") from None
         self._check_sizes()
-        if int(self._facts.get(_SPLIT, 1)) > 1:
+        parts = self._facts.get(_SPLIT)
+        if isinstance(parts, int) and parts > 1:
             raise ModelError(
-                f"'{name}' is one of {self._facts[_SPLIT]} parts; join them with "
-                "llama-gguf-split --merge"
+                f"'{name}' is one of {parts} parts; join them with llama-gguf-split --merge"
             )
         for package in ("gguf", "accelerate"):
             if importlib.util.find_spec(package) is None:

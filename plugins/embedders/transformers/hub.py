@@ -129,6 +129,29 @@ def snapshot(
     raise Unavailable(problem)
 
 
+def code(repository: str) -> dict[str, Path]:
+    """Return the Python files of a repository by a name for each: what transformers would run.
+
+    Raises
+    ------
+    Unavailable
+        If they are neither cached nor can be downloaded.
+    """
+    from huggingface_hub import snapshot_download
+
+    try:
+        folder = Path(snapshot_download(repository, allow_patterns=["*.py"]))
+    except Exception as error:  # httpx's, requests' or urllib3's, depending on the version
+        raise Unavailable(
+            f"the code of '{repository}' is not in the local cache and cannot be downloaded "
+            f"({_first_line(error)})"
+        ) from None
+    return {
+        f"{repository}--{file.relative_to(folder).as_posix()}": file
+        for file in sorted(folder.rglob("*.py"))
+    }
+
+
 def needed(files: list[str], backend: Backend = "torch") -> list[str]:
     """Return those of a repository's files that are read when the model is loaded."""
     exported = EXPORTED.get(backend)

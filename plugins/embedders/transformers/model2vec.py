@@ -10,13 +10,14 @@ from __future__ import annotations
 import functools
 import json
 import statistics
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from harness.errors import ModelError
-from harness.plugins.embedders import quiet_loading, weight_files
+from harness.plugins.embedders import config_files, quiet_loading, weight_files
 
 MAX_TOKENS = 512
 """Tokens after which model2vec cuts a text if config.json does not say."""
@@ -62,8 +63,20 @@ def load(folder: Path, name: str, *, normalize: bool, max_length: int | None) ->
         return SentenceTransformer(modules=[module], device="cpu").eval()
 
 
-def check(folder: Path, name: str) -> None:
-    """Raise ModelError if a file of a model2vec folder is missing."""
+def check(folder: Path, config: Mapping[str, Any], name: str) -> None:
+    """Raise ModelError if a file of a model2vec folder is missing, or a setting is wrong."""
+    at: dict[str, Any] = {"name": name, "file": "config.json"}
+    longest, normalize = config.get("max_length"), config.get("normalize", False)
+    config_files.expect(
+        longest is None or config_files.is_count(longest),
+        "a whole number of 1 or more, or null",
+        key="max_length",
+        value=longest,
+        **at,
+    )
+    config_files.expect(
+        isinstance(normalize, bool), "true or false", key="normalize", value=normalize, **at
+    )
     for file in ("model.safetensors", "tokenizer.json"):
         if not (folder / file).is_file():
             raise ModelError(f"'{name}' is a model of model2vec without its {file}")

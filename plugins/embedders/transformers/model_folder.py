@@ -47,6 +47,8 @@ _WITH_WEIGHTS = (
     *("WeightedLayerPooling", "CLIPModel"),
 )
 _LIBRARY = "sentence_transformers."
+_MOST_STEPS, _DEEPEST = 100, 3
+"""Steps of a model or router, and routers in routers; models have about ten, and none."""
 _ROUTERS = ("Router", "Asym")
 """Modules that have modules: one row of them for each kind of text."""
 _TRANSFORMER_SETTINGS = (
@@ -195,7 +197,7 @@ class ModelFolder:
         for file in weights:
             weight_files.check(file, self.name)
         if self.is_model2vec:
-            model2vec.check(self.path, self.name)
+            model2vec.check(self.path, self.config, self.name)
             return
         is_loaded = self.backend == "torch" or module.folder != self.transformer
         place = self._relative(module.folder)
@@ -259,6 +261,11 @@ class ModelFolder:
                 f"'{self.name}': modules.json must be a list of the model's steps, each with "
                 "'name', 'type' and 'path'"
             )
+        if len(listed) > _MOST_STEPS:
+            raise ModelError(
+                f"'{self.name}': modules.json has "
+                + limits.too_many(len(listed), _MOST_STEPS, "steps")
+            )
         modules = []
         for i, entry in enumerate(listed):
             for key in ("path", "type", "name"):
@@ -277,19 +284,31 @@ class ModelFolder:
         """The steps in order, each router followed by the steps of its routes."""
         return [step for module in self.modules for step in module.within()]
 
-    def _module(self, type_: str, parent: Path, path: object, file: str) -> Module:
+    def _module(
+        self, type_: str, parent: Path, path: object, file: str, *, depth: int = 0
+    ) -> Module:
         folder = self._inside(parent, path, file)
         kind = type_.rpartition(".")[2]
-        return self._router(type_, folder) if kind in _ROUTERS else Module(kind, folder, type_)
+        if depth > _DEEPEST:
+            raise ModelError(f"'{self.name}': {file} has routers in routers without end")
+        if kind in _ROUTERS:
+            return self._router(type_, folder, depth)
+        return Module(kind, folder, type_)
 
-    def _router(self, type_: str, folder: Path) -> Module:
+    def _router(self, type_: str, folder: Path, depth: int) -> Module:
         """Return a module with routes, and the steps of each route."""
         file = _router_file(folder)
         settings = config_files.read_object(file, self.name, self._relative(file))
+        n = len(settings["types"]) if isinstance(settings.get("types"), dict) else 0
+        if n > _MOST_STEPS:
+            raise ModelError(
+                f"'{self.name}': {self._relative(file)} has "
+                + limits.too_many(n, _MOST_STEPS, "steps")
+            )
         try:
             router = Router.of_config(settings)
             steps = {
-                str(key): self._module(str(class_), folder, key, file.name)
+                str(key): self._module(str(class_), folder, key, file.name, depth=depth + 1)
                 for key, class_ in settings["types"].items()
             }
             routes = {
@@ -576,7 +595,11 @@ class ModelFolder:
         code
             Whether the model's own Python files are run.
         """
-        return {
+        # Imported here, because `hub` asks this module what a model is.
+        from harness.plugins.embedders.transformers import hub
+
+        others = self._repositories_of_code() if code else []
+        return {path: file for name in others for path, file in hub.code(name).items()} | {
             path: file
             for path, file in self._tree.items()
             if file in self._opened
@@ -585,6 +608,25 @@ class ModelFolder:
                 or (not code and (self._is_aside(file) or self._is_unread(file)))
             )
         }
+
+    def _repositories_of_code(self) -> list[str]:
+        """Return the repositories, other than the model's own, whose code it asks to run."""
+        stated = [module.type for module in self.all_modules]
+        for folder in {module.folder for module in self.all_modules}:
+            for file in ("config.json", "tokenizer_config.json", "processor_config.json"):
+                classes = self._optional(folder / file).get("auto_map")
+                for value in classes.values() if isinstance(classes, dict) else ():
+                    stated += value if isinstance(value, list) else [value]
+        named = {
+            text.partition("--")[0] for text in stated if isinstance(text, str) and "--" in text
+        }
+        for name in named:
+            if not weight_files.is_inside(name) or Path(name).exists():
+                raise ModelError(
+                    f"'{self.name}' asks to run the code in '{name}', outside its folder; copy it "
+                    "into the folder"
+                )
+        return sorted(named)
 
     @functools.cached_property
     def _opened(self) -> set[Path]:
@@ -627,6 +669,12 @@ class ModelFolder:
                 except OSError as error:
                     raise self._unreadable(entry, error) from None
                 mode = found.st_mode
+                n += 1
+                if n > limits.MODEL_FILES:
+                    raise ModelError(
+                        f"'{self.name}' has more than {limits.MODEL_FILES:,} files; expected the "
+                        "folder of one model"
+                    )
                 if stat.S_ISDIR(mode) and entry.suffix in _SUFFIXES:
                     raise ModelError(
                         f"'{self.name}': {self._relative(entry)} is a folder; expected a file"
@@ -648,12 +696,6 @@ class ModelFolder:
                 if entry.suffix == ".json" and found.st_size > limits.MODEL_JSON_BYTES:
                     size = limits.too_many(found.st_size, limits.MODEL_JSON_BYTES)
                     raise ModelError(f"'{self.name}': {self._relative(entry)} is a file of {size}")
-                n += 1
-                if n > limits.MODEL_FILES:
-                    raise ModelError(
-                        f"'{self.name}' has more than {limits.MODEL_FILES:,} files; expected the "
-                        "folder of one model"
-                    )
                 yield entry
 
     def _is_used(self, folder: Path) -> bool:

@@ -62,6 +62,8 @@ _BY_STEP = {
 }
 _BY_TASK = {"sequence-classification": _CROSS_ENCODER, "fill-mask": _SPARSE}
 """What a transformer is used for, by `transformer_task` of its settings."""
+_CROSS_ENCODER_SETTINGS = ("sentence_transformers", "sbert_ce_default_activation_function")
+"""Keys that the library writes only into the config.json of cross-encoders."""
 _COLBERT_FILES = ("artifact.metadata",)
 _COLBERT_SETTINGS = ("attend_to_expansion_tokens", "skiplist_words")
 _COLBERT = re.compile(r"(HF_)?Col[A-Z]\w*|\w*ColBERT\w*|\w*ForMultiVectorRetrieval")
@@ -126,6 +128,8 @@ def check_folder(
             f"is a '{kind}' by config_sentence_transformers.json; expected a SentenceTransformer, "
             "which is an embedding encoder",
         )
+    if is_plain and any(key in config for key in _CROSS_ENCODER_SETTINGS):
+        _refuse(name, _CROSS_ENCODER)
     architectures = [str(item) for item in config.get("architectures") or ()]
     if (
         any(map(_COLBERT.fullmatch, architectures))

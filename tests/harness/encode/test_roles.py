@@ -1,9 +1,12 @@
 """Keys of texts in their roles, and groups of keys."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.embedder import ModelInfo
 from harness.encode import roles
+from harness.errors import NotApplicable
 
 PROMPTS = {"text": "", "query": "query: ", "document": "passage: "}
 ROLES = st.sampled_from(["text", "query", "document"])
@@ -46,3 +49,29 @@ def test_a_role_with_the_prompt_of_plain_texts_is_plain():
     prompts = {"text": "query: ", "query": "query: ", "document": "passage: "}
     assert roles.keys(["a"], "query", prompts) == ["a"]
     assert roles.keys(["a"], "document", prompts) != ["a"]
+
+
+def test_a_role_with_a_route_of_its_own_has_keys_of_its_own():
+    routes = {"text": "long", "query": "short", "document": "long"}
+    info = ModelInfo(name="m", kind="text", fingerprint="f", routes=routes)
+    assert roles.keys(["a"], "document", info.readings) == ["a"]
+    (key,) = roles.keys(["a"], "query", info.readings)
+    (group,) = roles.grouped([key], info.readings)
+    assert (group.texts, group.arguments) == (["a"], {"role": "query"})
+
+
+def test_a_role_without_a_route_is_named():
+    info = ModelInfo(name="m", kind="text", fingerprint="f", routes={"document": "only"})
+    with pytest.raises(NotApplicable, match="no route for queries"):
+        roles.keys(["a"], "query", info.readings)
+    with pytest.raises(NotApplicable, match="no route for plain texts"):
+        roles.keys(["a"], "text", info.readings)
+
+
+def test_prompts_and_routes_together_are_how_a_role_is_read():
+    routes = {"text": "one", "query": "one", "document": "one"}
+    info = ModelInfo(
+        name="m", kind="text", fingerprint="f", role_prompts={"text": "a: "}, routes=routes
+    )
+    assert set(info.readings.values()) == {("a: ", "one")}
+    assert info.readings.keys() == {"text", "query", "document"}

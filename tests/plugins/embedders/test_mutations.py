@@ -6,10 +6,12 @@ first is used for the second. The few files that keep the fingerprint change no 
 
 from __future__ import annotations
 
+import bz2
 import copy
 import gzip
 import itertools
 import json
+import lzma
 import os
 import shutil
 
@@ -296,6 +298,38 @@ def build_gzip(folder, built):
     return []
 
 
+def build_bzip2(folder, built):
+    (folder / "words.txt.bz2").write_bytes(bz2.compress("\n".join(lines()).encode()))
+    return []
+
+
+def build_xz(folder, built):
+    (folder / "words.txt.xz").write_bytes(lzma.compress("\n".join(lines()).encode()))
+    return []
+
+
+def build_fasttext(folder, built):
+    from gensim.models import FastText
+    from gensim.models.fasttext import save_facebook_model
+
+    options = {"vector_size": 4, "min_count": 1, "bucket": 20, "seed": 1, "workers": 1}
+    save_facebook_model(FastText([WORDS, WORDS], **options), str(folder / "words.bin"))
+    return []
+
+
+def build_model2vec(folder, built):
+    from safetensors.numpy import save_file
+
+    tokenizer = word_tokenizer()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    rows = np.random.default_rng(0).normal(size=(tokenizer.get_vocab_size(), 5))
+    save_file({"embeddings": rows.astype(np.float32)}, folder / "model.safetensors")
+    config = {"model_type": "model2vec", "architectures": ["StaticModel"], "normalize": True}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "README.md").write_text("About the model.")
+    return ["README.md"]
+
+
 def build_binary(folder, built):
     parts = [f"{len(WORDS)} 5\n".encode()]
     for word, row in zip(WORDS, rows(), strict=True):
@@ -326,6 +360,10 @@ KINDS = {
     "glove": (build_glove, word_vectors),
     "word2vec": (build_word2vec, word_vectors),
     "word2vec, compressed": (build_gzip, word_vectors),
+    "bzip2, compressed": (build_bzip2, word_vectors),
+    "xz, compressed": (build_xz, word_vectors),
+    "fasttext": (build_fasttext, word_vectors),
+    "model2vec": (build_model2vec, sentence_transformer),
     "word2vec, binary": (build_binary, word_vectors),
     "safetensors": (build_safetensors, word_vectors),
 }

@@ -162,17 +162,21 @@ def test_the_words_of_mteb_are_used_if_it_is_loaded(monkeypatch):
     assert kinds == [None, PromptType.query, PromptType.document]
 
 
+def vector_of(text):
+    return np.random.default_rng(list(text.encode())).normal(size=4).tolist()
+
+
 def test_a_search_uses_the_vectors_of_queries(tmp_path):
     asked = []
 
     class Model(LangChain):
         def embed_documents(self, texts):
             asked.extend(("document", text) for text in texts)
-            return [[1.0, len(text), ord(text[0]), ord(text[-1])] for text in texts]
+            return list(map(vector_of, texts))
 
         def embed_query(self, text):
             asked.append(("query", text))
-            return [1.0, 2.0, 3.0, 4.0]
+            return vector_of(f"q: {text}")
 
     texts = {"words": ["he", "him"]}, {"words": ["she", "her"]}, {"words": ["a"]}, {"words": ["b"]}
     names = ("targets_1", "targets_2", "attributes_1", "attributes_2")

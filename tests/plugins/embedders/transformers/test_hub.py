@@ -6,6 +6,7 @@ imported.
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -236,6 +237,27 @@ def test_a_partly_cached_model_is_completed_and_not_read_as_a_plain_one(served, 
     (folder / "refs" / "main").write_text(COMMIT)
     local = SentenceTransformersEmbedder(str(model), device="cpu")
     assert served.ask("sentence-transformers:some/model") == [f"{COMMIT} {local.info.fingerprint}"]
+
+
+def test_code_of_another_repository_is_part_of_a_model_that_runs_it(served, model, tmp_path):
+    config = json.loads((model / "config.json").read_text())
+    config["auto_map"] = {"AutoModel": "some/code--own.Model"}
+    (model / "config.json").write_text(json.dumps(config))
+    code = tmp_path / "code"
+    code.mkdir()
+    served.models["some/code"] = code
+    prints = []
+    for text in ("a = 1", "a = 2"):
+        (code / "own.py").write_text(text)
+        shutil.rmtree(served.home, ignore_errors=True)
+        prints += served.ask(f"sentence-transformers:{model}?trust_remote_code=true")
+        prints += served.ask(f"sentence-transformers:{model}?trust_remote_code=false")
+    assert len(set(prints)) == 3
+    assert prints[1] == prints[3]
+    config["auto_map"] = {"AutoModel": f"{code}--own.Model"}
+    (model / "config.json").write_text(json.dumps(config))
+    (line,) = served.ask(f"sentence-transformers:{model}?trust_remote_code=true")
+    assert "outside its folder" in line
 
 
 def test_a_revision_can_be_named(served):

@@ -287,3 +287,20 @@ def test_an_export_without_its_weights_is_refused(model):
     (model / "openvino").mkdir()
     (model / "openvino" / "openvino_model.xml").write_text("<net/>")
     assert "openvino_model.bin, are missing" in refused(model, backend="openvino")
+
+
+def test_a_router_in_itself_is_refused(router):
+    settings = json.loads((router / "router_config.json").read_text())
+    settings["types"][""] = "sentence_transformers.base.modules.router.Router"
+    (router / "router_config.json").write_text(json.dumps(settings))
+    assert "routers in routers without end" in refused(router)
+
+
+def test_folders_that_multiply_by_links_are_refused(model, monkeypatch):
+    monkeypatch.setattr("harness.limits.MODEL_FILES", 100)
+    for i in range(20):
+        (model / f"f{i}").mkdir()
+    for i in range(19):
+        for link in ("a", "b"):
+            (model / f"f{i}" / link).symlink_to(model / f"f{i + 1}")
+    assert "more than 100 files" in refused(model)

@@ -113,6 +113,13 @@ def test_a_reranker_is_refused(model):
     assert CROSS_ENCODER in refused(folder, pooling="mean")
 
 
+def test_a_cross_encoder_with_several_labels_is_refused(model):
+    stated = {"activation_fn": "torch.nn.modules.linear.Identity", "version": "5.0.0"}
+    classifier = {"architectures": ["BertForSequenceClassification"]}
+    folder = plain(model, **classifier, sentence_transformers=stated)
+    assert CROSS_ENCODER in refused(folder, pooling="mean")
+
+
 @pytest.mark.parametrize("labels", [None, {"0": "no", "1": "yes"}])
 def test_a_classifier_is_an_encoder_only_if_its_pooling_is_stated(model, labels):
     before = SentenceTransformersEmbedder(str(model), device="cpu").encode(["hello world"])
@@ -196,6 +203,10 @@ def test_a_model2vec_folder_that_is_not_whole_is_refused(static):
     assert encoder.info.fingerprint != before
     with pytest.raises(ModelError, match=r"5 tokens, but .* rows for 4"):
         encoder.encode(["a"])
+    change(folder / "config.json", max_length="many")
+    with pytest.raises(ModelError, match=r'max_length is "many"; expected a whole number'):
+        Registry().embedder(str(folder))
+    change(folder / "config.json", max_length=5)
     (folder / "tokenizer.json").unlink()
     with pytest.raises(ModelError, match=r"without its tokenizer\.json"):
         Registry().embedder(str(folder))
