@@ -50,7 +50,7 @@ MOST_TEXTS = 12
 """Most texts that a check encodes."""
 PADDING_TOLERANCES = {"float32": 0.01}
 """Largest distance of a text's vectors alone and in a batch, relative to their length, by the
-precision that a model states. Measured: 1e-6 in float32 (1e-3 with the TF32 of a GPU)."""
+precision that a model states. Measured on CPUs: 1e-6. The TF32 of a GPU rounds as float16 does."""
 PADDING_TOLERANCE = 0.1
 """That of models in half precision, in eight bits, or in one that they do not state. Measured: 1e-3
 in float16 and 9e-3 in bfloat16 (6 layers), 2.4e-2 in bfloat16 (18 layers). It is a cosine of .995.
@@ -64,8 +64,6 @@ _ADMITTED = "admitted"
 _LIBRARIES = ("sentence-transformers", "torch", "transformers")
 _ORDERS = ((0,), (1, 0), (1, 2, 0), (1, 3, 0, 2), (2, 1, 4, 3, 0))
 """The order in a batch of 1 to 5 texts: from 3 on, no sorting by length or alphabet gives it."""
-
-Positions = npt.NDArray[np.int64]
 
 
 def admit(embedder: Embedder, store: Store, keys: Sequence[str]) -> None:

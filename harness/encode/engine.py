@@ -66,6 +66,8 @@ class Engine(Protocol):
     ) -> Report:
         """Encode `texts` into the store.
 
+        Who has the model calls `harness.encode.admission.admit` before the first vector is stored.
+
         Parameters
         ----------
         embedder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import uuid
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from harness.embedder import MockEmbedder
 from harness.encode import admission
 from harness.encode.adapters import ObjectEmbedder
 from harness.errors import ModelError
+from harness.folders import Url
 from harness.plugins.engines.local import LocalEngine
 from harness.store import model_file
 from harness.store.store import Store
@@ -217,6 +219,15 @@ def test_a_run_counts_only_its_own_texts_and_a_warm_run_encodes_nothing(tmp_path
     again = Model()
     records = harness.evaluate(again, TASK, cache=tmp_path)
     assert (records.texts, records.encoded, again.n_encoded) == (8, 0, 0)
+
+
+def test_a_store_in_a_bucket_keeps_the_outcome_for_other_machines(on_machine):
+    place = Url(f"memory://{uuid.uuid4().hex}/embeddings")
+    for machine, n in (("first", 11 + 4), ("second", 1)):
+        on_machine(machine)
+        model = Model()
+        encode(place, model, WORDS if machine == "first" else ["more"])
+        assert model.n_encoded == n
 
 
 def test_a_damaged_model_file_costs_another_check(tmp_path):
