@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.commands import arguments
+
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
     from harness.task.task import Task
@@ -20,13 +22,15 @@ KINDS = ("task", "concept", "study", "benchmark")
 
 @click.command("validate")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@arguments.trust
 @click.pass_obj
-def command(debug: bool, /, paths: tuple[Path, ...]) -> int:
-    """Check task, concept, study, benchmark and run files, or folders of them.
+def command(debug: bool, /, paths: tuple[Path, ...], trust: tuple[Path, ...]) -> int:
+    """Check task, concept, study, benchmark, run and recipe files, or folders of them.
 
     Each file is loaded and its data is read. The inputs and options of its metrics are checked,
     and tasks are run on a mock embedder. All mistakes are shown, each with file, line and key.
     Notices point out likely slips: a word twice in a set, an input or template that nothing uses.
+    What a file would run, read outside of its folder, or contact is listed below it.
     """
     from harness import progress
     from harness.commands import output
@@ -34,7 +38,7 @@ def command(debug: bool, /, paths: tuple[Path, ...]) -> int:
     from harness.registry.beside import with_concepts_beside
     from harness.registry.registry import Registry
 
-    installed = Registry()
+    installed = Registry(trust=trust)
     installed.data.progress = progress.for_terminal()
     registries: dict[Path, Registry] = {}
     mistakes = unavailable = checked = 0
@@ -55,6 +59,8 @@ def command(debug: bool, /, paths: tuple[Path, ...]) -> int:
                 click.echo(str(mistake) if str(path) in str(mistake) else f"{path}: {mistake}")
         else:
             click.echo(f"{path}: {summary}")
+            for line in _asked(registries[folder], path):
+                click.echo(f"{path}: {line}")
             for notice in notices:
                 if notice not in shown:
                     click.echo(notice)
@@ -71,7 +77,9 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     """Return a summary of a file, and notices about it."""
     from harness.commands.output import counted
     from harness.concept import Concept
+    from harness.registry import trust
     from harness.registry.files import kind_of, load
+    from harness.run import run_file
     from harness.run.run_file import RunFile
     from harness.task import each, lint
 
@@ -87,11 +95,15 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
         parts = each.documents(document)
         return ", ".join(_benchmark(registry, part) for part in parts), []
     if kind == "reproduction":
+        trust.of_rows(document, registry).check()
         return "rows of a paper; `harness reproduce --no-run` checks them", []
     if kind == "recipe":
+        trust.of_recipe(document, registry).check()
         return f"a recipe; `harness train --recipe {path} --dry-run` checks it", []
     if kind == "run":
-        return f"run of {counted(len(document.validate(RunFile).models), 'model')}", []
+        n_models = len(document.validate(RunFile).models)
+        run_file.asked(document, registry).check()
+        return f"run of {counted(n_models, 'model')}", []
     parts = each.documents(document)
     tasks = [registry.resolve(part) for part in parts]
     scores = counted(sum(_run(registry, task, path, debug) for task in tasks), "score")
@@ -113,6 +125,32 @@ def _study(registry: Registry, document: Document) -> str:
     settings = sum(len(candidate.settings) for candidate in study.candidates)
     rows = f"{counted(len(study.candidates), 'row')} with {counted(settings, 'setting')}"
     return f"study '{file.name}', {folds}, {rows}, {counted(len(study.measures), 'measure')}"
+
+
+def _asked(registry: Registry, path: Path) -> list[str]:
+    """Return what a valid file would run, read outside of its folder, or contact."""
+    from harness.registry import trust
+    from harness.registry.files import kind_of, load
+    from harness.run import run_file
+    from harness.study import study
+    from harness.study.study_file import StudyFile
+    from harness.task import each
+
+    document = load(path)
+    kind = kind_of(document)
+    if kind == "run":
+        gates = [run_file.asked(document, registry)]
+    elif kind == "study":
+        gates = [study.asked(document, document.validate(StudyFile), registry)]
+    elif kind == "task":
+        gates = [trust.of_task(part, registry) for part in each.documents(document)]
+    elif kind == "recipe":
+        gates = [trust.of_recipe(document, registry)]
+    elif kind == "reproduction":
+        gates = [trust.of_rows(document, registry)]
+    else:
+        gates = []
+    return list(dict.fromkeys(line for gate in gates for line in gate.lines()))
 
 
 def _benchmark(registry: Registry, document: Document) -> str:

@@ -17,6 +17,7 @@ from harness.concept import Concept
 from harness.errors import (
     PLUGIN_ERRORS,
     HarnessError,
+    InvalidFile,
     UsageError,
     one_line,
 )
@@ -280,11 +281,15 @@ class Registry:
         return resolve(document, self, limit=limit)
 
     def check_task(self, document: yaml_files.Document) -> None:
-        """Raise InvalidFile if a task asks for what a file of somebody else may not."""
+        """Raise InvalidFile if a valid task asks for what a file of somebody else may not."""
         from harness.registry import trust
 
         if not self.is_installed(document.path):
-            trust.of_task(document, self).check()
+            try:
+                gate = trust.of_task(document, self)
+            except InvalidFile:  # nothing of it is read or fetched
+                return
+            gate.check()
 
     load = staticmethod(loading.load)
 

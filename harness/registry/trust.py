@@ -26,7 +26,7 @@ from harness.task.data_files import DataFile
 from harness.task.mistakes import Collector
 from harness.task.schema import TaskFile
 from harness.task.table_schema import Table
-from harness.task.yaml_files import Document, KeyPath
+from harness.task.yaml_files import Document, KeyPath, dotted
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -234,14 +234,14 @@ class Gate:
         self._of = Requests(registry, document.roots or (document.path.parent,))
 
     def model(self, name: str, key: KeyPath) -> None:
-        """Add what the name of a model asks for."""
-        self._add(key, self._of.of_model(name))
+        """Add what the name of a model asks for; an empty one asks for nothing."""
+        self._add(key, self._of.of_model(name) if name else ())
 
     def mitigator(
         self, name: str, key: KeyPath, grids: Iterable[Mapping[str, Iterable[Any]]] = ()
     ) -> None:
-        """Add what a mitigator asks for."""
-        self._add(key, self._of.of_mitigator(name, grids))
+        """Add what a mitigator asks for; an empty name asks for nothing."""
+        self._add(key, self._of.of_mitigator(name, grids) if name else ())
 
     def options(self, spec: Spec | None, values: Mapping[str, Any], key: KeyPath) -> None:
         """Add what options ask for."""
@@ -272,6 +272,10 @@ class Gate:
                 maker = self.registry.table_makers.get(table.made_by)
                 self.options(maker, table.options, (*key, "options"))
 
+    def lines(self) -> list[str]:
+        """Return what is asked for, a line each, with its key."""
+        return [f"{dotted(key)}: {self._in_words(request)}" for key, request in self.requests]
+
     def check(self) -> None:
         """Raise `InvalidFile` for what a file that is not trusted may not ask for."""
         mistakes = Collector()
@@ -282,12 +286,14 @@ class Gate:
         mistakes.check()
 
     def _refusal(self, request: Request, key: KeyPath) -> str:
-        folder = f" '{self._of.roots[0]}'" if request.kind == "path" else ""
         option = self.typed_as.get(str(key[0]))
         return (
-            f"{request}{folder}; a file may ask for that only if you trust it: add --trust "
+            f"{self._in_words(request)}; a file may ask for that only if you trust it: add --trust "
             f"{self.document.file_of(key)}{f', or type {option} yourself' if option else ''}"
         )
+
+    def _in_words(self, request: Request) -> str:
+        return f"{request} '{self._of.roots[0]}'" if request.kind == "path" else str(request)
 
     def _is_trusted(self, key: KeyPath) -> bool:
         is_typed = not self.document.places  # a mapping of the caller's, and no file
@@ -316,6 +322,53 @@ def of_task(document: Document, registry: Registry) -> Gate:
             gate.options(registry.metrics.get(name), values, key)
     gate.tables(file.tables)
     return gate
+
+
+def of_recipe(document: Document, registry: Registry, typed: Mapping[str, object] = {}) -> Gate:
+    """Return what a recipe of training asks for.
+
+    Parameters
+    ----------
+    document
+        The parsed file, in which mistakes are left to its reader.
+    registry
+        Where names are looked up.
+    typed
+        What the user typed in place of the file, by key; None where nothing was typed.
+    """
+    gate = Gate(document, registry, {"base": "--base", "corpus": "--corpus"})
+    data, rows = document.data, _mapping(document.data.get("rows"))
+    if typed.get("base") is None:
+        gate.model(_text(data.get("base")), ("base",))
+    if data.get("scored_by") not in rows:
+        gate.model(_text(data.get("scored_by")), ("scored_by",))
+    for label, row in rows.items():
+        gate.model(_text(_mapping(row).get("base")), ("rows", label, "base"))
+        gate.mitigator(_text(_mapping(row).get("mitigator")), ("rows", label, "mitigator"))
+    corpus = data.get("corpus") if typed.get("corpus") is None else ()
+    for i, source in enumerate(corpus if isinstance(corpus, list) else ()):
+        if _text(source).startswith("hf://"):
+            gate.hub(source.removeprefix("hf://"), ("corpus", i))
+    return gate
+
+
+def of_rows(document: Document, registry: Registry) -> Gate:
+    """Return what the rows of a paper ask for; mistakes in them are left to their reader."""
+    gate = Gate(document, registry)
+    rows = document.data.get("rows")
+    for i, row in enumerate(rows if isinstance(rows, list) else ()):
+        gate.model(_text(_mapping(row).get("model")), ("rows", i, "model"))
+        score = _mapping(_mapping(row).get("score"))
+        gate.mitigator(_text(score.get("mitigator")), ("rows", i, "score", "mitigator"))
+    return gate
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _items(value: Any) -> Iterator[Any]:

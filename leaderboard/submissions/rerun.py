@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from harness import names, options
+from harness import names
 from harness.errors import HarnessError, UsageError
 from harness.folders import Place
 from harness.leaderboard.claims.conflicts import TOLERANCE
@@ -34,6 +34,7 @@ from harness.leaderboard.submissions import record_lines
 from harness.leaderboard.submissions.base import Base
 from harness.leaderboard.submissions.tree import tree
 from harness.registry.registry import Registry
+from harness.registry.trust import Requests
 from harness.results import scale
 from harness.results.record import Record
 from harness.run.evaluation import evaluate
@@ -167,10 +168,12 @@ def _obstacle(cell: Cell, registry: Registry, trusting: bool) -> str:
     spec = registry.embedders.get(cell.model)
     if spec is None or spec.provider:
         return "not a registered model; --trust-models runs what the records name"
-    if "key" in options.parameters(registry.load(spec, f"model '{spec.name}'")):
-        return "a hosted model, which needs a key; --trust-models allows it"
+    asked = Requests(registry)
     try:
         stages = names.mitigators(cell.mitigator)
+        for request in (*asked.of_model(cell.model), *asked.of_mitigator(cell.mitigator)):
+            if request.needs_trust:
+                return f"{request}; --trust-models allows it"
     except HarnessError as error:
         return str(error)
     for stage in stages:

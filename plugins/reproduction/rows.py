@@ -13,10 +13,9 @@ from harness.plugins.reproduction import selection
 from harness.plugins.reproduction.schema import Paper, Row
 from harness.plugins.reproduction.selection import Selection
 from harness.plugins.reproduction.standing import standing
+from harness.registry import trust
 from harness.registry.files import files, load
-from harness.registry.trust import Gate
 from harness.task.mistakes import Collector
-from harness.task.yaml_files import Document
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -82,7 +81,7 @@ def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, PaperFil
             if paper.name in papers:
                 problem = f"the paper '{paper.name}' has another file, {papers[paper.name].path}"
                 raise document.error(problem, ("name",))
-            asked(document, paper, registry).check()
+            trust.of_rows(document, registry).check()
             selections: dict[str, Selection] = {}
             for i, row in enumerate(paper.rows):
                 with mistakes.collecting():
@@ -98,17 +97,6 @@ def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, PaperFil
             papers[paper.name] = PaperFile(path, paper, selections, standings)
     mistakes.check()
     return papers
-
-
-def asked(document: Document, paper: Paper, registry: Registry) -> Gate:
-    """Return what a file of rows asks for: code, keys, addresses, paths, downloads."""
-    gate = Gate(document, registry)
-    for i, row in enumerate(paper.rows):
-        if row.score is not None:
-            gate.mitigator(row.score.mitigator, ("rows", i, "score", "mitigator"))
-        if row.model is not None:
-            gate.model(row.model, ("rows", i, "model"))
-    return gate
 
 
 def chosen(papers: Mapping[str, PaperFile], names: Sequence[str]) -> list[PaperFile]:

@@ -14,8 +14,8 @@ from harness.plugins.corpora.entries import Kind
 from harness.plugins.train.recipes.recipe_file import RecipeFile, RowFile
 from harness.plugins.train.recipes.summary import Group
 from harness.plugins.train.settings import TrainSettings
+from harness.registry import trust
 from harness.registry.registry import Registry
-from harness.registry.trust import Gate
 from harness.task import yaml_files
 from harness.task.mistakes import Collector
 
@@ -106,7 +106,7 @@ def resolve(
     """
     file = document.validate(RecipeFile)
     overrides = overrides or Overrides()
-    asked(document, file, registry, overrides).check()
+    trust.of_recipe(document, registry, vars(overrides)).check()
     _Checks(document, file, registry).all()
     _check_overrides(overrides, registry)
     update = {
@@ -120,33 +120,6 @@ def resolve(
     file = file.model_copy(update=update)
     corpus = overrides.corpus or _corpus(document, file)
     return Recipe(file, corpus)
-
-
-def asked(
-    document: yaml_files.Document,
-    file: RecipeFile,
-    registry: Registry,
-    overrides: Overrides | None = None,
-) -> Gate:
-    """Return what a recipe asks for: code, keys, addresses, paths, downloads.
-
-    What the command line says in place of the file is not asked for.
-    """
-    overrides = overrides or Overrides()
-    gate = Gate(document, registry, {"base": "--base", "corpus": "--corpus"})
-    if overrides.base is None:
-        gate.model(file.base, ("base",))
-    for label, row in file.rows.items():
-        if row.base:
-            gate.model(row.base, ("rows", label, "base"))
-        if row.mitigator:
-            gate.mitigator(row.mitigator, ("rows", label, "mitigator"))
-    if file.scored_by and file.scored_by not in file.rows:
-        gate.model(file.scored_by, ("scored_by",))
-    for i, source in enumerate(file.corpus if overrides.corpus is None else ()):
-        if source.startswith(HUB):
-            gate.hub(source.removeprefix(HUB), ("corpus", i))
-    return gate
 
 
 @dataclass
@@ -255,7 +228,7 @@ def _check_overrides(overrides: Overrides, registry: Registry) -> None:
 def _corpus(document: yaml_files.Document, file: RecipeFile) -> str:
     """Return the first corpus of the file that is on this machine or has an address."""
     root = os.environ.get(DATA)
-    for i, source in enumerate(file.corpus if overrides.corpus is None else ()):
+    for i, source in enumerate(file.corpus):
         if source.startswith(HUB):
             return source
         data = Path(root) / source if root else None
