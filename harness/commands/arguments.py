@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from harness import folders
 from harness.commands import kinds
+
+if TYPE_CHECKING:
+    from harness.registry.trust import Gate
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -151,24 +154,39 @@ def _read_run_file(ctx: click.Context, parameter: click.Parameter, path: Path | 
         ctx.meta[_RUN_FILE] = path
 
 
+def typed(ctx: click.Context) -> set[str]:
+    """Return the names of the options that the user typed."""
+    source = click.core.ParameterSource.COMMANDLINE
+    return {name for name in ctx.params if ctx.get_parameter_source(name) is source}
+
+
+def run_file_gate(ctx: click.Context) -> Gate | None:
+    """Return what the run file asks for that the user did not override; None without such a file.
+
+    Parameters
+    ----------
+    ctx
+        The command, with its options as they were typed.
+    """
+    if _RUN_FILE not in ctx.meta:
+        return None
+    from harness.registry.registry import Registry
+    from harness.run import run_file
+    from harness.task import yaml_files
+
+    keys = {"folders" if name == "include" else name for name in typed(ctx)}
+    document = yaml_files.load(ctx.meta[_RUN_FILE])
+    return run_file.asked(document, Registry(trust=ctx.params["trust"]), keys)
+
+
 def _checked(function: F) -> F:
-    """Check what a run file asks for, but for the options that the user typed in its place."""
+    """Check what a run file asks for before the command runs."""
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
-        ctx = click.get_current_context()
-        if _RUN_FILE in ctx.meta:
-            from harness.registry.registry import Registry
-            from harness.run import run_file
-            from harness.task import yaml_files
-
-            typed = {
-                "folders" if name == "include" else name
-                for name in options
-                if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-            }
-            registry = Registry(trust=options["trust"])
-            run_file.asked(yaml_files.load(ctx.meta[_RUN_FILE]), registry, typed).check()
+        gate = run_file_gate(click.get_current_context())
+        if gate is not None:
+            gate.check()
         return function(*arguments, **options)
 
     return cast("F", call)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from harness import labels
 from harness.commands import arguments
 
 if TYPE_CHECKING:
@@ -16,8 +18,12 @@ if TYPE_CHECKING:
 @click.command("plan")
 @arguments.evaluation
 @arguments.verbose
-def command(**options: Any) -> int:
-    """Show what an evaluation would encode, without encoding anything."""
+@click.pass_context
+def command(ctx: click.Context, /, **options: Any) -> int:
+    """Show what an evaluation would encode, without encoding anything.
+
+    What models, mitigators and files would run, read elsewhere, or contact is listed, too.
+    """
     from harness import names
     from harness.commands import output, report
     from harness.registry.registry import Registry
@@ -42,7 +48,10 @@ def command(**options: Any) -> int:
     models, notices = distinct(
         [(model, registry.embedder(model)) for model in options["models"]], registry.embedders
     )
-    plans = [_of_model(run, cast("Embedder", embedder)) for _, embedder in models]
+    asked = _asked(ctx, run)
+    plans = [
+        {**_of_model(run, cast("Embedder", embedder)), "asked": asked} for _, embedder in models
+    ]
     if options["as_json"]:
         output.as_json(plans)
         return 0
@@ -60,6 +69,8 @@ def command(**options: Any) -> int:
             f"{output.counted(plan['done'], 'job')} recorded already"
             f"{_cost(plan)}\n"
         )
+    for line in asked:
+        click.echo(line)
     for line in report.counts([Outcome(**plan["outcome"]) for plan in plans], "can run"):
         click.echo(line)
     not_run = [NotRun(**entry) for plan in plans for entry in plan["not_run"]]
@@ -67,6 +78,23 @@ def command(**options: Any) -> int:
     for line in notices:
         click.echo(line, err=True)
     return 0
+
+
+def _asked(ctx: click.Context, run: Run) -> list[str]:
+    """Return what names and files would run, read outside of a file's folder, or contact."""
+    from harness.registry import trust
+
+    gate, typed = arguments.run_file_gate(ctx), arguments.typed(ctx)
+    lines = [] if gate is None else [f"{gate.document.path}: {line}" for line in gate.lines()]
+    anywhere = trust.Requests(run.registry, [Path(Path.cwd().anchor)])
+    for option, requests in (("models", anywhere.of_model), ("mitigators", anywhere.of_mitigator)):
+        for name in ctx.params[option] if option in typed else ():
+            lines += [f"{labels.without_secrets(name)}: {request}" for request in requests(name)]
+    for entry in run.tasks.selected:
+        if not run.registry.is_installed(entry.document.path):
+            of_task = trust.of_task(entry.document, run.registry).lines()
+            lines += [f"{entry.document.path}: {line}" for line in of_task]
+    return list(dict.fromkeys(lines))
 
 
 def _cost(plan: dict[str, Any]) -> str:
