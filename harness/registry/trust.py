@@ -38,7 +38,7 @@ PROBLEMS: dict[Kind, str] = {
     "address": "is an address to send requests to",
     "path": "is not in the folder",
     "download": "is downloaded, if it is not here",
-    "package": "is read from an installed package",
+    "package": "may be read from an installed package",
 }
 """What is said of a request, after what asks for it."""
 ALLOWED: frozenset[Kind] = frozenset({"download", "package"})
@@ -278,19 +278,21 @@ class Gate:
 
     def check(self) -> None:
         """Raise `InvalidFile` for what a file that is not trusted may not ask for."""
-        mistakes = Collector()
+        refused: dict[KeyPath, list[str]] = {}
         for key, request in self.requests:
             if request.needs_trust and not self._is_trusted(key):
-                with mistakes.collecting():
-                    raise self.document.error(self._refusal(request, key), key)
+                refused.setdefault(key, []).append(self._in_words(request))
+        mistakes = Collector()
+        for key, wishes in refused.items():
+            option = self.typed_as.get(str(key[0]))
+            with mistakes.collecting():
+                raise self.document.error(
+                    f"{', '.join(dict.fromkeys(wishes))}; a file may ask for that only if you "
+                    f"trust it: add --trust {self.document.file_of(key)}"
+                    f"{f', or type {option} yourself' if option else ''}",
+                    key,
+                )
         mistakes.check()
-
-    def _refusal(self, request: Request, key: KeyPath) -> str:
-        option = self.typed_as.get(str(key[0]))
-        return (
-            f"{self._in_words(request)}; a file may ask for that only if you trust it: add --trust "
-            f"{self.document.file_of(key)}{f', or type {option} yourself' if option else ''}"
-        )
 
     def _in_words(self, request: Request) -> str:
         return f"{request} '{self._of.roots[0]}'" if request.kind == "path" else str(request)

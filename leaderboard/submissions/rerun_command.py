@@ -58,6 +58,7 @@ def rerun(
     \b
     harness results rerun ../submission --base . --cells 3
     """  # noqa: D301  # click keeps the lines after a backspace
+    from harness import labels
     from harness.commands import output
     from harness.leaderboard.submissions import rerun as running
     from harness.leaderboard.submissions.comment import printable
@@ -75,7 +76,10 @@ def rerun(
     if as_json:
         output.as_json([vars(verdict) for verdict in verdicts])
     else:
-        rows = [[printable(text, 200) for text in vars(verdict).values()] for verdict in verdicts]
+        rows = [
+            [printable(labels.without_secrets(text), 200) for text in vars(verdict).values()]
+            for verdict in verdicts
+        ]
         output.table(("model", "mitigator", "task", "outcome", "reason"), rows, shorten=("reason",))
     if any(verdict.outcome == running.DIFFERS for verdict in verdicts):
         click.get_current_context().exit(1)

@@ -1,0 +1,42 @@
+"""Files of others are data: no code runs, nothing is contacted, and no secret is read."""
+
+from __future__ import annotations
+
+import hostile_files
+import pytest
+from hostile_files import Hostile, Seen
+
+VARIANTS = list(hostile_files.variants())
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
+    """Return what the sentinel saw of each variant."""
+    return hostile_files.watch(tmp_path_factory.mktemp("hostile"))
+
+
+def test_nothing_is_run_contacted_or_read(seen):
+    assert len(seen) > 150
+    assert {name: s.events for name, s in seen.items() if s.events} == {}
+
+
+def test_no_secret_is_printed(seen):
+    assert [name for name, s in seen.items() if hostile_files.SECRET in "\n".join(s.lines)] == []
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_a_hostile_file_is_refused_in_one_line(variant: Hostile, seen):
+    lines, code = seen[variant.name].lines, seen[variant.name].code
+    assert code in (1, 2), lines
+    telling = [line for line in lines if variant.fact in line]
+    assert telling, lines
+    assert not any("Traceback" in line or "unexpected" in line for line in lines)
+    if variant.command[0] not in ("validate", "reproduce"):  # these show all mistakes
+        assert len([line for line in lines if line.startswith("harness: ")]) == 1, lines
+
+
+def test_no_hostile_submission_is_run(seen):
+    names = [name for name in seen if name.startswith("submission: ")]
+    assert len(names) > 30
+    for name in names:
+        assert "cannot be run" in "\n".join(seen[name].lines)
