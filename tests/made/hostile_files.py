@@ -306,8 +306,8 @@ def _others() -> Iterator[Hostile]:
         yield Hostile(f"rows of a paper: {key}", files, command, SECRET_NAME)
 
 
-def submissions(folder: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Write hostile submissions below a folder; yield the name and the command of each."""
+def submission(folder: Path) -> tuple[str, ...]:
+    """Write a submission whose records name hostile things; return the command that runs it."""
     from submission_records import changed, write
 
     from harness.leaderboard.boards import references
@@ -315,11 +315,10 @@ def submissions(folder: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
     record = next(r for r in references.shipped() if r.model.name == "random-words")
     names = [("model__name", model) for model, _ in MODELS.values()]
     names += [("mitigator__label", mitigator) for mitigator, _ in MITIGATORS.values()]
-    for i, (key, value) in enumerate(names):
-        place = folder / f"submission-{i}"
-        place.mkdir(parents=True)
-        write(place, [changed(json.loads(record.line()), run="r1", **{key: value})])
-        yield f"submission: {key} {value}", ("results", "rerun", str(place))
+    folder.mkdir(parents=True)
+    content = json.loads(record.line())
+    write(folder, [changed(content, run="r1", **{key: value}) for key, value in names])
+    return ("results", "rerun", str(folder), "--json", "--cells", "100")
 
 
 _WATCHED = (
@@ -387,8 +386,7 @@ def _run_all(folder: Path) -> dict[str, Seen]:
         (place.parent / ELSEWHERE).write_text(f"{SECRET} 1 2 3\n")
         os.chdir(place)
         watched(variant.name, variant.command)
-    for name, command in list(submissions(folder)):
-        watched(name, command)
+    watched("submission", submission(folder / "submission"))
     return seen
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import hostile_files
 import pytest
 from hostile_files import Hostile, Seen
@@ -16,12 +18,13 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
 
 
 def test_nothing_is_run_contacted_or_read(seen):
-    assert len(seen) > 150
+    assert len(seen) > 120
     assert {name: s.events for name, s in seen.items() if s.events} == {}
 
 
 def test_no_secret_is_printed(seen):
-    assert [name for name, s in seen.items() if hostile_files.SECRET in "\n".join(s.lines)] == []
+    said = {name: "\n".join(s.lines) for name, s in seen.items() if name != "submission"}
+    assert [name for name, lines in said.items() if hostile_files.SECRET in lines] == []
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
@@ -36,7 +39,7 @@ def test_a_hostile_file_is_refused_in_one_line(variant: Hostile, seen):
 
 
 def test_no_hostile_submission_is_run(seen):
-    names = [name for name in seen if name.startswith("submission: ")]
-    assert len(names) > 30
-    for name in names:
-        assert "cannot be run" in "\n".join(seen[name].lines)
+    verdicts = json.loads("\n".join(seen["submission"].lines))
+    models = {model for model, _ in hostile_files.MODELS.values()}
+    assert {verdict["model"] for verdict in verdicts} == models | {"random-words"}
+    assert {verdict["outcome"] for verdict in verdicts} == {"cannot be run"}
