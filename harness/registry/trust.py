@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from harness import labels, names, options, user_files
 from harness.download import HUB
-from harness.errors import InvalidFile
+from harness.errors import HarnessError, InvalidFile
 from harness.registry.models import NAME, QUANTIZE
 from harness.specs import Sensitive, Spec
 from harness.task import data_files
@@ -56,7 +56,6 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.IGNORECASE)
 _TRUE = frozenset({"true", "t", "yes", "y", "on", "1"})
 _FALSE = frozenset({"false", "f", "no", "n", "off", "0", "none", ""})
 _HUB = "huggingface.co"
-_MOST_FILES = 10_000  # of a folder, in which links are looked for
 
 
 @dataclass(frozen=True)
@@ -122,10 +121,8 @@ class Requests:
             alias = models.alias(reference)
             specs = [alias or spec]
             yield from self._of_value(spec.sensitive.get("reference"), "", reference)
-        for found in specs if len(specs) == 1 else ():
-            target = self.registry.load(found, f"model '{found.name}'")
-            if any(map(labels.is_secret, options.parameters(target))):
-                yield Request("key", f"the hosted model '{names.without_options(name)}'")
+        if len(specs) == 1 and self._is_hosted(specs[0]):
+            yield Request("key", f"the hosted model '{names.without_options(name)}'")
         for option, value in parsed.options.items():
             if option not in (NAME, QUANTIZE):
                 stated = (found.sensitive.get(option) for found in specs)
@@ -163,30 +160,38 @@ class Requests:
     def of_hub(self, name: str, what: str) -> Iterator[Request]:
         """Yield what the id of something on a hub asks for, which may also be a local folder."""
         if labels.is_local(name) or labels.exists(name.partition("@")[0]):
-            yield from self.of_path(name)
+            yield from self.of_weights(name)
         else:
             yield Request("download", what)
 
     def of_path(self, path: str) -> Iterator[Request]:
-        """Yield what a path asks for: nothing, if it and its links lead to nowhere else."""
+        """Yield what a path asks for: nothing, if it is in the roots once links are followed."""
         place = user_files.typed(path)
         if not self._is_inside(place):
             yield Request("path", f"'{labels.without_secrets(path)}'")
-        elif link := self._link_out_of(place):
-            yield Request("path", f"the target of the link '{link}'")
+
+    def of_weights(self, path: str) -> Iterator[Request]:
+        """Yield what the path of a model asks for, with the links in its folder."""
+        yield from self.of_path(path)
+        place = user_files.typed(path)
+        if self._is_inside(place) and user_files.is_folder(place):
+            for link in filter(Path.is_symlink, place.rglob("*")):
+                if not self._is_inside(link):
+                    yield Request("path", f"the target of the link '{link}'")
+                    return
 
     def _of_value(self, kind: Sensitive | None, option: str, value: Any) -> Iterator[Request]:
         text = value if isinstance(value, str) else options.as_text(value)
-        if value is None or (option and text.strip() in ("none", "None", "")):
+        if value is None or (option and text in ("none", "None", "")):
             return
-        kind = kind or _by_name(option, text)
+        kind = kind or _by_name(option, text) or self._by_value(text)
         if kind == "code":
             if text.strip().lower() not in _FALSE:
                 yield Request("code", _shown(option, text))
         elif kind in ("key", "address"):
             yield Request("key" if kind == "key" else "address", _shown(option, text))
         elif kind == "path":
-            yield from self.of_path(text)
+            yield from self.of_weights(text)
         elif kind == "model":
             yield from self.of_model(text)
         elif kind == "package":
@@ -197,20 +202,24 @@ class Requests:
             yield Request("download", f"'{text}'")
         elif kind == "hub":
             yield from self.of_hub(text, f"the model '{text}' of the hub")
-        elif labels.exists(text):
-            yield from self.of_path(text)
+        elif labels.exists(text) or (not option and labels.is_local(text)):
+            yield from self.of_weights(text)
+
+    def _by_value(self, text: str) -> Sensitive | None:
+        """Return `model` for the name of a model that is registered, or has a provider."""
+        specs = self.registry.models.specs
+        provider, colon, _ = names.without_options(text).partition(":")
+        return "model" if provider in specs and (not colon or specs[provider].provider) else None
 
     def _is_inside(self, path: Path) -> bool:
         return any(user_files.is_inside(path, root) for root in self.roots)
 
-    def _link_out_of(self, folder: Path) -> Path | None:
-        """Return a link in a folder that leads out of the roots."""
-        if not user_files.is_folder(folder):
-            return None
-        for i, path in enumerate(folder.rglob("*")):
-            if (path.is_symlink() and not self._is_inside(path)) or i == _MOST_FILES:
-                return path
-        return None
+    def _is_hosted(self, spec: Spec) -> bool:
+        try:
+            target = self.registry.load(spec, f"model '{spec.name}'")
+        except HarnessError:  # whoever creates the model tells it
+            return False
+        return any(map(labels.is_secret, options.parameters(target)))
 
 
 class Gate:
