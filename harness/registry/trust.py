@@ -114,7 +114,7 @@ class Requests:
         if reference is None and spec is None:
             reference = parsed.provider
             alias = models.alias(reference)
-            specs = [alias] if alias else models.recognising
+            specs = [alias] if alias else [*models.recognising]
             if alias is None:
                 yield from self._of_value("hub", "", reference)
         elif reference is not None and spec is not None and spec.provider:

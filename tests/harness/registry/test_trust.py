@@ -191,10 +191,9 @@ def test_a_task_that_python_code_passes_is_typed(registry):
 @pytest.fixture
 def run_file(write):
     """Write a run file of a typed model under a mitigator that sends a secret."""
-    return write(
-        "run.yaml",
-        f"models: [random-words]\ntasks: [weat-6]\nmitigators: ['anonymize?engine=llm&model=x&{SEND}']\n",
-    )
+    mitigator = f"anonymize?engine=llm&model=x&{SEND}"
+    text = f"models: [random-words]\ntasks: [weat-6]\nmitigators: ['{mitigator}']\n"
+    return write("run.yaml", text)
 
 
 def test_what_the_user_types_counts_instead_of_the_file(run_file, tmp_path, harness):
