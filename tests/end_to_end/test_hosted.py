@@ -308,7 +308,9 @@ def test_a_study_notices_another_model_too(tmp_path: Path, loopback: Loopback) -
     embed, rows = loopback.embed, []
     for salt in ("", "x ", "x "):
         loopback.embed = lambda texts, d, salt=salt: embed([salt + text for text in texts], d)
-        study = run_study(path, results=tmp_path / "results", cache=tmp_path / "cache", workers=2)
+        study = run_study(
+            path, results=tmp_path / "results", cache=tmp_path / "cache", workers=2, trust=path
+        )
         rows.append((study.new > 0, any("another model" in line for line in study.notices)))
     assert rows == [(True, False), (True, True), (False, False)]
     records = jsonl.RecordsFile(study.path, StudyRecord).records.values()

@@ -102,6 +102,7 @@ def _run(path: Path) -> None:
     from harness.run import run_file
 
     run_file.read(path)
+    run_file.asked(_load(path), _registry()).check()
 
 
 def _paper(path: Path) -> None:
