@@ -34,6 +34,7 @@ from harness.run.run_file import RunFile
 from harness.run.settings import Settings
 from harness.run.task_reader import TaskReader
 from harness.run.tasks import select
+from harness.store import model_file, pruning
 from harness.store.store import Store
 from harness.task.task import Task
 from harness.task.yaml_files import Document
@@ -167,10 +168,19 @@ class Run:
         """Open a model with its store; `name` is what users typed for it, if it was a name."""
         info = embedder.info
         with self.store(embedder) as store:
-            facts = ("name", "kind", "revision", "dimensions")
-            store.describe({fact: getattr(info, fact) for fact in facts})
+            stated = ("name", "kind", "revision", "dimensions")
+            facts = {fact: getattr(info, fact) for fact in stated}
+            is_again = not info.hosted and pruning.has_older(store, self.place, facts)
+            store.describe({**facts, model_file.RULE: model_file.CURRENT_RULE})
             engine = self._engine(info)
-            yield StoredEmbedder(embedder, name, engine, store, self.settings.progress)
+            vectors = StoredEmbedder(embedder, name, engine, store, self.settings.progress)
+            if is_again:
+                vectors.notices.append(
+                    f"{info.name}: its texts are encoded again, since it was changed, or more of "
+                    "it is identified than in earlier versions ('harness cache prune "
+                    "--unused-days 30' removes old vectors)"
+                )
+            yield vectors
 
     def model(self, embedder: Embedder, name: str | None) -> Records:
         """Evaluate one model; `name` is what users typed for it, if it was a name."""

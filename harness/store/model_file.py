@@ -17,6 +17,10 @@ from harness import limits
 
 DIMENSIONS = "dimensions"
 """Key of the number of dimensions of the store's vectors."""
+RULE = "rule"
+"""Key of the rule by which the fingerprint was made; older files state none."""
+CURRENT_RULE = 2
+"""2: every file below a model's folder counts, and all state of an object."""
 
 
 class Place(Protocol):
