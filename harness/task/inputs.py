@@ -16,7 +16,7 @@ from harness.arrays import Floats
 from harness.digest import digest
 from harness.embedder import Role
 from harness.errors import suggestion
-from harness.task import smoke_rows
+from harness.task import smoke_rows, table_files
 from harness.task import templates as templates_
 from harness.task.input_size import InputSize
 from harness.task.mistakes import Collector
@@ -230,8 +230,10 @@ class Inputs:
         for column in (source.column, *source.where):
             place = (*key, "column" if column == source.column else "where")
             if rows and not any(column in row for row in rows):
+                hint = table_files.other_delimiter(list(rows[0]), column)
                 raise self.document.error(
-                    f"table '{source.table}' has no column '{column}'{suggestion(column, rows[0])}",
+                    f"table '{source.table}' has no column '{column}'"
+                    f"{hint or suggestion(column, rows[0])}",
                     place,
                 )
             problems = ((i, "no value") for i, row in enumerate(rows) if row.get(column) is None)

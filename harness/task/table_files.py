@@ -31,6 +31,7 @@ _BREAK = re.compile(r"\r\n?|\n")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _QUOTED = re.compile(r'"([^"]*+(?:""[^"]*+)*+)"')
 """A cell in quotes; possessive, so that a quote that is not closed is found in linear time."""
+_DELIMITERS = (";", "\t", ",", "|")
 _MARK = "\ufeff"
 _MARKS = {
     codecs.BOM_UTF8: ("utf-8", "utf-8-sig"),
@@ -66,6 +67,24 @@ def parse(table: Table, path: Path) -> Sequence[Row]:
 def lines(table: Table, path: Path) -> Sequence[int]:
     """Return the line on which each row of a table's file begins; parses it anew, for messages."""
     return [line for line, _ in _numbered(table, path)]
+
+
+def other_delimiter(columns: Sequence[str], column: str | None = None) -> str:
+    """Return what to say if the only column of a table has the names of several, else nothing.
+
+    Parameters
+    ----------
+    columns
+        The table's columns.
+    column
+        One that is looked for; by default any.
+    """
+    for delimiter in _DELIMITERS if len(columns) == 1 else ():
+        names = [name.strip(' "') for name in columns[0].split(delimiter)]
+        if len(names) > 1 and (column is None or column in names):
+            shown = json.dumps(delimiter)
+            return f"; if columns end at {shown}, say 'delimiter: {shown}'"
+    return ""
 
 
 def has_byte_order_mark(table: Table, path: Path) -> bool:
@@ -202,6 +221,7 @@ class _TextTable:
             if self.text[position] not in self.delimiters:
                 found = self.text[position : position + 10]
                 problem = f"{found!r} follows its closing quote; in quotes, write a quote as two"
+                problem += other_delimiter(self.columns)
                 raise self.mistake(line, len(cells) - 1, problem)
             position += 1
 
@@ -233,6 +253,9 @@ def _rows(file: _TextTable) -> Iterator[tuple[int, Row]]:
             file.columns = row.cells
             continue
         n_rows += 1
+        if n_rows == 1 < len(table.columns) and tuple(map(str.strip, row.cells)) == table.columns:
+            problem = "a header, though the table says 'columns'; remove 'columns', or the header"
+            raise InvalidFile(problem, path=path, line=row.line)
         if n_rows > limits.TABLE_ROWS:
             problem = f"more than {limits.TABLE_ROWS:,} rows, which is the limit"
             raise InvalidFile(problem, path=path, line=row.line)
@@ -259,7 +282,7 @@ def _check_header(row: _TextRow, file: _TextTable) -> None:
         # pandas writes the index of a data frame as a first column without a name.
         if not name.strip() and i > 0:
             problem = "is empty in the header; a column needs a name"
-        elif name in names[:i]:
+        elif name.strip() in map(str.strip, names[:i]):
             problem = f"the second column with the name '{name}'; each needs a name of its own"
         if problem:
             raise file.mistake(row.line, i, problem)
@@ -286,6 +309,7 @@ def _mistake(row: _TextRow, file: _TextTable) -> InvalidFile | None:
             problem += f": {row.cells[most][:40]!r} has no column"
             if "," in file.delimiters:
                 problem += "; a text with a comma stands in double quotes"
+            problem += other_delimiter(file.columns)
         else:
             problem += f": column '{file.columns[n]}' has no cell"
         return InvalidFile(problem, path=file.path, line=row.line)

@@ -447,3 +447,31 @@ def test_a_word_of_spaces_is_a_mistake(registry, write):
 def test_a_line_break_cannot_be_a_delimiter(mistake, write):
     write("a.tsv", ROWS)
     mistake('file: a.tsv, delimiter: "\\n"', at="mine.yaml:11: tables.t.delimiter: ")
+
+
+def test_names_of_columns_that_differ_in_spaces_are_one_name(mistake, write):
+    write("a.csv", "word,side,side \na,1,x\n")
+    mistake("file: a.csv", at="a.csv:1: cell 3: ", of=["second column", "'side '"])
+
+
+def test_a_header_is_no_row_of_a_table_that_names_its_columns(mistake, texts, write):
+    write("a.csv", "word, side\na,1\nb,2\n")
+    mistake("file: a.csv, columns: [word, side]", at="a.csv:1: a header", of=["'columns'"])
+    write("a.csv", "word,1\nb,2\n")
+    assert texts("file: a.csv, columns: [word, side]") == (("word",), ("b",))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "at"),
+    [
+        ("a.csv", "word;side\na;1\nb;2\n", "mine.yaml:8: inputs.targets_1.column: "),
+        ("a.csv", "word;side\na, x;1\nb;2\n", "a.csv:2: "),
+        ("a.csv", 'word;side\n"a";1\nb;2\n', "a.csv:2: column 'word;side': "),
+        ("a.csv", "word\tside\na\t1\nb\t2\n", "mine.yaml:8: inputs.targets_1.column: "),
+        ("a.txt", "word,side\na,1\nb,2\n", "mine.yaml:8: inputs.targets_1.column: "),
+    ],
+)
+def test_a_table_with_another_delimiter_is_told_it(mistake, write, name, content, at):
+    write(name, content)
+    delimiter = content[4].replace("\t", "\\t")
+    mistake(f"file: {name}", at=at, of=[f"""say 'delimiter: "{delimiter}"'"""])
