@@ -121,7 +121,9 @@ def _of_submission_files(trees: Sequence[Tree], base: Base) -> Iterator[Aside]:
     for folder, whole in ((folder, part.whole) for part in trees for folder in part.folders):
         path = folder / submission.NAME
         files = [file for file in folder.glob("*.jsonl") if file.is_file()]
-        if path.is_symlink() or (path.is_file() and all(map(base.has, (path, *files)))):
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            continue  # told as a thing that has no place in the folder
+        if path.is_file() and all(map(base.has, (path, *files))):
             continue
         try:
             entries = submission.read(folder)

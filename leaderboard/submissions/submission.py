@@ -17,8 +17,8 @@ from typing import Annotated, Literal
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from harness import folders, limits
-from harness.errors import InvalidFile, unreadable
+from harness import folders, limits, user_files
+from harness.errors import InvalidFile
 from harness.leaderboard.claims import strict_json
 
 ROOT = "results"
@@ -109,15 +109,13 @@ def read(folder: Path) -> dict[str, Submission]:
     Raises
     ------
     InvalidFile
-        If it does not exist, or is not valid; `mistakes` has all.
+        If it is no plain file, or is not valid; `mistakes` has all.
     """
     path = folder / NAME
-    try:
-        if path.stat().st_size > limits.SUBMISSION_BYTES:
-            raise InvalidFile(f"larger than {limits.SUBMISSION_BYTES:,} bytes", path=path)
-        file, mistakes = strict_json.mistakes(path.read_bytes(), SubmissionFile)
-    except OSError as error:
-        raise unreadable(path, error) from None
+    if path.is_symlink():
+        raise InvalidFile("a link; links are not followed", path=path)
+    content = user_files.read(path, limits.SUBMISSION_BYTES)
+    file, mistakes = strict_json.mistakes(content, SubmissionFile)
     if file is None:
         first, *further = (InvalidFile(text, path=path, key=key) for key, text in mistakes)
         first.further = tuple(further)

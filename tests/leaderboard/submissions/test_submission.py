@@ -1,6 +1,7 @@
 """`submission.json`: what is valid, and that a mistake names the key."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -93,3 +94,15 @@ def test_a_broken_file_is_told_in_one_line(tmp_path: Path, content: bytes) -> No
 def test_no_name_leaves_its_folder() -> None:
     place = submission.place(model="../../etc", fingerprint="/root", run=".hidden")
     assert place.as_posix() == "results/etc/root/hidden.jsonl"
+
+
+def test_a_pipe_or_a_link_is_refused_and_not_opened(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.json"
+    secret.write_text("{}", encoding="utf-8")
+    for name, problem in (("pipe", "no regular file"), ("link", "links are not followed")):
+        folder = tmp_path / name
+        folder.mkdir()
+        path = folder / submission.NAME
+        os.mkfifo(path) if name == "pipe" else path.symlink_to(secret)
+        with pytest.raises(InvalidFile, match=problem):
+            submission.read(folder)
