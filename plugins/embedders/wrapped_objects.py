@@ -8,6 +8,7 @@ LangChain      `embed_documents(texts)`, `embed_query(text)`
 LlamaIndex     `get_text_embedding_batch(texts)`, `get_query_embedding(text)`
 fastembed      `embed(texts)`, `query_embed(texts)`, `passage_embed(texts)`: generators
 scikit-learn   `transform(texts)`, which may return a sparse matrix
+FlagEmbedding  `encode(texts)`, `encode_queries(texts)`, `encode_corpus(texts)`
 others         `encode(texts)`, `encode_query(texts)`, `encode_document(texts)`
 mteb           `encode(texts, task_name=…)` of mteb 1, `encode(batches, task_metadata=…)` of mteb 2
 =============  ==========================================================================
@@ -24,7 +25,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from harness.embedder import Embedder
+from harness.embedder import Embedder, Role
 from harness.encode.adapters import ObjectEmbedder
 from harness.encode.code_identity import is_of_user
 from harness.errors import UsageError
@@ -99,15 +100,29 @@ def of_interface(model: Any) -> Embedder | None:
 
 def _of_encode(model: Any) -> Embedder | None:
     """Return an object with methods for queries and documents as sentence-transformers has them."""
-    names = ("encode", "encode_query", "encode_document")
-    if not _has(model, *names):
-        return None
-    text, query, document = names
-    return ObjectEmbedder(
-        model,
-        routes={"text": text, "query": query, "document": document},
-        encoders={name: getattr(model, name) for name in names},
-    )
+    for query, document in (
+        ("encode_query", "encode_document"),
+        ("encode_queries", "encode_corpus"),
+    ):
+        if _has(model, "encode", query, document):
+            routes: dict[Role, str] = {"text": "encode", "query": query, "document": document}
+            encoders = {name: getattr(model, name) for name in routes.values()}
+            if document == "encode_corpus":
+                encoders[document] = _corpus_encoder(model)
+            return ObjectEmbedder(model, routes=routes, encoders=encoders)
+    return None
+
+
+def _corpus_encoder(model: Any) -> Callable[[list[str]], Any]:
+    """Return a function of texts, for an `encode_corpus` that may want documents with titles."""
+
+    def encode(texts: list[str]) -> Any:
+        try:
+            return model.encode_corpus(texts)
+        except TypeError:  # the form of BEIR
+            return model.encode_corpus([{"title": "", "text": text} for text in texts])
+
+    return encode
 
 
 def _refuse(model: Any) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -64,7 +65,8 @@ def in_order(answer: Mapping[str, Any], n: int) -> list[Mapping[str, Any]]:
     if all(index is None for index in stated):
         return list(data)
     if not all(type(index) is int for index in stated) or set(stated) != set(range(n)):
-        raise Refused(f"the indices of its vectors are not 0 to {n - 1}")
+        shown = ", ".join(json.dumps(index)[:20] for index in stated[:3]) + ", …" * (n > 3)
+        raise Refused(f"the indices of its vectors are not 0 to {n - 1}, but {shown}")
     by_index = dict(zip(stated, data, strict=True))
     return [by_index[i] for i in range(n)]
 

@@ -72,6 +72,18 @@ class LoadedSentenceTransformer:
         )
 
     @property
+    def precision(self) -> str | None:
+        """`float32` if all weights are, and no layer is quantised; else None."""
+        from torch import float32
+        from torch.nn import Parameter
+
+        is_plain = all(
+            type(weight) is Parameter and weight.dtype == float32
+            for weight in self._model.parameters()
+        ) and not any("quant" in type(part).__module__ for part in self._model.modules())
+        return "float32" if is_plain else None
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a user may not expect: of its reading of texts, and that nothing identifies it."""
         lines = [

@@ -20,6 +20,11 @@ ENCODER_STEPS = (
     *("Normalize", "Router", "Asym"),
 )
 """The classes of sentence-transformers that an embedding encoder is made of."""
+_OF_TEXTS = (
+    *("Transformer", "CLIPModel", "StaticEmbedding", "WordEmbeddings", "BoW"),
+    *("Router", "Asym"),
+)
+"""The steps that texts can be given to."""
 _ONE_VECTOR = ("Pooling", "StaticEmbedding", "BoW", "CLIPModel")
 _LIBRARY = "sentence_transformers."
 
@@ -122,6 +127,13 @@ def check_folder(
                 or f"has the step '{class_}' in modules.json, which is no part of an embedding "
                 "encoder that this version knows",
             )
+    first, class_ = steps[0]
+    if class_.startswith(_LIBRARY) and first not in _OF_TEXTS:
+        _refuse(
+            name,
+            f"begins with the step '{first}' in modules.json, which takes no texts; expected one "
+            f"of {', '.join(_OF_TEXTS)} (steps run in the order of the list)",
+        )
     if kind != "SentenceTransformer":
         _refuse(
             name,

@@ -100,6 +100,25 @@ class Encoder:
     encode_document = encode
 
 
+class Flag:
+    """An encoder with the methods of FlagEmbedding."""
+
+    def encode(self, texts):
+        return lengths(texts)
+
+    def encode_queries(self, texts):
+        return lengths(texts, -1.0)
+
+    encode_corpus = encode
+
+
+class Beir(Flag):
+    """An encoder of documents that have a title and a text, as those of BEIR."""
+
+    def encode_corpus(self, documents):
+        return lengths([(each["title"] + " " + each["text"]).strip() for each in documents])
+
+
 class Mteb1:
     """An encoder with the interface of mteb 1."""
 
@@ -121,7 +140,9 @@ class Mteb2:
         return torch.tensor(lengths(texts, sign))
 
 
-@pytest.mark.parametrize("class_", [LangChain, LlamaIndex, FastEmbed, Encoder, Mteb1, Mteb2])
+@pytest.mark.parametrize(
+    "class_", [LangChain, LlamaIndex, FastEmbed, Encoder, Flag, Beir, Mteb1, Mteb2]
+)
 def test_queries_and_documents_have_the_vectors_of_their_methods(class_):
     made = embedder(class_())
     assert made.info.kind == "text"

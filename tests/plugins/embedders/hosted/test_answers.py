@@ -152,3 +152,9 @@ def test_indices_that_do_not_number_the_texts_are_refused(indices):
     data = [{"index": index, "embedding": [0.5, 0.25]} for index in indices]
     with pytest.raises(Refused, match="indices of its vectors are not 0 to 1"):
         answers.in_order({"data": data}, 2)
+
+
+def test_the_first_indices_that_an_answer_has_are_shown():
+    data = [{"index": f"{i}", "embedding": [0.5, 0.25]} for i in range(4)]
+    with pytest.raises(Refused, match='not 0 to 3, but "0", "1", "2", …'):
+        answers.in_order({"data": data}, 4)

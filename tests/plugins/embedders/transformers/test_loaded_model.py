@@ -187,3 +187,11 @@ def test_no_record_of_a_loaded_model_has_the_path_of_its_folder(model, tmp_path)
     for file in (path for path in (tmp_path / "results").rglob("*") if path.is_file()):
         assert str(tmp_path) not in file.read_text(encoding="utf-8")
     assert harness.evaluate(load(model), "name-triplets").encoded == 0
+
+
+def test_a_model_in_memory_states_its_precision_for_the_admission_check(model):
+    loaded = load(model)
+    with torch.no_grad():  # else it is the model of its folder
+        next(loaded.parameters()).mul_(2)
+    assert adapted(loaded).precision == "float32"
+    assert adapted(loaded.bfloat16()).precision is None

@@ -88,6 +88,12 @@ def test_a_step_of_another_kind_is_refused(model, type_, kind):
         SentenceTransformersEmbedder(str(model), trust_remote_code=True)
 
 
+def test_a_model_whose_first_step_takes_no_texts_is_refused(model):
+    steps = json.loads((model / "modules.json").read_text())
+    (model / "modules.json").write_text(json.dumps(steps[::-1]))
+    assert "begins with the step '" in refused(model)
+
+
 def test_a_model_without_a_pooling_step_is_refused(model):
     steps = json.loads((model / "modules.json").read_text())
     (model / "modules.json").write_text(json.dumps(steps[:1]))
