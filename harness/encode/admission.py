@@ -105,15 +105,10 @@ def check_numbers(name: str, vectors: Vectors) -> None:
     Raises
     ------
     ModelError
-        If they are one vector, or whole numbers that fill a byte.
+        If they are whole numbers that fill a byte.
     """
     if len(vectors) < 2:
         return
-    if _differ(vectors, vectors[:1]).max() <= CONSTANT:
-        raise ModelError(
-            f"model '{name}' returned one vector for {len(vectors)} different texts; likely its "
-            "weights or its tokenizer do not belong to it, or it does not read the texts"
-        )
     least, most = float(vectors.min()), float(vectors.max())
     is_of_bytes = least >= -128 and most <= 255 and bool((vectors == np.round(vectors)).all())
     # Counts of words or letters are whole, too, but most of them are small.
@@ -150,7 +145,9 @@ def _is_sound(embedder: Embedder, keys: Sequence[str]) -> bool:
             f"model '{embedder.info.name}' returned NaN or infinity for each of {n_invalid} texts; "
             "likely its weights are damaged, or its precision is too low (try float32)"
         )
-    return False  # it fails on these texts: the loop over batches reports why
+    # It fails on these texts, and the loop over batches reports why; or all have one vector, which
+    # has nothing to compare, and scores say so.
+    return False
 
 
 def _in_one_batch(embedder: Embedder, texts: Sequence[str]) -> Vectors | None:

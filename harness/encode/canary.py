@@ -72,7 +72,7 @@ def settle(
     Raises
     ------
     ModelError
-        If the canaries have one vector, or vectors of bytes; see `harness.encode.admission`.
+        If the canaries have vectors of bytes; see `harness.encode.admission`.
     """
     info = embedder.info
     if not info.hosted:

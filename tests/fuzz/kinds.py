@@ -206,8 +206,7 @@ def _answer(path: Path) -> None:
 
     read = Endpoint("http://127.0.0.1:9/v1")._read(path.read_bytes())
     if isinstance(read, Mapping):
-        for item in answers.in_order(read, 2):
-            answers.vector(item)
+        answers.vectors(answers.in_order(read, 2), None)
 
 
 def _vectors(path: Path) -> None:

@@ -177,7 +177,8 @@ def test_the_plan_agrees_with_what_is_then_encoded(evaluate, toy, tmp_path, cach
         "toy-sentences",
     }
     said = json.loads(evaluate("--json", *mitigators).out)
-    assert said["encoded"] == rest["to_encode"] == len(toy) - before
+    after = len([text for text in toy if text not in admission.TEXTS])
+    assert said["encoded"] == rest["to_encode"] == after - before
     (done,) = json.loads(evaluate("--json", *mitigators, command="plan").out)
     assert (done["to_encode"], done["texts"], done["done"], done["tasks"]) == (0, 0, 12, [])
 

@@ -141,8 +141,6 @@ class Drifting:
         (lambda texts: GENERATOR.normal(size=(len(texts), 16)), ["not deterministic", "random"]),
         (lambda texts: np.random.default_rng(0).normal(size=(len(texts), 16)), ["in a batch"]),
         (Drifting(), ["not deterministic"]),
-        (lambda texts: np.ones((len(texts), 16)), ["one vector for 8 different texts"]),
-        (lambda texts: np.zeros((len(texts), 16)), ["one vector"]),
         (lambda texts: np.full((len(texts), 16), np.nan), ["NaN", "float32"]),
         (lambda texts: np.full((len(texts), 16), np.inf, dtype="f2"), ["NaN or infinity"]),
         (lambda texts: hashed(texts)[:, :8], ["(5, 8)", "declares 16 dimensions"]),

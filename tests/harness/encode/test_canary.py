@@ -163,7 +163,6 @@ def test_other_facts_in_the_file_are_kept(tmp_path):
 @pytest.mark.parametrize(
     ("answer", "fact"),
     [
-        (lambda vectors: np.ones_like(vectors), "one vector for 4 different texts"),
         (lambda vectors: (127 * vectors).round(), "whole numbers"),
     ],
 )
