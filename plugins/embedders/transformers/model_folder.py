@@ -482,8 +482,11 @@ class ModelFolder:
                 size = next((shape[-1] for shape in shapes if len(shape) > 1), None)
             elif module.kind == "Transformer" and module.folder != self.transformer:
                 size = _hidden_size(self._optional(module.folder / "config.json"))
-            elif module.kind == "Pooling" and size is not None:
-                size *= poolings
+            elif module.kind == "Pooling":
+                # What it declares: vectors of another length are refused when they come.
+                stated = self._optional(module.folder / "config.json")
+                size = stated.get("embedding_dimension", stated.get("word_embedding_dimension"))
+                size = None if size is None else size * poolings
             elif module.routes:
                 widths = {
                     route: self._width(way, size, poolings) for route, way in module.routes.items()

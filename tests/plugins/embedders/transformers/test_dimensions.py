@@ -1,5 +1,7 @@
 """The stated length of a vector is the length that comes."""
 
+import json
+
 import numpy as np
 import pytest
 import transformers
@@ -17,7 +19,10 @@ from sentence_transformers.sentence_transformer.modules import (
 from sentence_transformers.sentence_transformer.modules.tokenizer import WhitespaceTokenizer
 from tokenizers import Tokenizer
 
+from harness.encode.admission import admit
+from harness.errors import ModelError
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
+from harness.store.store import Store
 
 
 def words():
@@ -81,3 +86,14 @@ def test_a_model_that_projects_its_states_states_their_length(model, tmp_path):
     encoder = SentenceTransformersEmbedder(str(folder), device="cpu")
     assert encoder.encode(["good man"]).shape == (1, 8)
     assert encoder.info.dimensions == 8
+
+
+def test_a_width_that_the_pooling_declares_and_does_not_have_is_refused(model, tmp_path):
+    library = SentenceTransformer(modules=STEPS["pooling"](model), device="cpu")
+    library.save(str(tmp_path / "saved"), create_model_card=False)
+    (settings,) = tmp_path.glob("saved/*_Pooling/config.json")
+    stated = json.loads(settings.read_text())
+    settings.write_text(json.dumps(stated | {"embedding_dimension": 32}))
+    encoder = SentenceTransformersEmbedder(str(tmp_path / "saved"), device="cpu")
+    with pytest.raises(ModelError, match=r"\(5, 16\).* 32 dimensions"):
+        admit(encoder, Store(tmp_path / "cache", "model"), ["good man"])
