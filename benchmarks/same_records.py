@@ -3,8 +3,8 @@
     python benchmarks/same_records.py BEFORE AFTER [--by-name]
 
 Prints each record that only one folder has, and each field that differs; exits with 1 if there are
-any. Left out are the fields that differ between any two runs (created, run, seconds, environment)
-and the title of the task, which is prose.
+any. Left out are the fields that differ between any two runs (created, run, seconds, environment,
+check) and the title of the task, which is prose.
 
 Records are matched by their ids. After a change of what identifies a model or a task, match them
 with `--by-name`: by the names of model, mitigator, task, scenario, metric and score. Ids, digests
@@ -21,7 +21,7 @@ from typing import Any
 
 import jsonlines
 
-DIFFERS_BETWEEN_RUNS = {"created", "run", "seconds", "environment"}
+DIFFERS_BETWEEN_RUNS = {"created", "run", "seconds", "environment", "check"}
 IDENTITIES = {
     "model": ("fingerprint", "aliases"),
     "mitigator": ("fingerprint", "method"),
