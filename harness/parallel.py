@@ -140,20 +140,25 @@ def results(
     suspects: list[int] = []  # calls of which one may have killed its process
     while unfinished:
         sent: list[int] = []
-        alone = bool(suspects)
-        calls = ((i, arguments[i]) for i in _noted(suspects or list(unfinished), sent))
+        # One call at a time: joblib sends the next one before the result of the last is read.
+        alone = suspects[:1]
+        calls = ((i, arguments[i]) for i in _noted(alone or list(unfinished), sent))
         # All processes start at once, and joblib would call with one of them in this process.
         processes = 2 if alone else max(2, min(workers, len(unfinished)))
         try:
-            for position, result in _parallel(function, calls, processes, alone):
+            for position, result in _parallel(function, calls, processes, bool(alone)):
                 del unfinished[position]
                 yield position, result
-            suspects = []
+            suspects = suspects[1:]
         except _broken_pool() as error:
-            suspects = [position for position in sent if position in unfinished]
-            if alone and suspects:
-                del unfinished[suspects[0]]
-                yield suspects.pop(0), _lost(error)
+            if not alone:
+                suspects = [position for position in sent if position in unfinished]
+                continue
+            suspects = suspects[1:]
+            (position,) = alone
+            if position in unfinished:
+                del unfinished[position]
+                yield position, _lost(error)
 
 
 def call(function: Callable[[Argument], Result], argument: Argument) -> Result | Lost:
