@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 @hookimpl
 def harness_commands(group: click.Group) -> None:
     """Add `harness leaderboard`, and the commands of submissions to `harness results`."""
-    from harness.leaderboard.command import leaderboard
-    from harness.leaderboard.submissions.commands import results
-    from harness.leaderboard.submissions.init_command import init
+    from .building import leaderboard
+    from .submissions.init import init_command, results
 
-    leaderboard.add_command(init)
+    leaderboard.add_command(init_command)
     group.add_command(leaderboard)
     group.add_command(results)

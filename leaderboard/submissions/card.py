@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import polars as pl
 
+from harness.commands import arguments
 from harness.errors import UsageError, suggestion
-from harness.leaderboard.claims.reading import Aside
-from harness.results.markup import grid, markdown
+from harness.results.tables import markdown_grid, markdown_text
+
+from ..claims.reading import Aside
 
 TASK = "feature-extraction"
 """The hub's name for what every embedder does."""
@@ -41,7 +44,7 @@ class Scores:
     aside: tuple[Aside, ...]
 
 
-def scores(
+def scores_for_card(
     paths: Iterable[Path], model: str | None, mitigator: str, *, include: Sequence[Path] = ()
 ) -> Scores:
     """Return the primary scores of a model under a mitigator.
@@ -62,7 +65,7 @@ def scores(
     UsageError
         If the model is unknown or has to be named, or no score counts.
     """
-    from harness.leaderboard.claims import facts, reading, trust
+    from ..claims import facts, reading, trust
 
     read = reading.read(paths)
     tasks = read.frame["task"].cast(pl.String).unique().to_list()
@@ -124,9 +127,9 @@ def table(rows: pl.DataFrame) -> str:
     """Return the scores as a table in Markdown; texts are escaped."""
     lines = [
         [
-            markdown(row["title"] or row["task"]) + f" ({markdown(row['task'])})",
-            f"{markdown(row['measures'])}, {markdown(row['category'])}",
-            markdown(_score(row)),
+            markdown_text(row["title"] or row["task"]) + f" ({markdown_text(row['task'])})",
+            f"{markdown_text(row['measures'])}, {markdown_text(row['category'])}",
+            markdown_text(_score(row)),
             _number(row["value"]) + (LEAK if _is_leak(row) else ""),
             "" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}",
             _p(row["p_value"]),
@@ -135,7 +138,7 @@ def table(rows: pl.DataFrame) -> str:
         for row in _texts(rows)
     ]
     leaks = f"\n\n{LEAK} {LEAKS}" if any(map(_is_leak, _texts(rows))) else ""
-    return grid(COLUMNS, lines) + leaks
+    return markdown_grid(COLUMNS, lines) + leaks
 
 
 def _texts(rows: pl.DataFrame) -> Sequence[dict[str, Any]]:
@@ -160,3 +163,38 @@ def _p(value: float | None) -> str:
     if value is None:
         return ""
     return "< .001" if value < 0.001 else f"{value:.3f}"
+
+
+# `harness results card`: the command line of a model card's scores.
+
+
+@click.command("card")
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--model", "-m", help="Name of the model; needed if there are several.")
+@click.option("--mitigator", "-M", default="none", show_default=True, help="Label of a mitigator.")
+@click.option("--url", help="Address of the board, as the source of the scores.")
+@arguments.include
+def card(
+    results: tuple[Path, ...],
+    model: str | None,
+    mitigator: str,
+    url: str | None,
+    include: tuple[Path, ...],
+) -> None:
+    """Print the scores of a model in RESULTS for its page on a hub.
+
+    Prints metadata of a model card (model-index) and a table in Markdown, which together begin a
+    README.md. Only scores of registered tasks are in them.
+
+    \b
+    harness results card results --model all-MiniLM-L6-v2 > card.md
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from .check import listed
+
+    scores = scores_for_card(results, model, mitigator, include=include)
+    for line in listed(map(str, scores.aside), "record"):
+        click.echo(line, err=True)
+    under = "" if mitigator == "none" else f" under the mitigator {markdown_text(mitigator)}"
+    click.echo(f"---\n{model_index(scores.rows, url=url)}\n---\n")
+    click.echo(f"Bias and usefulness{under}, by the Embedding Bias Harness:\n")
+    click.echo(table(scores.rows))

@@ -17,14 +17,16 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
+import click
+
 from harness import folders
 from harness.errors import InvalidFile, UsageError
-from harness.leaderboard.claims import conflicts
-from harness.leaderboard.claims.reading import Aside
-from harness.leaderboard.submissions import record_lines, submission, withdrawn
-from harness.leaderboard.submissions.submission import Submission
-from harness.leaderboard.submissions.tree import tree
 from harness.results.record import Record
+
+from ..claims import trust
+from ..claims.reading import Aside
+from . import submission, withdrawn
+from .submission import Submission, tree
 
 Numbers: TypeAlias = "tuple[float | None, ...]"
 """Value, floor and unit of a record."""
@@ -165,7 +167,7 @@ def _merge_folder(merged: Merged, folder: Path, runs: Iterable[Path]) -> None:
             reason = "its submission.json has no entry for this run; not merged"
             merged.problems.append(Aside(str(run), 0, reason))
             continue
-        content = record_lines.read(run)
+        content = submission.read_record_lines(run)
         merged.problems += content.problems
         records = {}
         for number, record in content.records.items():
@@ -202,7 +204,7 @@ def _place(record: Record) -> PurePosixPath:
 
 def _known(into: Path) -> defaultdict[str, list[Known]]:
     """Return the records of a repository by id."""
-    from harness.leaderboard.claims import reading
+    from ..claims import reading
 
     known: defaultdict[str, list[Known]] = defaultdict(list)
     if not (into / submission.ROOT).exists():
@@ -226,9 +228,7 @@ def _equal(record: Record, numbers: Numbers) -> bool:
     low, high = record.bounds
     span = record.unit or (high - low if low is not None and high is not None else 1.0)
     return all(
-        own is other
-        if own is None or other is None
-        else abs(own - other) <= conflicts.TOLERANCE * span
+        own is other if own is None or other is None else abs(own - other) <= trust.TOLERANCE * span
         for own, other in zip(_numbers(record), numbers, strict=True)
     )
 
@@ -237,3 +237,46 @@ def _shown(numbers: Numbers) -> str:
     value, floor, _ = numbers
     above = "" if floor is None else f" with the floor {floor:.6g}"
     return "no value" if value is None else f"{value:.6g}{above}"
+
+
+# `harness results merge`: the command line of a maintainer's merge.
+
+
+@click.command("merge")
+@click.argument("submissions", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--into", type=click.Path(path_type=Path), required=True, help="The results repository."
+)
+def merge_command(submissions: tuple[Path, ...], into: Path) -> None:
+    """Merge SUBMISSIONS into a results repository.
+
+    They are folders as `harness results pack` writes them. Adds what is new and changes nothing.
+    Exits with 1 if a record is there with another value: both are kept, and neither counts until
+    withdrawn.yaml of the repository says which is withdrawn.
+
+    \b
+    harness results merge submission --into board
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.commands.output import counted
+
+    from .check import listed, printable
+
+    merged = merge(submissions, into)
+    for file, n in merged.added.items():
+        click.echo(f"{file}: {counted(n, 'new record')}")
+    for (first, second), n in merged.conflicts.items():
+        click.echo(f"conflict: {counted(n, 'record')} with different values in:", err=True)
+        click.echo(f"  {first.relative_to(into)}\n  {second.relative_to(into)}", err=True)
+        click.echo(f"  such as {printable(merged.examples[first, second])}", err=True)
+    for line in listed(map(str, merged.problems), "problem"):
+        click.echo(line, err=True)
+    new = sum(merged.added.values())
+    click.echo(f"{counted(new, 'new record')}, {counted(merged.repeats, 'record')} there already")
+    if merged.conflicts:
+        click.echo(
+            f"none of these counts until {into / 'withdrawn.yaml'} withdraws one of the two, such "
+            "as by `records: [{file: …, reason: …}]`",
+            err=True,
+        )
+    if merged.conflicts or merged.problems:
+        click.get_current_context().exit(1)

@@ -14,16 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 from pydantic import ValidationError
 
 from harness import folders
+from harness.commands import arguments
 from harness.errors import HarnessError, UsageError
-from harness.leaderboard.submissions import submission
-from harness.leaderboard.submissions.submission import Submission
-from harness.results import jsonl, samples
+from harness.results import jsonl
 from harness.results.folder import STUDY
-from harness.results.record import Record
-from harness.run import run_file
+from harness.results.record import SUFFIX, Record
+from harness.run import settings
+
+from . import submission
+from .submission import Submission
 
 LICENCE = "CC0-1.0"
 """Results of many people under many licences are hard to use: nobody's rights are the simplest."""
@@ -135,7 +138,7 @@ def _records(results: Path) -> list[Record]:
     files = (
         file
         for file in jsonl.files([results], "*.jsonl")
-        if not file.name.endswith((STUDY, samples.SUFFIX))
+        if not file.name.endswith((STUDY, SUFFIX))
     )
     notices: list[str] = []
     records = {record.id: record for file in files for record in jsonl.read(file, Record, notices)}
@@ -149,7 +152,7 @@ def _refused(
     include: Sequence[Path],
 ) -> Counter[str]:
     """Remove the records that a check would refuse; return their number by the reason."""
-    from harness.leaderboard.submissions.check import check
+    from .check import check
 
     reasons: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -219,7 +222,9 @@ def _as_typed(results: Path, run: str) -> dict[str, list[str]]:
     """Return what the file of a run says of its tasks and concept, unless it names a path."""
     folder = results if results.is_dir() else results.parent
     try:
-        options = run_file.read(folder / run_file.FOLDER / f"{folders.safe_name(run)}.yaml")
+        options = settings.read_run_file(
+            folder / settings.FOLDER / f"{folders.safe_name(run)}.yaml"
+        )
     except HarnessError:
         return {}
     typed = {
@@ -236,3 +241,61 @@ def _entries(parents: Iterable[Path]) -> dict[Path, dict[str, Submission]]:
         folder: dict(submission.read(folder)) if (folder / submission.NAME).exists() else {}
         for folder in parents
     }
+
+
+# `harness results pack`: the command line of a submission's first step.
+
+
+@click.command("pack")
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option(
+    "--out", "-o", type=click.Path(path_type=Path), required=True, help="Folder to write into."
+)
+@click.option("--by", required=True, help="Who submits: a person or organisation; public.")
+@click.option(
+    "--licence",
+    default="CC0-1.0",
+    show_default=True,
+    help="Licence of the results, an SPDX expression.",
+)
+@click.option("--contact", help="Address or page for questions; public.")
+@click.option("--overwrite", is_flag=True, help="Replace files that differ.")
+@arguments.include
+def pack_command(
+    results: Path,
+    out: Path,
+    by: str,
+    licence: str,
+    contact: str | None,
+    overwrite: bool,
+    include: tuple[Path, ...],
+) -> None:
+    """Pack the records in RESULTS for a results repository.
+
+    Writes results/MODEL/FINGERPRINT/RUN.jsonl into OUT, and a submission.json beside it. Leaves out
+    what a check would refuse, such as smoke runs and tasks that are not registered, and says so.
+    Tables, figures and samples stay where they are.
+
+    \b
+    harness results pack results --out submission --by "Ada Example"
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.commands.output import counted
+
+    packed = pack(
+        results,
+        out,
+        by=by,
+        licence=licence,
+        contact=contact,
+        overwrite=overwrite,
+        include=include,
+    )
+    for reason, n in packed.left_out.items():
+        click.echo(f"{counted(n, 'record')} left out: {reason}", err=True)
+    for path, n in packed.written.items():
+        click.echo(f"{path}: {counted(n, 'record')}")
+    for path in packed.kept:
+        click.echo(f"{path}: is there, unchanged")
+    click.echo(f"\nlicence of the results: {licence}")
+    folders = [word for folder in include for word in ("--include", str(folder))]
+    click.echo(f"next: {shlex.join(['harness', 'results', 'check', str(out), *folders])}")

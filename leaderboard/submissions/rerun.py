@@ -26,18 +26,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+import click
+
 from harness import names
+from harness.commands import arguments
 from harness.errors import HarnessError, UsageError
 from harness.folders import Place
-from harness.leaderboard.claims.conflicts import TOLERANCE
-from harness.leaderboard.submissions import record_lines
-from harness.leaderboard.submissions.base import Base
-from harness.leaderboard.submissions.tree import tree
 from harness.registry.registry import Registry
 from harness.registry.trust import Requests
-from harness.results import scale
-from harness.results.record import Record
+from harness.results.record import Record, greatest_loss
 from harness.run.evaluation import evaluate
+
+from ..claims.trust import TOLERANCE
+from . import submission
+from .submission import Base, tree
 
 SAME, DIFFERS, NOT_RUN = "same", "differs", "cannot be run"
 _SAFE_VALUE = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?|true|false|none", re.IGNORECASE)
@@ -149,7 +151,9 @@ def _cells(paths: Iterable[Path], base: Base) -> list[Cell]:
     """Return the cells of valid records that the base lacks, sorted."""
     groups: defaultdict[_Key, list[Record]] = defaultdict(list)
     runs = [run for path in paths for run in tree(path).runs if not base.has(run)]
-    for record in (record for run in runs for record in record_lines.read(run).records.values()):
+    for record in (
+        record for run in runs for record in submission.read_record_lines(run).records.values()
+    ):
         model = record.model
         key = (model.name, model.fingerprint, record.mitigator.label, record.task.name)
         if record.limit is None and record.id not in base.ids:
@@ -170,7 +174,7 @@ def _obstacle(cell: Cell, registry: Registry, trusting: bool) -> str:
         return "not a registered model; --trust-models runs what the records name"
     asked = Requests(registry)
     try:
-        stages = names.mitigators(cell.mitigator)
+        stages = names.chain_stages(cell.mitigator)
         for request in (*asked.of_model(cell.model), *asked.of_mitigator(cell.mitigator)):
             if request.needs_trust:
                 return f"{request}; --trust-models allows it"
@@ -240,7 +244,7 @@ def _difference(a: Record, b: Record) -> float:
     """Return how far two values are apart, in units of the score or as a part of its range."""
     if a.value is None or b.value is None:
         return 0.0 if a.value is b.value else float("inf")
-    unit = b.unit or scale.greatest_loss(b.ideal, b.bounds) or max(1.0, abs(b.value))
+    unit = b.unit or greatest_loss(b.ideal, b.bounds) or max(1.0, abs(b.value))
     return abs(a.value - b.value) / unit
 
 
@@ -263,3 +267,79 @@ def _offline() -> Iterator[None]:
         os.environ.pop(_OFFLINE)
         if environment is not None:
             os.environ[_OFFLINE] = environment
+
+
+# `harness results rerun`: runs random cells of a submission again.
+
+
+@click.command("rerun")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--base",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Results repository that they join: what it has is not run.",
+)
+@click.option(
+    "--cells",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Number of random cells: a model under a mitigator on a task.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the choice."
+)
+@click.option(
+    "--trust-models",
+    is_flag=True,
+    help="Also run models that are not registered, with downloads, models' own code and your keys.",
+)
+@arguments.include
+@arguments.cache
+@arguments.as_json
+def rerun_command(
+    paths: tuple[Path, ...],
+    base: Path | None,
+    cells: int,
+    seed: int,
+    trust_models: bool,
+    include: tuple[Path, ...],
+    cache: Place | None,
+    as_json: bool,
+) -> None:
+    """Run random cells of a submission again.
+
+    A cell is a model under a mitigator on a task.
+
+    Without --trust-models, only registered models are run, under mitigators whose options are
+    numbers, and nothing is downloaded but data of registered tasks. Values count as the same if
+    they differ by at most 1e-4 of the score's unit or range, as they do between machines. Exits
+    with 1 if one differs.
+
+    \b
+    harness results rerun ../submission --base . --cells 3
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.commands import output
+
+    from .check import printable
+
+    verdicts = rerun(
+        paths,
+        cells,
+        base=base,
+        seed=seed,
+        cache=cache,
+        trusting=trust_models,
+        registry=Registry(include=include),
+    )
+    if as_json:
+        output.as_json([vars(verdict) for verdict in verdicts])
+    else:
+        rows = [
+            [printable(names.without_secrets(text), 200) for text in vars(verdict).values()]
+            for verdict in verdicts
+        ]
+        output.table(("model", "mitigator", "task", "outcome", "reason"), rows, shorten=("reason",))
+    if any(verdict.outcome == DIFFERS for verdict in verdicts):
+        click.get_current_context().exit(1)
