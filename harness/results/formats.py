@@ -58,12 +58,6 @@ class Value:
         return f"{self.number}{self.stars}{self.sign} {self.beside}".rstrip()
 
 
-class Markup(str):
-    """A cell or the name of a column that is Markdown already, and is not escaped there."""
-
-    __slots__ = ()
-
-
 @dataclass(frozen=True)
 class Table:
     """Rows and columns with a title.
@@ -75,7 +69,7 @@ class Table:
     columns
         Names of the columns.
     rows
-        The cells: texts, numbers, lists, `Value`s, `Markup`, or None.
+        The cells: texts, numbers, lists, `Value`s, or None.
     title
         Its title.
     foot
@@ -283,21 +277,20 @@ def markdown(parts: Iterable[Part], *, title: str = "", level: int = 3) -> str:
         if part.title and (isinstance(part, Table) or part.lines):
             blocks.append(f"{'#' * level} {markdown_text(part.title)}")
         if isinstance(part, Table):
-            blocks.append(markdown_grid(part))
+            rows = [list(map(_markdown_cell, row)) for row in part.all_rows]
+            blocks.append(markdown_grid(list(map(markdown_text, part.columns)), rows))
         elif part.lines:
             blocks.append("\n".join(f"- {markdown_text(line)}" for line in part.lines))
     return "\n\n".join(blocks) + "\n"
 
 
-def markdown_grid(table: Table) -> str:
-    """Return a table alone, without its title."""
-    lines = [table.columns, [Markup("---")] * len(table.columns), *table.all_rows]
-    return "\n".join("| " + " | ".join(map(_markdown_cell, line)) + " |" for line in lines)
+def markdown_grid(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table whose texts are Markdown already."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(map(text, line)) + " |" for line in lines)
 
 
 def _markdown_cell(value: Any) -> str:
-    if isinstance(value, Markup):
-        return value
     if not isinstance(value, Value):
         return markdown_text(text(value))
     bold = f"**{value.number}**" if value.is_best else value.number

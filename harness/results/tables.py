@@ -20,6 +20,7 @@ from harness.results.formats import (  # noqa: F401
     Table,
     Value,
     comma_separated,
+    markdown_grid,
     markdown_text,
 )
 from harness.results.record import STARS, IntervalPart, Record, stars
@@ -434,11 +435,6 @@ def latex_row(texts: Iterable[str]) -> str:
 def tabular(columns: Sequence[str], body: Sequence[str], alignment: str = "") -> list[str]:
     head = [rf"\begin{{tabular}}{{{alignment or 'l' * len(columns)}}}", r"\toprule"]
     return [*head, latex_row(map(latex_text, columns)), *body, r"\bottomrule", r"\end{tabular}"]
-
-
-def markdown_grid(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [columns, ("---",) * len(columns), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def html_lines(texts: Iterable[str]) -> str:

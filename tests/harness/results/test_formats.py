@@ -9,7 +9,7 @@ import pytest
 from score_records import many, record
 
 from harness.results import formats
-from harness.results.formats import Lines, Markup, Table, comma_separated
+from harness.results.formats import Lines, Table, comma_separated, markdown_grid
 from harness.results.tables import beside, legend, parts, sections
 
 
@@ -89,10 +89,10 @@ def test_markdown_has_headings_grids_and_lists():
     )
 
 
-def test_markup_is_escaped_in_all_formats_but_markdown():
-    table = Table(["x"], [[Markup("**<b>**")]])
-    assert "| **<b>** |" in formats.markdown([table])
-    assert "**&lt;b&gt;**" in formats.html([table])
+def test_a_grid_takes_markdown_as_it_is():
+    assert markdown_grid(["**x**"], [["<b>"], [0.5], [None]]).splitlines() == [
+        "| **x** |", "| --- |", "| <b> |", "| 0.500 |", "| – |",
+    ]  # fmt: skip
 
 
 def test_latex_aligns_numbers_and_sets_the_foot_apart():
