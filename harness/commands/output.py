@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -18,6 +18,11 @@ def table(
 ) -> None:
     """Print a `Table`, made of these arguments."""
     show(Table(columns, rows, title, **layout))
+
+
+def lines(rows: Sequence[Mapping[str, Any]], *, title: str = "", **layout: Any) -> None:
+    """Print a `Table` of mappings with equal keys, which name the columns."""
+    show(Table.of(rows, title, **layout))
 
 
 def show(*parts: Part) -> None:

@@ -59,26 +59,19 @@ def show_other_scenarios(records: Sequence[Record], *, intervals: bool, width: i
 
 def show_seconds(records: Iterable[Record], *, width: int | None) -> None:
     """Print how long the metrics of each task took under each mitigator."""
-    times: dict[str, dict[str, dict[tuple[str, str, str], float]]] = {}
+    by_model: dict[str, list[Record]] = {}
     for record in records:
-        of_task = times.setdefault(record.model.name, {}).setdefault(record.task.name, {})
+        by_model.setdefault(record.model.name, []).append(record)
+    for model, of_model in by_model.items():
+        mitigators = dict.fromkeys(record.mitigator.label for record in of_model)
         # The scores of one metric share its time.
-        of_task[record.mitigator.label, record.scenario, record.metric] = record.seconds
-    for model, tasks in times.items():
-        mitigators = list(dict.fromkeys(key[0] for of_task in tasks.values() for key in of_task))
-        rows = [
-            [
-                task,
-                *(
-                    sum(value for key, value in of_task.items() if key[0] == mitigator)
-                    for mitigator in mitigators
-                ),
-            ]
-            for task, of_task in tasks.items()
-        ]
-        columns = ["task", *mitigators]
+        once = {(r.task.name, r.mitigator.label, r.scenario, r.metric): r for r in of_model}
+        rows: dict[str, dict[str, Any]] = {}
+        for (task, label, *_), record in once.items():
+            row = rows.setdefault(task, {"task": task} | dict.fromkeys(mitigators, 0.0))
+            row[label] += record.seconds
         title = f"{model}: seconds of the metrics"
-        formats.show([Table(columns, rows, title, repeat=1)], width)
+        formats.show([Table.of(list(rows.values()), title, repeat=1)], width)
 
 
 # What metrics keep beside their scores: finds tables and figures, and prints tables.
@@ -90,14 +83,12 @@ def show_attached(tables: Iterable[tuple[Record, str, Sequence[Mapping[str, Any]
     """Print tables, each with what it belongs to; return how many there are."""
     n = 0
     for n, (record, name, rows) in enumerate(tables, start=1):  # noqa: B007  # n is returned
-        columns = list(rows[0]) if rows else []
-        cells = [[row[column] for column in columns] for row in rows]
-        free_text = [column for column in columns if any(isinstance(r[column], str) for r in rows)]
+        free_text = {name for row in rows for name in row if isinstance(row[name], str)}
         title = (
             f"{record.model.name}, {record.mitigator.label}, {record.task.name} "
             f"({record.scenario}), {record.score}: {name}"
         )
-        output.table(columns, cells, title=title, shorten=free_text)
+        output.lines(rows, title=title, shorten=list(free_text))
     return n
 
 
@@ -217,20 +208,18 @@ def _value(cell: str) -> Any:
 
 def show_averages(rows: Sequence[Average]) -> None:
     """Print the averages, and how the scores agree if there are several."""
-    output.table(
-        ["model", "mitigator", "score", "tasks", "mean", "mean |value|"],
-        [
-            [
-                row.model,
-                row.mitigator,
-                _name((row.metric, row.score, row.scenario)),
-                f"{row.tasks - len(row.missing)} of {row.tasks}",
-                row.mean,
-                row.mean_absolute,
-            ]
-            for row in rows
-        ],
-    )
+    lines = [
+        {
+            "model": row.model,
+            "mitigator": row.mitigator,
+            "score": _name((row.metric, row.score, row.scenario)),
+            "tasks": f"{row.tasks - len(row.missing)} of {row.tasks}",
+            "mean": row.mean,
+            "mean |value|": row.mean_absolute,
+        }
+        for row in rows
+    ]
+    output.lines(lines)
     for row in rows:
         if row.missing:
             click.echo(f"{row.model}, {row.mitigator}: no value of {', '.join(row.missing)}")
