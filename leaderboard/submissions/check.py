@@ -19,7 +19,7 @@ from harness import limits
 from harness.commands import arguments
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
-from harness.results.formats import Table, markdown_grid
+from harness.results.formats import Report, Table, markdown_grid
 from harness.results.record import Record
 
 from ..claims import facts, reading, trust
@@ -356,7 +356,8 @@ def _show(added: Sequence[Addition]) -> None:
 
     means = _means(added, shown)
     tables = [means] if means.rows else []
-    output.show(*tables, *(_tasks(addition, shown) for addition in added[:1]))
+    tables += [_tasks(addition, shown) for addition in added[:1]]
+    output.report(Report("", tables))
 
 
 def _means(additions: Sequence[Addition], shown: Callable[[str], str]) -> Table:
@@ -372,14 +373,14 @@ def _means(additions: Sequence[Addition], shown: Callable[[str], str]) -> Table:
         for mean in addition.means
     ]
     columns = ("new", "mean of", "tasks", "value", "reference", "its value")
-    return Table(columns, rows, "What is new", shorten=("new", "reference"))
+    return Table("What is new", columns, rows, shorten=("new", "reference"))
 
 
 def _tasks(addition: Addition, shown: Callable[[str], str]) -> Table:
     """Return the values of each task of a row and of its references."""
     labels = [shown(row.label) for row in (addition.row, *addition.references)]
     rows = [[shown(task), shown(score), *values] for task, score, values in addition.lines()]
-    return Table(("task", "score", *labels), rows, "Each task", shorten=("task",))
+    return Table("Each task", ("task", "score", *labels), rows, shorten=("task",))
 
 
 # The result of a check as Markdown, for a comment on a pull request that strangers can trigger.
