@@ -13,10 +13,9 @@ import fnmatch
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from harness.embedder import ModelInfo
-from harness.encode import identity
 from harness.errors import (
     PLUGIN_ERRORS,
     InvalidFile,
@@ -38,6 +37,9 @@ from harness.task.data_files import DataFile, MissingData
 from harness.task.inputs import Input
 from harness.task.schema import BenchmarkFile, TaskFile
 from harness.task.task import Measurement, Scenario, Task
+
+if TYPE_CHECKING:
+    pass
 
 ALL = "all"
 
@@ -309,6 +311,8 @@ def unused(metrics: Iterable[Metric], records: Sequence[Record]) -> list[str]:
 
 
 def _metric(added: Added, registry: Registry) -> Metric:
+    from harness.encode import identity
+
     if isinstance(added, str):
         return registry.metric(added)
     metric = getattr(added, "metric", None)
