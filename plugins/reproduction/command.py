@@ -214,8 +214,6 @@ def _show(
 
 def _cut(text: str) -> str:
     """Return a text that is cut to the width of a column; the page has it whole."""
-    from .status import text
-
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
 
 
