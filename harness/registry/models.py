@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
-import numpy as np
-
 from harness import names, options
 from harness.digest import digest
 from harness.embedder import Embedder, ModelInfo, renamed
@@ -324,6 +322,8 @@ class Quantized:
 
     def encode(self, texts: Sequence[str], **role: Any) -> Vectors:
         """Return the (n, d) float32 quantised vectors of `n` texts; rows of NaN stay NaN."""
+        import numpy as np
+
         vectors = np.asarray(self.embedder.encode(texts, **role), dtype=np.float32)
         if self.precision == "binary":
             signs = np.where(vectors > 0, np.float32(1), np.float32(-1))
@@ -338,6 +338,8 @@ class Quantized:
     @functools.cached_property
     def _ranges(self) -> Vectors:
         """The (2, d) least and greatest values of each dimension."""
+        import numpy as np
+
         texts = calibration_texts()
         batches = [texts[i : i + _BATCH] for i in range(0, len(texts), _BATCH)]
         vectors = np.concatenate([self.embedder.encode(batch) for batch in batches])
@@ -346,6 +348,8 @@ class Quantized:
 
 def codes(vectors: Vectors, ranges: Vectors) -> Vectors:
     """Return the (n, d) levels of vectors, from 0 to 255 as floats, for (2, d) ranges."""
+    import numpy as np
+
     start, step = ranges[0], _steps(ranges)
     levels: Vectors = np.clip(np.floor((vectors - start) / step), 0, LEVELS - 1)
     return levels
@@ -353,12 +357,16 @@ def codes(vectors: Vectors, ranges: Vectors) -> Vectors:
 
 def of_codes(levels: Vectors, ranges: Vectors) -> Vectors:
     """Return the (n, d) float32 values in the middle of levels."""
+    import numpy as np
+
     middles = ranges[0] + (levels + np.float32(0.5)) * _steps(ranges)
     constant = ranges[0] == ranges[1]
     return np.asarray(np.where(constant & ~np.isnan(levels), ranges[0], middles), dtype=np.float32)
 
 
 def _steps(ranges: Vectors) -> Vectors:
+    import numpy as np
+
     steps = (ranges[1] - ranges[0]) / np.float32(LEVELS - 1)
     return np.where(steps == 0, np.float32(1), steps)
 
