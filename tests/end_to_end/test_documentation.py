@@ -35,8 +35,6 @@ NOT_RUN = {
     r"(harness|export) .*s3://.*": "needs a bucket; test_buckets.py has one",
     r"harness .*--devices cuda.*": "needs two GPUs",
     r"harness .*--engine .*ray.*": "starts a cluster; test_ray.py has one",
-    r"harness eval .*residual-bias(-sentences)?": "test_tasks_page.py runs it",
-    r"harness eval .*-answers,summeval": "takes minutes; test_tasks_page.py has its values",
     r"harness train .*--device cuda.*": "needs a GPU",
     r"harness train .*sts-train.csv.*": "takes a minute",
     r"torchrun .*": "needs several GPUs",
@@ -44,7 +42,6 @@ NOT_RUN = {
     r"harness data fetch .*": "needs the network; test_fetching.py fetches from a local one",
     r"harness eval .*engine=llm.*": "needs an endpoint; test_anonymize_by_model.py has a local one",
     r"harness results show --over-seeds": "follows runs of an endpoint",
-    r"harness eval .*name-perturbations-(plots|books-corpus)": "takes an hour, and the network",
     r"harness train --recipe fairer-snli(?!.*--dry-run).*": "takes minutes, or a night",
     r"harness eval .*--tasks bias-in-bios": "needs the network; test_bias_in_bios.py has a sample",
     r"harness eval .*--results board": "takes minutes; test_board_page.py repeats some scores",
@@ -55,7 +52,7 @@ NOT_RUN = {
 SHORTENED = ("--tasks all", "--tasks [w]eat-6,name-triplet[s]")  # globs: skipped without an error
 """All tasks take minutes, and `make demo` runs them; here two tasks are run."""
 LIMITED = {
-    r"harness eval .*--tasks '?(holistic|sts-bias|seegull|stereoset|winobias|gest|rag)-?.*": 10,
+    r"harness eval .*--tasks (gender-occ|gest|holistic|rag|seegull|stereoset|sts-bias|wino).*": 10,
     r"harness eval .*--tasks screening-.*": 40,  # fewer have no group of two names
 }
 """Evaluations of thousands of texts, and what their tasks are cut to here; tests/reference has the
