@@ -1,7 +1,6 @@
 """The numbers of the documentation: written by a command, from what is kept or measured.
 
     python docs/pages.py                   # `make pages`: write the tables that are committed
-    python docs/pages.py --check           # exit code 1 if that would change a file
     python docs/pages.py --keep results/   # keep the scores of results folders for the tables
 
 A comment `<!-- table: NAME ARGUMENT … -->` in a page stands for a table. If `<!-- end of table -->`
@@ -137,10 +136,11 @@ def result(*arguments: str) -> str:
             lines.append(line)
     text = "\n".join(lines).strip("\n")
     text = "```\n" + text.replace("\n\n" + MODEL, "\n …\n\n" + MODEL) + "\n …\n```"
-    return old if _differ_by_rounding(old, text) else text
+    return old if differ_by_rounding(old, text) else text
 
 
-def _differ_by_rounding(old: str, new: str) -> bool:
+def differ_by_rounding(old: str, new: str) -> bool:
+    """Return whether two texts have the same words, and nearly the same numbers."""
     if NUMBER.sub("", old) != NUMBER.sub("", new):
         return False
     pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
@@ -163,17 +163,14 @@ def changed() -> dict[Path, str]:
     return {path: text for path, text in new.items() if text != texts[path]}
 
 
-def main(*arguments: str) -> int:
-    """Write the tables, check them, or keep scores."""
+def main(*arguments: str) -> None:
+    """Write the tables; before that, keep the scores of results folders if there are any."""
     if arguments[:1] == ("--keep",):
         keep([Path(path) for path in arguments[1:]])
-    pages = changed()
-    for path, text in pages.items():
-        print(path.relative_to(ROOT))
-        if arguments != ("--check",):
-            folders.write_atomically(path, text.encode())
-    return int(bool(pages) and arguments == ("--check",))
+    for path, text in changed().items():
+        folders.write_atomically(path, text.encode())
+        print(f"wrote {path.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    main(*sys.argv[1:])
