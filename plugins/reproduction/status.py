@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from harness.plugins.reproduction.rows import PaperFile
 from harness.plugins.reproduction.schema import Number, Row
 from harness.plugins.reproduction.selection import Selection
-from harness.plugins.reproduction.values import Value
+from harness.plugins.reproduction.values import Value, current, read
 
 Status: TypeAlias = Literal["reproduced", "differs", "needs", "no value", "not printed"]
 """`no value`: not run here, for lack of data for example. `not printed`: the paper has no value for
@@ -84,6 +84,16 @@ def results(
         for row, selection in paper.rows()
     ]
     return sorted(computed, key=_place)
+
+
+def recorded(papers: Iterable[PaperFile]) -> list[Result]:
+    """Return the result of every row by the recorded values: nothing is run."""
+    found: list[Result] = []
+    for paper in papers:
+        kept = read(paper.path.parent)
+        values = {id_: current(kept, id_, of) for id_, of in paper.selections.items()}
+        found += results(paper, {id_: value for id_, value in values.items() if value}, {})
+    return found
 
 
 def of_model(

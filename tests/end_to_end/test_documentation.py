@@ -44,7 +44,7 @@ NOT_RUN = {
     r"harness results show --over-seeds": "follows runs of an endpoint",
     r"harness train --recipe fairer-snli(?!.*--dry-run).*": "takes minutes, or a night",
     r"harness eval .*--tasks bias-in-bios": "needs the network; test_bias_in_bios.py has a sample",
-    r"harness eval .*--results board": "takes minutes; test_board_page.py repeats some scores",
+    r"harness eval .*--results board": "takes minutes; test_pages.py repeats some scores",
     r"harness results correlate .*--results board": "follows these",
     r"harness study (run|show) (gender-|religion|context-)[a-z-]*( .*)?": "takes minutes",
 }
