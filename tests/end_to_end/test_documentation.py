@@ -46,7 +46,6 @@ NOT_RUN = {
     r"harness eval .*--tasks bias-in-bios": "needs the network; test_bias_in_bios.py has a sample",
     r"harness eval .*--results board": "takes minutes; test_pages.py repeats some scores",
     r"harness results correlate .*--results board": "follows these",
-    r"harness study (run|show) (gender-|religion|context-)[a-z-]*( .*)?": "takes minutes",
 }
 """Patterns of whole commands that are not run, and the reason."""
 SHORTENED = ("--tasks all", "--tasks [w]eat-6,name-triplet[s]")  # globs: skipped without an error
