@@ -33,7 +33,6 @@ NOT_RUN = {
     r"python3 -m venv .*": "makes an environment; test_packaging.py makes them",
     r"\. .*/bin/activate": "needs an environment",
     r"(harness|export) .*s3://.*": "needs a bucket; test_buckets.py has one",
-    r"harness .*--devices cuda.*": "needs two GPUs",
     r"harness .*--engine .*ray.*": "starts a cluster; test_ray.py has one",
     r"harness train .*--device cuda.*": "needs a GPU",
     r"torchrun .*": "needs several GPUs",
