@@ -49,13 +49,23 @@ def committed() -> list[Path]:
     return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def filled(page: str, *, site: bool = False) -> str:
-    """Return a page with its committed tables written anew; for the site, with all tables."""
+def for_site(page: str) -> str:
+    """Return a page with the tables that only the site has; those that are committed stay."""
 
     def written(match: re.Match[str]) -> str:
         name, *arguments = match["name"].split()
+        return match[0] if match["committed"] else f"\n{table(name, arguments)}\n"
+
+    return MARK.sub(written, page)
+
+
+def up_to_date(page: str) -> str:
+    """Return a page with its committed tables written anew."""
+
+    def written(match: re.Match[str]) -> str:
         if match["committed"] is None:
-            return f"\n{table(name, arguments)}\n" if site else match[0]
+            return match[0]
+        name, *arguments = match["name"].split()
         old = match["committed"].removesuffix(END).strip("\n")
         new = table(name, [*arguments, *([old] if name == "result" else [])]).strip("\n")
         return f"<!-- table: {match['name']} -->\n\n{new}\n\n{END}"
@@ -159,7 +169,7 @@ TABLES = {
 def changed() -> dict[Path, str]:
     """Return the new text of each committed page whose tables are out of date."""
     texts = {path: path.read_text("utf-8") for path in committed()}
-    new = {path: filled(text) for path, text in texts.items()}
+    new = {path: up_to_date(text) for path, text in texts.items()}
     return {path: text for path, text in new.items() if text != texts[path]}
 
 
