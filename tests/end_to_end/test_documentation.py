@@ -33,12 +33,9 @@ NOT_RUN = {
     r"python3 -m venv .*": "makes an environment; test_packaging.py makes them",
     r"\. .*/bin/activate": "needs an environment",
     r"(harness|export) .*s3://.*": "needs a bucket; test_buckets.py has one",
-    r"harness .*--devices cuda.*": "needs two GPUs",
     r"harness .*--engine .*ray.*": "starts a cluster; test_ray.py has one",
     r"harness train .*--device cuda.*": "needs a GPU",
-    r"harness train .*sts-train.csv.*": "takes a minute",
     r"torchrun .*": "needs several GPUs",
-    r"harness corpus .*hf://.*": "needs the network; test_entries.py has a data set",
     r"harness data fetch .*": "needs the network; test_fetching.py fetches from a local one",
     r"harness eval .*engine=llm.*": "needs an endpoint; test_anonymize_by_model.py has a local one",
     r"harness results show --over-seeds": "follows runs of an endpoint",
@@ -46,7 +43,6 @@ NOT_RUN = {
     r"harness eval .*--tasks bias-in-bios": "needs the network; test_bias_in_bios.py has a sample",
     r"harness eval .*--results board": "takes minutes; test_pages.py repeats some scores",
     r"harness results correlate .*--results board": "follows these",
-    r"harness study (run|show) (gender-|religion|context-)[a-z-]*( .*)?": "takes minutes",
 }
 """Patterns of whole commands that are not run, and the reason."""
 SHORTENED = ("--tasks all", "--tasks [w]eat-6,name-triplet[s]")  # globs: skipped without an error
