@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kept_scores import Scores, keep
@@ -75,9 +75,8 @@ def up_to_date(page: str) -> str:
 
 def table(name: str, arguments: Sequence[str]) -> str:
     """Return a table by its name: one of this module's, or of the kept scores."""
-    make = TABLES.get(name) or getattr(kept_scores(), name)
-    text: str = make(*arguments)
-    return text
+    make: Callable[..., str] = TABLES.get(name) or getattr(kept_scores(), name)
+    return make(*arguments)
 
 
 @functools.cache
@@ -157,7 +156,7 @@ def differ_by_rounding(old: str, new: str) -> bool:
     return all(abs(float(a) - float(b)) <= ROUNDING for a, b in pairs)
 
 
-TABLES = {
+TABLES: dict[str, Callable[..., str]] = {
     "families": families,
     "papers": papers,
     "reproduction": reproduction,
