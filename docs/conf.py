@@ -143,7 +143,7 @@ def write_tasks(app: Sphinx) -> None:
 
 def fill_in(app: Sphinx, name: str, source: list[str]) -> None:
     """Fill in the tables of a page."""
-    source[0] = pages.filled(source[0], site=True)
+    source[0] = pages.for_site(source[0])
 
 
 def escape(app: Sphinx, *arguments: Any) -> None:

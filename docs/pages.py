@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kept_scores import Scores, keep
@@ -49,13 +49,23 @@ def committed() -> list[Path]:
     return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def filled(page: str, *, site: bool = False) -> str:
-    """Return a page with its committed tables written anew; for the site, with all tables."""
+def for_site(page: str) -> str:
+    """Return a page with the tables that only the site has; those that are committed stay."""
 
     def written(match: re.Match[str]) -> str:
         name, *arguments = match["name"].split()
+        return match[0] if match["committed"] else f"\n{table(name, arguments)}\n"
+
+    return MARK.sub(written, page)
+
+
+def up_to_date(page: str) -> str:
+    """Return a page with its committed tables written anew."""
+
+    def written(match: re.Match[str]) -> str:
         if match["committed"] is None:
-            return f"\n{table(name, arguments)}\n" if site else match[0]
+            return match[0]
+        name, *arguments = match["name"].split()
         old = match["committed"].removesuffix(END).strip("\n")
         new = table(name, [*arguments, *([old] if name == "result" else [])]).strip("\n")
         return f"<!-- table: {match['name']} -->\n\n{new}\n\n{END}"
@@ -65,9 +75,8 @@ def filled(page: str, *, site: bool = False) -> str:
 
 def table(name: str, arguments: Sequence[str]) -> str:
     """Return a table by its name: one of this module's, or of the kept scores."""
-    make = TABLES.get(name) or getattr(kept_scores(), name)
-    text: str = make(*arguments)
-    return text
+    make: Callable[..., str] = TABLES.get(name) or getattr(kept_scores(), name)
+    return make(*arguments)
 
 
 @functools.cache
@@ -147,7 +156,7 @@ def differ_by_rounding(old: str, new: str) -> bool:
     return all(abs(float(a) - float(b)) <= ROUNDING for a, b in pairs)
 
 
-TABLES = {
+TABLES: dict[str, Callable[..., str]] = {
     "families": families,
     "papers": papers,
     "reproduction": reproduction,
@@ -159,7 +168,7 @@ TABLES = {
 def changed() -> dict[Path, str]:
     """Return the new text of each committed page whose tables are out of date."""
     texts = {path: path.read_text("utf-8") for path in committed()}
-    new = {path: filled(text) for path, text in texts.items()}
+    new = {path: up_to_date(text) for path, text in texts.items()}
     return {path: text for path, text in new.items() if text != texts[path]}
 
 
