@@ -221,6 +221,14 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
 
 
+def test_the_places_that_contributing_names_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:harness|plugins|leaderboard|tasks|tests)/[\w/.]+)`", text)
+    assert len(named) > 10
+    places = [ROOT / name for name in named if "FAMILY" not in name]
+    assert [place for place in places if not place.exists()] == []
+
+
 @pytest.mark.parametrize("hook", discovery.HOOKS)
 def test_each_hook_is_documented(hook: str) -> None:
     assert any(f"`{hook}`" in page.read_text(encoding="utf-8") for page in PAGES)
