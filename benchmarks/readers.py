@@ -27,8 +27,7 @@ from typing import Any
 
 from harness import folders
 from harness.digest import digest
-from harness.results.lines import with_check
-from harness.results.record import identity
+from harness.results.record import identity, with_check
 
 SOURCE = Path(__file__).parents[1] / "docs/figures/board.jsonl.gz"
 HARNESS = "from harness.commands.main import main; main()"
