@@ -31,7 +31,7 @@ def findings(ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame)
         `measures` and `family` of the ranked tasks.
     """
     counts = [
-        _count_of_findings(n, f"{measures} task")
+        _count(n, f"{measures} task")
         for measures in ("bias", "usefulness")
         if (n := int((tasks["measures"] == measures).sum()))
     ]
@@ -53,11 +53,7 @@ def findings(ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame)
 
 def _least_bias(ranks: pl.DataFrame, families: int) -> str:
     best = ranks.filter(rank=1)["model"].to_list()
-    who = (
-        best[0]
-        if len(best) == 1
-        else f"{best[0]} and {_count_of_findings(len(best) - 1, 'other model')}"
-    )
+    who = best[0] if len(best) == 1 else f"{best[0]} and {_count(len(best) - 1, 'other model')}"
     has = "has" if len(best) == 1 else "have"
     lowest = f"{who} {has} the lowest mean bias of the ranked models"
     if ranks["rank_low"].null_count():
@@ -68,7 +64,7 @@ def _least_bias(ranks: pl.DataFrame, families: int) -> str:
     if not also:
         return f"{lowest}."
     holds = "its set of ranks holds" if also == 1 else "their sets of ranks hold"
-    others = _count_of_findings(also, "other model")
+    others = _count(also, "other model")
     return f"{lowest}, but {others} may have the least, too: {holds} rank 1."
 
 
@@ -88,7 +84,7 @@ def _most_removed(mitigators: pl.DataFrame) -> str:
     others = mitigators.filter(pl.col("mitigator") != name)
     also = others.filter(pl.col("rank_low") <= pl.lit(best["rank_low"], pl.Int64)).height
     if also:
-        also_may = f"{_count_of_findings(also, 'other mitigator')} may remove as much"
+        also_may = f"{_count(also, 'other mitigator')} may remove as much"
         return f"{name} removes bias: {change}; {also_may}."
     return f"{name} removes {'most ' if n > 1 else ''}bias: {change}."
 
@@ -100,7 +96,7 @@ def _cost(line: dict[str, Any]) -> str:
     cost = f"; usefulness changes by {_change(line, 'usefulness')}"
     if line["usefulness_low"] is not None or line["bias_low"] is None:
         return cost
-    families = _count_of_findings(line["usefulness_families"], "family", "families")
+    families = _count(line["usefulness_families"], "family", "families")
     return f"{cost} ({families}, too few for an interval)"
 
 
@@ -119,7 +115,7 @@ _SURE = f"{100 * LEVEL:.0f} %"
 
 def _too_few(families: int, tasks: str) -> str:
     """Return that there are too few families of these tasks for intervals and sets of ranks."""
-    of_tasks = f"{_count_of_findings(families, 'family', 'families')} of {tasks}"
+    of_tasks = f"{_count(families, 'family', 'families')} of {tasks}"
     verb = "is" if families == 1 else "are"
     return f"{of_tasks} {verb} too few to tell how sure this is"
 
@@ -137,7 +133,7 @@ def _number(value: float) -> str:
     return text if text.strip("+\N{MINUS SIGN}0.") else "0.000"
 
 
-def _count_of_findings(n: int, noun: str, nouns: str = "") -> str:
+def _count(n: int, noun: str, nouns: str = "") -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {nouns or noun + 's'}"
 
 
