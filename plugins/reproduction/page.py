@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from harness.results.tables import markdown_grid, markdown_text
+from harness.results.formats import markdown_grid, markdown_text
 
 from .rows import PaperFile
 from .status import SHOWN, Result, as_printed, text
