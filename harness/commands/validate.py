@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness import folders
 from harness.commands import arguments
 
 if TYPE_CHECKING:
@@ -205,14 +206,13 @@ def _run(registry: Registry, task: Task, path: Path, debug: bool) -> int:
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    from harness import user_files
     from harness.errors import InvalidFile, unreadable
     from harness.registry.files import files
 
     for path in paths:
-        if not user_files.exists(path):
+        if not folders.exists(path):
             raise unreadable(path)
-        if user_files.is_folder(path):
+        if folders.is_folder(path):
             inside = {file for kind in KINDS for file in files(path, kind)}
             if not inside:
                 raise InvalidFile(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from harness import user_files
+from harness import folders
 from harness.errors import (
     PLUGIN_ERRORS,
     HarnessError,
@@ -139,8 +139,8 @@ def load(path: Path) -> yaml_files.Document:
     """
     folder = path.absolute().parent
     concepts = SUBFOLDERS["concept"]
-    has_own = user_files.is_folder(folder / concepts)
-    is_family = user_files.is_folder(folder.parent / concepts) and not has_own
+    has_own = folders.is_folder(folder / concepts)
+    is_family = folders.is_folder(folder.parent / concepts) and not has_own
     is_part = is_family or folder.name in SUBFOLDERS.values()
     return yaml_files.load(path, folder.parent if is_part else folder, *_installed())
 
@@ -172,7 +172,7 @@ def find(documents: Catalogue[yaml_files.Document], file: str | Path) -> yaml_fi
     if str(file) in documents.owners:
         return documents.find(str(file))
     path = Path(file)
-    if path.suffix in (".yaml", ".yml") or user_files.is_file(path):
+    if path.suffix in (".yaml", ".yml") or folders.is_file(path):
         return load(path)
     near = suggestion(str(file), documents)
     hint = "" if "mean" in near else f"; the name of a {documents.kind} file ends in .yaml"
@@ -181,10 +181,10 @@ def find(documents: Catalogue[yaml_files.Document], file: str | Path) -> yaml_fi
 
 def kind_of(document: yaml_files.Document) -> str:
     """Return the kind of a parsed file, by its folder or else by its keys."""
-    folders = {folder: kind for kind, folder in SUBFOLDERS.items()}
+    kinds = {folder: kind for kind, folder in SUBFOLDERS.items()}
     folder = document.path.resolve().parent.name
-    if folder in folders:
-        return folders[folder]
+    if folder in kinds:
+        return kinds[folder]
     if len(document.data.keys() & {"base", "rows", "seeds", "training"}) > 1:
         return "recipe"
     if "tasks" in document.data:
@@ -225,7 +225,7 @@ class TaskFolders:
         paths: set[Path] = set()
         for path, folder in self._paths(kind):
             try:
-                if folder and not user_files.is_inside(path, folder):
+                if folder and not folders.is_inside(path, folder):
                     raise InvalidFile(f"a link to a file outside of '{folder}'", path=path)
                 document = yaml_files.load(path, folder, *_installed()) if folder else load(path)
                 of_file = yaml_files.documents(document) if kind in yaml_files.KINDS else [document]
@@ -259,9 +259,9 @@ class TaskFolders:
                 self.leave_out(InvalidFile(f"plugin '{plugin.name}': no such folder", path=folder))
             yield from ((path, Path(folder)) for path in files(Path(folder), kind))
         for place in self.include:
-            if user_files.is_folder(place):
+            if folders.is_folder(place):
                 yield from ((path, place) for path in files(place, kind))
-            elif not user_files.exists(place):
+            elif not folders.exists(place):
                 raise unreadable(place)
             elif kind == "task" and not place.name.startswith("_"):
                 yield place, None

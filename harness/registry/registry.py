@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from harness import names, options, user_files
+from harness import folders, names, options
 from harness.concept import Concept
 from harness.errors import PLUGIN_ERRORS, HarnessError, InvalidFile, UsageError, one_line
 from harness.registry import discovery, files
@@ -75,7 +75,7 @@ class Registry:
         self.own_metrics: dict[str, Metric] = {}
         self._trusted = tuple(trust)
         for path in self._trusted:
-            user_files.check(path)
+            folders.check(path)
 
     @functools.cached_property
     def embedders(self) -> Catalogue[EmbedderSpec]:
@@ -151,13 +151,13 @@ class Registry:
 
     def trusts(self, path: Path) -> bool:
         """Return whether a file is of an installed plugin, or one that the user trusts."""
-        is_named = any(user_files.is_inside(path, place) for place in self._trusted)
+        is_named = any(folders.is_inside(path, place) for place in self._trusted)
         return is_named or self.is_installed(path)
 
     def is_installed(self, path: Path) -> bool:
         """Return whether a file is in a folder of an installed plugin."""
-        folders = self.plugins.results("harness_task_folders")
-        return any(user_files.is_inside(path, Path(folder)) for _, folder in folders)
+        installed = self.plugins.results("harness_task_folders")
+        return any(folders.is_inside(path, Path(folder)) for _, folder in installed)
 
     @property
     def notices(self) -> list[str]:

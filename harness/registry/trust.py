@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from harness import names, options, user_files
+from harness import folders, names, options
 from harness.bucket import HUB
 from harness.errors import HarnessError, InvalidFile
 from harness.registry.models import NAME, QUANTIZE
@@ -164,15 +164,15 @@ class Requests:
 
     def of_path(self, path: str) -> Iterator[Request]:
         """Yield what a path asks for: nothing, if it is in the roots once links are followed."""
-        place = user_files.typed(path)
+        place = folders.typed(path)
         if not self._is_inside(place):
             yield Request("path", f"'{names.without_secrets(path)}'")
 
     def of_weights(self, path: str) -> Iterator[Request]:
         """Yield what the path of a model asks for, with the links in its folder."""
         yield from self.of_path(path)
-        place = user_files.typed(path)
-        if self._is_inside(place) and user_files.is_folder(place):
+        place = folders.typed(path)
+        if self._is_inside(place) and folders.is_folder(place):
             for link in filter(Path.is_symlink, place.rglob("*")):
                 if not self._is_inside(link):
                     yield Request("path", f"the target of the link '{link}'")
@@ -210,7 +210,7 @@ class Requests:
         return "model" if provider in specs and (not colon or specs[provider].provider) else None
 
     def _is_inside(self, path: Path) -> bool:
-        return any(user_files.is_inside(path, root) for root in self.roots)
+        return any(folders.is_inside(path, root) for root in self.roots)
 
     def _is_hosted(self, spec: Spec) -> bool:
         try:

@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from harness import folders, user_files
+from harness import folders
 from harness.concept import Name
 from harness.errors import InvalidFile, UnknownName, UsageError, one_line, unreadable
 from harness.registry import trust
@@ -482,14 +482,14 @@ def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, PaperFil
         If a folder does not exist, a file has a mistake in it, or a row selects what does not
         exist. It holds all mistakes.
     """
-    folders = [Path(folder) for _, folder in registry.plugins.results("harness_task_folders")]
+    roots = [Path(folder) for _, folder in registry.plugins.results("harness_task_folders")]
     include = tuple(include)
     for place in include:
-        user_files.check(place)
+        folders.check(place)
     papers: dict[str, PaperFile] = {}
     owners: dict[str, Path] = {}
     mistakes = Collector()
-    for path in (path for folder in (*folders, *include) for path in files(folder, KIND)):
+    for path in (path for folder in (*roots, *include) for path in files(folder, KIND)):
         with mistakes.collecting():
             document = load(path)
             paper = document.validate(Paper)
