@@ -22,11 +22,12 @@ from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import Any, Literal
 
-from harness import folders, limits, options
+from harness import folders, limits
 from harness.bucket import Address, Downloads
 from harness.concept import Concept
 from harness.digest import file_sha256
 from harness.errors import InvalidFile, Unavailable, suggestion
+from harness.names import convert_options, parameters_of
 from harness.progress import Progress, Silent
 from harness.task.schema import Table, TaskFile
 from harness.task.yaml_files import Collector, Document, KeyPath
@@ -780,9 +781,9 @@ class Tables:
         with self.document.pointing_at((*place, "made_by")):
             maker = self.maker(name)
         with self.document.pointing_at((*place, "options")):
-            parameters = options.parameters(maker)
+            parameters = parameters_of(maker)
             known = set(parameters) - {"rows", "concept"}
-            arguments = options.convert(maker, table.options, known=known, what=f"table '{name}'")
+            arguments = convert_options(maker, table.options, known=known, what=f"table '{name}'")
             if "concept" in parameters:
                 arguments["concept"] = self.concept
             new_rows = list(maker(rows, **arguments))

@@ -23,7 +23,7 @@ from harness import folders
 from harness.concept import Name
 from harness.errors import InvalidFile, UnknownName, UsageError, one_line, unreadable
 from harness.registry import trust
-from harness.registry.files import files, load
+from harness.registry.discovery import files_of, load_file
 from harness.task.schema import DEFAULT_SCENARIO, Strict
 from harness.task.yaml_files import Collector
 
@@ -489,9 +489,9 @@ def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, PaperFil
     papers: dict[str, PaperFile] = {}
     owners: dict[str, Path] = {}
     mistakes = Collector()
-    for path in (path for folder in (*roots, *include) for path in files(folder, KIND)):
+    for path in (path for folder in (*roots, *include) for path in files_of(folder, KIND)):
         with mistakes.collecting():
-            document = load(path)
+            document = load_file(path)
             paper = document.validate(Paper)
             if paper.name in papers:
                 problem = f"the paper '{paper.name}' has another file, {papers[paper.name].path}"

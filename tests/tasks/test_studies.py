@@ -10,7 +10,7 @@ import pytest
 from harness import folders, tasks
 from harness.embedder import ModelInfo
 from harness.plugins.embedders.vectors import glove
-from harness.registry import files
+from harness.registry import discovery
 from harness.registry.registry import Registry
 from harness.study import bench, leaks, study
 from harness.study.folds import deal
@@ -53,7 +53,7 @@ def resolved(registry):
 
     def find(name):
         if name not in known:
-            known[name] = study.resolve(files.find(registry.study_files, name), registry)
+            known[name] = study.resolve(discovery.find_file(registry.study_files, name), registry)
         return known[name]
 
     return find
