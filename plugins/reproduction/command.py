@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments
-from harness.folders import Place
-from harness.results.tables import markdown_grid, markdown_text
-
-from .rows import PaperFile
-from .status import SHOWN, Result, as_printed, text
 
 if TYPE_CHECKING:
-    from .rows import Value
-    from .status import Findings
+    from harness.folders import Place
+
+    from .rows import PaperFile, Value
+    from .status import Findings, Result
 
 
 WIDEST = 48
@@ -298,6 +295,8 @@ def render_page(papers: Sequence[PaperFile], results: Sequence[Result]) -> str:
 
 def expected(result: Result) -> str:
     """Return the expected value of a row, marked if it is not the paper's."""
+    from .status import as_printed
+
     row = result.row
     mark = {"printed": "", "peer": f" (peer: {row.peer})", "own": " (own)"}[row.source]
     return as_printed(result) + mark
@@ -314,6 +313,10 @@ def status_text(result: Result) -> str:
 
 
 def _summary(papers: Iterable[PaperFile], by_paper: dict[str, list[Result]]) -> str:
+    from harness.results.tables import markdown_grid
+
+    from .status import SHOWN
+
     rows = []
     for file in papers:
         name = file.paper.name
@@ -330,6 +333,10 @@ def _summary(papers: Iterable[PaperFile], by_paper: dict[str, list[Result]]) -> 
 
 
 def _section(file: PaperFile, results: Sequence[Result]) -> str:
+    from harness.results.tables import markdown_grid
+
+    from .status import text
+
     commands = list(dict.fromkeys(r.command for r in results if r.command))
     rows = [
         (
@@ -357,6 +364,8 @@ def _section(file: PaperFile, results: Sequence[Result]) -> str:
 
 def _escaped(value: str) -> str:
     """Return a text for a cell in Markdown; what stands in backticks is code."""
+    from harness.results.tables import markdown_text
+
     texts_and_codes = re.split("`([^`]+)`", value)
     return "".join(
         f"`{part.replace('|', chr(92) + '|')}`" if i % 2 else markdown_text(part)
