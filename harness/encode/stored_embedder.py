@@ -9,6 +9,7 @@ import contextlib
 import functools
 import json
 import mmap
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from harness.embedder import Embedder, ModelInfo, Role, Vocabulary, vocabulary_o
 from harness.encode import roles
 from harness.encode.batches import without_vector
 from harness.encode.engine import Engine
+from harness.encode.identity import UNNAMED
 from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError
 from harness.folders import Place
 from harness.parallel import OnlyInMain, all_threads
@@ -263,6 +265,16 @@ def store_of(embedder: Embedder, folder: Place) -> Store:
         embedder.info.fingerprint,
         without_vector=functools.partial(without_vector, embedder) if is_text else None,
     )
+
+
+@contextlib.contextmanager
+def store_folder(info: ModelInfo, folder: Place) -> Iterator[Place]:
+    """Yield the folder of stores: `folder`, or a temporary one for an unnamed object."""
+    if not info.fingerprint.startswith(UNNAMED):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="harness-") as temporary:
+        yield Path(temporary)
 
 
 class StoredEmbedder(StoredVectors):

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from harness import folders, names, parallel
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo, renamed
-from harness.encode import adapters, admission
-from harness.encode.adapters import ObjectEmbedder
+from harness.encode import admission
+from harness.encode.adapters import ObjectEmbedder, name_of
 from harness.encode.engine import Engine
-from harness.encode.stored_embedder import StoredEmbedder, store_of
+from harness.encode.stored_embedder import StoredEmbedder, store_folder, store_of
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
 from harness.folders import Place
 from harness.metrics import Metric
@@ -31,9 +31,8 @@ from harness.run.plan import Plan, Row, chains, make_plan
 from harness.run.plan import Row as MitigatorRow
 from harness.run.settings import FALLBACK_CONCEPT, RunFile, Settings, paths
 from harness.run.tasks import Added, TaskReader, resolve, select, unused
-from harness.store import pruning
 from harness.store.folder import CURRENT_RULE, RULE
-from harness.store.store import Store
+from harness.store.store import Store, has_older
 from harness.task.task import Task as LoadedTask
 from harness.task.yaml_files import Document
 
@@ -59,7 +58,8 @@ def as_list(model: object, registry: Registry) -> list[str | object]:
     """
     if isinstance(model, str) or callable(getattr(model, "encode", None)) or callable(model):
         return [model]
-    adapted = _adapted(model, registry)
+    is_of_names = isinstance(model, list) and all(isinstance(item, str) for item in model)
+    adapted = None if is_of_names else _adapted(model, registry)
     if adapted is not None:
         return [adapted]
     if not isinstance(model, Iterable) or isinstance(model, Mapping):
@@ -230,6 +230,8 @@ class Run:
 
     def settle(self, embedder: Embedder) -> list[str]:
         """Find out which model answers behind a hosted name; return lines for the user."""
+        if not embedder.info.hosted:
+            return []
         return admission.settle(embedder, self.place, self.settings.progress.say)
 
     @property
@@ -240,7 +242,7 @@ class Run:
     @contextlib.contextmanager
     def store(self, embedder: Embedder) -> Iterator[Store]:
         """Open the store of a model; it is temporary for a model without a fingerprint."""
-        with adapters.store_folder(embedder.info, self.place) as folder:
+        with store_folder(embedder.info, self.place) as folder:
             yield store_of(embedder, folder)
 
     @contextlib.contextmanager
@@ -250,7 +252,7 @@ class Run:
         with self.store(embedder) as store:
             stated = ("name", "kind", "revision", "dimensions")
             facts = {fact: getattr(info, fact) for fact in stated}
-            is_again = not info.hosted and pruning.has_older(store, self.place, facts)
+            is_again = not info.hosted and has_older(store, self.place, facts)
             store.describe({**facts, RULE: CURRENT_RULE})
             engine = self._engine(info)
             vectors = StoredEmbedder(embedder, name, engine, store, self.settings.progress)
@@ -564,7 +566,7 @@ def evaluate(
             except HarnessError as error:  # the other models go on
                 if len(models_) == 1:
                     raise
-                label = name or adapters.name_of(model_)
+                label = name or name_of(model_)
                 lost = NotRun(label, "every mitigator", EVERY_TASK, str(error), "failed")
                 parts.append(Records([], not_run=[lost]))
             finally:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness import tasks
-from harness.registry.files import load
+from harness.registry.discovery import load_file
 from harness.registry.registry import Registry
 from harness.task import yaml_files
 
