@@ -26,9 +26,9 @@ from harness.registry.registry import Registry
 from harness.results.folder import ResultsFile, SharedResults
 from harness.results.records import EVERY_TASK, NotRun, NotRunWarning, Records, reasons
 from harness.run import plan
-from harness.run.job_pool import score
 from harness.run.plan import Plan, Row, chains, make_plan
 from harness.run.plan import Row as MitigatorRow
+from harness.run.scoring import score
 from harness.run.settings import FALLBACK_CONCEPT, RunFile, Settings, paths
 from harness.run.tasks import Added, TaskReader, resolve, select, unused
 from harness.store import pruning
