@@ -227,7 +227,11 @@ class _Processes:
     def _alone(self, position: int, content: bytes) -> tuple[int, Any]:
         """Return the position and the result of a call that runs while no other does."""
         try:
-            return position, _read(self._submit(content).result())
+            future = self._submit(content)
+            self._running[future] = position, content
+            wait(self._running)
+            self._running.clear()
+            return position, _read(future.result())
         except BrokenProcessPool as error:
             code = re.search(r"\{(.+?)\}", str(error))
             cause = f" ({code[1]})" if code else ""

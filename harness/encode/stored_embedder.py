@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from harness.arrays import Vectors, all_threads
 from harness.embedder import Embedder, ModelInfo, Role, Vocabulary, vocabulary_of
 from harness.encode import roles
 from harness.encode.batches import without_vector
 from harness.encode.engine import Engine
+from harness.encode.identity import UNNAMED
 from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError
 from harness.folders import Place
 from harness.progress import Progress
@@ -23,6 +26,16 @@ from harness.store.store import Store
 
 MANY_SEGMENTS = 32
 """Segments of a hosted model above which they are merged."""
+
+
+@contextlib.contextmanager
+def store_folder(info: ModelInfo, folder: Place) -> Iterator[Place]:
+    """Yield the folder of stores: `folder`, or a temporary one for an unnamed object."""
+    if not info.fingerprint.startswith(UNNAMED):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="harness-") as temporary:
+        yield Path(temporary)
 
 
 def store_of(embedder: Embedder, folder: Place) -> Store:

@@ -17,7 +17,7 @@ from harness.embedder import Embedder, ModelInfo, renamed
 from harness.encode import adapters, admission
 from harness.encode.adapters import ObjectEmbedder
 from harness.encode.engine import Engine
-from harness.encode.stored_embedder import StoredEmbedder, store_of
+from harness.encode.stored_embedder import StoredEmbedder, store_folder, store_of
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
 from harness.folders import Place
 from harness.metrics import Metric
@@ -240,7 +240,7 @@ class Run:
     @contextlib.contextmanager
     def store(self, embedder: Embedder) -> Iterator[Store]:
         """Open the store of a model; it is temporary for a model without a fingerprint."""
-        with adapters.store_folder(embedder.info, self.place) as folder:
+        with store_folder(embedder.info, self.place) as folder:
             yield store_of(embedder, folder)
 
     @contextlib.contextmanager
@@ -264,7 +264,7 @@ class Run:
 
     def model(self, embedder: Embedder, name: str | None) -> Records:
         """Evaluate one model; `name` is what users typed for it, if it was a name."""
-        settled = self.settle(embedder)
+        settled = self.settle(embedder) if embedder.info.hosted else []
         info, seed = embedder.info, self.settings.seed
         file = ResultsFile(self.results, info.name, self.shared) if self.results else None
         plan = self.plan(embedder, file)
@@ -557,7 +557,7 @@ def evaluate(
             try:
                 if isinstance(embedder, HarnessError):
                     raise embedder
-                with parallel.at_most(settings.workers):
+                with parallel.at_most(n) if (n := settings.workers) else contextlib.nullcontext():
                     parts.append(run.model(embedder, name))
             except (UsageError, DiskError):
                 raise

@@ -1,6 +1,5 @@
 """An embedder that reads from the store: failed texts are reported and not tried again."""
 
-
 import pytest
 
 import harness
