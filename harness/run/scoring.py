@@ -295,7 +295,7 @@ def attempted(call: MetricCall, *, debug: bool) -> Measured | Failure:
         return _failure(error, debug=debug)
 
 
-def _failure(error: Exception, *, debug: bool) -> Failure:
+def _failure(error: BaseException, *, debug: bool) -> Failure:
     """Return an error as the reason why a job has no records; raise it if it ends the run."""
     if isinstance(error, DiskError) or (debug and not isinstance(error, HarnessError)):
         raise error
@@ -479,7 +479,6 @@ def _coverage(inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]) -> Co
 # The jobs of one model: scored here, or with other processes that call the metrics.
 
 
-Outcome: TypeAlias = "Scored | NotRun"
 ALONE = 3.0
 """Seconds for which jobs run in this process before others are started."""
 WORTH = 5.0
@@ -500,6 +499,9 @@ class Scored:
 
     records: tuple[Record, ...]
     without_samples: tuple[str, ...] = ()
+
+
+Outcome: TypeAlias = Scored | NotRun
 
 
 @dataclass(frozen=True)
