@@ -139,7 +139,7 @@ def results(
         with contextlib.closing(elsewhere):
             yield from elsewhere
         return
-    calls = enumerate(arguments)
+    calls: Iterator[tuple[int, Argument]] = enumerate(arguments)
     first = list(itertools.islice(calls, workers))
     calls = itertools.chain(first, calls)
     if len(first) < 2:
