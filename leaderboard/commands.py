@@ -15,7 +15,9 @@ from harness.commands import arguments
 from harness.folders import Place
 
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Sequence
+
+    from .submissions.additions import Addition
 
 
 @click.group()
@@ -175,10 +177,26 @@ def check(
             click.echo(line)
         for line in comment.listed(map(str, checked.warnings), "warning"):
             click.echo(f"warning: {line}")
-        output.report(comment.report(added))
+        _show(added)
         click.echo(comment.comment_summary(checked))
     if checked.problems:
         click.get_current_context().exit(1)
+
+
+def _show(added: Sequence[Addition]) -> None:
+    """Print the means of what is new, and the values of each task of the first new row."""
+    from harness.commands import output
+    from harness.results.formats import Report
+
+    from .submissions.check import SHOWN, means_table, printable, tasks_table
+
+    def shown(text: str) -> str:
+        return printable(text, SHOWN)
+
+    means = means_table(added, shown)
+    tables = [means] if means.rows else []
+    tables += [tasks_table(addition, shown) for addition in added[:1]]
+    output.report(Report("", tables))
 
 
 # `harness results merge`: the command line of a maintainer's merge.

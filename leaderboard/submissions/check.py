@@ -17,7 +17,7 @@ import polars as pl
 from harness import limits
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
-from harness.results.formats import Report, Table, markdown_grid
+from harness.results.formats import Table, markdown_grid
 from harness.results.record import Record
 
 from ..claims import facts, reading, trust
@@ -279,21 +279,7 @@ def _one_a_line(problems: Iterable[Aside]) -> Iterator[Aside]:
             yield problem
 
 
-# What a submission adds, as tables; for a terminal, and for a comment.
-
-
-def report(additions: Sequence[Addition]) -> Report:
-    """Return the means of what is new, and the values of each task of the first new row."""
-
-    def shown(text: str) -> str:
-        return printable(text, _SHOWN)
-
-    means = _means(additions, shown)
-    tables = [means] if means.rows else []
-    return Report("", [*tables, *(_tasks(addition, shown) for addition in additions[:1])])
-
-
-def _means(additions: Sequence[Addition], shown: Callable[[str], str]) -> Table:
+def means_table(additions: Sequence[Addition], shown: Callable[[str], str]) -> Table:
     """Return the means of rows; `shown` turns a text of a stranger into a cell."""
     rows = [
         [
@@ -309,7 +295,7 @@ def _means(additions: Sequence[Addition], shown: Callable[[str], str]) -> Table:
     return Table("What is new", columns, rows, shorten=("new", "reference"))
 
 
-def _tasks(addition: Addition, shown: Callable[[str], str]) -> Table:
+def tasks_table(addition: Addition, shown: Callable[[str], str]) -> Table:
     """Return the values of each task of a row and of its references."""
     labels = [shown(row.label) for row in (addition.row, *addition.references)]
     rows = [[shown(task), shown(score), *values] for task, score, values in addition.lines()]
@@ -325,7 +311,7 @@ def _tasks(addition: Addition, shown: Callable[[str], str]) -> Table:
 
 LISTED = 40
 """Problems that a comment or a terminal lists."""
-_ROWS, _TASKS, _SHOWN = 20, 100, 60
+_ROWS, _TASKS, SHOWN = 20, 100, 60
 _LONGEST = 60_000
 """Characters of a comment; a usual host takes 65,536."""
 
@@ -380,7 +366,7 @@ def inert(text: str) -> str:
     """Return a text of a stranger for a cell of a table in Markdown."""
     parts = [
         character if character.isalnum() else f"&#{ord(character)};"
-        for character in printable(text, _SHOWN)
+        for character in printable(text, SHOWN)
     ]
     return f"<code>{''.join(parts)}</code>"
 
@@ -393,14 +379,14 @@ def _block(lines: Sequence[str]) -> str:
 
 
 def _means_markdown(additions: Sequence[Addition]) -> str:
-    table = _means(additions[:_ROWS], inert)
+    table = means_table(additions[:_ROWS], inert)
     more = len(additions) - _ROWS
     rest = f"\n\nand {more:,} more rows" if more > 0 else ""
     return markdown_grid(table.columns, table.rows) + rest
 
 
 def _tasks_markdown(addition: Addition) -> str:
-    table = _tasks(addition, inert)
+    table = tasks_table(addition, inert)
     more = len(table.rows) - _TASKS
     rest = f"\n\nand {more:,} more tasks" if more > 0 else ""
     title = f"Each task of {inert(addition.row.label)}"
