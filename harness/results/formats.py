@@ -29,7 +29,7 @@ MIN_WIDTH = 20
 """Smallest width to which a single column of free text is shortened; of several, half of it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Value:
     """A number with its marks.
 
@@ -105,9 +105,10 @@ class Table:
         """All rows, those of the foot last."""
         return [*self.rows, *self.foot]
 
-    def column(self, i: int) -> list[Any]:
-        """Return the cells of a column."""
-        return [row[i] for row in self.all_rows]
+    def by_column(self) -> list[list[Any]]:
+        """Return the cells of each column."""
+        rows = self.all_rows
+        return [[row[i] for row in rows] for i in range(len(self.columns))]
 
 
 @dataclass(frozen=True)
@@ -257,10 +258,9 @@ def _latex_cell(value: Any) -> str:
 
 def _are_right(table: Table) -> list[bool]:
     """Return whether each column is aligned to the right, which columns of numbers are."""
-    columns = [table.column(i) for i in range(len(table.columns))]
     return [
         bool(cells) and all(isinstance(cell, Value) or _is_number(cell) for cell in cells)
-        for cells in columns
+        for cells in table.by_column()
     ]
 
 
@@ -445,8 +445,7 @@ class _Column:
 
 def _columns(table: Table) -> list[_Column]:
     columns = []
-    for i, name in enumerate(table.columns):
-        values = table.column(i)
+    for name, values in zip(table.columns, table.by_column(), strict=True):
         cells = _cells(values)
         is_right = bool(values) and all(map(_is_number, values))
         broken = re.sub(r"(?<=.)(?=[+?&])", "\n", name)

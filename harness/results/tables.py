@@ -303,6 +303,8 @@ def _mean(
 REVERSED = "↔"
 """Marks a reversed association."""
 VOID = "void"
+WIDEST = 50
+"""Columns that no terminal has a place for."""
 
 
 def report(sections: Sequence[Section], *, intervals: bool = False, best: str = BEST) -> Report:
@@ -322,20 +324,17 @@ def report(sections: Sequence[Section], *, intervals: bool = False, best: str = 
 
 
 def _table(section: Section, *, intervals: bool) -> Table:
-    """Return a section, with mitigators as rows where only that fits a terminal."""
+    """Return a section; few tasks become columns where only that fits a terminal."""
     rows = [
         [row.task, row.score, row.ideal, *(_value(cell, intervals) for cell in row.cells)]
         for row in (*section.rows, *([section.mean] if section.mean else []))
     ]
-    tasks = [
-        f"{task}\n{score or 'lower is better'}\nideal {ideal}" for task, score, ideal, *_ in rows
-    ]
-    turned = Table(
-        section.title,
-        ["mitigator", *tasks],
-        [[name, *(row[i] for row in rows)] for i, name in enumerate(section.columns, start=3)],
-        repeat=1,
-    )
+    turned = None
+    if len(rows) < WIDEST:
+        tasks = [f"{task}\n{score or 'lower is better'}\nideal {i}" for task, score, i, *_ in rows]
+        names = enumerate(section.columns, start=3)
+        lines = [[name, *(row[i] for row in rows)] for i, name in names]
+        turned = Table(section.title, ["mitigator", *tasks], lines, repeat=1)
     return Table(
         section.title,
         ["task", "score", "ideal", *section.columns],
