@@ -332,8 +332,8 @@ def _table(section: Section, *, intervals: bool) -> Table:
     turned = None
     if len(rows) < WIDEST:
         tasks = [f"{task}\n{score or 'lower is better'}\nideal {i}" for task, score, i, *_ in rows]
-        names = enumerate(section.columns, start=3)
-        lines = [[name, *(row[i] for row in rows)] for i, name in names]
+        labels = enumerate(section.columns, start=3)
+        lines = [[label, *(row[i] for row in rows)] for i, label in labels]
         turned = Table(section.title, ["mitigator", *tasks], lines, repeat=1)
     return Table(
         section.title,
