@@ -19,7 +19,7 @@ from harness.leaderboard.site.study_page import render
 from harness.leaderboard.site.violin_plot import drawings
 from harness.results import jsonl
 from harness.results.folder import STUDY
-from harness.study import formats, tables
+from harness.study import study_tables
 from harness.study.study_record import StudyRecord
 from harness.study.summary import Summary, summarize
 
@@ -92,7 +92,7 @@ class StudyOnModel:
             "records": self.jsonl,
             "notes": self.summary.notes,
             "statement": self.summary.statement,
-            "cells": tables.lines(self.summary),
+            "cells": study_tables.lines(self.summary),
         }
 
 
@@ -168,7 +168,7 @@ def write(studies: Sequence[StudyOnModel], folder: Path, *, title: str, built: s
     """
     for study in studies:
         publish(folder / study.jsonl, "".join(record.line() for record in study.records))
-        publish(folder / study.csv, formats.changes_csv([study.summary]))
+        publish(folder / study.csv, study_tables.changes_csv([study.summary]))
         page = render(
             study.summary,
             unit=study.unit,

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.leaderboard.site.rendering import MADE_BY, short, template
 from harness.leaderboard.site.violin_plot import WIDTH, drawings
-from harness.study import tables
+from harness.study import study_tables
 from harness.study.cells import Cell
 from harness.study.study_record import MeasurePart, StudyPart
 from harness.study.summary import Summary
@@ -69,8 +69,8 @@ def render(
         summary=summary,
         measures=[_measure(study, label, part) for label, part in study.measures.items()],
         changes=_changes(summary),
-        legend=tables.legend(summary),
-        chosen=tables.chosen(summary) if summary.chosen else None,
+        legend=study_tables.legend(summary),
+        chosen=study_tables.chosen(summary) if summary.chosen else None,
         tests=[_test(cell) for cell in summary.cells.values() if _is_shown(summary, cell)],
         drawings=drawings(summary),
         width=WIDTH,
@@ -109,7 +109,7 @@ def _changes(summary: Summary) -> list[tuple[str, list[tuple[str, list[Shown]]]]
     The last rows of a group are its floor and what its tests detect.
     """
     groups = []
-    for criterion, block in zip(summary.criteria, tables.changes(summary), strict=True):
+    for criterion, block in zip(summary.criteria, study_tables.changes(summary), strict=True):
         rows = []
         for row, *texts in block.rows:
             cells = [summary.cells[criterion, row, measure] for measure in summary.study.measures]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import stdev
 
 from harness.study.cells import RESOLUTION
-from harness.study.differences import summarised
+from harness.study.significance import summarised
 
 CONFIDENCE = 0.95
 

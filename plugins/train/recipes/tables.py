@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.plugins.train.recipes.summary import Group, MeasurePart, RowPart, Summary
 from harness.plugins.train.recipes.texts import HUNDRED, NONE, PERCENT, PLAIN, Unit, p_value
-from harness.study.tables import Table
+from harness.study.study_tables import Table
 
 
 def tables(summary: Summary) -> tuple[Table, ...]:

@@ -1,16 +1,18 @@
-"""The tables of a study: changes with their tests, and the chosen hyper-parameters.
+"""The tables of a study, as texts in rows, as numbers line by line, and in all formats.
 
-Like tables IV and V of Zambrano and Bravo-Marquez; as texts in rows, and as numbers line by line.
-`formats` writes them. Computes nothing.
+Like tables IV and V of Zambrano and Bravo-Marquez: changes with their tests, and the chosen
+hyper-parameters. Computes nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from harness.results import markup
+from harness.results.markup import comma_separated
 from harness.results.record import finite
 from harness.study.cells import POWER, RESOLUTION, Cell
 from harness.study.summary import Summary
@@ -248,3 +250,81 @@ def _digits(summary: Summary, measure: str) -> int:
     if largest < RESOLUTION:
         return 3
     return 3 if largest >= 0.01 else min(9, 1 - math.floor(math.log10(largest)))
+
+
+def changes_csv(summaries: Iterable[Summary]) -> str:
+    """Return all numbers as CSV, a line for each model, criterion, row and measure."""
+    return comma_separated([line for summary in summaries for line in lines(summary)])
+
+
+def choices_csv(summaries: Iterable[Summary]) -> str:
+    """Return the chosen hyper-parameters as CSV, each as JSON; empty if nothing was chosen."""
+    return comma_separated([line for summary in summaries for line in choices(summary)])
+
+
+def changes_latex(summary: Summary) -> str:
+    """Return the table of changes as a tabular of booktabs, with its legend as comments."""
+    blocks = changes(summary)
+    columns = blocks[0].columns
+    body = []
+    for block in blocks:
+        title = rf"\multicolumn{{{len(columns)}}}{{l}}{{{markup.latex(block.title)}}} \\"
+        body += [r"\midrule", title, *(_row(row) for row in block.rows)]
+        body += [r"\addlinespace", *(_row(row) for row in block.foot)] if block.foot else []
+    about = [_about(summary), *legend(summary), *summary.notes]
+    comments = [f"% {line}".replace("\n", " ") for line in about]
+    return "\n".join([*comments, *markup.tabular(columns, body)]) + "\n"
+
+
+def chosen_latex(summary: Summary) -> str:
+    """Return the table of chosen hyper-parameters as a tabular of booktabs."""
+    table = chosen(summary)
+    body = [r"\midrule", *(_row(row) for row in table.rows)]
+    return "\n".join([f"% {_about(summary)}", *markup.tabular(table.columns, body)]) + "\n"
+
+
+def markdown(summary: Summary) -> str:
+    """Return the tables, their legend, the conclusion and the caveats as Markdown."""
+    parts = [f"## {markup.markdown(_about(summary))}"]
+    for block in changes(summary):
+        parts.append(f"### {markup.markdown(block.title)}\n\n{_grid(block)}")
+    parts.append("\n".join(f"- {markup.markdown(line)}" for line in legend(summary)))
+    if summary.chosen:
+        table = chosen(summary)
+        parts.append(f"### {markup.markdown(table.title)}\n\n{_grid(table)}")
+    for title, lines in (("Conclusion", summary.statement), ("Notes", summary.notes)):
+        if lines:
+            items = "\n".join(f"- {markup.markdown(line)}" for line in lines)
+            parts.append(f"### {title}\n\n{items}")
+    return "\n\n".join(parts) + "\n"
+
+
+def as_json(summary: Summary) -> dict[str, Any]:
+    """Return a summary as plain values."""
+    return {
+        "study": summary.study.model_dump(mode="json"),
+        "model": summary.model.model_dump(mode="json"),
+        "complete": summary.complete,
+        "undefined": summary.undefined,
+        "test": summary.test,
+        "family": summary.family,
+        "overlap": list(summary.overlap),
+        "cells": lines(summary),
+        "chosen": choices(summary),
+        "legend": list(legend(summary)),
+        "statement": list(summary.statement),
+        "notes": list(summary.notes),
+    }
+
+
+def _about(summary: Summary) -> str:
+    return f"{summary.study.title} ({summary.study.name}, on {summary.model.name})"
+
+
+def _grid(table: Table) -> str:
+    rows = [[markup.markdown(text) for text in row] for row in (*table.rows, *table.foot)]
+    return markup.grid([markup.markdown(column) for column in table.columns], rows)
+
+
+def _row(texts: Iterable[str]) -> str:
+    return markup.latex_row(map(markup.latex, texts))
