@@ -10,9 +10,8 @@ import contextlib
 import functools
 import json
 import math
-import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,7 +38,7 @@ from harness.registry.registry import Registry
 from harness.results import jsonl
 from harness.results.folder import STUDY
 from harness.results.frames import Framed
-from harness.run import recording
+from harness.run import recording, steps
 from harness.run.same_models import Entry, distinct
 from harness.run.settings import paths
 from harness.study.bench import Base, Bench, Outcome, prepare, refuse_overlap
@@ -228,25 +227,28 @@ class _Runner:
         if embedder.info.kind == "text":  # workers only read
             embedder = stored(embedder, place, self.progress, self.engine)
         on_model = OnModel(self.study, embedder, self.id)
-        self.parts |= dict.fromkeys(on_model.units, on_model.part)
+        self.parts |= dict.fromkeys((unit.id for unit in on_model.units), on_model.part)
         recorded = {} if self.overwrite else self.file.records
-        units = [unit for id_, unit in on_model.units.items() if id_ not in recorded]
+        units = steps.unfinished(on_model.units, recorded)
         if not units:
             return 0
         if isinstance(embedder, StoredEmbedder):
             embedder.ensure(on_model.texts())
         label = f"{self.study.file.name} on {model}"
-        with self.progress.stage(label, len(units), "rows in folds") as advance:
-            results = in_parallel(on_model.bench, place, units, self.workers, self.cluster)
-            for i, result in results:
-                self.file.add([on_model.record(units[i], result)])
-                advance(1)
+        try:
+            with self.progress.stage(label, len(units), "rows in folds") as advance:
+                steps.run(
+                    units,
+                    functools.partial(judge, on_model.bench, place),
+                    on_model.record,
+                    self.file,
+                    workers=self.workers,
+                    cluster=self.engine if isinstance(self.engine, parallel.Cluster) else None,
+                    advance=advance,
+                )
+        finally:
+            _base.cache_clear()  # of this process: the model must not outlive the run
         return len(units)
-
-    @property
-    def cluster(self) -> parallel.Cluster | None:
-        """Where rows are judged instead of on this machine."""
-        return self.engine if isinstance(self.engine, parallel.Cluster) else None
 
     def update_records(self) -> None:
         """Bring old records up to date with the study file, such as its title or `alpha`."""
@@ -416,11 +418,11 @@ class OnModel:
         if not file.allow_overlap:
             splits = [split for fold in self.folds for split in (fold.outer, *fold.inner)]
             refuse_overlap(self.bench, list(dict.fromkeys(splits)))
-        self.units = {
-            self._id(candidate, fold): Unit(candidate, fold)
+        self.units = tuple(
+            Unit(candidate, fold, self._id(candidate, fold))
             for fold in self.folds
             for candidate in study.candidates
-        }
+        )
 
     @property
     def part(self) -> StudyPart:
@@ -462,7 +464,7 @@ class OnModel:
     def texts(self) -> list[str]:
         """Return the keys of all texts to encode before anything is judged, in order of use."""
         needed: dict[str, None] = {}
-        for unit in self.units.values():
+        for unit in self.units:
             for chain in unit.candidate.chains:
                 for split in (unit.fold.outer, *unit.fold.inner):
                     unfitted = clone(chain)
@@ -470,11 +472,11 @@ class OnModel:
         bench, info = self.bench, self.info
         return [*needed, *bench.keys("probe", info), *bench.keys("original", info)]
 
-    def record(self, unit: Unit, result: Result) -> StudyRecord:
-        """Return the record of a unit's result."""
+    def record(self, unit: Unit, result: Result, seconds: float) -> StudyRecord:
+        """Return the record of a unit, of its result and the seconds that it took."""
         candidate, fold, words = unit.candidate, unit.fold, self.bench.words
         return StudyRecord(
-            id=self._id(candidate, fold),
+            id=unit.id,
             run=self.run,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             study=self.part,
@@ -492,7 +494,7 @@ class OnModel:
             judged=dict(result.judged),
             reasons=dict(result.reasons),
             overlap=result.overlap,
-            seconds=result.seconds,
+            seconds=seconds,
             environment=recording.environment("cpu"),
         )
 
@@ -529,10 +531,21 @@ class Place:
 
 @dataclass(frozen=True)
 class Unit:
-    """A row in an outer fold."""
+    """A row in an outer fold; a step of the study, with the id of its record."""
 
     candidate: Candidate
     fold: Fold
+    id: str
+
+    @property
+    def key(self) -> str:
+        """Its id, which says everything that the result depends on."""
+        return self.id
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return f"'{self.candidate.label}', fold {self.fold.number}"
 
 
 @dataclass(frozen=True)
@@ -544,47 +557,10 @@ class Result:
     judged: Mapping[str, Judged]
     reasons: Mapping[str, str]
     overlap: tuple[str, ...]
-    seconds: float
-
-
-def in_parallel(
-    bench: Bench,
-    place: Place,
-    units: Sequence[Unit],
-    workers: int,
-    cluster: parallel.Cluster | None = None,
-) -> Iterator[tuple[int, Result]]:
-    """Yield the position and the result of each unit, as they are finished.
-
-    Raises
-    ------
-    UsageError
-        If a hyper-parameter is invalid.
-    HarnessError
-        If a process died; the other units are yielded first.
-    """
-    lost: list[str] = []
-    judged = parallel.results(
-        functools.partial(judge, bench, place), units, workers=workers, cluster=cluster
-    )
-    try:
-        with contextlib.closing(judged):
-            for i, result in judged:
-                if isinstance(result, parallel.Lost):
-                    row, fold = units[i].candidate.label, units[i].fold.number
-                    lost.append(f"'{row}', fold {fold}: {result.reason}")
-                else:
-                    yield i, result
-    finally:
-        _base.cache_clear()  # of this process: the model must not outlive the run
-    if lost:
-        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
-        raise HarnessError(f"{lost[0]}{more}; run the study again to complete it")
 
 
 def judge(bench: Bench, place: Place, unit: Unit) -> Result:
     """Choose a row's hyper-parameters in the inner folds, and judge them in the outer fold."""
-    started = time.perf_counter()
     candidate, fold, study = unit.candidate, unit.fold, bench.study
     base = _base(place, study.starts_at_unit_length(candidate))
 
@@ -614,7 +590,6 @@ def judge(bench: Bench, place: Place, unit: Unit) -> Result:
         overlap=tuple(
             sorted({t for s in outer for t in bench.overlap(candidate.chains[s], fold.outer)})
         ),
-        seconds=time.perf_counter() - started,
     )
 
 

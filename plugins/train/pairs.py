@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InvalidFile, InvalidOption, UsageError, suggestion, unreadable
-from harness.plugins.corpora import entries as corpora
-from harness.plugins.corpora.entries import Entry, Kind
-from harness.plugins.train.settings import TrainSettings
+
+from ..corpora import entries as corpora
+from ..corpora.entries import Entry, Kind
+from .settings import TrainSettings
 
 INFERENCE = frozenset(("entailment", "neutral", "contradiction"))
 BINARY_INFERENCE = frozenset(("entailment", "not_entailment"))  # RTE, QNLI

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 import harness
 from harness import labels
 from harness.errors import InvalidOption, NotApplicable, Unavailable, UsageError
-from harness.plugins.train import card, folder, pairs
-from harness.plugins.train.settings import Kind, Trained, TrainSettings
 from harness.progress import Progress, Silent, shown
+
+from . import pairs, training_folder
+from .settings import Kind, Trained, TrainSettings
 
 if TYPE_CHECKING:
     from harness.embedder import Embedder
-    from harness.plugins.train.pairs import Corpus
     from harness.registry.registry import Registry
+
+    from .pairs import Corpus
 
 _IDENTITY = ("hidden", "words", "epochs", "batch_size", "lr", "limit", "seed", "precision")
 """Settings that determine the weights, besides the base and the corpus."""
@@ -71,22 +73,22 @@ def train(
         **{name: getattr(settings, name) for name in _IDENTITY},
     }
     if not is_main():  # of several processes the first one writes
-        state = {} if settings.overwrite else folder.read_state(out) or {}
+        state = {} if settings.overwrite else training_folder.read_state(out) or {}
     else:
-        state = folder.open_training(out, identity, overwrite=settings.overwrite)
+        state = training_folder.open_training(out, identity, overwrite=settings.overwrite)
     if state.get("complete"):
         return _trained(out, state, is_new=False)
     state = _first_state(settings, kind, base, corpus, identity)
     if is_main():
-        folder.write_state(out, state)
-    from harness.plugins.train import running  # torch and the trainer take seconds to import
+        training_folder.write_state(out, state)
+    from . import running  # torch and the trainer take seconds to import
 
     began = time.monotonic()
     outcome = running.run(settings, kind, base, corpus, out, shown_in)
     state |= outcome.facts | {"seconds": round(time.monotonic() - began, 1), "complete": True}
     if is_main():
         outcome.save(out)
-        folder.finish(out, state, card.text(state, out.name))
+        training_folder.finish(out, state, training_folder.text(state, out.name))
     return _trained(out, state, is_new=True)
 
 
@@ -134,10 +136,11 @@ def _device(settings: TrainSettings) -> str:
 
 def _base(settings: TrainSettings, registry: Registry | None) -> Embedder:
     """Return the embedder to train on."""
-    from harness.plugins.embedders.transformers.sentence_transformer import (
+    from harness.registry.registry import Registry
+
+    from ..embedders.transformers.sentence_transformer import (
         SentenceTransformersEmbedder,
     )
-    from harness.registry.registry import Registry
 
     base = (registry or Registry()).embedder(settings.base, device="cpu")
     if base.info.kind != "word" and not isinstance(base, SentenceTransformersEmbedder):

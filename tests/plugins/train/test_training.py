@@ -14,7 +14,7 @@ from safetensors import safe_open
 
 from harness.commands.main import run
 from harness.errors import InvalidOption, Unavailable, UsageError
-from harness.plugins.train import folder as training_folder
+from harness.plugins.train import training_folder as training_folder
 from harness.plugins.train.settings import TrainSettings
 from harness.plugins.train.training import train
 from harness.registry.registry import Registry

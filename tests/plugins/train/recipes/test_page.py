@@ -10,8 +10,8 @@ import os
 import re
 from pathlib import Path
 
-from harness.plugins.train.recipes.report import tables_in_markdown
-from harness.plugins.train.recipes.summary import Summary
+from harness.plugins.train.recipes.recipe_tables import tables_in_markdown
+from harness.plugins.train.recipes.results import Summary
 from harness.registry.registry import Registry
 
 DOCS = Path(__file__).parents[4] / "docs"
