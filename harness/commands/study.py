@@ -5,9 +5,7 @@ They are shown on the terminal, and written as files beside the records.
 
 from __future__ import annotations
 
-import contextlib
-import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +54,6 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options:
     harness study run ./my-study.yaml --workers 4
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness import parallel, progress
-    from harness.commands import output
     from harness.study import running
 
     reports = []
@@ -74,7 +71,7 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options:
         if as_json:
             reports.append(_as_json(result, summaries))
         else:
-            show_summaries(summaries)
+            _show(summaries)
             counts = f"{output.counted(len(result), 'record')}, {result.new} of them new"
             click.echo(f"{counts}, in {result.path}{tables if summaries else ''}")
             for line in (*(f"FAILED: {failure}" for failure in result.failed), *result.notices):
@@ -98,23 +95,17 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options:
 )
 def show(study: str, results: Path, kind: str) -> int:
     """Show the results of a study, by its name or its file of records."""
-    from harness.commands import output
     from harness.study import study_tables
     from harness.study.summary import summarize
 
     notices: list[str] = []
     summaries = summarize(_read(study, results, notices))
     if kind == "text":
-        show_summaries(summaries)
+        _show(summaries)
     elif kind == "json":
         output.as_json([study_tables.as_json(summary) for summary in summaries])
     else:
-        writers: dict[str, Callable[[Sequence[Summary]], str]] = {
-            "csv": study_tables.changes_csv,
-            "latex": latex,
-            "markdown": markdown,
-        }
-        click.echo(writers[kind](summaries), nl=False)
+        click.echo(study_tables.formatted(summaries, kind), nl=False)
     for line in notices:
         click.echo(line, err=True)
     return _code(summaries)
@@ -166,25 +157,11 @@ def _read(study: str, results: Path, notices: list[str]) -> list[StudyRecord]:
     return records
 
 
-LONGEST = "others"
-"""Column of the chosen hyper-parameters that may be shortened."""
-
-
-def show_summaries(summaries: Sequence[Summary]) -> None:
-    """Print the results of a study on each model."""
+def _show(summaries: Sequence[Summary]) -> None:
     from harness.study import study_tables
 
     for summary in summaries:
-        study = summary.study
-        click.echo(output.wrapped(f"{study.title} ({study.name}, on {summary.model.name})") + "\n")
-        for block in study_tables.changes(summary):
-            output.table(block.columns, (*block.rows, *block.foot), title=block.title, repeat=1)
-        _lines("", study_tables.legend(summary))
-        if summary.chosen:
-            table = study_tables.chosen(summary)
-            output.table(table.columns, table.rows, title=table.title, shorten=[LONGEST], repeat=1)
-        _lines("", summary.statement)
-        _lines("note: ", summary.notes)
+        output.report(study_tables.report(summary))
 
 
 def write_tables(summaries: Sequence[Summary], records: Path) -> Path:
@@ -208,14 +185,11 @@ def write_tables(summaries: Sequence[Summary], records: Path) -> Path:
     from harness.study.violins import violins
 
     folder = records.with_suffix("")
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text):
-        show_summaries(summaries)
     contents = {
-        "table.txt": text.getvalue(),
-        "table.csv": study_tables.changes_csv(summaries),
-        "table.tex": latex(summaries),
-        "table.md": markdown(summaries),
+        "table.txt": output.as_text(map(study_tables.report, summaries)),
+        "table.csv": study_tables.formatted(summaries, "csv"),
+        "table.tex": study_tables.formatted(summaries, "latex"),
+        "table.md": study_tables.formatted(summaries, "markdown"),
         "chosen.csv": study_tables.choices_csv(summaries),
     }
     for name, content in contents.items():
@@ -226,29 +200,3 @@ def write_tables(summaries: Sequence[Summary], records: Path) -> Path:
         title = f"{summary.study.title}, on {summary.model.name}"
         figures.write(folder / f"violins{model}.html", violins(summary), title)
     return folder
-
-
-def latex(summaries: Sequence[Summary]) -> str:
-    """Return the tables of all models as LaTeX."""
-    from harness.study import study_tables
-
-    parts = []
-    for summary in summaries:
-        parts.append(study_tables.changes_latex(summary))
-        if summary.chosen:
-            parts.append(study_tables.chosen_latex(summary))
-    return "\n".join(parts)
-
-
-def markdown(summaries: Sequence[Summary]) -> str:
-    """Return the results on all models as Markdown."""
-    from harness.study import study_tables
-
-    return "\n".join(study_tables.markdown(summary) for summary in summaries)
-
-
-def _lines(prefix: str, lines: Sequence[str]) -> None:
-    for line in lines:
-        click.echo(output.wrapped(f"{prefix}{line}"))
-    if lines:
-        click.echo()

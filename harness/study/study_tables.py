@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from harness.results import markup
-from harness.results.markup import comma_separated
+from harness.results.markup import Report, Sentences, Table, comma_separated
 from harness.results.record import finite
 from harness.study.cells import POWER, RESOLUTION, Cell
 from harness.study.summary import Summary
@@ -25,26 +24,6 @@ DETECTABLE = "detectable"
 """Row of the smallest difference that the tests find."""
 HOLM = "*"
 """Marks an arrow that holds after Holm's correction."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of texts.
-
-    Parameters
-    ----------
-    title
-        Its title.
-    columns, rows
-        Names of the columns, and the texts of the cells.
-    foot
-        Further rows, which stand apart.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    foot: tuple[tuple[str, ...], ...] = ()
 
 
 def changes(summary: Summary) -> tuple[Table, ...]:
@@ -106,6 +85,7 @@ def chosen(summary: Summary) -> Table:
         title="hyper-parameters chosen most often",
         columns=("mitigator", "chosen by", "value", "folds", "others"),
         rows=tuple(rows),
+        shorten=("others",),
     )
 
 
@@ -264,39 +244,44 @@ def choices_csv(summaries: Iterable[Summary]) -> str:
 
 def changes_latex(summary: Summary) -> str:
     """Return the table of changes as a tabular of booktabs, with its legend as comments."""
-    blocks = changes(summary)
-    columns = blocks[0].columns
-    body = []
-    for block in blocks:
-        title = rf"\multicolumn{{{len(columns)}}}{{l}}{{{markup.latex(block.title)}}} \\"
-        body += [r"\midrule", title, *(_row(row) for row in block.rows)]
-        body += [r"\addlinespace", *(_row(row) for row in block.foot)] if block.foot else []
     about = [_about(summary), *legend(summary), *summary.notes]
-    comments = [f"% {line}".replace("\n", " ") for line in about]
-    return "\n".join([*comments, *markup.tabular(columns, body)]) + "\n"
+    return markup.table_in_latex(changes(summary), about, titles=True)
 
 
 def chosen_latex(summary: Summary) -> str:
     """Return the table of chosen hyper-parameters as a tabular of booktabs."""
-    table = chosen(summary)
-    body = [r"\midrule", *(_row(row) for row in table.rows)]
-    return "\n".join([f"% {_about(summary)}", *markup.tabular(table.columns, body)]) + "\n"
+    return markup.table_in_latex([chosen(summary)], [_about(summary)], titles=False)
 
 
 def markdown(summary: Summary) -> str:
     """Return the tables, their legend, the conclusion and the caveats as Markdown."""
-    parts = [f"## {markup.markdown(_about(summary))}"]
-    for block in changes(summary):
-        parts.append(f"### {markup.markdown(block.title)}\n\n{_grid(block)}")
-    parts.append("\n".join(f"- {markup.markdown(line)}" for line in legend(summary)))
-    if summary.chosen:
-        table = chosen(summary)
-        parts.append(f"### {markup.markdown(table.title)}\n\n{_grid(table)}")
-    for title, lines in (("Conclusion", summary.statement), ("Notes", summary.notes)):
-        if lines:
-            items = "\n".join(f"- {markup.markdown(line)}" for line in lines)
-            parts.append(f"### {title}\n\n{items}")
-    return "\n\n".join(parts) + "\n"
+    return markup.report_in_markdown(report(summary))
+
+
+def report(summary: Summary) -> Report:
+    """Return the tables, their legend, the conclusion and the caveats."""
+    return Report(
+        _about(summary),
+        (
+            *changes(summary),
+            Sentences("", legend(summary)),
+            *([chosen(summary)] if summary.chosen else []),
+            Sentences("Conclusion", summary.statement),
+            Sentences("Notes", summary.notes, prefix="note: "),
+        ),
+    )
+
+
+def formatted(summaries: Iterable[Summary], kind: str) -> str:
+    """Return the results on all models as `csv`, `latex` or `markdown`."""
+    if kind == "csv":
+        return changes_csv(summaries)
+    if kind == "markdown":
+        return "\n".join(map(markdown, summaries))
+    tables = []
+    for summary in summaries:
+        tables += [changes_latex(summary), *([chosen_latex(summary)] if summary.chosen else [])]
+    return "\n".join(tables)
 
 
 def as_json(summary: Summary) -> dict[str, Any]:
@@ -319,12 +304,3 @@ def as_json(summary: Summary) -> dict[str, Any]:
 
 def _about(summary: Summary) -> str:
     return f"{summary.study.title} ({summary.study.name}, on {summary.model.name})"
-
-
-def _grid(table: Table) -> str:
-    rows = [[markup.markdown(text) for text in row] for row in (*table.rows, *table.foot)]
-    return markup.grid([markup.markdown(column) for column in table.columns], rows)
-
-
-def _row(texts: Iterable[str]) -> str:
-    return markup.latex_row(map(markup.latex, texts))

@@ -226,9 +226,9 @@ def run(
     result = run_recipe(resolved, folder, registry=registry, progress=shown)
     recipe_tables.write(result.summary, folder)
     if as_json:
-        output.as_json(recipe_tables.as_json(result.summary))
+        output.as_json(result.summary.model_dump(mode="json"))
     else:
-        recipe_tables.show(result.summary)
+        output.report(recipe_tables.report(result.summary))
         steps = output.counted(result.steps, "step")
         click.echo(f"{steps}, {result.new} of them new; tables and records in {folder}")
     for line in result.notices:

@@ -5,23 +5,18 @@ Like tables 6 to 11 and figure 6 of Dolci, Azzalini and Tanelli (2023). Computes
 
 from __future__ import annotations
 
-import contextlib
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-import click
-
 from harness import folders
 from harness.commands import output
 from harness.results import figures, markup
-from harness.study.study_tables import Table
+from harness.results.markup import Report, Sentences, Table
 
-from .recipe import Group
 from .results import (
     MEAN_ABS,
     MEAN_D,
@@ -35,20 +30,17 @@ from .results import (
 )
 
 
-def show(summary: Summary) -> None:
-    """Print the tables, how to read them, and what stands out."""
-    click.echo(output.wrapped(f"{summary.title} ({summary.recipe})") + "\n")
-    for table in tables(summary):
-        output.table(table.columns, table.rows, title=table.title, repeat=1)
-    for prefix, lines in (
-        ("", legend(summary)),
-        ("", conclusions(summary)),
-        ("note: ", summary.notes),
-    ):
-        for line in lines:
-            click.echo(output.wrapped(f"{prefix}{line}"))
-        if lines:
-            click.echo()
+def report(summary: Summary) -> Report:
+    """Return the tables, how to read them, what stands out, and the caveats."""
+    return Report(
+        f"{summary.title} ({summary.recipe})",
+        (
+            *tables(summary),
+            Sentences("How to read the tables", legend(summary)),
+            Sentences("What stands out", conclusions(summary)),
+            Sentences("Notes", summary.notes, prefix="note: "),
+        ),
+    )
 
 
 def write(summary: Summary, folder: Path) -> None:
@@ -59,53 +51,18 @@ def write(summary: Summary, folder: Path) -> None:
     DiskError
         If the folder cannot be written to.
     """
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text):
-        show(summary)
+    content = report(summary)
     contents = {
-        "tables.txt": text.getvalue(),
+        "tables.txt": output.as_text([content]),
         "tables.csv": markup.comma_separated(lines(summary)),
-        "tables.md": markdown(summary),
+        "tables.md": markup.report_in_markdown(content),
     }
-    for name, content in contents.items():
-        folders.write_atomically(folder / name, content.encode())
-    folders.write_json(folder / "summary.json", as_json(summary))
+    for name, text in contents.items():
+        folders.write_atomically(folder / name, text.encode())
+    folders.write_json(folder / "summary.json", summary.model_dump(mode="json"))
     drawing = figure(summary)
     if drawing["data"]:
         figures.write(folder / "figure-6.html", drawing, summary.title)
-
-
-def markdown(summary: Summary) -> str:
-    """Return a heading, and what `tables_in_markdown` returns."""
-    title = markup.markdown(f"{summary.title} ({summary.recipe})")
-    return f"## {title}\n\n{tables_in_markdown(summary, level=3)}"
-
-
-def tables_in_markdown(summary: Summary, *, level: int) -> str:
-    """Return the tables, their legend, what stands out and the caveats as Markdown.
-
-    `level` is that of their headings.
-    """
-    heading = "#" * level
-    parts = []
-    for table in tables(summary):
-        rows = [[markup.markdown(text) for text in row] for row in table.rows]
-        grid = markup.grid([markup.markdown(column) for column in table.columns], rows)
-        parts.append(f"{heading} {markup.markdown(table.title)}\n\n{grid}")
-    for title, lines in (
-        ("How to read the tables", legend(summary)),
-        ("What stands out", conclusions(summary)),
-        ("Notes", summary.notes),
-    ):
-        if lines:
-            items = "\n".join(f"- {markup.markdown(line)}" for line in lines)
-            parts.append(f"{heading} {title}\n\n{items}")
-    return "\n\n".join(parts) + "\n"
-
-
-def as_json(summary: Summary) -> dict[str, Any]:
-    """Return the result as plain values."""
-    return summary.model_dump(mode="json")
 
 
 HOLM = "*"
@@ -131,17 +88,11 @@ class Unit:
     factor: float = 1
     digits: int = 3
 
-    def number(self, number: float | None) -> str:
-        """Return a number, or `–`."""
+    def number(self, number: float | None, sign: str = "") -> str:
+        """Return a number, or `–`; with its sign if `sign` is `+`."""
         if number is None:
             return NONE
-        return f"{number * self.factor:z.{self.digits}f}".replace("-", "−")
-
-    def signed(self, number: float | None) -> str:
-        """Return a number with its sign, or `–`."""
-        if number is None:
-            return NONE
-        return f"{number * self.factor:+z.{self.digits}f}".replace("-", "−")
+        return f"{number * self.factor:{sign}z.{self.digits}f}".replace("-", "−")
 
     def interval(self, low: float | None, high: float | None) -> str:
         """Return an interval, or `–`."""
@@ -162,7 +113,7 @@ class Unit:
         change = cell.difference
         if change is None:
             return NONE
-        text, interval = self.signed(change.mean), self.interval(change.low, change.high)
+        text, interval = self.number(change.mean, "+"), self.interval(change.low, change.high)
         marks = HOLM if change.p_holm is not None and change.p_holm <= ALPHA else ""
         if change.items is not None and (change.items.low > 0 or change.items.high < 0):
             marks += ITEMS
@@ -181,19 +132,23 @@ def p_value(p: float | None) -> str:
 
 def tables(summary: Summary) -> tuple[Table, ...]:
     """Return all tables in their order; those without content are left out."""
+    associations = [*summary.columns("bias"), *summary.columns("retained")]
+    useful, n = summary.columns("usefulness"), len(summary.seeds)
+    seeds = f"mean ± standard deviation over {n} seeds" if n > 1 else "one seed"
+    by_task = "changes by task, {}" + (", with 95 % intervals over seeds" if n > 1 else "")
     all_ = (
-        trained(summary),
-        effect_sizes(summary),
-        usefulness(summary),
+        _trained(summary, f"trained models, accuracy or Spearman × 100, {seeds}"),
+        _values(summary, associations, f"effect sizes d (tables 6, 7 and 11), {seeds}"),
+        _values(summary, useful, f"usefulness × 100 (tables 8 to 10), {seeds}"),
         changes(summary),
-        changes_by_task(summary, ("bias", "retained"), "effect sizes"),
-        changes_by_task(summary, ("usefulness",), "usefulness × 100"),
-        by_percentile(summary),
+        _changes_by_task(summary, associations, by_task.format("effect sizes")),
+        _changes_by_task(summary, useful, by_task.format("usefulness × 100")),
+        _by_percentile(summary),
     )
     return tuple(table for table in all_ if table.rows and len(table.columns) > 1)
 
 
-def trained(summary: Summary) -> Table:
+def _trained(summary: Summary, title: str) -> Table:
     """Return the table of the corpora and of what training reached on them."""
     rows = [
         (
@@ -208,19 +163,16 @@ def trained(summary: Summary) -> Table:
         for row in summary.rows
     ]
     columns = ("row", "corpus", "base", "training pairs", "dev", "test", "compared with")
-    title = _over_seeds(summary, "trained models, accuracy or Spearman × 100")
     return Table(title, columns, tuple(rows))
 
 
-def effect_sizes(summary: Summary) -> Table:
-    """Return the effect sizes with their means, as tables 6, 7 and 11."""
-    measures = [*summary.columns("bias"), *summary.columns("retained")]
-    return _values(summary, measures, "effect sizes d (tables 6, 7 and 11)")
-
-
-def usefulness(summary: Summary) -> Table:
-    """Return the scores of the tasks of usefulness with their mean, as tables 8 to 10."""
-    return _values(summary, summary.columns("usefulness"), "usefulness × 100 (tables 8 to 10)")
+def _values(summary: Summary, measures: Sequence[MeasurePart], title: str) -> Table:
+    """Return the values of some measures, a column each."""
+    rows = tuple(
+        (row.row, *(_unit(m).spread(summary.cell(row.row, m.measure).values) for m in measures))
+        for row in summary.rows
+    )
+    return Table(title, ("row", *(measure.measure for measure in measures)), rows)
 
 
 def changes(summary: Summary) -> Table:
@@ -237,20 +189,18 @@ def changes(summary: Summary) -> Table:
     return Table(f"changes from {' or '.join(others)}, paired by seed", columns, tuple(rows))
 
 
-def changes_by_task(summary: Summary, groups: Iterable[Group], noun: str) -> Table:
-    """Return the changes of the tasks of some groups, a column each."""
-    measures = [m for group in groups for m in summary.columns(group) if not m.is_mean]
-    rows = [
-        (row.row, *(_unit(m).change(summary.cell(row.row, m.measure)) for m in measures))
+def _changes_by_task(summary: Summary, measures: Sequence[MeasurePart], title: str) -> Table:
+    """Return the changes of the tasks among some measures, a column each."""
+    tasks = [measure for measure in measures if not measure.is_mean]
+    rows = tuple(
+        (row.row, *(_unit(m).change(summary.cell(row.row, m.measure)) for m in tasks))
         for row in summary.rows
         if row.compared_with
-    ]
-    with_intervals = ", with 95 % intervals over seeds" if len(summary.seeds) > 1 else ""
-    title = f"changes by task, {noun}{with_intervals}"
-    return Table(title, ("row", *(m.measure for m in measures)), tuple(rows))
+    )
+    return Table(title, ("row", *(task.measure for task in tasks)), rows)
 
 
-def by_percentile(summary: Summary) -> Table:
+def _by_percentile(summary: Summary) -> Table:
     """Return the means of the bias tasks by percentile, as figure 6."""
     means = [measure for measure in summary.columns("bias") if measure.is_mean]
     rows = [
@@ -310,30 +260,16 @@ def _change(summary: Summary, row: RowPart, other: str, measure: MeasurePart) ->
         row.row,
         name,
         *numbers,
-        unit.signed(change.mean),
-        NONE if change.percent is None else f"{PERCENT.signed(change.percent)} %",
+        unit.number(change.mean, "+"),
+        NONE if change.percent is None else f"{PERCENT.number(change.percent, '+')} %",
         unit.interval(change.low, change.high),
         p_value(change.p_value),
         p_value(change.p_holm),
     )
 
 
-def _values(summary: Summary, measures: Sequence[MeasurePart], title: str) -> Table:
-    rows = tuple(
-        (row.row, *(_unit(m).spread(summary.cell(row.row, m.measure).values) for m in measures))
-        for row in summary.rows
-    )
-    columns = ("row", *(measure.measure for measure in measures))
-    return Table(_over_seeds(summary, title), columns, rows)
-
-
 def _unit(measure: MeasurePart) -> Unit:
     return HUNDRED if measure.group == "usefulness" else PLAIN
-
-
-def _over_seeds(summary: Summary, title: str) -> str:
-    n = len(summary.seeds)
-    return f"{title}, mean ± standard deviation over {n} seeds" if n > 1 else f"{title}, one seed"
 
 
 def legend(summary: Summary) -> tuple[str, ...]:
@@ -373,7 +309,7 @@ def conclusions(summary: Summary) -> tuple[str, ...]:
         for measure in summary.measures:
             change = summary.cell(row.row, measure.measure).difference
             if change and change.p_holm is not None and change.p_holm <= ALPHA:
-                changed.append(f"{measure.measure} {PLAIN.signed(change.mean)}")
+                changed.append(f"{measure.measure} {PLAIN.number(change.mean, '+')}")
         if row.compared_with and len(summary.seeds) > 1:
             result = f"differs in {', '.join(changed)}" if changed else "no score is told apart"
             lines.append(f"{row.row} against {row.compared_with}: {result}")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from score_records import record, similarity
 
+from harness.commands import output
 from harness.plugins.train.recipes import recipe_tables
 from harness.plugins.train.recipes.recipe import Recipe, RecipeFile, StepRecord
 from harness.plugins.train.recipes.recipe_tables import (
@@ -260,9 +261,9 @@ class TestFiles:
             assert (tmp_path / name).stat().st_size > 100, name
 
     def test_the_json_gives_the_same_tables(self, summary):
-        again = Summary.model_validate(recipe_tables.as_json(summary))
+        again = Summary.model_validate(summary.model_dump(mode="json"))
         assert tables(again) == tables(summary)
-        assert recipe_tables.markdown(again) == recipe_tables.markdown(summary)
+        assert recipe_tables.report(again) == recipe_tables.report(summary)
 
     def test_a_line_has_each_seed_of_each_row_and_measure(self, summary):
         rows = lines(summary)
@@ -279,7 +280,7 @@ class TestFiles:
         assert figure(summary_of(tmp_path, by_rule, recipe_of(rows)))["data"] == []
 
     def test_the_terminal_says_what_a_mean_is_of(self, summary, capsys):
-        recipe_tables.show(summary)
+        output.report(recipe_tables.report(summary))
         shown = capsys.readouterr().out
         assert "c6, c7" in shown
         assert "0.600 ± " in shown
