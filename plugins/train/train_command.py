@@ -229,7 +229,7 @@ def run(
         output.as_json(result.summary.model_dump(mode="json"))
     else:
         output.report(recipe_tables.report(result.summary))
-        steps = output.counted(result.steps, "step")
+        steps = output.counted(len(result.steps), "step")
         click.echo(f"{steps}, {result.new} of them new; tables and records in {folder}")
     for line in result.notices:
         click.echo(line, err=True)

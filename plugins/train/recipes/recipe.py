@@ -6,6 +6,7 @@ that says what its result depends on.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -211,7 +212,7 @@ def resolve(
     file = document.validate(RecipeFile)
     overrides = overrides or Overrides()
     trust.of_recipe(document, registry, vars(overrides)).check()
-    _Checks(document, file, registry).all()
+    _check(document, file, registry)
     _check_overrides(overrides, registry)
     update = {
         key: value
@@ -226,68 +227,53 @@ def resolve(
     return Recipe(file, corpus)
 
 
-@dataclass
-class _Checks:
-    """Looks for mistakes that the schema cannot see; collects all of them."""
+def _check(document: yaml_files.Document, file: RecipeFile, registry: Registry) -> None:
+    """Raise `InvalidFile` with all mistakes that the schema cannot see, if there are any."""
+    collector = Collector()
 
-    document: yaml_files.Document
-    file: RecipeFile
-    registry: Registry
-    collector: Collector = field(default_factory=Collector)
+    def find(key: yaml_files.KeyPath, look_up: Callable[[str], object], name: str) -> None:
+        with collector.collecting(), document.pointing_at(key):
+            look_up(name)
 
-    def all(self) -> None:
-        """Raise `InvalidFile` with all mistakes, if there are any."""
-        file, registry = self.file, self.registry
-        self._check(("base",), lambda: registry.models.find(file.base))
-        for name, row in file.rows.items():
-            self._row(name, row)
-        if file.scored_by and file.scored_by not in file.rows:
-            self._check(("scored_by",), lambda: registry.models.find(file.scored_by))
-        scorer = file.rows.get(file.scored_by or next(iter(file.rows)), RowFile())
-        if scorer.needs_scores:
-            self._mistake(("scored_by",), "its corpus needs the scores that it should give")
-        for key in TASKS:
-            for i, task in enumerate(getattr(file, key)):
-                self._check((key, i), lambda task=task: registry.task_files.find(task))  # type: ignore[misc]
-        for i, seed in enumerate(file.seeds):
-            if seed in file.seeds[:i]:
-                self._mistake(("seeds", i), f"seed {seed} occurs twice")
-        for name in file.training:
-            if name not in OPTIONS:
-                near = suggestion(name, OPTIONS)
-                self._mistake(("training", name), f"unknown option of training{near}")
-        self.collector.check()
-        self._check(("training",), lambda: _settings(file.training))
-        self.collector.check()
+    def mistake(key: yaml_files.KeyPath, problem: str) -> None:
+        with collector.collecting():
+            raise document.error(problem, key)
 
-    def _row(self, name: str, row: RowFile) -> None:
-        file, registry, key = self.file, self.registry, ("rows", name)
+    find(("base",), registry.models.find, file.base)
+    for i, (name, row) in enumerate(file.rows.items()):
+        key = ("rows", name)
         if row.subtract is not None and row.augment is not None:
-            self._mistake(key, "'subtract' and 'augment' exclude each other")
+            mistake(key, "'subtract' and 'augment' exclude each other")
         if row.at_random and row.subtract is None:
-            self._mistake((*key, "at_random"), "requires 'subtract'")
+            mistake((*key, "at_random"), "requires 'subtract'")
         if row.base:
-            self._check((*key, "base"), lambda: registry.models.find(row.base))
+            find((*key, "base"), registry.models.find, row.base)
         if row.mitigator:
-            self._check((*key, "mitigator"), lambda: registry.mitigator(row.mitigator))
-            self._check((*key, "concept"), lambda: registry.concept_files.find(row.concept))
+            find((*key, "mitigator"), registry.mitigator, row.mitigator)
+            find((*key, "concept"), registry.concept_files.find, row.concept)
         other = row.compared_with
         if other and other not in file.rows:
-            near = suggestion(other, file.rows)
-            self._mistake((*key, "compared_with"), f"unknown row '{other}'{near}")
-        for before, same in file.rows.items():
-            if before == name:
-                break
+            mistake((*key, "compared_with"), f"unknown row '{other}'{suggestion(other, file.rows)}")
+        for before, same in itertools.islice(file.rows.items(), i):
             if _content(same, file) == _content(row, file):
-                self._mistake(key, f"is the same as '{before}'")
-
-    def _check(self, key: yaml_files.KeyPath, look_up: Callable[[], object]) -> None:
-        with self.collector.collecting(), self.document.pointing_at(key):
-            look_up()
-
-    def _mistake(self, key: yaml_files.KeyPath, problem: str) -> None:
-        with self.collector.collecting():
-            raise self.document.error(problem, key)
+                mistake(key, f"is the same as '{before}'")
+    if file.scored_by and file.scored_by not in file.rows:
+        find(("scored_by",), registry.models.find, file.scored_by)
+    scorer = file.rows.get(file.scored_by or next(iter(file.rows)), RowFile())
+    if scorer.needs_scores:
+        mistake(("scored_by",), "its corpus needs the scores that it should give")
+    for group in TASKS:
+        for i, task in enumerate(getattr(file, group)):
+            find((group, i), registry.task_files.find, task)
+    for i, seed in enumerate(file.seeds):
+        if seed in file.seeds[:i]:
+            mistake(("seeds", i), f"seed {seed} occurs twice")
+    for name in file.training:
+        if name not in OPTIONS:
+            mistake(("training", name), f"unknown option of training{suggestion(name, OPTIONS)}")
+    collector.check()
+    with document.pointing_at(("training",)):
+        _settings(file.training)
 
 
 def _content(row: RowFile, file: RecipeFile) -> dict[str, Any]:

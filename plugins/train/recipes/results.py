@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from pydantic import Field
 
 from harness import folders
-from harness.progress import Progress, shown
+from harness.progress import Progress
 from harness.registry.registry import Registry
 from harness.results import jsonl, resampling, samples
 from harness.results.record import Record
@@ -39,6 +39,8 @@ from .steps import RESULTS, do_steps
 CONFIDENCE = 0.95
 """Level of all intervals over seeds."""
 EFFECT_SIZE = "effect_size"
+MEASUREMENT = ("task", "scenario", "metric")
+"""Parts of a record that are equal for all scores of one measurement."""
 SCORES = ("accuracy", "spearman")
 """The score of training that tables show: the first that a model has."""
 MEAN_D, MEAN_ABS, OVERALL = "mean d", "mean |d|", "overall"
@@ -227,36 +229,25 @@ class Summary(Part):
 
 @dataclass(frozen=True)
 class RecipeRun:
-    """A recipe that has run.
-
-    Parameters
-    ----------
-    summary
-        Its result.
-    folder
-        Its folder.
-    steps, new
-        Number of its steps, and of those that this run did.
-    missed
-        Tasks that did not run on some model, with the reason.
-    notices
-        What else the user should know, a line each.
-    """
+    """A recipe that has run: its result, its steps by name, and how many of them are new."""
 
     summary: Summary
-    folder: Path
-    steps: int
+    steps: Mapping[str, StepRecord]
     new: int
-    missed: Mapping[str, str]
     notices: tuple[str, ...]
+
+    @property
+    def missed(self) -> dict[str, str]:
+        """Tasks that did not run on some model, with the reason."""
+        return _missed(self.steps)
 
 
 def run_recipe(
     recipe: Recipe,
-    folder: Path | str,
+    folder: Path,
     *,
-    registry: Registry | None = None,
-    progress: bool | Progress = False,
+    registry: Registry,
+    progress: Progress,
 ) -> RecipeRun:
     """Run a recipe, or what is left of it.
 
@@ -270,7 +261,7 @@ def run_recipe(
     folder
         Where corpora, models, records and tables are written.
     registry
-        Where names are looked up; None for a new one.
+        Where names are looked up.
     progress
         Where progress is shown.
 
@@ -284,10 +275,9 @@ def run_recipe(
     HarnessError
         If a step fails. Finished steps are kept.
     """
-    registry, folder = registry or Registry(), Path(folder)
-    steps, new, notices = do_steps(recipe, folder, registry, shown(progress))
+    steps, new, notices = do_steps(recipe, folder, registry, progress)
     summary, about_records = summarise(recipe, steps, folder / RESULTS, registry)
-    return RecipeRun(summary, folder, len(steps), new, _missed(steps), (*notices, *about_records))
+    return RecipeRun(summary, steps, new, (*notices, *about_records))
 
 
 def summarise(
@@ -312,14 +302,14 @@ def summarise(
         for row in file.rows
         for seed in file.seeds
     }
-    columns = _Columns(recipe, scores, folder)
+    columns, scorer = _Columns(recipe, scores, folder), recipe.scored_by
     summary = Summary(
         recipe=file.name,
         version=file.version,
         title=file.title,
         source=file.source,
         corpus=recipe.corpus if recipe.corpus.startswith(HUB) else Path(recipe.corpus).name,
-        scored_by=_scored_by(recipe, registry),
+        scored_by=label(scorer, file.seeds[0]) if scorer else registry.models.label(file.scored_by),
         training=dict(file.training),
         seeds=file.seeds,
         rows=tuple(_row(recipe, row, steps, scores, registry) for row in file.rows),
@@ -341,34 +331,15 @@ def _newest(
     """
     path = folder / f"{folders.safe_name(model)}.jsonl"
     records = list(jsonl.read(path, Record, notices)) if path.is_file() else []
-    newest: dict[str, Record] = {}
+    primary = {r.task.name: r for r in sorted(records, key=age) if r.primary}
+    newest = dict(primary)
     for record in records:
-        before = newest.get(record.task.name)
-        if record.primary and (before is None or age(before) <= age(record)):
+        other = primary.get(record.task.name)
+        if other is None or record.score != EFFECT_SIZE or record.task.name not in associations:
+            continue
+        if all(getattr(record, part) == getattr(other, part) for part in MEASUREMENT):
             newest[record.task.name] = record
-    primary = dict(newest)
-    for record in records:
-        name = record.task.name
-        if name in associations and record.score == EFFECT_SIZE and _is_beside(record, primary):
-            newest[name] = record
     return newest
-
-
-def _is_beside(record: Record, primary: Mapping[str, Record]) -> bool:
-    """Return whether a record is of the measurement that a task's primary record is of."""
-    other = primary.get(record.task.name)
-    if other is None:
-        return False
-    return all(
-        getattr(record, name) == getattr(other, name) for name in ("task", "scenario", "metric")
-    )
-
-
-def _scored_by(recipe: Recipe, registry: Registry) -> str:
-    row = recipe.scored_by
-    if row is None:
-        return registry.models.label(recipe.file.scored_by)
-    return label(row, recipe.file.seeds[0])
 
 
 def _row(

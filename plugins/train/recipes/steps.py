@@ -52,18 +52,7 @@ Facts: TypeAlias = dict[str, Any]
 def do_steps(
     recipe: Recipe, folder: Path, registry: Registry, progress: Progress
 ) -> tuple[dict[str, StepRecord], int, tuple[str, ...]]:
-    """Do what is left of a recipe; return its steps by name, how many are new, and notices.
-
-    Raises
-    ------
-    UsageError
-        If a finished step in the folder was done with other settings, or the folder has files of
-        something else.
-    Unavailable
-        If the extra `train` is not installed.
-    HarnessError
-        If a step fails. Finished steps are kept.
-    """
+    """Do what is left of a recipe; return its steps by name, how many are new, and notices."""
     steps = plan(recipe)
     _claim(folder)
     file = jsonl.RecordsFile(folder / STEPS, StepRecord)
