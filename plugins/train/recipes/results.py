@@ -439,14 +439,19 @@ class _Columns:
         self.recipe, self.scores, self.folder = recipe, scores, folder
         self.rows, self.seeds = tuple(recipe.file.rows), recipe.file.seeds
         self.notes: list[str] = []
-        values = self._by_task()
+        tasks = [
+            self._measure(task, group) for group in TASKS for task in getattr(recipe.file, group)
+        ]
+        values: Values = {
+            task.measure: {row: self._values(row, task.measure) for row in self.rows}
+            for task in tasks
+        }
         means = self._means(values)
         for mean in means:
             absolute = mean.measure == MEAN_ABS
             values[mean.measure] = {
                 row: self._averages(values, row, mean.tasks, absolute=absolute) for row in self.rows
             }
-        tasks = self.measures
         families = [
             [measure for measure in tasks if measure.group != "usefulness"],
             [measure for measure in tasks if measure.group == "usefulness"],
@@ -456,16 +461,6 @@ class _Columns:
         noise = (self._noise(mean, values[mean.measure]) for mean in means)
         self.noise = tuple(part for part in noise if part)
         self.measures = sorted([*tasks, *means], key=lambda measure: TASKS.index(measure.group))
-
-    def _by_task(self) -> Values:
-        """Return the values of all tasks, which become the first measures."""
-        values: Values = {}
-        self.measures: list[MeasurePart] = []
-        for group in TASKS:
-            for task in getattr(self.recipe.file, group):
-                self.measures.append(self._measure(task, group))
-                values[task] = {row: self._values(row, task) for row in self.rows}
-        return values
 
     def _measure(self, task: str, group: Group) -> MeasurePart:
         record = next((of[task] for of in self.scores.values() if task in of), None)
